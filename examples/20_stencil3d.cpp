@@ -2,8 +2,9 @@
 //
 // What is sent when: a PE computes its boundary first. As soon as points that a neighbour needs are computed, they
 // leave, part by part or in one message (--faces), with one signal for all: a face, with 27 points also an edge or a
-// corner; all fields together. The interior is computed during the transfer. The host only enqueues one kernel for each
-// iteration, and no barrier.
+// corner; all fields together. The interior is computed during the transfer. The host only enqueues kernels, and no
+// barrier: one for each iteration; or, where the grid is large, one for the boundary and one for the interior, whose
+// kernel calls nothing that sends or waits, and so has all registers for computing (--kernels).
 //
 // Why nothing is lost: each iteration reads one of two grids and writes the other one. A signal word for each direction
 // counts the neighbour's iterations. A boundary point is computed when the signals of its directions say that the halo
@@ -17,8 +18,12 @@
 //   remote  stored right into the neighbour's halo by the threads of the kernel that computes them (ctx.remote())
 //   packets stored by them as words of a point and its generation, which is the signal: no fence, but twice the bytes
 //
+// Two kernels follow one another on the stream, so each reads what the one before has written. The boundary's waits for
+// what neighbours have sent before they computed their last interior, and so finds it there.
+//
 // Every point is computed by the same expression whatever the division, so the result equals the serial one bit for
 // bit.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <vector>
@@ -59,18 +64,80 @@ struct iterate {
   }
 };
 
+// The interior of an iteration for one field, 128 x 8 x 4 points by a block. Nothing here sends or waits.
+// @param inner all of it @param nx, ny blocks beside one another
+template <class Points>
+struct iterate_interior {
+  static constexpr unsigned max_threads = examples::heat_threads;
+  static constexpr unsigned min_blocks = 3;
+  static constexpr int width = 128, rows = 8, layers = 4;
+
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, examples::box inner, int nx, int ny, examples::strides by, const float* in,
+                          float* out) const {
+    const int i = static_cast<int>(block.block_rank()), thread = static_cast<int>(block.thread_rank());
+    const int z = i / nx / ny * layers + inner.lo[2];
+    const auto compute = [&](int part) {  // four points in a row, and those behind them
+      const int x = i % nx * width + part % 32 * 4 + 1, y = i / nx % ny * rows + part / 32 + inner.lo[1];
+      if (y >= inner.hi[1]) return;
+      if constexpr (Points::in_fours)
+        if (x >= inner.lo[0] && x + 4 <= inner.hi[0] && z + layers <= inner.hi[2])
+          return examples::relax_fours<layers>(in + by.index(x, y, z), out + by.index(x, y, z), by.pitch, by.plane);
+      for (int k = z; k < z + layers && k < inner.hi[2]; ++k)
+        for (int j = x; j < x + 4; ++j)
+          if (j >= inner.lo[0] && j < inner.hi[0])
+            out[by.index(j, y, k)] = Points::at(in + by.index(j, y, k), by.pitch, by.plane);
+    };
+#if defined(__CUDACC__)
+    compute(thread);
+#else  // a block has fewer threads there
+    for (int part = thread; part < width / 4 * rows; part += static_cast<int>(block.size())) compute(part);
+#endif
+  }
+};
+
+// Enqueues an iteration as two kernels: the boundary, of which all blocks run at once, and then the interior.
+template <class Points>
+void launch_two(pgas::world& world, const pgas::launch_config& shape, examples::heat_grids& grids, std::uint64_t step) {
+  using inside = iterate_interior<Points>;
+  examples::exchange<float> outer = grids.halo();
+  outer.n_items = outer.n_boundary;
+  pgas::launch_config few = shape;
+  few.blocks = std::min(shape.blocks, static_cast<unsigned>(outer.n_unpacks + outer.n_items));
+  float *const in = grids.grid(step), *const out = grids.grid(step + 1);
+  if (few.blocks > 0) pgas::launch(world, few, iterate<Points>{}, world.context(), outer, in, out, step);
+
+  const examples::box inner = examples::interior_of(grids.mine());
+  if (examples::volume(inner) == 0) return;
+  const int nx = (inner.hi[0] - 1 + inside::width - 1) / inside::width;  // from x = 1 on, where rows are aligned
+  const int ny = (inner.hi[1] - inner.lo[1] + inside::rows - 1) / inside::rows;
+  const int nz = (inner.hi[2] - inner.lo[2] + inside::layers - 1) / inside::layers;
+  const pgas::launch_config all{
+      .blocks = static_cast<unsigned>(nx * ny * nz), .threads = examples::heat_threads, .resident = false};
+  for (std::int64_t f = 0; f < outer.fields; ++f)
+    pgas::launch(world, all, inside{}, inner, nx, ny, examples::strides{outer.pitch, outer.plane},
+                 static_cast<const float*>(in + f * outer.field_points), out + f * outer.field_points);
+}
+
+enum class kernels { automatic, one, two };
+
 // Seconds for all iterations.
 template <class Points>
-double run(pgas::world& world, examples::heat_grids& grids, int iterations, bool report) {
+double run(pgas::world& world, examples::heat_grids& grids, int iterations, kernels how, bool report) {
   const pgas::launch_config shape =
       grids.shape(iterate<Points>{}, world.context(), grids.halo(), grids.grid(0), grids.grid(1), std::uint64_t{0});
+  const bool large = !grids.on_host() && examples::is_large(grids.mine());
+  const bool two = how == kernels::two || (how == kernels::automatic && large);
   world.barrier_all();
   const auto begin = std::chrono::steady_clock::now();
   auto said = begin;
   for (int i = 0; i < iterations; ++i) {
     const auto step = static_cast<std::uint64_t>(i);
-    pgas::launch(world, shape, iterate<Points>{}, world.context(), grids.halo(), grids.grid(step), grids.grid(step + 1),
-                 step);
+    if (two)
+      launch_two<Points>(world, shape, grids, step);
+    else
+      pgas::launch(world, shape, iterate<Points>{}, world.context(), grids.halo(), grids.grid(step),
+                   grids.grid(step + 1), step);
     if (i % 64 != 63) continue;
     world.synchronize();  // now and then, so that the queue stays short and progress is progress
     if (report && std::chrono::steady_clock::now() - said > std::chrono::seconds(2)) {
@@ -85,7 +152,7 @@ double run(pgas::world& world, examples::heat_grids& grids, int iterations, bool
 }
 
 template <class Points>
-int solve(pgas::world& world, const heat_options& o) {
+int solve(pgas::world& world, const heat_options& o, kernels how) {
   const int n = world.n_pes();
   const bool speaks = world.my_pe() == 0;
   const auto end = static_cast<std::uint64_t>(o.iterations);
@@ -100,13 +167,13 @@ int solve(pgas::world& world, const heat_options& o) {
       std::printf("PEs that share a GPU take turns on it, as MPS does not run: this is no measure of speed\n");
     std::fflush(stdout);
   }
-  const double each = run<Points>(world, together, o.iterations, speaks && !o.csv) / o.iterations;
+  const double each = run<Points>(world, together, o.iterations, how, speaks && !o.csv) / o.iterations;
 
   long long different = 0;
   if (speaks) {  // the same on PE 0 alone, in a second world of one
     pgas::world alone = examples::join_alone(world);
     examples::heat_grids single(alone, o, {1, 1, 1});
-    const double single_each = run<Points>(alone, single, o.iterations, false) / o.iterations;
+    const double single_each = run<Points>(alone, single, o.iterations, how, false) / o.iterations;
     const bool plain = o.serial_is_quick(o.iterations);
     for (int f = 0; f < o.fields; ++f)
       different += together.count_different(f, end,
@@ -140,14 +207,16 @@ int solve(pgas::world& world, const heat_options& o) {
 
 int main(int argc, char** argv) try {
   heat_options o;
+  kernels how = kernels::automatic;
   examples::command_line line("20_stencil3d", "The heat equation on a 3-D grid, divided among PEs in 3 dimensions.",
                               "pgasrun -n 4 20_stencil3d --size 128,128,64 --points 27 --faces pack");
   o.add_to(line);
+  line.add("--kernels", how, {"auto", "one", "two"}, "for an iteration; auto: two on a GPU where the grid is large");
   pgas::world world = pgas::world::join();
   const bool speaks = world.my_pe() == 0;
   if (const auto end = line.read(argc, argv, speaks)) return *end;
   if (const std::string why = o.choose_pes(world.n_pes()); !why.empty()) return line.refuse(why, speaks);
-  return o.corners() ? solve<examples::points_27>(world, o) : solve<examples::points_7>(world, o);
+  return o.corners() ? solve<examples::points_27>(world, o, how) : solve<examples::points_7>(world, o, how);
 } catch (const pgas::error& failed) {
   std::fprintf(stderr, "%s\n", failed.what());
   return 1;

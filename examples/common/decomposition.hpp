@@ -8,6 +8,7 @@
 /// its own place plus a constant.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -219,6 +220,17 @@ inline void cut(const decomposition& d, const box& whole, const triple& tile, st
       }
 }
 
+/// The PE's points that no neighbour needs, and that need none of a neighbour.
+[[nodiscard]] inline box interior_of(const decomposition& d) {
+  box inner{{1, 1, 1}, {d.n[0] + 1, d.n[1] + 1, d.n[2] + 1}};
+  for (int a = 0; a < 3; ++a) {
+    const int step = a == 0 ? 1 : a == 1 ? 3 : 9;
+    inner.lo[a] += d.to[static_cast<std::size_t>(13 - step)].pe >= 0;
+    inner.hi[a] -= d.to[static_cast<std::size_t>(13 + step)].pe >= 0 && inner.hi[a] > inner.lo[a];
+  }
+  return inner;
+}
+
 /// The PE's points as items: first the boundary, which is what neighbours need, in tiles of a size for each axis that
 /// it is thin in, then the interior in tiles of another. No point is in two items. Fills in neighbour::items; returns
 /// how many boundary items there are.
@@ -239,6 +251,45 @@ inline void cut(const decomposition& d, const box& whole, const triple& tile, st
     for (const item& each : items) d.to[static_cast<std::size_t>(way)].items += (each.directions >> way & 1) != 0;
   cut(d, inner, interior, items);
   return n_boundary;
+}
+
+/// A part of a message that one block copies into the halo, of `parts`.
+struct unpack_item {
+  int direction, parts;
+  box at;
+};
+
+/// How a message of `extent` is cut for unpacking: along the last axis on which it has more than one point.
+struct message_cut {
+  int axis, layers, parts;
+};
+[[nodiscard]] inline message_cut cut_of(const triple& extent, std::size_t most_points) {
+  const int axis = extent[2] > 1 ? 2 : extent[1] > 1 ? 1 : 0;
+  std::size_t layer = 1;
+  for (int a = 0; a < axis; ++a) layer *= static_cast<std::size_t>(extent[static_cast<std::size_t>(a)]);
+  const int length = extent[static_cast<std::size_t>(axis)];
+  const auto layers =
+      static_cast<int>(std::clamp<std::size_t>(most_points / layer, 1, static_cast<std::size_t>(length)));
+  return {axis, layers, (length + layers - 1) / layers};
+}
+
+/// The parts of all messages that this PE unpacks.
+[[nodiscard]] inline std::vector<unpack_item> list_unpacks(const decomposition& d, std::size_t most_points) {
+  std::vector<unpack_item> all;
+  for (int direction = 0; direction < n_directions; ++direction) {
+    const neighbour& from = d.to[static_cast<std::size_t>(direction)];
+    if (from.pe < 0) continue;
+    const box& halo = from.halo;
+    const message_cut by =
+        cut_of({halo.hi[0] - halo.lo[0], halo.hi[1] - halo.lo[1], halo.hi[2] - halo.lo[2]}, most_points);
+    for (int i = 0; i < by.parts; ++i) {
+      box at = halo;
+      at.lo[by.axis] += i * by.layers;
+      at.hi[by.axis] = std::min(halo.hi[by.axis], at.lo[by.axis] + by.layers);
+      all.push_back({direction, by.parts, at});
+    }
+  }
+  return all;
 }
 
 }  // namespace examples

@@ -8,8 +8,9 @@
 /// * The message of the next generation is complete when the last of the items with points for it is computed; so all
 ///   that read the halo of that direction have read it. Its signal tells the neighbour so, too: whoever sends a part of
 ///   the message adds his part of `whole_message` to the word, in all `whole_message` for each generation.
-/// * Halos, outboxes and inboxes are double: generation g is in number g % 2. A PE stores generation g + 2 into a
-///   neighbour's halo after it has received its generation g + 1, which that one sent after reading generation g.
+/// * Halos, outboxes, inboxes and words are double: generation g is in number g % 2. A PE stores generation g + 2 into
+///   a neighbour's halo after it has received its generation g + 1, which that one sent after reading generation g.
+///   Words are, as a block may send its part of a message before another one has sent its part of the message before.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +40,14 @@ inline constexpr std::uint64_t whole_message = std::uint64_t{1} << 32;
   return first ? whole_message - std::uint64_t{each} * others : each;
 }
 
+/// The word of a direction for this generation: of all words for even ones, or for odd ones.
+template <class Word>
+[[nodiscard]] PGAS_FN Word* word_of(Word* words, int direction, std::uint64_t generation) {
+  return words + direction + static_cast<int>(generation % 2) * n_directions;
+}
+/// How many messages that word has counted when this generation's is complete; there is none of generation 0.
+[[nodiscard]] PGAS_FN std::uint64_t messages(std::uint64_t generation) { return (generation + 1) / 2; }
+
 /// A point of a message in a word, with the number of its generation above it.
 template <class T>
 [[nodiscard]] PGAS_FN std::uint64_t packet_of(T value, std::uint64_t generation) {
@@ -59,13 +68,7 @@ template <class T>
   return (i - all.lo[0]) + width * ((j - all.lo[1]) + static_cast<std::int64_t>(rows) * (k - all.lo[2]));
 }
 
-/// A part of a message that one block copies into the halo, of `parts`.
-struct unpack_item {
-  int direction, parts;
-  box at;
-};
-
-/// The exchange of points of type T as kernels see it. Words of signals and counts are indexed by direction.
+/// The exchange of points of type T as kernels see it. Words of signals and counts are found by word_of().
 template <class T>
 struct exchange {
   faces how;
@@ -78,9 +81,9 @@ struct exchange {
   T* outbox;                   ///< for `pack`
   T* inbox;                    ///< for `pack`, stored by neighbours
   std::int64_t box_points;     ///< from a box to the other one
-  pgas::signal_t* arrived;     ///< `whole_message` for each generation that a neighbour has completed here
+  pgas::signal_t* arrived;     ///< `whole_message` for each message that a neighbour has completed here
   pgas::signal_t* unpacked;    ///< the same of those that are in the halo, for `pack`
-  pgas::signal_t* computed;    ///< how many items with points for that direction, of all generations
+  pgas::signal_t* computed;    ///< how many items with points for that direction, of all messages
   const unpack_item* unpacks;  ///< for `pack`: what blocks go through before the items
   std::uint64_t* packets;      ///< for `packets`, stored by neighbours: two boxes as well
   bool corners;                ///< whether points need those diagonally beside them
@@ -96,7 +99,8 @@ PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, u
                          std::uint64_t generation) {
   if (generation == 0) return;
   const neighbour& from = x.to[of.direction];
-  pgas::wait_until(ctx, block, x.arrived + of.direction, pgas::cmp::ge, whole_message * generation);
+  pgas::wait_until(ctx, block, word_of(x.arrived, of.direction, generation), pgas::cmp::ge,
+                   whole_message * messages(generation));
   const box halo = from.halo;
   const auto points = static_cast<std::int64_t>(volume(halo));
   for (int f = 0; f < x.fields; ++f) {
@@ -109,8 +113,8 @@ PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, u
   }
   bool first = true;
   for (int a = 0; a < 3; ++a) first = first && of.at.lo[a] == halo.lo[a];
-  pgas::put_signal(ctx, block, x.unpacked, x.unpacked, 0, x.unpacked + of.direction, share(of.parts, first),
-                   pgas::signal_op::add, ctx.my_pe());
+  pgas::put_signal(ctx, block, x.unpacked, x.unpacked, 0, word_of(x.unpacked, of.direction, generation),
+                   share(of.parts, first), pgas::signal_op::add, ctx.my_pe());
 }
 
 /// Copies the packets of the halo that the item reads in one direction, when they are there.
@@ -152,7 +156,8 @@ PGAS_OUTLINE void await(pgas::context ctx, Block block, exchange<T> x, item of, 
     if (x.how == faces::packets && by_packets(ctx, x, x.to[direction]))
       await_packets(ctx, block, x, of, in, direction, generation);
     else
-      pgas::wait_until(ctx, block, ready + direction, pgas::cmp::ge, whole_message * generation);
+      pgas::wait_until(ctx, block, word_of(ready, direction, generation), pgas::cmp::ge,
+                       whole_message * messages(generation));
   });
   if (x.how == faces::packets) block.sync();
 }
@@ -171,10 +176,11 @@ PGAS_FN bool is_last(const pgas::context& ctx, const Block& block, const exchang
   const auto items = static_cast<std::uint64_t>(x.to[direction].items);
   if (items == 1) return true;
   pgas::fence(ctx, block, ctx.my_pe());
-  const bool last = block.any(block.thread_rank() == 0 &&
-                              pgas::atomic_fetch_add(ctx, x.computed + direction, std::uint64_t{1}, ctx.my_pe()) + 1 ==
-                                  items * generation);
-  if (last) pgas::wait_until(ctx, block, x.computed + direction, pgas::cmp::ge, items * generation);
+  pgas::signal_t* const computed = word_of(x.computed, direction, generation);
+  const bool last =
+      block.any(block.thread_rank() == 0 && pgas::atomic_fetch_add(ctx, computed, std::uint64_t{1}, ctx.my_pe()) + 1 ==
+                                                items * messages(generation));
+  if (last) pgas::wait_until(ctx, block, computed, pgas::cmp::ge, items * messages(generation));
   return last;
 }
 
@@ -220,6 +226,7 @@ PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T
     const std::int64_t shift = there.shift;
     T* const halo = x.how == faces::remote ? ctx.remote(out, there.pe) : nullptr;
     const int back = opposite(direction);  // where the neighbour sees this PE
+    pgas::signal_t* const arrived = word_of(x.arrived, back, generation);
 
     if (by_packets(ctx, x, there)) {
       std::uint64_t* const first = x.packets + box + x.to[back].message * x.fields;
@@ -244,21 +251,19 @@ PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T
                        [=](int i, int j, int k) { to[place_in(all, i, j, k)] = grid[i + x.pitch * j + x.plane * k]; });
     }
     if (halo != nullptr) {
-      pgas::put_signal(ctx, block, x.arrived, x.arrived, 0, x.arrived + back, share_of(there, of), pgas::signal_op::add,
-                       there.pe);
+      pgas::put_signal(ctx, block, arrived, arrived, 0, arrived, share_of(there, of), pgas::signal_op::add, there.pe);
       return;
     }
     if (!is_last(ctx, block, x, direction, generation)) return;
 
     if (x.how == faces::pack) {
       pgas::put_signal(ctx, block, x.inbox + box + x.to[back].message * x.fields, message,
-                       static_cast<std::size_t>(points * x.fields), x.arrived + back, whole_message,
-                       pgas::signal_op::add, there.pe);
+                       static_cast<std::size_t>(points * x.fields), arrived, whole_message, pgas::signal_op::add,
+                       there.pe);
       return;
     }
     for (int f = 0; f < x.fields; ++f) put_strided(ctx, block, x, out + f * x.field_points, there);
-    pgas::put_signal(ctx, block, x.arrived, x.arrived, 0, x.arrived + back, whole_message, pgas::signal_op::add,
-                     there.pe);
+    pgas::put_signal(ctx, block, arrived, arrived, 0, arrived, whole_message, pgas::signal_op::add, there.pe);
   });
 }
 
@@ -270,43 +275,12 @@ struct tiles {
   triple interior;
   std::size_t unpacked;  ///< most points of a message that a block unpacks
 };
+/// Whether a PE has so many points that a GPU's memory is what an iteration takes.
+[[nodiscard]] inline bool is_large(const decomposition& d) { return d.grid_points >= (std::size_t{1} << 23); }
 [[nodiscard]] inline tiles tiles_for(const pgas::world& world, const decomposition& d) {
   if (world.heap() == pgas::heap_kind::host) return {{d.most, d.most, d.most}, d.most, 1024};
-  if (d.grid_points < (std::size_t{1} << 23)) return {{{{1, 16, 16}, {64, 1, 4}, {64, 4, 1}}}, {64, 8, 4}, 2048};
+  if (!is_large(d)) return {{{{1, 16, 16}, {64, 1, 4}, {64, 4, 1}}}, {64, 8, 4}, 2048};
   return {{{{1, 32, 32}, {64, 1, 16}, {64, 16, 1}}}, {128, 8, 8}, 4096};
-}
-
-/// How a message of `extent` is cut for unpacking: along the last axis on which it has more than one point.
-struct message_cut {
-  int axis, layers, parts;
-};
-[[nodiscard]] inline message_cut cut_of(const triple& extent, std::size_t most_points) {
-  const int axis = extent[2] > 1 ? 2 : extent[1] > 1 ? 1 : 0;
-  std::size_t layer = 1;
-  for (int a = 0; a < axis; ++a) layer *= static_cast<std::size_t>(extent[static_cast<std::size_t>(a)]);
-  const int length = extent[static_cast<std::size_t>(axis)];
-  const auto layers =
-      static_cast<int>(std::clamp<std::size_t>(most_points / layer, 1, static_cast<std::size_t>(length)));
-  return {axis, layers, (length + layers - 1) / layers};
-}
-
-/// The parts of all messages that this PE unpacks.
-[[nodiscard]] inline std::vector<unpack_item> list_unpacks(const decomposition& d, std::size_t most_points) {
-  std::vector<unpack_item> all;
-  for (int direction = 0; direction < n_directions; ++direction) {
-    const neighbour& from = d.to[static_cast<std::size_t>(direction)];
-    if (from.pe < 0) continue;
-    const box& halo = from.halo;
-    const message_cut by =
-        cut_of({halo.hi[0] - halo.lo[0], halo.hi[1] - halo.lo[1], halo.hi[2] - halo.lo[2]}, most_points);
-    for (int i = 0; i < by.parts; ++i) {
-      box at = halo;
-      at.lo[by.axis] += i * by.layers;
-      at.hi[by.axis] = std::min(halo.hi[by.axis], at.lo[by.axis] + by.layers);
-      all.push_back({direction, by.parts, at});
-    }
-  }
-  return all;
 }
 
 /// The memory of an exchange, and of the work list of this PE. *Callers* construction and destruction are collective.
@@ -315,7 +289,7 @@ class halo {
  public:
   halo(pgas::world& world, decomposition& d, int fields, faces how)
       : words_(
-            world.allocate<pgas::signal_t>(3 * n_directions, pgas::memory_hint::signal_remote, pgas::initialize::zero)),
+            world.allocate<pgas::signal_t>(6 * n_directions, pgas::memory_hint::signal_remote, pgas::initialize::zero)),
         to_(world.allocate<neighbour>(n_directions)),
         items_(world.allocate<item>(most_items(d, tiles_for(world, d)))) {
     const tiles size = tiles_for(world, d);
@@ -349,8 +323,8 @@ class halo {
     view_.to = to_.data();
     view_.items = items_.data();
     view_.arrived = words_.data();
-    view_.unpacked = words_.data() + n_directions;
-    view_.computed = words_.data() + 2 * n_directions;
+    view_.unpacked = words_.data() + 2 * n_directions;
+    view_.computed = words_.data() + 4 * n_directions;
   }
 
   [[nodiscard]] const exchange<T>& view() const { return view_; }
