@@ -55,6 +55,7 @@ for sanitizer in "${@:-address thread}"; do
     for faces in pack remote packets; do # several blocks, and several threads of a block
       once -- 2 21_persistent --faces $faces --size 13,11,17 --points 27 --blocks 3 --boundary-blocks 1 --iterations 10
       once PGAS_HOST_BLOCK_THREADS=4 -- 2 20_stencil3d --faces $faces --size 13,11,17 --iterations 10
+      once -- 2 20_stencil3d --kernels two --faces $faces --size 13,11,17 --iterations 10
     done
     once PGAS_HOST_BLOCK_THREADS=64 -- 2 20_stencil3d --size 82,9,13 --pes 2,1,1 --iterations 3
     if [ "$each" = address ]; then
