@@ -62,8 +62,9 @@ class PGAS_API ipc_event {
   /// Whether there is an event.
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  /// CUDA's event, a `cudaEvent_t`, for code that takes one. It belongs to this object. After a process has ended
-  /// before its stream had reached its record, this event stays at that record: CUDA can't record it again.
+  /// CUDA's event, a `cudaEvent_t`, for code that takes one, in streams of its GPU: `cudaStreamWaitEvent` by a stream
+  /// of another GPU ends the process (driver 580), which wait() does not. It belongs to this object. After a process
+  /// has ended before its stream had reached its record, this event stays at that record: CUDA can't record it again.
   [[nodiscard]] void* cuda_event() const;
 
   /// Records the event in a stream of the GPU (a `cudaStream_t`), as `cudaEventRecord` does. Waits while 1024 records

@@ -1,4 +1,5 @@
-// Timelines and interprocess events between two unrelated processes on one GPU.
+// Timelines and interprocess events between two unrelated processes on one GPU; or, started by two_gpus.sh, on two:
+// then the side that opens has the other GPU as its first, and the maker's as its second.
 //
 //     gpu_sync make FILE MODE     writes the tickets to FILE
 //     gpu_sync open FILE MODE     the other side
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -21,6 +23,7 @@
 #include "pgas/ipc_event.hpp"
 #include "pgas/pgas.hpp"
 #include "pgas/timeline.hpp"
+#include "two_gpus.cuh"
 
 namespace {
 
@@ -297,10 +300,19 @@ void event_lost(side& s, bool maker_dies) {
 
 /// From the end of one stream's kernel to the start of the other's, which has been enqueued before.
 void latency(side& s) {
+  const bool across = !s.maker && std::getenv("TWO_GPUS") != nullptr;
+  std::int64_t ahead = 0;
+  std::int64_t known_to = 0;
+  if (across) {
+    PGAS_CUDA(two_gpus::compare_clocks(ahead, known_to));
+    std::printf("two GPUs, whose clocks differ by %.1f us, known to %.1f us\n", static_cast<double>(ahead) / 1000,
+                static_cast<double>(known_to) / 1000);
+  }
   auto* stamps = static_cast<std::uint64_t*>(s.maker ? s.own_stamps.data() : s.stamps.data());
   PGAS_CUDA(cudaHostRegister(stamps, 4096, cudaHostRegisterMapped));
   std::vector<double> taken[3];
   const auto cuda_event = static_cast<cudaEvent_t>(s.event.cuda_event());
+  const two_gpus::event_wait wait(cuda_event, across);
   std::uint64_t step = 0;
   for (int round = 0; round < 600; ++round) {
     const int way = round % 3;  // 0: timeline, 1: CUDA's own calls, 2: ipc_event
@@ -323,12 +335,12 @@ void latency(side& s) {
       if (way == 0)
         s.there.wait(s.stream, value);
       else if (way == 1)
-        PGAS_CUDA(cudaStreamWaitEvent(s.stream, cuda_event, 0));
+        PGAS_CUDA(wait(s.stream));
       else
         s.event.wait(s.stream);
       spin_and_stamp<<<1, 1, 0, s.stream>>>(0, stamps + 8);
       s.synchronize();
-      taken[way].push_back((static_cast<double>(stamps[8]) - static_cast<double>(stamps[0])) / 1000);
+      taken[way].push_back(static_cast<double>(static_cast<std::int64_t>(stamps[8] - stamps[0]) - ahead) / 1000);
       s.back.set(step);
     }
   }

@@ -50,6 +50,8 @@ def main():
                     sys.exit("expected errors that name the killed one, within a second and what a process takes to end")
                 return
             said = output_of(other)
+            if other.returncode < 0:
+                print(f"{said}the other one was ended by signal {-other.returncode}")
             if mode == "shm":
                 print(said)
                 if "PGAS-E0105" not in said or "different /dev/shm" not in said:
