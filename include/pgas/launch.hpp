@@ -50,8 +50,8 @@ struct launch_config {
 /// A kernel with a larger stack than any before makes the driver wait as well: call
 /// cudaDeviceSetLimit(cudaLimitStackSize, ...) first.
 ///
-/// From sm_90 on the kernel is set up while the stream's earlier kernel ends, of which it sees everything: compiled for
-/// sm_90, with a driver of CUDA 12.3.
+/// A kernel that was compiled for sm_90 or later is set up while the stream's earlier kernel ends, and begins when that
+/// one has ended and all that it wrote is there (drivers of CUDA 12.3 and later).
 ///
 /// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream. On a
 /// stream that is being captured, the launch becomes part of the CUDA graph, instances of which may run at once.
