@@ -51,7 +51,8 @@ struct launch_config {
 /// cudaDeviceSetLimit(cudaLimitStackSize, ...) first.
 ///
 /// A kernel that was compiled for sm_90 or later is set up while the stream's earlier kernel ends, and begins when that
-/// one has ended and all that it wrote is there (drivers of CUDA 12.3 and later).
+/// one has ended and all that it wrote is there (drivers of CUDA 12.3 and later). Its blocks take their places before
+/// that only if that kernel is the program's own and calls cudaTriggerProgrammaticLaunchCompletion().
 ///
 /// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream. On a
 /// stream that is being captured, the launch becomes part of the CUDA graph, instances of which may run at once.

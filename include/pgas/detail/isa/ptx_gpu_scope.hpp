@@ -24,14 +24,6 @@ PGAS_FN void wait_for_predecessor() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-/// Blocks of the stream's next kernel may take their places as soon as all of this one's blocks have begun; without it,
-/// when they have ended. Not for kernels with so many blocks that those of another PE, which this one may wait for,
-/// would find no place.
-PGAS_FN void admit_successor() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
 
 /// Strong load of a word that only this GPU writes.
 [[nodiscard]] PGAS_FN std::uint64_t load_gpu(const std::uint64_t* p) {

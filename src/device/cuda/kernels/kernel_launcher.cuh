@@ -1,7 +1,7 @@
 /// @file
 /// Launching the library's own kernels: each is listed by the act of launching it somewhere in the code, so that none
-/// can be left out when all are loaded. And each may be set up on the GPU while the one before it on the stream still
-/// runs (`dependent_launch.hpp`).
+/// can be left out when all are loaded. And each may be set up on the GPU while the one before it on the stream ends
+/// (`dependent_launch.hpp`).
 #pragma once
 
 #include "device/cuda/kernels/kernels.hpp"
@@ -15,7 +15,6 @@ namespace pgas::detail::cuda {
 template <class Body, class... Arguments>
 __global__ void __launch_bounds__(Body::max_threads * 3 / 2, 1) library_entry(Arguments... arguments) {
   wait_for_predecessor();
-  admit_successor();
   Body()(arguments...);
 }
 
@@ -52,12 +51,13 @@ class kernel_launcher {
     static thread_local int asked = -1;
     static thread_local bool early = false;
     int gpu = -1;
+    static_cast<void>(cudaGetDevice(&gpu));
+    if (gpu == asked) return early;
     cudaFuncAttributes about{};
-    if (cudaGetDevice(&gpu) != cudaSuccess) return false;
-    if (gpu != asked) {
-      early = describe<Arguments...>(about) == cudaSuccess && may_be_set_up_early(about);
-      asked = gpu;
-    }
+    const bool found = describe<Arguments...>(about) == cudaSuccess;
+    if (!found) static_cast<void>(cudaGetLastError());  // the launch reports what is wrong
+    early = found && may_be_set_up_early(about);
+    asked = gpu;
     return early;
   }
 
