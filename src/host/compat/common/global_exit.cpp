@@ -29,6 +29,10 @@ std::optional<int> status_in(std::string_view message) {
 std::string exit_reason(std::string_view function, int status) { return fmt::format("{}{}{}", function, mark, status); }
 
 void end_process(int status) noexcept {
+  // One thread ends the process, others wait for that: the monitor's and one in a call may both be here, and quick_exit
+  // by the second would end the process while the first one is still in a handler.
+  static std::mutex ending;
+  ending.lock();
   std::fflush(nullptr);
   if (status == 0) std::quick_exit(0);  // runs the handlers with which bootstraps report success to the launcher
   std::_Exit(status);
