@@ -236,13 +236,12 @@ inline void cut(const decomposition& d, const box& whole, const triple& tile, st
 /// how many boundary items there are.
 [[nodiscard]] inline std::size_t list_items(decomposition& d, const std::array<triple, 3>& boundary,
                                             const triple& interior, std::vector<item>& items) {
-  box inner{{1, 1, 1}, {d.n[0] + 1, d.n[1] + 1, d.n[2] + 1}};
+  const box inner = interior_of(d);
+  box rest{{1, 1, 1}, {d.n[0] + 1, d.n[1] + 1, d.n[2] + 1}};
   for (int a = 2; a >= 0; --a) {
-    const int step = a == 0 ? 1 : a == 1 ? 3 : 9;
-    box low = inner, high = inner;
-    low.hi[a] = inner.lo[a] += d.to[static_cast<std::size_t>(13 - step)].pe >= 0 ? 1 : 0;
-    if (d.to[static_cast<std::size_t>(13 + step)].pe >= 0 && inner.hi[a] > inner.lo[a]) --inner.hi[a];
-    high.lo[a] = inner.hi[a];
+    box low = rest, high = rest;
+    low.hi[a] = rest.lo[a] = inner.lo[a];
+    high.lo[a] = rest.hi[a] = inner.hi[a];
     cut(d, low, boundary[static_cast<std::size_t>(a)], items);
     cut(d, high, boundary[static_cast<std::size_t>(a)], items);
   }
