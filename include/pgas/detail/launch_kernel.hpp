@@ -172,8 +172,9 @@ template <class Kernel, class... Arguments>
   return last.kernel;
 }
 
+/// The same on the world's GPU.
 template <class Kernel, class... Arguments>
-[[nodiscard]] unsigned resident_blocks(world& w, const launch_shape& shape) {
+[[nodiscard]] loaded_kernel load_kernel(world& w, const launch_shape& shape) {
   if (w.heap() != heap_kind::cuda)
     throw error(
         code::launch_failed,
@@ -181,12 +182,18 @@ template <class Kernel, class... Arguments>
         "GPU, or the same source compiled by a C++ compiler");
   static_cast<void>(&registration_of<Kernel, Arguments...>);
   const device_guard guard(w);
-  return admitted_blocks(w, describe_kernel<Kernel, Arguments...>(shape).limits);
+  return describe_kernel<Kernel, Arguments...>(shape);
+}
+
+template <class Kernel, class... Arguments>
+[[nodiscard]] unsigned resident_blocks(world& w, const launch_shape& shape) {
+  return admitted_blocks(w, load_kernel<Kernel, Arguments...>(w, shape).limits);
 }
 
 template <class Kernel, class... Arguments>
 void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel kernel, Arguments... arguments) {
-  const unsigned fit = resident_blocks<Kernel, Arguments...>(w, shape);
+  const auto [limits, may_be_early] = load_kernel<Kernel, Arguments...>(w, shape);
+  const unsigned fit = admitted_blocks(w, limits);
   if (shape.resident && shape.blocks > fit)
     throw does_not_fit(shape.blocks, shape.threads, fit, "say resident = false");
   const device_guard guard(w);
@@ -197,7 +204,7 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
   how.stream = static_cast<cudaStream_t>(on.native(w.state()));
   cudaLaunchAttribute early = early_set_up();
   how.attrs = &early;
-  how.numAttrs = describe_kernel<Kernel, Arguments...>(shape).early ? 1 : 0;
+  how.numAttrs = may_be_early ? 1 : 0;
   // Not <<<>>>, whose errors come from cudaGetLastError, together with the application's own.
   check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), grid_area(w, on), kernel, arguments...),
                shape);
