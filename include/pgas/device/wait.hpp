@@ -28,8 +28,7 @@ inline constexpr std::size_t no_index = detail::no_index;
 /// *Callers* any thread. *Memory* `ivar` is symmetric: this PE's own word. *Order* acquires if it holds.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
-  detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
-  detail::check_sound(ctx, detail::operation::wait, ivar, detail::known(op));
+  detail::check_awaited(ctx, ivar, op);
   const bool holds = detail::compare(detail::load_relaxed(ivar), op, value);
   if (holds) detail::fence_acquire();
   return holds;
@@ -40,8 +39,7 @@ template <PGAS_IS(wait_type) T>
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test(const context& ctx, const G& g, const T* ivar, cmp op,
                                 detail::type_identity_t<T> value) {
-  detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());  // by all, as all end
-  detail::check_sound(ctx, detail::operation::wait, ivar, detail::known(op));
+  detail::check_awaited(ctx, ivar, op);  // by all, as all end
   return detail::any(g, g.thread_rank() == 0 && test(ctx, ivar, op, value));
 }
 
@@ -150,8 +148,7 @@ PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t co
 /// last.
 template <PGAS_IS(wait_type) T>
 PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
-  detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
-  detail::check_sound(ctx, detail::operation::wait, ivar, detail::known(op));
+  detail::check_awaited(ctx, ivar, op);
   T seen{};
   if (!detail::wait_word(ctx, ivar, op, value, seen)) PGAS_UNLIKELY
     detail::end_thread();
@@ -162,8 +159,7 @@ PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, detail::type_ide
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, detail::type_identity_t<T> value) {
-  detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
-  detail::check_sound(ctx, detail::operation::wait, ivar, detail::known(op));
+  detail::check_awaited(ctx, ivar, op);
   T seen{};
   detail::exit_unless_leader(g, g.thread_rank() == 0 && detail::wait_word(ctx, ivar, op, value, seen));
 }

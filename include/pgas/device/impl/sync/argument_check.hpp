@@ -102,4 +102,18 @@ PGAS_FN void check(const context& ctx, operation what, const T* local, std::size
   }
 }
 
+/// Checks the arguments of a wait for a word. Out of line: between a poll that succeeds and the signal behind it
+/// instructions count that nobody executes, as they are fetched.
+template <class T>
+PGAS_COLD void check_awaited_word(const context* copy, const T* ivar, cmp op) {
+  const context& ctx = *copy;
+  check(ctx, operation::wait, ivar, ctx.my_pe());
+  check_sound(ctx, operation::wait, ivar, known(op));
+}
+template <class T>
+PGAS_FN void check_awaited(const context& ctx, const T* ivar, cmp op) {
+  if (ctx.checks()) PGAS_UNLIKELY
+    check_awaited_word(ctx.copy_, ivar, op);
+}
+
 }  // namespace pgas::detail

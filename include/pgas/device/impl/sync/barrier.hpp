@@ -96,11 +96,12 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
 }
 
 /// One thread's slice of waiting: for members rank, rank + size, ... False if it gave up; the record is written then.
-[[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
-                                       std::int32_t size) {
+PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, operation what, std::int32_t rank,
+                                std::int32_t size) {
   constexpr std::int32_t batch = 4;
+  const context& ctx = *copy;
+  const team_view team = *members;
   const std::int32_t others = others_of(team);
-  if (rank >= others) return true;
   wait_state now{0, failure::none};
   std::int32_t base = rank;
   for (;;) {
@@ -113,11 +114,32 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
     if (why == failure::none && base < others)
       why = await_members<1>(ctx, team, now, base, size);  // the only one, mostly
     if (why == failure::none) break;
-    report_missing(ctx.copy_, team, what, now, base, size);
+    report_missing(copy, team, what, now, base, size);
     if (why != failure::asked) return false;
   }
   fence_acquire();
   return true;
+}
+
+/// The same; in line where the thread has one member, which comes soon. Few instructions count: a group runs through
+/// them once in a hop of the link, and more than a few hundred have to be fetched anew each time.
+[[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
+                                       std::int32_t size) {
+  const std::int32_t others = others_of(team);
+  if (rank >= others) return true;
+  if (others <= size) {
+    member_words* const state = member_state(ctx, team, other_member(team, rank));
+    const std::uint64_t waited = load_relaxed(&state->waited);
+    PGAS_ROLLED
+    for (std::uint32_t i = 0; i < polls_in_line; ++i) {
+      if (load_relaxed(&state->arrived) <= waited) continue;
+      store_relaxed(&state->waited, waited + 1);
+      fence_acquire();
+      return true;
+    }
+  }
+  const team_view members = team;
+  return await_several(ctx.copy_, &members, what, rank, size);
 }
 
 /// Ends the thread unless the caller belongs to `team` and the channel exists. With checks on. The library's own

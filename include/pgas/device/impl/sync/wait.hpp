@@ -17,10 +17,11 @@ struct wait_state {
   failure why;
 };
 
-/// The next state of a wait. Without Answers the host's question is not looked at.
+/// The next state of a wait. Without Answers the host's question is not looked at. Out of line, as all that waits do
+/// not do in each poll: the instructions between a poll that succeeds and what follows it count.
 template <bool Answers = true>
-[[nodiscard]] PGAS_FN wait_state check_wait(const control_block* control, std::uint64_t since,
-                                            std::uint64_t limit = 0) {
+[[nodiscard]] PGAS_OUTLINE wait_state check_wait(const control_block* control, std::uint64_t since,
+                                                 std::uint64_t limit = 0) {
   // The loads are under way together: a GPU reads the host's memory slowly.
   const std::uint32_t abort = load_relaxed(&control->abort);
   const std::uint32_t gave_up = load_relaxed(&control->record.complete);
@@ -116,10 +117,18 @@ template <class T>
   return found;
 }
 
-/// Waits until `*ivar op value`; the calling thread alone. Leaves the value in `seen`; acquires. False if it gave up;
-/// the record is written then.
+/// The end of a wait for a word: whether it came, and the value.
 template <class T>
-[[nodiscard]] PGAS_FN bool poll_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
+struct word_seen {
+  bool came;
+  T value;
+};
+
+/// poll_word() that goes on when the first polls have not seen the value.
+template <class T>
+[[nodiscard]] PGAS_COLD word_seen<T> poll_word_on(const context* copy, const T* ivar, cmp op, T value) {
+  const context& ctx = *copy;
+  T seen{};
   const failure why = poll_until(
       ctx.control_,
       [&] {
@@ -128,9 +137,25 @@ template <class T>
       },
       [&](wait_state now) { report(ctx, wait_record(now, operation::wait, -1, ctx.offset(ivar), op, value, seen)); });
   if (why != failure::none) PGAS_UNLIKELY
-    return false;
+    return {false, seen};
   fence_acquire();
-  return true;
+  return {true, seen};
+}
+
+/// Waits until `*ivar op value`; the calling thread alone. Leaves the value in `seen`; acquires. False if it gave up;
+/// the record is written then.
+template <class T>
+[[nodiscard]] PGAS_FN bool poll_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
+  PGAS_ROLLED
+  for (std::uint32_t i = 0; i < polls_in_line; ++i) {
+    seen = load_relaxed(ivar);
+    if (!compare(seen, op, value)) continue;
+    fence_acquire();
+    return true;
+  }
+  const word_seen<T> end = poll_word_on(ctx.copy_, ivar, op, value);
+  seen = end.value;
+  return end.came;
 }
 
 /// The same, recorded.
