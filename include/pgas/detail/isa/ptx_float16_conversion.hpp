@@ -33,16 +33,23 @@ template <format16 Format>
 /// The nearest 16-bit number, ties to even; NaN stays NaN.
 template <format16 Format>
 [[nodiscard]] PGAS_HD std::uint16_t from_float(float value) {
-  const auto bits = __builtin_bit_cast(std::uint32_t, value);
   if constexpr (Format == format16::bfloat) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    std::uint16_t result;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(value));
+    return result;
+#else
+    const auto bits = __builtin_bit_cast(std::uint32_t, value);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);
     return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+#endif
   } else {
 #if defined(__CUDA_ARCH__)
     std::uint16_t result;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result) : "f"(value));
     return result;
 #else
+    const auto bits = __builtin_bit_cast(std::uint32_t, value);
     const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
     const std::uint32_t magnitude = bits & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
