@@ -5,7 +5,8 @@
 // bytes through ll_team_channels, in which data carries its own flag: a piece is used as soon as it is there, one
 // latency of the link after it was sent, without a signal, a fence or a barrier. Nothing is lost although nobody asks
 // for room: a channel has two places and uses them in turn, and who sends the next but one piece has received all
-// pieces in between, each of which was sent by a PE that had read what is overwritten.
+// pieces in between, each of which was sent by a PE that had read what is overwritten. A block counts its rows, which
+// are the rounds of its channels: so no thread reads how many there were before it sends or receives.
 //
 // Two-shot (large). A PE owns a slice of the rows. Scatter: each PE puts its parts of the slices into their owners'
 // staging memory; a fence, and a signal to each. The owner waits for all, adds up, and puts its rows of `hidden` to all
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "common/allreduce_reference.hpp"
+#include "common/block_memory.hpp"
 #include "common/options.hpp"
 #include "common/world_tools.hpp"
 #include "pgas/device.hpp"
@@ -53,9 +55,10 @@ struct buffers {
   const piece* weights;   // of a row
   piece *hidden, *normalized;
 
-  float* squares;            // of each block, for each group of its row
+  std::byte* squares;        // on a CPU, of each block: a float for each group of its row
   pgas::packet_line* boxes;  // one-shot: of each block, for each group of its row
   std::size_t box_lines;
+  signal_t* rounds;                // one-shot: rows of each block, so far
   piece* staging;                  // two-shot: from each PE, its part of this PE's slice
   std::size_t staging_pieces;      // from a PE
   signal_t *scattered, *gathered;  // two-shot: for each block, from each PE
@@ -65,10 +68,10 @@ struct buffers {
   [[nodiscard]] PGAS_HD examples::row_to_normalize row(int i) const {
     return {weights, hidden + at(i, 0, 0), normalized + at(i, 0, 0), groups};
   }
-  template <class Block>
-  [[nodiscard]] PGAS_FN float* squares_of(const Block& block) const {
-    return squares + block.block_rank() * static_cast<std::size_t>(groups);
+  [[nodiscard]] PGAS_FN float* squares_of(const auto& block) const {
+    return reinterpret_cast<float*>(examples::memory_of(block, squares, squares_bytes()));
   }
+  PGAS_HD std::size_t squares_bytes() const { return static_cast<std::size_t>(groups) * sizeof(float); }
   PGAS_HD std::size_t at(int row, int group, int i) const {
     return static_cast<std::size_t>(row) * row_pieces() + static_cast<std::size_t>(group * pieces_of_group + i);
   }
@@ -84,26 +87,27 @@ struct one_shot {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, buffers b) const {
     const pgas::warp warp = pgas::this_warp(block);
-    const auto box = [&](int g) {
-      return b.boxes +
-             (block.block_rank() * static_cast<std::size_t>(b.groups) + static_cast<std::size_t>(g)) * b.box_lines;
-    };
+    const std::size_t first = block.block_rank() * static_cast<std::size_t>(b.groups);
+    const auto box = [&](int g) { return b.boxes + (first + static_cast<std::size_t>(g)) * b.box_lines; };
+    auto rounds = static_cast<std::uint32_t>(b.rounds[block.block_rank()]);
     for (auto row = static_cast<int>(block.block_rank()); row < b.rows; row += static_cast<int>(block.num_blocks())) {
       examples::each_group(warp, b.groups, [&](int g) {
         examples::each_of_32(warp, [&](int i) {
-          channel all(ctx, examples::place_in_group{i}, ctx.team(), box(g));
+          channel all(ctx, examples::place_in_group{i}, ctx.team(), box(g), {rounds});
           pgas::broadcast(ctx, all, b.parts[b.at(row, g, i)]);
         });
       });
+      ++rounds;
       examples::normalize_by_block<T>(block, b.squares_of(block), b.row(row), [&](int g, int i) {
         const piece residual = b.residual[b.at(row, g, i)];  // is read while the others' pieces travel
-        channel all(ctx, examples::place_in_group{i}, ctx.team(), box(g));
+        channel all(ctx, examples::place_in_group{i}, ctx.team(), box(g), {rounds});
         float sums[examples::per_piece<T>] = {};
         pgas::receive_each(ctx, all, [&](int, const piece& part) { examples::add_piece<T>(sums, part); });
         examples::add_piece<T>(sums, residual);
         return b.hidden[b.at(row, g, i)] = examples::rounded_to<T>(sums);
       });
     }
+    if (block.thread_rank() == 0) b.rounds[block.block_rank()] = rounds;  // all have read it before the last sync
   }
 };
 
@@ -203,11 +207,12 @@ class layer {
     pieces_ = most_rows * b_.row_pieces();
     one_threads_ = std::min(one_shot<T>::max_threads, static_cast<unsigned>(b_.groups * pieces_of_group));
     const bool on_host = world.heap() == pgas::heap_kind::host;
+    shared_ = on_host ? 0 : b_.squares_bytes();
     blocks_ = static_cast<unsigned>(o.blocks);
     const auto fit = [&] {
-      const auto context = world.context();
-      return std::min({pgas::max_resident_blocks(world, one_threads_, 0, one_shot<T>{}, context, b_),
-                       pgas::max_resident_blocks(world, two_threads, 0, two_shot<T>{}, context, b_), 256U});
+      return std::min({pgas::max_resident_blocks(world, one_threads_, shared_, one_shot<T>{}, world.context(), b_),
+                       pgas::max_resident_blocks(world, two_threads, shared_, two_shot<T>{}, world.context(), b_),
+                       256U});
     };
     if (blocks_ == 0) blocks_ = on_host ? 1 : examples::least(world, fit());
 
@@ -224,16 +229,16 @@ class layer {
     weights_ = take(b_.row_pieces());
     b_.staging_pieces = (most_rows / n + 1) * b_.row_pieces();
     b_.staging = take(n * b_.staging_pieces);
-    const std::size_t groups = blocks_ * static_cast<std::size_t>(b_.groups);
     b_.box_lines = pgas::ll_lines<piece>(pieces_of_group, n);
-    boxes_ = world.allocate<pgas::packet_line>(groups * b_.box_lines, zero);
+    boxes_ = world.allocate<pgas::packet_line>(blocks_ * static_cast<std::size_t>(b_.groups) * b_.box_lines, zero);
     b_.boxes = boxes_.data();
-    squares_ = world.allocate<float>(groups);
+    if (on_host) squares_ = world.allocate<std::byte>(blocks_ * b_.squares_bytes());
     b_.squares = squares_.data();
-    signals_ = world.allocate<signal_t>(blocks_ * (2 * n + 1), zero);
+    signals_ = world.allocate<signal_t>(blocks_ * (2 * n + 2), zero);
     b_.scattered = signals_.data();
     b_.gathered = b_.scattered + blocks_ * n;
     b_.calls = b_.gathered + blocks_ * n;
+    b_.rounds = b_.calls + blocks_;
     b_.weights = weights_;
 
     const auto make = [&](piece* to, std::size_t pieces, int set, int pe) {
@@ -287,15 +292,15 @@ class layer {
     b_.residual = residual_ + static_cast<std::size_t>(set) * pieces_;
     return b_;
   }
-  void start_one(int set) {
-    pgas::launch(world_, {.blocks = std::min(blocks_, static_cast<unsigned>(b_.rows)), .threads = one_threads_},
-                 one_shot<T>{}, world_.context(), take_set(set));
+  template <class Kernel>
+  void start(int set, int blocks, unsigned threads, Kernel kernel) {
+    pgas::launch(
+        world_,
+        {.blocks = std::min(blocks_, static_cast<unsigned>(blocks)), .threads = threads, .shared_bytes = shared_},
+        kernel, world_.context(), take_set(set));
   }
-  void start_two(int set) {
-    const auto most = static_cast<unsigned>((b_.rows + world_.n_pes() - 1) / world_.n_pes());
-    pgas::launch(world_, {.blocks = std::min(blocks_, most), .threads = two_threads}, two_shot<T>{}, world_.context(),
-                 take_set(set));
-  }
+  void start_one(int set) { start(set, b_.rows, one_threads_, one_shot<T>{}); }
+  void start_two(int set) { start(set, (b_.rows + world_.n_pes() - 1) / world_.n_pes(), two_threads, two_shot<T>{}); }
   void start_library(int set) {
     const std::size_t numbers = static_cast<std::size_t>(b_.rows) * static_cast<std::size_t>(o_.hidden);
     pgas::reduce(world_.team(), world_.stream(), reinterpret_cast<T*>(sum_),
@@ -310,11 +315,11 @@ class layer {
   buffers b_{};
   unsigned blocks_ = 0;
   unsigned one_threads_ = 0;
-  std::size_t pieces_ = 0;  // of a set
+  std::size_t shared_ = 0, pieces_ = 0;  // bytes of a block; pieces of a set
   piece *parts_ = nullptr, *residual_ = nullptr, *sum_ = nullptr, *weights_ = nullptr;
   std::vector<pgas::symmetric<piece>> memory_;
   pgas::symmetric<pgas::packet_line> boxes_;
-  pgas::symmetric<float> squares_;
+  pgas::symmetric<std::byte> squares_;
   pgas::symmetric<signal_t> signals_;
 };
 

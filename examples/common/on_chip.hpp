@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "block_memory.hpp"
 #include "heat.hpp"
 #include "world_tools.hpp"
 
@@ -60,17 +61,6 @@ struct tiles_on_chip {
   std::int32_t points;  ///< at most in a tile, of all fields
 };
 
-/// The memory of a block.
-template <pgas::block_group Block>
-[[nodiscard]] PGAS_FN std::byte* room_of([[maybe_unused]] const Block& block, [[maybe_unused]] const tiles_on_chip& x) {
-#if defined(__CUDACC__)
-  extern __shared__ float4 shared_room[];
-  return reinterpret_cast<std::byte*>(shared_room);
-#else
-  return x.rooms + static_cast<std::size_t>(block.block_rank()) * static_cast<std::size_t>(x.room);
-#endif
-}
-
 /// All iterations from generation `step` to `end`, 1 or more, for the tile of each block. Reads one grid at the start
 /// and writes one at the end.
 template <class Points>
@@ -88,7 +78,7 @@ struct iterate_on_chip {
     const int layers = mine.at.hi[2] - mine.at.lo[2], points = x.fields * width * rows * layers;
 
     // The room: two copies of the tile, then lists: of its points, of those that leave and of those that come.
-    float* const copies = reinterpret_cast<float*>(room_of(block, x));
+    float* const copies = reinterpret_cast<float*>(memory_of(block, x.rooms, static_cast<std::size_t>(x.room)));
     auto* const own = reinterpret_cast<std::int32_t*>(copies + 2 * x.fields * x.volume);
     auto* const out = reinterpret_cast<leaving*>(own + x.points);
     auto* const in = reinterpret_cast<coming*>(out + x.capacity);

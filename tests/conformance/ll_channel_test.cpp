@@ -147,6 +147,7 @@ struct team_body {
   test_team team;
   sym<packet_line> box;
   sym<packet_line> wide_box;
+  sym<packet_line> counted_box;
   findings found;
   std::uint32_t n_rounds;
 
@@ -217,6 +218,19 @@ struct team_body {
         finish(ctx, channel, round, rank);
       }
     }
+    for (std::uint32_t round = first; round < first + 10; ++round) {  // counted here, from 0 as the box is zeros
+      const auto value_of = [&](std::int32_t pe) { return mix64(name(pe, 1), round, rank); };
+      std::uint64_t sum = 0;
+      for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) sum += value_of(pe);
+      {
+        ll_team_channel<std::uint64_t> channel(ctx, g, known.team(), counted_box.at(known), {round});
+        broadcast(ctx, channel, value_of(ctx.my_pe()));
+        if (round % 3 == 0) found.equal(known, round, sum, receive_reduce(ctx, channel, op::sum{}));
+      }
+      if (round % 3 == 0) continue;
+      ll_team_channel<std::uint64_t> channel(ctx, g, known.team(), counted_box.at(known), {round + 1});
+      found.equal(known, round, sum, receive_reduce(ctx, channel, op::sum{}));
+    }
     ll_team_channel<indexed<double>> wide(ctx, g, known.team(), wide_box.at(known));
     const auto place_of = [&](std::int32_t pe) {
       return static_cast<double>(mix(static_cast<std::uint32_t>(pe), first, rank) % 5);
@@ -257,8 +271,11 @@ void run_team(const team_shape& shape, grid_shape grid, int n_rounds, std::uint3
       }
     }
   }
-  const team_body body{make_team(pes, shape.members, shape.as_list), box,
-                       pes.allocate<packet_line>(ll_lines<indexed<double>>(grid.threads, members)), make_findings(pes),
+  const team_body body{make_team(pes, shape.members, shape.as_list),
+                       box,
+                       pes.allocate<packet_line>(ll_lines<indexed<double>>(grid.threads, members)),
+                       pes.allocate<packet_line>(lines),
+                       make_findings(pes),
                        static_cast<std::uint32_t>(n_rounds)};
   pes.run(grid, body);
   expect_nothing_found(pes, body.found);

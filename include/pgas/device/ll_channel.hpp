@@ -138,6 +138,11 @@ template <PGAS_IS(ll_type) T>
   return detail::from_ll<T>(data[0]);
 }
 
+/// How many rounds a box has had, where the program counts them itself, for example in a word for each block.
+struct ll_rounds {
+  std::uint32_t begun;
+};
+
 /// A thread's side of a channel with the threads of its rank on all members of a team, this PE included. Its messages
 /// are in *rounds*: in each, a thread sends one to every member, by broadcast() or send_each(), and may receive one
 /// from every member. A round begins when the thread has all messages of the last one; those that it has not asked for
@@ -155,28 +160,35 @@ class ll_team_channel {
   /// ll_lines<T>(g.size(), team.n_pes()) lines. Between the last message and freeing or clearing it is a barrier.
   /// *Errors* with checks on ends the group for a box outside the heap and for a team that this PE is not a member of.
   template <PGAS_IS(group) G>
-  PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box) : team_(team) {
-    const auto members = static_cast<std::uint32_t>(team.n_pes());
-    const auto rank = static_cast<std::size_t>(g.thread_rank());
-    if (ctx.checks()) PGAS_UNLIKELY {
-      detail::check_member(ctx.copy_, team, detail::operation::receive);
-      detail::check(ctx, detail::operation::receive, box, ll_lines<T>(static_cast<std::size_t>(g.size()), members),
-                    ctx.my_pe());
-    }
-    places_ = detail::ll_places(box, rank, detail::ll_tile_lines(members, detail::packets_of_value<T>));
+  PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box)
+      : team_(team), places_(places_of(ctx, g, team, box)) {
     g.sync();  // an earlier use by this group has stored its progress
     now_ = detail::load_progress(places_);
     ++now_.sent;  // a box of zeros has no message of any round
   }
+  /// The same where the program knows how many rounds have begun: nothing is read, nothing is stored at the end, and
+  /// the group is not synced.
+  ///
+  /// *Callers* as above. *Units* `rounds.begun` is 0 for a box of zeros, and the same for all threads and members; a
+  /// thread that takes no part in some rounds leaves out an even number of them. All messages of these rounds have been
+  /// asked for, but for those of the last, which receive_each() or receive_reduce() may ask for next. A box is always
+  /// opened like this, or never.
+  template <PGAS_IS(group) G>
+  PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box, ll_rounds rounds)
+      : team_(team), places_(places_of(ctx, g, team, box)), now_{rounds.begun + 1, 0}, is_counted_(true) {}
   /// The same by the calling thread alone.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box)
       : ll_team_channel(ctx, this_thread{}, team, box) {}
+  PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box, ll_rounds rounds)
+      : ll_team_channel(ctx, this_thread{}, team, box, rounds) {}
 
   ll_team_channel(const ll_team_channel&) = delete;
   ll_team_channel& operator=(const ll_team_channel&) = delete;
 
-  /// Stores the progress in this PE's box.
-  PGAS_FN ~ll_team_channel() { detail::store_progress(places_, {now_.sent - 1, now_.received}); }
+  /// Stores the progress in this PE's box, unless the program counts the rounds.
+  PGAS_FN ~ll_team_channel() {
+    if (!is_counted_) detail::store_progress(places_, {now_.sent - 1, now_.received});
+  }
 
   // For the library's own use.
   static constexpr std::uint32_t packets = detail::packets_of_value<T>;      ///< of a message
@@ -206,6 +218,22 @@ class ll_team_channel {
   team_view team_;
   detail::vec16* places_;
   detail::ll_progress now_;  ///< the round; the messages of it that have not been asked for
+  bool is_counted_ = false;  ///< by the program
+
+ private:
+  /// The places of the calling thread, for whom arguments are checked.
+  template <PGAS_IS(group) G>
+  [[nodiscard]] PGAS_FN static detail::vec16* places_of(const context& ctx, const G& g, const team_view& team,
+                                                        packet_line* box) {
+    const auto members = static_cast<std::uint32_t>(team.n_pes());
+    if (ctx.checks()) PGAS_UNLIKELY {
+      detail::check_member(ctx.copy_, team, detail::operation::receive);
+      detail::check(ctx, detail::operation::receive, box, ll_lines<T>(static_cast<std::size_t>(g.size()), members),
+                    ctx.my_pe());
+    }
+    return detail::ll_places(box, static_cast<std::size_t>(g.thread_rank()),
+                             detail::ll_tile_lines(members, detail::packets_of_value<T>));
+  }
 };
 
 namespace detail {
@@ -250,7 +278,8 @@ PGAS_FN void send_each(const context& ctx, ll_team_channel<T>& channel, const F&
 /// *Callers* and the rest as send_each().
 template <PGAS_IS(ll_type) T>
 PGAS_FN void broadcast(const context& ctx, ll_team_channel<T>& channel, const detail::type_identity_t<T>& value) {
-  send_each(ctx, channel, [&](std::int32_t) -> const T& { return value; });
+  const T copy = value;  // is loaded once, not for each member
+  send_each(ctx, channel, [copy](std::int32_t) { return copy; });
 }
 
 /// Waits for the value of member `pe` of the team in this round; its own for this PE.

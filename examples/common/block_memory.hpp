@@ -1,0 +1,24 @@
+/// @file
+/// Memory that the threads of a block share.
+#pragma once
+
+#include <cstddef>
+
+#include "pgas/device/group.hpp"
+
+namespace examples {
+
+/// The memory of the calling thread's block. On a GPU it is the shared memory that launch() was given; on a CPU, where
+/// there is none, `bytes` of `on_cpu`, which has them for each block. *Memory* aligned to 16 bytes if these are.
+template <pgas::block_group Block>
+[[nodiscard]] PGAS_FN std::byte* memory_of([[maybe_unused]] const Block& block, [[maybe_unused]] std::byte* on_cpu,
+                                           [[maybe_unused]] std::size_t bytes) {
+#if defined(__CUDACC__)
+  extern __shared__ float4 shared_by_block[];
+  return reinterpret_cast<std::byte*>(shared_by_block);
+#else
+  return on_cpu + static_cast<std::size_t>(block.block_rank()) * bytes;
+#endif
+}
+
+}  // namespace examples
