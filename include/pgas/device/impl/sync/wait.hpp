@@ -17,11 +17,9 @@ struct wait_state {
   failure why;
 };
 
-/// The next state of a wait. Without Answers the host's question is not looked at. Out of line, as all that waits do
-/// not do in each poll: the instructions between a poll that succeeds and what follows it count.
-template <bool Answers = true>
-[[nodiscard]] PGAS_OUTLINE wait_state check_wait(const control_block* control, std::uint64_t since,
-                                                 std::uint64_t limit = 0) {
+/// The next state of a wait. Without Answers the host's question is not looked at.
+template <bool Answers>
+[[nodiscard]] PGAS_FN wait_state next_state(const control_block* control, std::uint64_t since, std::uint64_t limit) {
   // The loads are under way together: a GPU reads the host's memory slowly.
   const std::uint32_t abort = load_relaxed(&control->abort);
   const std::uint32_t gave_up = load_relaxed(&control->record.complete);
@@ -34,6 +32,13 @@ template <bool Answers = true>
   if (timeout != 0 && now - since >= timeout) return {since, failure::timed_out};
   yield_now_and_then();
   return {since, question != 0 ? failure::asked : failure::none};
+}
+
+/// The same out of line, as all that waits do not do in each poll: the instructions between a poll that succeeds and
+/// what follows it count.
+[[nodiscard]] PGAS_OUTLINE wait_state check_wait(const control_block* control, std::uint64_t since,
+                                                 std::uint64_t limit = 0) {
+  return next_state<true>(control, since, limit);
 }
 
 /// Calls `poll` until it returns true, the world is aborted or the deadline passes, or the host asks: `now` says which,
@@ -78,7 +83,7 @@ template <class Poll>
       if (poll()) return failure::none;
     }
     if (now.why != failure::none) return now.why;
-    now = check_wait<false>(control, now.since);
+    now = next_state<false>(control, now.since, 0);
   }
 }
 
