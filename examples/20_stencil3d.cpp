@@ -104,6 +104,7 @@ void launch_two(pgas::world& world, const pgas::launch_config& shape, examples::
   outer.n_items = outer.n_boundary;
   pgas::launch_config few = shape;
   few.blocks = std::min(shape.blocks, static_cast<unsigned>(outer.n_unpacks + outer.n_items));
+  few.urgent = true;  // neighbours wait for it, while an interior may fill the GPU
   float *const in = grids.grid(step), *const out = grids.grid(step + 1);
   if (few.blocks > 0) pgas::launch(world, few, iterate<Points>{}, world.context(), outer, in, out, step);
 

@@ -21,6 +21,9 @@ struct launch_config {
   /// All blocks run at once, for kernels that wait for other blocks or PEs, or use this_grid(). The launch fails where
   /// they do not fit. False: any number of blocks, in any order, for kernels without such waits.
   bool resident = true;
+  /// Its blocks take free places on the GPU before those of other launches, of other PEs too under MPS: for a short
+  /// kernel that others wait for, while long ones fill the GPU.
+  bool urgent = false;
 };
 
 /// Starts `kernel(block, arguments...)` on every block and returns; world::synchronize() waits for it. The block is a
@@ -64,7 +67,8 @@ void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... ar
   const stream& on = shape.on != nullptr ? *shape.on : w.stream();
   if (shape.blocks == 0 || shape.threads == 0)
     throw error(code::launch_failed, "launch: a grid needs at least one block of one thread");
-  detail::launch_kernel(w, {shape.blocks, shape.threads, shape.shared_bytes, shape.resident}, on, kernel, arguments...);
+  detail::launch_kernel(w, {shape.blocks, shape.threads, shape.shared_bytes, shape.resident, shape.urgent}, on, kernel,
+                        arguments...);
 }
 
 /// The most blocks of `threads` threads that a resident launch(world, ..., kernel, arguments...) may have; 0 if not

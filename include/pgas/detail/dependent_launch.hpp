@@ -33,6 +33,19 @@ namespace pgas::detail {
   return early;
 }
 
+/// The attribute of a launch whose blocks take free places before those of others.
+[[nodiscard]] inline cudaLaunchAttribute highest_priority() {
+  static const int highest = [] {
+    int lowest = 0;
+    int found = 0;  // a lower number
+    return cudaDeviceGetStreamPriorityRange(&lowest, &found) == cudaSuccess ? found : 0;
+  }();
+  cudaLaunchAttribute first{};
+  first.id = cudaLaunchAttributePriority;
+  first.val.priority = highest;
+  return first;
+}
+
 }  // namespace pgas::detail
 
 #endif

@@ -32,6 +32,7 @@ struct launch_shape {
   unsigned threads;
   std::size_t shared_bytes;
   bool resident;
+  bool urgent = false;
 };
 
 /// The shared state of a launch's blocks.
@@ -202,9 +203,10 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
   how.blockDim = dim3(shape.threads);
   how.dynamicSmemBytes = shape.shared_bytes;
   how.stream = static_cast<cudaStream_t>(on.native(w.state()));
-  cudaLaunchAttribute early = early_set_up();
-  how.attrs = &early;
-  how.numAttrs = may_be_early ? 1 : 0;
+  cudaLaunchAttribute asked[2];
+  how.attrs = asked;
+  if (may_be_early) asked[how.numAttrs++] = early_set_up();
+  if (shape.urgent) asked[how.numAttrs++] = highest_priority();
   // Not <<<>>>, whose errors come from cudaGetLastError, together with the application's own.
   check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), grid_area(w, on), kernel, arguments...),
                shape);
