@@ -49,22 +49,24 @@ PGAS_COLD void report_missing(const context* copy, team_view team, operation wha
                           due, seen));
 }
 
-/// Waits for members base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
+/// Members base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
 template <std::uint32_t Batch>
-[[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, wait_state& now,
-                                            std::int32_t base, std::int32_t size) {
+struct awaited_members {
   member_words* state[Batch];
   bool exists[Batch];
   std::uint64_t waited[Batch];  // first used behind the loads of the first poll, which so are under way with it
-  PGAS_UNROLL
-  for (std::uint32_t b = 0; b < Batch; ++b) {
-    const std::int32_t k = base + static_cast<std::int32_t>(b) * size;
-    exists[b] = b == 0 || k < others_of(team);
-    // A word that exists takes the place of a missing one: a load is cheaper than a branch.
-    state[b] = member_state(ctx, team, other_member(team, exists[b] ? k : base));
-    waited[b] = load_relaxed(&state[b]->waited);
+
+  PGAS_FN awaited_members(const context& ctx, const team_view& team, std::int32_t base, std::int32_t size) {
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < Batch; ++b) {
+      const std::int32_t k = base + static_cast<std::int32_t>(b) * size;
+      exists[b] = b == 0 || k < others_of(team);
+      // A word that exists takes the place of a missing one: a load is cheaper than a branch.
+      state[b] = member_state(ctx, team, other_member(team, exists[b] ? k : base));
+      waited[b] = load_relaxed(&state[b]->waited);
+    }
   }
-  const failure why = poll_until(ctx.control_, now, [&] {
+  [[nodiscard]] PGAS_FN bool have_arrived() const {
     std::uint64_t seen[Batch];
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) seen[b] = load_relaxed(&state[b]->arrived);
@@ -72,14 +74,39 @@ template <std::uint32_t Batch>
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) complete &= !exists[b] || seen[b] > waited[b];
     return complete;
-  });
-  if (why == failure::none) {
+  }
+  PGAS_FN void count() const {
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) {
       if (exists[b]) store_relaxed(&state[b]->waited, waited[b] + 1);
     }
   }
+};
+
+/// How many members a thread polls at once.
+inline constexpr std::uint32_t most_polled = 4;
+
+/// Waits for them.
+template <std::uint32_t Batch>
+[[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, wait_state& now,
+                                            std::int32_t base, std::int32_t size) {
+  const awaited_members<Batch> members(ctx, team, base, size);
+  const failure why = poll_until(ctx.control_, now, [&] { return members.have_arrived(); });
+  if (why == failure::none) members.count();
   return why;
+}
+
+/// The same if they come soon: false if they have not.
+template <std::uint32_t Batch>
+[[nodiscard]] PGAS_FN bool come_soon(const context& ctx, const team_view& team, std::int32_t base, std::int32_t size) {
+  const awaited_members<Batch> members(ctx, team, base, size);
+  PGAS_ROLLED
+  for (std::uint32_t i = 0; i < polls_in_line; ++i) {
+    if (!members.have_arrived()) continue;
+    members.count();
+    return true;
+  }
+  return false;
 }
 
 /// One thread's slice of arriving: at members rank, rank + size, ...
@@ -98,7 +125,7 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
 /// One thread's slice of waiting: for members rank, rank + size, ... False if it gave up; the record is written then.
 PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, operation what, std::int32_t rank,
                                 std::int32_t size) {
-  constexpr std::int32_t batch = 4;
+  constexpr auto batch = static_cast<std::int32_t>(most_polled);
   const context& ctx = *copy;
   const team_view team = *members;
   const std::int32_t others = others_of(team);
@@ -108,7 +135,7 @@ PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, o
     failure why = failure::none;
     PGAS_ROLLED
     for (; base + size < others; base += batch * size) {
-      why = await_members<batch>(ctx, team, now, base, size);
+      why = await_members<most_polled>(ctx, team, now, base, size);
       if (why != failure::none) break;
     }
     if (why == failure::none && base < others)
@@ -121,25 +148,32 @@ PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, o
   return true;
 }
 
-/// The same; in line where the thread has one member, which comes soon. Few instructions count: a group runs through
-/// them once in a hop of the link, and more than a few hundred have to be fetched anew each time.
+/// The same; in line where the thread has one member, which comes soon, and for a thread by itself. Few instructions
+/// count: a group runs through them once in a hop of the link, and more than a few hundred have to be fetched anew each
+/// time. @tparam Alone the group is this thread
+template <bool Alone>
 [[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
                                        std::int32_t size) {
   const std::int32_t others = others_of(team);
   if (rank >= others) return true;
-  if (others <= size) {
-    member_words* const state = member_state(ctx, team, other_member(team, rank));
-    const std::uint64_t waited = load_relaxed(&state->waited);
-    PGAS_ROLLED
-    for (std::uint32_t i = 0; i < polls_in_line; ++i) {
-      if (load_relaxed(&state->arrived) <= waited) continue;
-      store_relaxed(&state->waited, waited + 1);
-      fence_acquire();
-      return true;
+  std::int32_t base = rank;
+  bool soon = others <= size && come_soon<1>(ctx, team, base, size);
+  if constexpr (Alone) {
+    if (others > size) {
+      soon = true;
+      PGAS_ROLLED
+      for (; base < others; base += static_cast<std::int32_t>(most_polled)) {
+        soon = come_soon<most_polled>(ctx, team, base, size);
+        if (!soon) break;
+      }
     }
   }
+  if (soon) {
+    fence_acquire();
+    return true;
+  }
   const team_view members = team;
-  return await_several(ctx.copy_, &members, what, rank, size);
+  return await_several(ctx.copy_, &members, what, base, size);
 }
 
 /// Ends the thread unless the caller belongs to `team` and the channel exists. With checks on. The library's own
@@ -176,7 +210,8 @@ template <PGAS_IS(group) G>
     const await_result by_domains = await_domains(&here, g, what);
     if (by_domains != await_result::not_hierarchical) return by_domains == await_result::complete;
   }
-  return await_share(ctx, team, what, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
+  return await_share<single<G>>(ctx, team, what, static_cast<std::int32_t>(g.thread_rank()),
+                                static_cast<std::int32_t>(g.size()));
 }
 
 /// A barrier that ends the group if it gives up, where something is to be checked or members may be proxied.
