@@ -22,7 +22,7 @@ struct launch_config {
   /// they do not fit. False: any number of blocks, in any order, for kernels without such waits.
   bool resident = true;
   /// Its blocks take free places on the GPU before those of other launches, of other PEs too under MPS: for a short
-  /// kernel that others wait for, while long ones fill the GPU.
+  /// kernel that others wait for, while long ones fill the GPU. On the host heap it makes no difference.
   bool urgent = false;
 };
 
