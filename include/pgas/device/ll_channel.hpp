@@ -140,7 +140,7 @@ template <PGAS_IS(ll_type) T>
 
 /// How many rounds a box has had, where the program counts them itself, for example in a word for each block.
 struct ll_rounds {
-  std::uint32_t begun;
+  std::uint32_t begun;  ///< the last of them need not have ended
 };
 
 /// A thread's side of a channel with the threads of its rank on all members of a team, this PE included. Its messages
@@ -179,6 +179,7 @@ class ll_team_channel {
   /// The same by the calling thread alone.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box)
       : ll_team_channel(ctx, this_thread{}, team, box) {}
+  /// The same by the calling thread alone, where the program knows how many rounds have begun.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box, ll_rounds rounds)
       : ll_team_channel(ctx, this_thread{}, team, box, rounds) {}
 

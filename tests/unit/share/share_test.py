@@ -6,6 +6,7 @@ PROGRAM is party.cpp, or the same for GPUs. All tests, or those named. Each proc
 so that none is parent or child of one another or of this script.
 """
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -140,16 +141,24 @@ def a_freed_memory_lives_on():
     other.end()
 
 
+def is_stopped(pid):
+    """Whether all threads of a process are: the signal takes a moment to reach those that run, and one may still answer."""
+    return all(stat.read_text().rpartition(")")[2].split()[0] == "T" for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"))
+
+
 def stopped_exporters_time_out():
     one = exporter()
     ticket = one.good("ticket")
     pid_of(one, ticket)
     other = Party()
     os.kill(one.pid, signal.SIGSTOP)
-    begin = time.monotonic()
-    other.bad(f"open {ticket}", "PGAS-E0403")
-    assert 9 < time.monotonic() - begin < 12
-    os.kill(one.pid, signal.SIGCONT)
+    try:
+        assert comes(lambda: is_stopped(one.pid))
+        begin = time.monotonic()
+        other.bad(f"open {ticket}", "PGAS-E0403")
+        assert 9 < time.monotonic() - begin < 12
+    finally:
+        os.kill(one.pid, signal.SIGCONT)
     other.good(f"open {ticket}")
     one.end()
     other.end()
