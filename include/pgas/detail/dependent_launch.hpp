@@ -1,6 +1,7 @@
 /// @file
-/// Launches that hide a part of their time: a kernel is set up on the GPU while the one before it on the stream ends,
-/// and waits for it by itself (programmatic dependent launch, CUDA Programming Guide).
+/// Attributes of launches: of urgent ones, and of those that hide a part of their time. A kernel is set up on the GPU
+/// while the one before it on the stream ends, and waits for it by itself (programmatic dependent launch, CUDA
+/// Programming Guide).
 ///
 /// Its blocks take their places when all of that kernel's blocks have ended. They could earlier, if those said so, but
 /// those of pgas never do: they may wait for another kernel, of this PE or of another one on the same GPU, that would
