@@ -277,6 +277,8 @@ struct tiles {
 };
 /// Whether a PE has so many points that a GPU's memory is what an iteration takes.
 [[nodiscard]] inline bool is_large(const decomposition& d) { return d.grid_points >= (std::size_t{1} << 23); }
+/// Whether the interior takes long enough for a kernel of its own.
+[[nodiscard]] inline bool has_long_interior(const decomposition& d) { return d.grid_points >= (std::size_t{1} << 19); }
 [[nodiscard]] inline tiles tiles_for(const pgas::world& world, const decomposition& d) {
   if (world.heap() == pgas::heap_kind::host) return {{d.most, d.most, d.most}, d.most, 1024};
   if (!is_large(d)) return {{{{1, 16, 16}, {64, 1, 4}, {64, 4, 1}}}, {64, 8, 4}, 2048};

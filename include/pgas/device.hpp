@@ -12,6 +12,7 @@
 #include "pgas/device/fence_quiet.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/device/group.hpp"
+#include "pgas/device/launch_order.hpp"
 #include "pgas/device/ll_channel.hpp"
 #include "pgas/device/lock.hpp"
 #include "pgas/device/mbarrier.hpp"

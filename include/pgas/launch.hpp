@@ -24,6 +24,11 @@ struct launch_config {
   /// Its blocks take free places on the GPU before those of other launches, of other PEs too under MPS: for a short
   /// kernel that others wait for, while long ones fill the GPU. On the host heap it makes no difference.
   bool urgent = false;
+  /// It begins when the stream's earlier launch lets it: trigger_next_launch() (`device/launch_order.hpp`). Its kernel
+  /// reads nothing that that one writes, and writes nothing that it reads, before it has called
+  /// await_earlier_launches(), and calls that in one block at least: what follows on the stream waits for this launch
+  /// alone. It does not use this_grid(). For much work beside a short kernel that waits for peers.
+  bool overlaps = false;
 };
 
 /// Starts `kernel(block, arguments...)` on every block and returns; world::synchronize() waits for it. The block is a
@@ -55,7 +60,7 @@ struct launch_config {
 ///
 /// A kernel that was compiled for sm_90 or later is set up while the stream's earlier kernel ends, and begins when that
 /// one has ended and all that it wrote is there (drivers of CUDA 12.3 and later). Its blocks take their places before
-/// that only if that kernel is the program's own and calls cudaTriggerProgrammaticLaunchCompletion().
+/// that only if that kernel is the program's own and calls trigger_next_launch().
 ///
 /// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream. On a
 /// stream that is being captured, the launch becomes part of the CUDA graph, instances of which may run at once.
@@ -67,8 +72,9 @@ void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... ar
   const stream& on = shape.on != nullptr ? *shape.on : w.stream();
   if (shape.blocks == 0 || shape.threads == 0)
     throw error(code::launch_failed, "launch: a grid needs at least one block of one thread");
-  detail::launch_kernel(w, {shape.blocks, shape.threads, shape.shared_bytes, shape.resident, shape.urgent}, on, kernel,
-                        arguments...);
+  detail::launch_kernel(w,
+                        {shape.blocks, shape.threads, shape.shared_bytes, shape.resident, shape.urgent, shape.overlaps},
+                        on, kernel, arguments...);
 }
 
 /// The most blocks of `threads` threads that a resident launch(world, ..., kernel, arguments...) may have; 0 if not

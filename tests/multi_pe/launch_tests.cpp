@@ -1,4 +1,4 @@
-// The largest launches. On either heap, with any number of PEs; compiled by g++ and by nvcc.
+// The largest launches, and those that overlap. On either heap, with any number of PEs; compiled by g++ and by nvcc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,6 +29,53 @@ TEST(Launch, of_all_blocks_that_are_admitted_leaves_the_proxy_room) {
   pgas::launch(world, {.blocks = blocks, .threads = 256}, signal_and_wait{}, ctx, signal.data());
   world.synchronize();
   EXPECT_EQ(pgas::g(world, signal.data(), world.my_pe()), 1u);
+  world.barrier_all();
+}
+
+/// Lets the next launch begin, and waits for its word where launches overlap.
+struct first_launch {
+  template <class Block>
+  PGAS_FN void operator()(Block block, [[maybe_unused]] pgas::context ctx, [[maybe_unused]] std::uint64_t* told,
+                          std::uint64_t* value, std::uint64_t round) const {
+    pgas::trigger_next_launch();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    pgas::wait_until(ctx, block, told, pgas::cmp::ge, round);
+#endif
+    if (block.thread_rank() == 0) *value = round;
+  }
+};
+struct overlapping_launch {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, std::uint64_t* told, const std::uint64_t* value,
+                          std::uint64_t* seen, std::uint64_t round) const {
+    if (block.thread_rank() != 0) return;
+    pgas::signal_set(ctx, told, round, ctx.my_pe());
+    pgas::await_earlier_launches();
+    *seen = *value;
+  }
+};
+struct third_launch {
+  template <class Block>
+  PGAS_FN void operator()(Block block, const std::uint64_t* value, const std::uint64_t* seen, std::uint64_t* right,
+                          std::uint64_t round) const {
+    if (block.thread_rank() == 0 && *value == round && *seen == round) ++*right;
+  }
+};
+
+TEST(Launch, that_overlaps_runs_beside_the_earlier_one_and_ends_after_it) {
+  pgas::world world = pgas::world::join();
+  auto words = world.allocate<std::uint64_t>(4, pgas::initialize::zero);
+  const pgas::context ctx = world.context();
+  std::uint64_t *const told = words.data(), *const value = told + 1, *const seen = told + 2, *const right = told + 3;
+  constexpr std::uint64_t rounds = 200;
+  for (std::uint64_t round = 1; round <= rounds; ++round) {
+    pgas::launch(world, {.blocks = 1, .threads = 32}, first_launch{}, ctx, told, value, round);
+    pgas::launch(world, {.blocks = 1, .threads = 32, .overlaps = true}, overlapping_launch{}, ctx, told, value, seen,
+                 round);
+    pgas::launch(world, {.blocks = 1, .threads = 32}, third_launch{}, value, seen, right, round);
+  }
+  world.synchronize();
+  EXPECT_EQ(pgas::g(world, right, world.my_pe()), rounds);
   world.barrier_all();
 }
 

@@ -3,9 +3,9 @@
 /// while the one before it on the stream ends, and waits for it by itself (programmatic dependent launch, CUDA
 /// Programming Guide).
 ///
-/// Its blocks take their places when all of that kernel's blocks have ended. They could earlier, if those said so, but
-/// those of pgas never do: they may wait for another kernel, of this PE or of another one on the same GPU, that would
-/// find no place any more.
+/// Its blocks take their places when all of that kernel's blocks have ended, or said so (`device/launch_order.hpp`).
+/// Those of the library's kernels never say so: they may wait for another kernel, of this PE or of another one on the
+/// same GPU, that would find no place any more.
 #pragma once
 
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"

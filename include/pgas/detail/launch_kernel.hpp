@@ -33,12 +33,14 @@ struct launch_shape {
   std::size_t shared_bytes;
   bool resident;
   bool urgent = false;
+  bool overlaps = false;
 };
 
 /// The shared state of a launch's blocks.
 struct grid_place {
   grid_state* states;
-  bool table;  ///< of which the launch takes one
+  bool table;             ///< of which the launch takes one
+  bool overlaps = false;  ///< with the stream's earlier launch: the kernel itself waits for that
 };
 /// The shared state of a launch on this stream of a GPU.
 [[nodiscard]] PGAS_API grid_place grid_area(world& w, const stream& on);
@@ -84,7 +86,7 @@ concept bounded_kernel = requires {
 /// graph included: each has its own arguments in memory.
 template <class Kernel, class... Arguments>
 PGAS_FN void run_kernel(const grid_place& place, Kernel& kernel, Arguments&... arguments) {
-  wait_for_predecessor();
+  if (!place.overlaps) wait_for_predecessor();
   grid_visit visit{place.states, reinterpret_cast<std::uintptr_t>(&place), nullptr};
   const launched_block block = place.table ? launched_block(&visit) : launched_block(place.states);
   kernel(block, arguments...);
@@ -207,9 +209,10 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
   how.attrs = asked;
   if (may_be_early) asked[how.numAttrs++] = early_set_up();
   if (shape.urgent) asked[how.numAttrs++] = highest_priority();
+  grid_place place = grid_area(w, on);
+  place.overlaps = shape.overlaps;
   // Not <<<>>>, whose errors come from cudaGetLastError, together with the application's own.
-  check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), grid_area(w, on), kernel, arguments...),
-               shape);
+  check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), place, kernel, arguments...), shape);
 }
 
 #else

@@ -25,6 +25,13 @@ PGAS_FN void wait_for_predecessor() {
 #endif
 }
 
+/// Lets blocks of the stream's next kernel take places, once all blocks have called this or ended.
+PGAS_FN void trigger_successor() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /// Strong load of a word that only this GPU writes.
 [[nodiscard]] PGAS_FN std::uint64_t load_gpu(const std::uint64_t* p) {
 #if defined(__CUDACC__)
