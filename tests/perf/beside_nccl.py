@@ -18,24 +18,24 @@ import torch.multiprocessing as mp
 ROW = 4096  # numbers, as 25_allreduce has them
 TOKEN, TOP_K = 7168, 8  # of 24_moe
 TOGETHER, REPLAYS, WARM = 24, 15, 3
+SLEEP = 1_000_000  # cycles, in which the hosts enqueue what the GPUs then begin together, after an all-reduce
 
 
-def microseconds(call):
+def microseconds(call, token):
     """Of one call; all ranks make it."""
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        for _ in range(WARM):
-            call()
+    for _ in range(WARM):
+        call()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
         for _ in range(TOGETHER):
             call()
     taken = []
     for i in range(WARM + REPLAYS):
-        dist.barrier()
         torch.cuda.synchronize()
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda._sleep(SLEEP)
+        dist.all_reduce(token)
         begin.record()
         graph.replay()
         end.record()
@@ -48,6 +48,7 @@ def microseconds(call):
 def run(rank, n):
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(29700 + n))
     torch.cuda.set_device(rank)
+    torch.cuda.set_stream(torch.cuda.Stream())  # one for all: NCCL would join those that it has been called on
     device = torch.device("cuda", rank)
     dist.init_process_group("nccl", rank=rank, world_size=n, device_id=device)
 
@@ -60,6 +61,7 @@ def run(rank, n):
 
     x = torch.full((ROW,), rank + 1.0, device=device, dtype=torch.bfloat16)
     dist.all_reduce(x)
+    token = torch.zeros(1, device=device)
     assert (x == n * (n + 1) // 2).all(), "the sum is wrong"
     say("what", "pes", "bytes", "us")
     for kib in (8, 32, 128, 512, 2048, 8192):
@@ -71,12 +73,12 @@ def run(rank, n):
             hidden = x + residual
             return hidden, torch.nn.functional.rms_norm(hidden, (ROW,), weight, 1e-5)
 
-        say("all_reduce", n, kib * 1024, f"{microseconds(lambda x=x: dist.all_reduce(x)):.2f}")
-        say("all_reduce+layer", n, kib * 1024, f"{microseconds(layer):.2f}")
+        say("all_reduce", n, kib * 1024, f"{microseconds(lambda x=x: dist.all_reduce(x), token):.2f}")
+        say("all_reduce+layer", n, kib * 1024, f"{microseconds(layer, token):.2f}")
     for tokens in (1, 16, 128, 4096):
         x = numbers(tokens * TOP_K, TOKEN)
         y = torch.empty_like(x)
-        say(f"all_to_all of {tokens} tokens", n, x.numel() * 2, f"{microseconds(lambda x=x, y=y: dist.all_to_all_single(y, x)):.2f}")
+        say(f"all_to_all of {tokens} tokens", n, x.numel() * 2, f"{microseconds(lambda x=x, y=y: dist.all_to_all_single(y, x), token):.2f}")
     dist.barrier()
     torch.cuda.synchronize()
     sys.stdout.flush()

@@ -8,6 +8,7 @@ import pytest
 from conftest import launcher, run
 
 PROGRAM = pathlib.Path(__file__).parent / "pe" / "torch_symm_mem.py"
+BESIDE_NCCL = pathlib.Path(__file__).parents[1] / "perf" / "torch_beside_nccl.py"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -124,3 +125,11 @@ def test_torchs_own_tests_can_pass_fail_and_hang(tmp_path):
     assert outcomes["Continuous.test_right"].startswith("passed") and outcomes["Continuous.test_of_four"].endswith("needs more ranks")
     assert outcomes["Forked.test_wrong"].startswith("failed") and "Scalars are not equal" in outcomes["Forked.test_wrong"]
     assert "did not end within" in outcomes["Forked.test_endless"]
+
+
+def test_the_benchmark_beside_nccl_checks_its_sums():
+    pytest.importorskip("triton", minversion="3.6")
+    job = run([sys.executable, BESIDE_NCCL, 2, "--rounds", 1], timeout=150).check()
+    for what in ("all_reduce pgas.torch", "all_reduce triton", "shift triton", "shift triton asks"):
+        assert f"{what},2,8192," in job.out, job.out + job.err
+    assert "failed" not in job.out

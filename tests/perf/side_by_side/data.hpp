@@ -9,6 +9,12 @@
 
 namespace side_by_side {
 
+/// Bytes of the collectives on streams: small and large ones, and what examples/25_allreduce and 24_moe move.
+inline constexpr std::size_t allreduce_sizes[] = {1 << 10, 8 << 10, 128 << 10, 512 << 10,
+                                                  2 << 20, 8 << 20, 32 << 20,  128 << 20};
+inline constexpr std::size_t alltoall_sizes[] = {1 << 10,  112 << 10, 512 << 10, 1792 << 10,
+                                                 14 << 20, 32 << 20,  128 << 20};
+
 /// What is expected in an array of words.
 struct expected {
   enum kind {

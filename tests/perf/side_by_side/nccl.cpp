@@ -74,11 +74,11 @@ class nccl : public together {
 
   void rows(report& to) {
     const auto n = static_cast<std::size_t>(n_);
-    for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20, 128 << 20}) {
+    for (const std::size_t bytes : allreduce_sizes) {
       measure(to, "stream_allreduce", bytes, bytes / 8, {expected::summed},
               [=] { must(ncclAllReduce(source_, dest_, bytes / 4, ncclInt32, ncclSum, all_, stream_), "all-reduce"); });
     }
-    for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20, 128 << 20}) {
+    for (const std::size_t bytes : alltoall_sizes) {
       const std::size_t each = bytes / 8 / n;
       measure(to, "stream_alltoall", bytes, each * n, {expected::exchanged, 0, me_, 1, each}, [=] {
         must(ncclGroupStart(), "all-to-all");

@@ -29,13 +29,13 @@ void collectives(bench& pes, report& to) {
   const cudaStream_t stream = pes.stream();
   std::uint64_t* const dest = pes.dest();
   std::uint64_t* const source = pes.source();
-  for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20, 128 << 20}) {
+  for (const std::size_t bytes : allreduce_sizes) {
     measure_collective(pes, to, "stream_allreduce", bytes, bytes / 8, {expected::summed}, [&] {
       nvshmemx_int32_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, reinterpret_cast<std::int32_t*>(dest),
                                           reinterpret_cast<std::int32_t*>(source), bytes / 4, stream);
     });
   }
-  for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20, 128 << 20}) {
+  for (const std::size_t bytes : alltoall_sizes) {
     const std::size_t each = bytes / 8 / n;
     measure_collective(pes, to, "stream_alltoall", bytes, each * n, {expected::exchanged, 0, pes.me(), 1, each},
                        [&] { nvshmemx_uint64_alltoall_on_stream(NVSHMEM_TEAM_WORLD, dest, source, each, stream); });

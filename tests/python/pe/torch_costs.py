@@ -118,6 +118,8 @@ def gigabytes_per_second(source):
 
 
 own, plain, no_plain = plain_memory()
+if plain is not None and me == 0:
+    torch.empty(1, device=plain.device).copy_(here[:1])  # torch lets this GPU reach that one with the first copy to it
 rates, plain_rates = [], []
 for i in range(pairs + 2):
     rate = in_turns(i, lambda: gigabytes_per_second(there) if me == 0 else None)
