@@ -19,8 +19,8 @@ PGAS_FN void trigger_next_launch() { detail::trigger_successor(); }
 /// Waits until the stream's earlier launches have ended, in a launch that overlaps with them. Elsewhere it returns at
 /// once.
 ///
-/// *Callers* any thread. One that calls it holds its block's place meanwhile: not all blocks of a GPU full of them may,
-/// where the earlier launch waits for a PE that needs a place there. *Order* what they wrote is visible to the caller.
+/// *Callers* any thread, which keeps its block's place meanwhile. Not all blocks of a large grid should: the earlier
+/// launch may wait for a PE that needs a place on this GPU. *Order* what they wrote is visible to the caller.
 PGAS_FN void await_earlier_launches() { detail::wait_for_predecessor(); }
 
 }  // namespace pgas
