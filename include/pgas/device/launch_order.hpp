@@ -1,7 +1,7 @@
 /// @file
 /// The order of a stream's launches, where kernels relax it (programmatic dependent launch, CUDA Programming Guide). On
-/// the CPU, and on GPUs before sm_90, a launch begins when the one before it has ended, and nothing of this has an
-/// effect.
+/// the CPU, on GPUs before sm_90, and with drivers before CUDA 12.3, a launch begins when the one before it has ended,
+/// and nothing of this has an effect: so no launch may wait for what the next one does.
 #pragma once
 
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"
