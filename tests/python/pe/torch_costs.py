@@ -16,7 +16,6 @@ import time
 import torch
 import torch.distributed as dist
 import torch.distributed._symmetric_memory as symm_mem
-import torch.multiprocessing.reductions as reductions
 import triton
 import triton.language as tl
 
@@ -86,22 +85,16 @@ x.fill_(rank)
 
 
 def plain_memory():
-    """The same of the peer by cudaMalloc() and a handle of CUDA IPC, as torch shares tensors; None if it does not here."""
+    """(as much of this process' own on the peer's GPU, None), or (None, why kernels here can't read it)."""
     try:
-        own = torch.full((count,), float(rank), device=device)
-        shared, failed = reductions.reduce_tensor(own), None
-    except RuntimeError as said:
-        own, shared, failed = None, None, str(said).splitlines()[0]
-    all_shared = [None] * 2
-    dist.all_gather_object(all_shared, shared, group=group)
-    try:
-        rebuild, arguments = all_shared[1 - me]
-        peer = rebuild(*arguments)
-    except (RuntimeError, TypeError) as said:
-        peer, failed = None, failed or str(said).splitlines()[0]
-    all_failed = [None] * n
-    dist.all_gather_object(all_failed, failed)
-    return own, None if any(all_failed) else peer, next((each for each in all_failed if each), None)
+        plain = torch.full((count,), rank + 1.0, device=f"cuda:{(1 - me) % torch.cuda.device_count()}")
+        plain[:1].copy_(here[:1]), here[:1].copy_(plain[:1])  # torch lets two GPUs reach each other with their first copies
+        plain[:1] = rank + 1.0
+        copy[(1,)](here, plain, BLOCK=1024)
+        torch.cuda.synchronize()
+        return plain, None
+    except (RuntimeError, ValueError) as said:
+        return None, str(said).splitlines()[0]
 
 
 def gigabytes_per_second(source):
@@ -117,9 +110,7 @@ def gigabytes_per_second(source):
     return 4 * count * repeats / begin.elapsed_time(end) / 1e6
 
 
-own, plain, no_plain = plain_memory()
-if plain is not None and me == 0:
-    torch.empty(1, device=plain.device).copy_(here[:1])  # torch lets this GPU reach that one with the first copy to it
+plain, no_plain = plain_memory() if me == 0 else (None, None)
 rates, plain_rates = [], []
 for i in range(pairs + 2):
     rate = in_turns(i, lambda: gigabytes_per_second(there) if me == 0 else None)
@@ -129,7 +120,7 @@ for i in range(pairs + 2):
         plain_rates.append(plain_rate)
 
 all_rates = [None] * n
-dist.all_gather_object(all_rates, {"backend": backend, "rates": rates, "plain": plain_rates,
+dist.all_gather_object(all_rates, {"backend": backend, "rates": rates, "plain": plain_rates if plain is not None else no_plain,
                                    **{f"{name}_us": round(statistics.median(each[2:]), 1) for name, each in times.items()}})
 if rank == 0:
     of_pgas, of_cuda = all_rates[0], all_rates[2]
@@ -142,11 +133,11 @@ if rank == 0:
         return {"median": round(statistics.median(each), 4), "lowest": round(each[0], 4), "highest": round(each[-1], 4), "pairs": len(each)}
 
     print("result:", json.dumps({"GPUs": torch.cuda.device_count(), "triton reads, PGAS to CUDA": ratio(of_pgas["rates"], of_cuda["rates"])}))
-    if plain is not None:
-        print("result:", json.dumps({"triton reads, PGAS to cudaMalloc() memory, same process": ratio(of_pgas["rates"], of_pgas["plain"]),
-                                     "CUDA to it": ratio(of_cuda["rates"], of_cuda["plain"])}), flush=True)
-    else:
-        print(f"no plain memory: {no_plain}", flush=True)
+    for each in (of_pgas, of_cuda):
+        if isinstance(each["plain"], str):
+            print(f"{each['backend']}: no plain memory: {each['plain']}", flush=True)
+        else:
+            print("result:", json.dumps({f"triton reads, {each['backend']} to plain memory, same process": ratio(each["rates"], each["plain"])}),
+                  flush=True)
 dist.barrier()
-del own, plain  # after all have read it
 dist.destroy_process_group()
