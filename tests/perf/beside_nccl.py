@@ -15,34 +15,18 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
+import graph_timing
+
 ROW = 4096  # numbers, as 25_allreduce has them
 TOKEN, TOP_K = 7168, 8  # of 24_moe
-TOGETHER, REPLAYS, WARM = 24, 15, 3
-SLEEP = 1_000_000  # cycles, in which the hosts enqueue what the GPUs then begin together, after an all-reduce
+REPLAYS = 15
 
 
 def microseconds(call, token):
     """Of one call; all ranks make it."""
-    for _ in range(WARM):
-        call()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
-        for _ in range(TOGETHER):
-            call()
-    taken = []
-    for i in range(WARM + REPLAYS):
-        torch.cuda.synchronize()
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda._sleep(SLEEP)
-        dist.all_reduce(token)
-        begin.record()
-        graph.replay()
-        end.record()
-        torch.cuda.synchronize()
-        if i >= WARM:
-            taken.append(begin.elapsed_time(end) * 1000 / TOGETHER)
-    return statistics.median(taken)
+    graph = graph_timing.capture(call)
+    taken = [graph_timing.microseconds(graph.replay, token) for _ in range(graph_timing.WARM + REPLAYS)]
+    return statistics.median(taken[graph_timing.WARM:])
 
 
 def run(rank, n):

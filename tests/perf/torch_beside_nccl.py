@@ -43,11 +43,12 @@ import triton.language as tl  # noqa: E402
 import pgas.torch  # noqa: E402
 import pgas.triton as shm  # noqa: E402
 
+import graph_timing  # noqa: E402
+
 KIB = 1024
 ALL_REDUCES, SHIFTS = ((8, 32), (8, 32)) if HOST else ((8, 32, 128, 512, 2048, 8192), (8, 128, 2048))
-TOGETHER, WARM = (3, 1) if HOST else (24, 3)
+TOGETHER, WARM = (3, 1) if HOST else (graph_timing.TOGETHER, graph_timing.WARM)
 PROGRAMS = 128  # at most: all have to be resident
-SLEEP = 1_000_000  # cycles, in which the hosts enqueue what the GPUs then begin together
 
 
 @triton.jit
@@ -142,19 +143,13 @@ def together(call):
         for _ in range(TOGETHER):
             call()
 
-    for _ in range(WARM):
-        call()
     if HOST:
         return calls, ""
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
     try:
-        with torch.cuda.graph(graph, stream=torch.cuda.current_stream(), capture_error_mode="thread_local"):
-            calls()
+        return graph_timing.capture(call).replay, ""
     except RuntimeError as raised:
         print(f"not captured: {raised}", file=sys.stderr, flush=True)
         return calls, " without a graph"
-    return graph.replay, ""
 
 
 def meet(job):
@@ -185,14 +180,7 @@ def microseconds(job, calls):
         began = time.perf_counter()
         calls()
         return (time.perf_counter() - began) * 1e6 / TOGETHER
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda._sleep(SLEEP)
-    dist.all_reduce(job.token)
-    begin.record()
-    calls()
-    end.record()
-    torch.cuda.synchronize()
-    return begin.elapsed_time(end) * 1000 / TOGETHER
+    return graph_timing.microseconds(calls, job.token)
 
 
 def compare(job, name, make, count, rounds):
