@@ -2,6 +2,8 @@
 /// What every kernel of the benchmark is called with.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -15,8 +17,12 @@ struct span {
 
 constexpr int most_blocks = 132;  ///< all of them run at once, on the GPUs that this is for
 constexpr int most_pes = 16;
-constexpr int ping_pong_signals = 64;   ///< used in turn
-constexpr int ping_pong_distance = 17;  ///< words from one to the next: a line, and not always the same part of it
+
+/// How long a word takes depends on where in the L2 it lies, and no library should be lucky: so rows about single words
+/// use many in turn.
+constexpr int places = 64;
+constexpr int place_words = 17;  ///< from one to the next: a line, and not always the same part of it; a word of each PE
+inline __host__ __device__ std::size_t place(std::uint64_t i) { return i % places * place_words; }
 
 /// Symmetric addresses, and for hand-written kernels where PE `peer`'s memory is mapped.
 struct arguments {

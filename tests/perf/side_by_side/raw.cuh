@@ -97,13 +97,14 @@ __device__ inline void inc(const arguments& a) {
   asm volatile("red.relaxed.sys.global.add.u64 [%0], 1;" ::"l"(a.signal_there) : "memory");
 }
 
-/// Everybody tells everybody, each by a word of its own.
+/// Everybody tells everybody, each by a word of its own, and another one each time.
 template <bool Complete>
 __device__ void meet(const arguments& a, std::uint64_t epoch, int rank, int size) {
+  const std::size_t at = place(epoch);
   if (Complete && rank < a.n) quiet();
-  for (int pe = rank; pe < a.n; pe += size) store_relaxed(a.signals_of[pe] + 64 + a.me, epoch);
+  for (int pe = rank; pe < a.n; pe += size) store_relaxed(a.signals_of[pe] + at + a.me, epoch);
   for (int pe = rank; pe < a.n; pe += size) {
-    while (load_relaxed(a.signal + 64 + pe) < epoch) {
+    while (load_relaxed(a.signal + at + pe) < epoch) {
     }
   }
   acquire();

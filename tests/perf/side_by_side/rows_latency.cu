@@ -1,4 +1,6 @@
 // Latencies: PE 0 does one thing after another, each complete at PE 1 before the next begins.
+#include <vector>
+
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "operations.cuh"
@@ -25,11 +27,37 @@ __global__ void __launch_bounds__(1024) get_latency(arguments a) {
   });
 }
 
+/// A word to another place each time.
+__global__ void __launch_bounds__(1024) put_word_latency(arguments a) {
+  if (a.me != 0) return;
+  arguments now = a;
+  repeat(a, [&](int i) {
+    now.dest = a.dest + place(i);
+    now.dest_there = a.dest_there + place(i);
+    now.source = a.source + place(i);
+    ops::put_block(now, 1);
+    __syncthreads();
+    if (threadIdx.x == 0) ops::quiet();
+    __syncthreads();
+  });
+}
+
 __global__ void p_latency(arguments a) {
   if (a.me != 0) return;
-  repeat(a, [&](int) {
-    ops::p(a, 0, a.source[0]);
+  repeat(a, [&](int i) {
+    ops::p(a, place(i), a.source[place(i)]);
     ops::quiet();
+  });
+}
+
+/// Calls body(now, i), with another one of the peer's counters each time.
+template <class Body>
+__device__ void with_counters(const arguments& a, Body body) {
+  arguments now = a;
+  repeat(a, [&](int i) {
+    now.signal = a.signal + place(i);
+    now.signal_there = a.signal_there + place(i);
+    body(now, i);
   });
 }
 
@@ -37,8 +65,8 @@ __global__ void p_latency(arguments a) {
 __global__ void fetch_add(arguments a) {
   if (a.me != 0) return;
   unsigned long long wrong = 0;
-  repeat(a, [&](int i) {
-    const std::uint64_t late = ops::fetch_add(a, 1 + wrong) - static_cast<std::uint64_t>(i);
+  with_counters(a, [&](const arguments& now, int i) {
+    const std::uint64_t late = ops::fetch_add(now, 1 + wrong) - static_cast<std::uint64_t>(i / places);
     wrong += late;
   });
   *a.wrong = wrong;
@@ -46,26 +74,30 @@ __global__ void fetch_add(arguments a) {
 
 __global__ void inc(arguments a) {
   if (a.me != 0) return;
-  repeat(a, [&](int) {
-    ops::inc(a);
+  with_counters(a, [&](const arguments& now, int) {
+    ops::inc(now);
     ops::quiet();
   });
 }
 
-/// A row whose data is a counter in PE 1's signal.
-void measure_counter(bench& pes, report& to, const char* name, const void* function) {
-  const kernel what{function, 1, 1, 1};
+/// A row of single words in PE 1's memory: of which there are `wrong(words, made)` when `made` iterations were made.
+template <class Wrong>
+void measure_words(bench& pes, report& to, const row& of, const void* function, bool counters, Wrong wrong) {
+  const kernel what{function, 1, of.threads, 1};
   work how;
-  how.prepare = [&] { pes.prepare(0); };
+  how.prepare = [&] { pes.prepare(places * place_words * sizeof(std::uint64_t)); };
   how.run = [&](int iterations) { return pes.run(what, iterations); };
   how.wrong = [&](int iterations) -> std::uint64_t {
     if (pes.me() != 1) return pes.counted_wrong();
     const arguments a = pes.arguments_for(what, iterations);
-    std::uint64_t found = 0;
-    must(cudaMemcpy(&found, a.signal, sizeof found, cudaMemcpyDeviceToHost), "checking");
-    return found == static_cast<std::uint64_t>(a.warm_up + a.iterations) ? 0 : 1;
+    std::vector<std::uint64_t> found(places * place_words);
+    must(cudaMemcpy(found.data(), counters ? a.signal : a.dest, found.size() * sizeof found[0], cudaMemcpyDeviceToHost),
+         "checking");
+    std::uint64_t n_wrong = 0;
+    for (int i = 0; i < places; ++i) n_wrong += wrong(i, found[place(i)], a.warm_up + a.iterations) ? 1 : 0;
+    return n_wrong;
   };
-  to.measure({name, 8, 1, 1, "us"}, how);
+  to.measure(of, how);
 }
 
 void rows(bench& pes, report& to) {
@@ -75,13 +107,26 @@ void rows(bench& pes, report& to) {
     const kernel what{function, 1, threads, bytes / 8, bytes / 8, as, true, writes ? 1 : 0};
     pes.measure(to, {name, bytes, 1, threads, "us"}, what);
   };
-  for (const std::size_t bytes : {8, 4096, 65536})
+  const auto not_stored = [&](int i, std::uint64_t found, int made) {
+    return i < made && found != word(pes.seed(), 0, place(i));
+  };
+  const auto miscounted = [](int i, std::uint64_t found, int made) {
+    return found != static_cast<std::uint64_t>((made - i + places - 1) / places);
+  };
+  const auto measure_word = [&](const char* name, const void* function, int threads) {
+    measure_words(pes, to, {name, 8, 1, threads, "us"}, function, false, not_stored);
+  };
+  const auto measure_counter = [&](const char* name, const void* function) {
+    measure_words(pes, to, {name, 8, 1, 1, "us"}, function, true, miscounted);
+  };
+  measure_word("put_lat", reinterpret_cast<const void*>(&put_word_latency), 1024);
+  for (const std::size_t bytes : {4096, 65536})
     measure("put_lat", reinterpret_cast<const void*>(&put_latency), bytes, 1024, true);
   for (const std::size_t bytes : {8, 4096, 65536})
     measure("get_lat", reinterpret_cast<const void*>(&get_latency), bytes, 1024, false);
-  measure("p_lat", reinterpret_cast<const void*>(&p_latency), 8, 1, true);
-  measure_counter(pes, to, "atomic_fetch_add", reinterpret_cast<const void*>(&fetch_add));
-  measure_counter(pes, to, "atomic_inc", reinterpret_cast<const void*>(&inc));
+  measure_word("p_lat", reinterpret_cast<const void*>(&p_latency), 1);
+  measure_counter("atomic_fetch_add", reinterpret_cast<const void*>(&fetch_add));
+  measure_counter("atomic_inc", reinterpret_cast<const void*>(&inc));
 }
 
 const registration announced(30, &rows);

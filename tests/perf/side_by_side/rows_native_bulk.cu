@@ -16,7 +16,7 @@ __global__ void put_signal_bulk_pp(arguments a) {
   pgas::bulk_copier by(room, sizeof room);
   repeat(a, [&](int i) {
     const auto value = static_cast<std::uint64_t>(i) + 1;
-    std::uint64_t* const signal = a.signal + i % ping_pong_signals * ping_pong_distance;
+    std::uint64_t* const signal = a.signal + place(i);
     if (a.me == 1) pgas::wait_until(ctx, signal, pgas::cmp::ge, value);
     pgas::put_signal(ctx, by, a.dest, a.source, a.words, signal, value, pgas::signal_op::set, a.peer);
     if (a.me == 0) pgas::wait_until(ctx, signal, pgas::cmp::ge, value);

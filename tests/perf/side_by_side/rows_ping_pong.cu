@@ -7,8 +7,7 @@ namespace side_by_side {
 
 namespace {
 
-/// PE 0 begins. `tell(now, value)` answers, wait(now, value) waits for the other's. The signal is another one each
-/// time: how long a word takes depends on where in the L2 it lies, and no library should be lucky.
+/// PE 0 begins. `tell(now, value)` answers, wait(now, value) waits for the other's. The signal is another one each time.
 template <class Tell, class Wait>
 __device__ void ping_pong(const arguments& a, Tell tell, Wait wait) {
   if (a.me > 1) return;
@@ -16,9 +15,8 @@ __device__ void ping_pong(const arguments& a, Tell tell, Wait wait) {
   arguments now = a;
   repeat(a, [&](int i) {
     const auto value = static_cast<std::uint64_t>(i) + 1;
-    const int word = i % ping_pong_signals * ping_pong_distance;
-    now.signal = a.signal + word;
-    now.signal_there = a.signal_there + word;
+    now.signal = a.signal + place(i);
+    now.signal_there = a.signal_there + place(i);
     if (begins) tell(now, value);
     wait(now, value);
     if (!begins) tell(now, value);

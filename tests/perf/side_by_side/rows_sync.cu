@@ -8,7 +8,7 @@ namespace side_by_side {
 namespace {
 
 constexpr int checked_rounds = 100;
-constexpr int told_at = 128;  // words of the signals, one for each PE
+constexpr std::size_t told_at = places * place_words;  // words of the signals, one for each PE
 
 /// Whether nobody comes through before all are there, and with what they put before: rounds behind the timed ones, in
 /// which every PE tells all others the round's number.
