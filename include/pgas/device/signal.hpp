@@ -64,8 +64,12 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
 [[nodiscard]] PGAS_FN bool take_count(const context& ctx, signal_t* sig, signal_t n, signal_t& left) {
   traced_operation traced(ctx, this_thread{}, operation::wait);
   signal_t seen = 0;
+  const auto keep = [&](signal_t word) {
+    seen = word;
+    return true;
+  };
   for (;;) {
-    if (!poll_word(ctx, sig, cmp::ge, n, seen)) return false;
+    if (!poll_word(ctx, sig, cmp::ge, n, keep, [] { return false; })) return false;
     // An exchange, not a subtraction: another thread may have taken first. It keeps the releases of later additions
     // intact.
     const signal_t found = compare_exchange(sig, seen, seen - n);

@@ -149,10 +149,7 @@ PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t co
 template <PGAS_IS(wait_type) T>
 PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
   detail::check_awaited(ctx, ivar, op);
-  T seen{};
-  if (!detail::wait_word(ctx, ivar, op, value, seen)) PGAS_UNLIKELY
-    detail::end_thread();
-  return seen;
+  return detail::wait_word_or_end<T>(ctx, ivar, op, value);
 }
 
 /// wait_until() for a group: one thread polls, all go on.

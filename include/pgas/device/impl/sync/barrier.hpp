@@ -223,12 +223,50 @@ PGAS_COLD void slow_path_barrier(const context* copy, G g, team_view team, opera
   exit_if_any(g, !await(ctx, g, team, what));
 }
 
+/// Groups of which all threads can poll, and leave the loop, together.
+template <class G>
+inline constexpr bool polls_together = single<G> || std::is_same_v<G, warp>;
+
+/// arrive() and await() in one, for a group with a thread for each other member: without a loop over members, and
+/// without a vote, as its threads leave the polls together. False if members do not come soon.
+template <arrival Arrival, PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN bool meet_soon(const context& ctx, const G& g, const team_view& team) {
+  const auto rank = static_cast<std::int32_t>(g.thread_rank());
+  const bool has_member = rank < others_of(team);
+  const std::int32_t other = other_member(team, has_member ? rank : 0);
+  std::uint64_t* const mine = &member_state(ctx, team, team.my_pe())->arrived;
+  g.sync();
+  if constexpr (Arrival == arrival::release) fence_release();
+  if (has_member) reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other)), std::uint64_t{1});
+  member_words* const state = member_state(ctx, team, other);
+  const std::uint64_t waited = load_relaxed(&state->waited);  // is under way with the first poll
+  PGAS_ROLLED
+  for (std::uint32_t i = 0; i < polls_in_line; ++i) {
+    const std::uint64_t seen = load_relaxed(&state->arrived);
+    if (any(g, has_member && seen <= waited)) continue;
+    if (has_member) store_relaxed(&state->waited, waited + 1);
+    fence_acquire();
+    g.sync();
+    return true;
+  }
+  return false;
+}
+
 /// A barrier that ends the group if it gives up. @param what the operation in records
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team,
                             operation what = barrier_operation<Arrival>) {
   if (ctx.flags_ != 0) PGAS_UNLIKELY
     return slow_path_barrier<Arrival>(ctx.copy_, g, team, what);
+  const auto rank = static_cast<std::int32_t>(g.thread_rank());
+  const auto size = static_cast<std::int32_t>(g.size());
+  if constexpr (polls_together<G>) {
+    if (others_of(team) <= size) {
+      if (meet_soon<Arrival>(ctx, g, team)) return;
+      const team_view members = team;
+      return exit_if_any(g, rank < others_of(team) && !await_several(ctx.copy_, &members, what, rank, size));
+    }
+  }
   arrive<Arrival>(ctx, g, team);
   exit_if_any(g, !await(ctx, g, team, what));
 }

@@ -147,29 +147,43 @@ template <class T>
   return {true, seen};
 }
 
-/// Waits until `*ivar op value`; the calling thread alone. Leaves the value in `seen`; acquires. False if it gave up;
-/// the record is written then.
-template <class T>
-[[nodiscard]] PGAS_FN bool poll_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
+/// Waits until `*ivar op value`, the calling thread alone, and acquires. Then it returns found(value); if it gives up,
+/// with a record, lost(). Where the word comes soon nothing is left to be tested behind the polls: what follows them is
+/// as short as a hop of the link is.
+template <class T, class Found, class Lost>
+PGAS_FN auto poll_word(const context& ctx, const T* ivar, cmp op, T value, const Found& found, const Lost& lost) {
   PGAS_ROLLED
   for (std::uint32_t i = 0; i < polls_in_line; ++i) {
-    seen = load_relaxed(ivar);
+    const T seen = load_relaxed(ivar);
     if (!compare(seen, op, value)) continue;
     fence_acquire();
-    return true;
+    return found(seen);
   }
   const word_seen<T> end = poll_word_on(ctx.copy_, ivar, op, value);
-  seen = end.value;
-  return end.came;
+  return end.came ? found(end.value) : lost();
 }
 
-/// The same, recorded.
+/// The same, recorded: leaves the value in `seen`, or returns false.
 template <class T>
 [[nodiscard]] PGAS_FN bool wait_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
   traced_operation traced(ctx, this_thread{}, operation::wait);
-  if (!poll_word(ctx, ivar, op, value, seen)) return false;
-  traced.saw(ctx, ivar, op, as_recorded(value), as_recorded(seen));
-  return true;
+  const auto found = [&](T word) {
+    traced.saw(ctx, ivar, op, as_recorded(value), as_recorded(word));
+    seen = word;
+    return true;
+  };
+  return poll_word(ctx, ivar, op, value, found, [] { return false; });
+}
+
+/// The same, returned: ends the thread if the wait gives up.
+template <class T>
+PGAS_FN T wait_word_or_end(const context& ctx, const T* ivar, cmp op, T value) {
+  traced_operation traced(ctx, this_thread{}, operation::wait);
+  const auto found = [&](T word) {
+    traced.saw(ctx, ivar, op, as_recorded(value), as_recorded(word));
+    return word;
+  };
+  return poll_word(ctx, ivar, op, value, found, []() -> T { end_thread(); });
 }
 
 }  // namespace pgas::detail
