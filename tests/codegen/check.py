@@ -161,14 +161,15 @@ def check_sass(wanted: list[Expectation], direct: str, general: str) -> list[str
     return [f for f in faults if f]
 
 
-def print_sizes(wanted: list[Expectation], direct: str, general: str) -> None:
-    """A line for each kernel: its own instructions, and with what it calls out of line."""
-    print("| kernel | direct_context | context | with what it calls |\n| --- | ---: | ---: | ---: |")
+def print_sizes(wanted: list[Expectation], direct: str, general: str, registers: list[dict[str, str]]) -> None:
+    """A line for each kernel: its own instructions, with what it calls out of line, and its registers."""
+    print("| kernel | direct_context | context | with what it calls | registers |\n| --- | ---: | ---: | ---: | ---: |")
     own, general_own = sass_functions(direct), sass_functions(general)
     everything = sass_code(general)
     for kernel in dict.fromkeys(e.kernel for e in wanted if e.kind in ("size", "general")):
         whole = sum(not text.startswith("NOP") for _, text in everything[kernel])
-        print(f"| `{kernel}` | {len(own[kernel])} | {len(general_own[kernel])} | {whole} |")
+        taken = ", ".join(dict.fromkeys(variant[kernel] for variant in registers))
+        print(f"| `{kernel}` | {len(own[kernel])} | {len(general_own[kernel])} | {whole} | {taken} |")
 
 
 def main() -> int:
@@ -194,12 +195,13 @@ def main() -> int:
             run([*direct, "-ptx", "-o", f"{folder}/kernels.ptx"])
             faults = check_ptx(wanted, pathlib.Path(f"{folder}/kernels.ptx").read_text(), ptxas)
         else:
-            machine_code = []
+            machine_code, registers = [], []
             for variant in (direct, compiler):
-                run([*variant, "-cubin", "-o", cubin])
+                ptxas = run([*variant, "-cubin", "-Xptxas=-v", "-o", cubin])
+                registers.append(dict(re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", ptxas, re.S)))
                 machine_code.append(disassembled(options.cuobjdump, cubin))
             if options.stage == "sizes":
-                print_sizes(wanted, *machine_code)
+                print_sizes(wanted, *machine_code, registers)
                 return 0
             faults = check_sass(wanted, *machine_code)
     for fault in faults:
