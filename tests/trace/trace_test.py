@@ -196,6 +196,12 @@ class TimeLine(unittest.TestCase):
                         self.assertEqual(event.facts["route"], way if event.facts["peer"] != event.pe else "direct")
                 self.assertEqual(sum(event.facts.get("bytes", 0) for event in kernels if event.category == "put"), ROUNDS * PES * (128 + 8))
 
+    def test_a_wait_in_vain_is_recorded(self):
+        run(self.folder, "0", pes=1, status=1, program=KERNELS, PGAS_WAIT_TIMEOUT="200ms")
+        [wait] = [event for event in merged(self.folder).events if event.facts["by"] == "kernel"]
+        self.assertEqual(wait.name, "wait_until")
+        self.assertGreaterEqual(wait.end - wait.begin, 200_000_000)
+
     def test_a_picture_has_what_kernels_did(self):
         run(self.folder, str(ROUNDS), program=KERNELS)
         trace = merged(self.folder)

@@ -1,5 +1,5 @@
 // Kernels that do known things, compiled with PGAS_TRACE: their operations are in the time line.
-//     traced_kernels ROUNDS
+//     traced_kernels ROUNDS       0: one that waits in vain
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -43,6 +43,13 @@ struct rounds {
   }
 };
 
+struct wait_in_vain {
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block, pgas::context ctx, const pgas::signal_t* word) const {
+    pgas::wait_until(ctx, word, pgas::cmp::ge, 1);
+  }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -52,6 +59,7 @@ int main(int argc, char** argv) {
     auto data = world.allocate<std::uint64_t>(2 * length, pgas::initialize::zero);
     auto other = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
     auto words = world.allocate<pgas::signal_t>(3, pgas::initialize::zero);
+    if (n == 0) pgas::launch(world, {.blocks = 1, .threads = 1}, wait_in_vain{}, world.context(), words.data());
     pgas::launch(world, {.blocks = 1, .threads = 4}, rounds{}, world.context(),
                  memory{data.data(), other.data(), words.data(), words.data() + 1, words.data() + 2}, n);
     world.synchronize();

@@ -183,7 +183,11 @@ PGAS_FN T wait_word_or_end(const context& ctx, const T* ivar, cmp op, T value) {
     traced.saw(ctx, ivar, op, as_recorded(value), as_recorded(word));
     return word;
   };
-  return poll_word(ctx, ivar, op, value, found, []() -> T { end_thread(); });
+  const auto lost = [&]() -> T {
+    traced.end();
+    end_thread();
+  };
+  return poll_word(ctx, ivar, op, value, found, lost);
 }
 
 }  // namespace pgas::detail

@@ -31,12 +31,15 @@ class traced_operation {
     found_.pe = -1;
     found_.compare = -1;
   }
-  PGAS_FN ~traced_operation() {
-    if (area_ != nullptr) add();
-  }
+  PGAS_FN ~traced_operation() { end(); }
   traced_operation(const traced_operation&) = delete;
   traced_operation& operator=(const traced_operation&) = delete;
 
+  /// It ends before the scope does: the thread will.
+  PGAS_FN void end() {
+    if (area_ != nullptr) add();
+    area_ = nullptr;
+  }
   /// What it is about: PE `pe` of the context's team, and data bytes.
   PGAS_FN void on(const context& ctx, pe_or_peer pe, std::uint64_t bytes = 0) {
     if (area_ == nullptr) return;
@@ -103,6 +106,7 @@ class [[maybe_unused]] traced_operation {
   template <class G>
   PGAS_FN traced_operation(const context&, const G&, operation) {}
 
+  PGAS_FN void end() const {}
   PGAS_FN void on(const context&, pe_or_peer, std::uint64_t = 0) const {}
   PGAS_FN void updates(const context&, const volatile void*, std::uint64_t, traced_update) const {}
   PGAS_FN void saw(const context&, const volatile void*, cmp, std::uint64_t, std::uint64_t) const {}
