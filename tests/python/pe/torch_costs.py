@@ -88,7 +88,8 @@ def plain_memory():
     """(as much of this process' own on the peer's GPU, None), or (None, why kernels here can't read it)."""
     try:
         plain = torch.full((count,), rank + 1.0, device=f"cuda:{(1 - me) % torch.cuda.device_count()}")
-        plain[:1].copy_(here[:1]), here[:1].copy_(plain[:1])  # torch lets two GPUs reach each other with their first copies
+        plain[:1].copy_(here[:1])  # torch lets two GPUs reach each other with their first copies
+        here[:1].copy_(plain[:1])
         plain[:1] = rank + 1.0
         copy[(1,)](here, plain, BLOCK=1024)
         torch.cuda.synchronize()
