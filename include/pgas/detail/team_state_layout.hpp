@@ -168,7 +168,7 @@ inline constexpr std::int32_t default_channels = 32;
 /// the host enqueues. The domain has one, and the world where it is one domain.
 struct oneshot_staging {
   static constexpr std::int32_t most_members = 64;  ///< for more, the staging would hold no more than LL packets do
-  static constexpr std::uint32_t log2_block_bytes = 15;
+  static constexpr std::uint32_t log2_block_bytes = 16;
   static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;  ///< of a half, for all members
   static constexpr std::uint64_t bytes = 2 * block_bytes * team_state_layout::most_blocks;
 };

@@ -48,11 +48,11 @@ inline constexpr unsigned max_collective_threads = 512;
 
 /// The blocks of a request: the same on all members, but for collect(). One moves some 40 GB/s.
 [[nodiscard]] inline unsigned blocks_for(const collective_request& request, const team_view& team) {
-  const bool by_member = request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
-  const bool oneshot =
-      request.what == collective_kind::reduce && has_oneshot_staging(team);  // unless its elements exceed the staging
-  const std::size_t times = oneshot ? 1 : by_member ? static_cast<std::size_t>(team.n_pes()) : 2;  // else in and out
-  const std::size_t each = oneshot ? std::size_t{1} << log2_oneshot_bytes(team.n_pes()) : std::size_t{32} << 10;
+  const bool oneshot = request.what == collective_kind::reduce && has_oneshot_staging(team);  // if the staging holds it
+  const bool by_member =
+      oneshot || request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
+  const std::size_t times = by_member ? static_cast<std::size_t>(team.n_pes()) : 2;  // else in and out
+  constexpr std::size_t each = std::size_t{32} << 10;
   const std::size_t bytes = request.count * request.element_bytes * times;
   return static_cast<unsigned>(std::clamp((bytes + each - 1) / each, std::size_t{1}, std::size_t{request.most_blocks}));
 }

@@ -7,7 +7,7 @@
 /// | algorithm | size | team | route | caller | barriers | header |
 /// | --- | --- | --- | --- | --- | --- | --- |
 /// | LL one-shot | to 32 KiB / n_pes (host: 8 KiB) | 2 PEs and more | direct | channel 0, host | 0 | ll_reduce |
-/// | one-shot | to 1 MiB / n_pes rounded up to 2^k | world or domain, to 64 PEs | direct | host | 1 | oneshot_reduce |
+/// | one-shot | to 2 MiB / n_pes rounded up to 2^k | world or domain, to 64 PEs | direct | host | 1 | oneshot_reduce |
 /// | hierarchical | from 16 KiB | several domains, one of 2 PEs | direct, proxied | any | 4 | hierarchical_reduce |
 /// | two-shot | any | any | direct, proxied (staged) | any | 2 | twoshot_reduce, proxied_reduce |
 ///
