@@ -282,7 +282,7 @@ struct tiles {
 [[nodiscard]] inline tiles tiles_for(const pgas::world& world, const decomposition& d) {
   if (world.heap() == pgas::heap_kind::host) return {{d.most, d.most, d.most}, d.most, 1024};
   if (!is_large(d)) return {{{{1, 16, 16}, {64, 1, 4}, {64, 4, 1}}}, {64, 8, 4}, 2048};
-  const int across = d.n[0] >= 512 ? 512 : 64;  // long rows in one piece: what is beside them is read once
+  const int across = d.n[0] >= 512 ? 512 : 64;  // whole long rows; of short ones more pieces
   return {{{{1, 64, 32}, {across, 1, 32}, {across, 32, 1}}}, {128, 8, 8}, 4096};
 }
 

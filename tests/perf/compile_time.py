@@ -2,14 +2,19 @@
 """What the device headers cost a compiler: units without a call, and one with many calls of nvshmem.h, beside NVIDIA's.
 
     compile_time.py [--calls 200] [--nvcc nvcc] [--arch sm_90] [--nvshmem DIR] [--runs 1]
+    compile_time.py --registers [--nvcc nvcc] [--arch sm_90] [--nvshmem DIR]
 
 The unit with calls has a kernel for each: copies, signals, atomics, waits and collectives, by a thread, a warp and a block, of eight types.
 NVSHMEM is found as a Python package (nvidia-nvshmem-cu13), or where --nvshmem says; without it its column is empty. Times are CPU time
 of nvcc and all that it starts, the least of the runs; sizes are of the object file. Prints a Markdown table. Status 1: a unit did not compile.
+
+--registers prints those of kernels with one call, functions that they call included: by nvcc for pgas, with a context and with
+PGAS_NVSHMEM_DIRECT, and by its linker for NVSHMEM, whose functions are in a library.
 """
 import argparse
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import sys
@@ -38,6 +43,22 @@ nvshmem_{n}_wait_until_all(d, count, nullptr, NVSHMEM_CMP_GE, 1); nvshmem_{n}_at
 nvshmem_{n}_atomic_fetch_inc(d, pe); nvshmem_{n}_wait_until_any(d, count, nullptr, NVSHMEM_CMP_GE, 1);"""
 OF_BITS = """nvshmem_{n}_atomic_fetch_or(d, 1, pe); nvshmem_{n}_atomic_or(d, 1, pe); nvshmem_{n}_atomic_fetch_and(d, 1, pe);
 nvshmem_{n}_atomic_xor(d, 1, pe);"""
+
+ONE_CALL = {
+    "p": "nvshmem_float_p(d, *s, pe);",
+    "put": "nvshmem_float_put(d, s, count, pe);",
+    "put_block": "nvshmemx_float_put_block(d, s, count, pe);",
+    "put_signal": "nvshmem_float_put_signal(d, s, count, sig, 1, NVSHMEM_SIGNAL_SET, pe);",
+    "put_signal_block": "nvshmemx_float_put_signal_block(d, s, count, sig, 1, NVSHMEM_SIGNAL_SET, pe);",
+    "signal_wait_until": "nvshmem_signal_wait_until(sig, NVSHMEM_CMP_GE, count);",
+    "atomic_fetch_add": "*sig = nvshmem_uint64_atomic_fetch_add(sig, 1, pe);",
+    "barrier_all": "nvshmem_barrier_all();",
+    "barrier_all_block": "nvshmemx_barrier_all_block();",
+    "broadcast_block": "nvshmemx_float_broadcast_block(NVSHMEM_TEAM_WORLD, d, s, count, 0);",
+    "fcollect_block": "nvshmemx_float_fcollect_block(NVSHMEM_TEAM_WORLD, d, s, count);",
+    "alltoall_block": "nvshmemx_float_alltoall_block(NVSHMEM_TEAM_WORLD, d, s, count);",
+    "sum_reduce_block": "nvshmemx_float_sum_reduce_block(NVSHMEM_TEAM_WORLD, d, s, count);",
+}
 
 
 def calls():
@@ -71,6 +92,33 @@ def compile_once(command, text):
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, made.stat().st_size
 
 
+def registers_of(compile_command, link):
+    """{kernel: registers} of ONE_CALL. @param link: the command that links the object file, or None if there is nothing to link"""
+    lines = ["#include <nvshmem.h>", "#include <nvshmemx.h>"]
+    for name, call in ONE_CALL.items():
+        lines.append(f'extern "C" __global__ void kernel_{name}(float* d, const float* s, size_t count, uint64_t* sig, int pe) {{ {call} }}')
+    with tempfile.TemporaryDirectory() as folder:
+        unit, made, linked = (pathlib.Path(folder) / name for name in ("unit.cu", "unit.o", "linked.o"))
+        unit.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        commands = [[*compile_command, "-Xptxas=-v", "-c", str(unit), "-o", str(made)]]
+        if link:
+            commands.append([*link[:1], "-Xnvlink=-v", str(made), *link[1:], "-o", str(linked)])
+        for command in commands:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            if done.returncode != 0:
+                raise SystemExit(done.stdout[-2000:])
+    return {name: int(number) for name, number in re.findall(r"'kernel_(\w+)'(?:(?!'kernel_).)*?[Uu]sed (\d+) registers", done.stdout, re.DOTALL)}
+
+
+def print_registers(asked, ours, theirs, home):
+    columns = [registers_of(ours, None), registers_of([*ours, "-DPGAS_NVSHMEM_DIRECT"], None)]
+    if theirs:
+        columns.append(registers_of(theirs, [asked.nvcc, f"-arch={asked.arch}", "-dlink", "-L" + os.path.join(home, "lib"), "-lnvshmem_device"]))
+    print("| kernel with one call | pgas | PGAS_NVSHMEM_DIRECT | NVSHMEM |\n| --- | ---: | ---: | ---: |")
+    for name in ONE_CALL:
+        print(f"| `{name}` | " + " | ".join(str(each[name]) for each in columns) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=200)
@@ -78,11 +126,15 @@ def main():
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--nvshmem", help="where NVSHMEM is installed")
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--registers", action="store_true", help="print registers instead")
     asked = parser.parse_args()
     common = [asked.nvcc, "-std=c++17", "-O3", f"-arch={asked.arch}"]
     ours = [*common, "-isystem", str(ROOT / "include"), "-isystem", str(ROOT / "include/pgas/compat")]
     home = asked.nvshmem or building.package("nvshmem")
     theirs = [*common, "-rdc=true", "-isystem", os.path.join(home, "include")] if home else None
+    if asked.registers:
+        print_registers(asked, ours, theirs, home)
+        return 0
     count = min(asked.calls, len(calls()))
     empty = "__global__ void kernel() {}\n"
     failed = False
