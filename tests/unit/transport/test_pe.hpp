@@ -49,13 +49,16 @@ class test_pe final : public pgas::detail::transport_events {
   std::map<transport_token, int> done_count;
   std::vector<std::pair<int, std::string>> losses;
 
-  /// Drives the transport until `ready()`; throws when that takes too long. @param doze the limit of one wait()
+  /// Drives the transport until `ready()`, which is not asked again when it has said so: it may take what it finds.
+  /// Throws when that takes too long. @param doze the limit of one wait()
   void until(const std::function<bool()>& ready, const char* what, milliseconds doze = seconds(1)) {
     const auto give_up = std::chrono::steady_clock::now() + timeout;
     while (!ready()) {
       if (std::chrono::steady_clock::now() > give_up)
         throw std::runtime_error("PE " + std::to_string(me) + " waited in vain for: " + what);
-      if (!link->progress() && !ready()) link->wait(doze);
+      if (link->progress()) continue;
+      if (ready()) return;
+      link->wait(doze);
     }
   }
 
