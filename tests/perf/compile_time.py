@@ -92,31 +92,32 @@ def compile_once(command, text):
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, made.stat().st_size
 
 
-def registers_of(compile_command, link):
-    """{kernel: registers} of ONE_CALL. @param link: the command that links the object file, or None if there is nothing to link"""
+def registers_of(command, link=()):
+    """{kernel: registers} of ONE_CALL. @param link: what links the object file, where the functions called are in a library"""
     lines = ["#include <nvshmem.h>", "#include <nvshmemx.h>"]
     for name, call in ONE_CALL.items():
         lines.append(f'extern "C" __global__ void kernel_{name}(float* d, const float* s, size_t count, uint64_t* sig, int pe) {{ {call} }}')
     with tempfile.TemporaryDirectory() as folder:
-        unit, made, linked = (pathlib.Path(folder) / name for name in ("unit.cu", "unit.o", "linked.o"))
+        unit, made = pathlib.Path(folder) / "unit.cu", pathlib.Path(folder) / "unit.o"
         unit.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        commands = [[*compile_command, "-Xptxas=-v", "-c", str(unit), "-o", str(made)]]
+        said = run_or_exit([*command, "-Xptxas=-v", "-c", str(unit), "-o", str(made)])
         if link:
-            commands.append([*link[:1], "-Xnvlink=-v", str(made), *link[1:], "-o", str(linked)])
-        for command in commands:
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-            if done.returncode != 0:
-                raise SystemExit(done.stdout[-2000:])
-    return {name: int(number) for name, number in re.findall(r"'kernel_(\w+)'(?:(?!'kernel_).)*?[Uu]sed (\d+) registers", done.stdout, re.DOTALL)}
+            said = run_or_exit([*link, "-Xnvlink=-v", str(made), "-o", str(made.with_suffix(".linked.o"))])
+    return dict(re.findall(r"'kernel_(\w+)'(?:(?!'kernel_).)*?[Uu]sed (\d+) registers", said, re.DOTALL))
 
 
-def print_registers(asked, ours, theirs, home):
-    columns = [registers_of(ours, None), registers_of([*ours, "-DPGAS_NVSHMEM_DIRECT"], None)]
-    if theirs:
-        columns.append(registers_of(theirs, [asked.nvcc, f"-arch={asked.arch}", "-dlink", "-L" + os.path.join(home, "lib"), "-lnvshmem_device"]))
+def run_or_exit(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(command)}\n{done.stdout[-2000:]}")
+    return done.stdout
+
+
+def print_registers(ours, theirs, link):
+    columns = [registers_of(ours), registers_of([*ours, "-DPGAS_NVSHMEM_DIRECT"]), registers_of(theirs, link) if theirs else {}]
     print("| kernel with one call | pgas | PGAS_NVSHMEM_DIRECT | NVSHMEM |\n| --- | ---: | ---: | ---: |")
     for name in ONE_CALL:
-        print(f"| `{name}` | " + " | ".join(str(each[name]) for each in columns) + " |")
+        print(f"| `{name}` | " + " | ".join(each.get(name, "") for each in columns) + " |")
 
 
 def main():
@@ -133,7 +134,8 @@ def main():
     home = asked.nvshmem or building.package("nvshmem")
     theirs = [*common, "-rdc=true", "-isystem", os.path.join(home, "include")] if home else None
     if asked.registers:
-        print_registers(asked, ours, theirs, home)
+        link = [asked.nvcc, f"-arch={asked.arch}", "-dlink", "-L" + os.path.join(home, "lib"), "-lnvshmem_device"] if home else []
+        print_registers(ours, theirs, link)
         return 0
     count = min(asked.calls, len(calls()))
     empty = "__global__ void kernel() {}\n"
