@@ -6,7 +6,8 @@
 // latency of the link after it was sent, without a signal, a fence or a barrier. Nothing is lost although nobody asks
 // for room: a channel has two places and uses them in turn, and who sends the next but one piece has received all
 // pieces in between, each of which was sent by a PE that had read what is overwritten. A block counts its rows, which
-// are the rounds of its channels: so no thread reads how many there were before it sends or receives.
+// are the rounds of its channels, so that no thread has to read how many its channel had. With the context of a team of
+// one the same kernel has nothing to send: what it takes then ("alone") is what messages are added to.
 //
 // Two-shot (large). A PE owns a slice of the rows. Scatter: each PE puts its parts of the slices into their owners'
 // staging memory; a fence, and a signal to each. The owner waits for all, adds up, and puts its rows of `hidden` to all
@@ -21,10 +22,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/allreduce_buffers.hpp"
 #include "common/allreduce_reference.hpp"
-#include "common/block_memory.hpp"
 #include "common/options.hpp"
 #include "common/world_tools.hpp"
 #include "pgas/device.hpp"
@@ -32,6 +34,7 @@
 
 namespace {
 
+using buffers = examples::allreduce_buffers;
 using examples::piece;
 using examples::pieces_of_group;
 using pgas::signal_t;
@@ -47,36 +50,6 @@ PGAS_HD row_range part_of(row_range whole, int i, int n) {
   return {whole.first + begin, whole.count * (i + 1) / n - begin};
 }
 
-// What a call works on; addresses are this PE's.
-struct buffers {
-  int rows, groups;       // of a row: groups of 32 pieces
-  const piece* parts;     // one row after another
-  const piece* residual;  // the same on all PEs
-  const piece* weights;   // of a row
-  piece *hidden, *normalized;
-
-  std::byte* squares;        // on a CPU, of each block: a float for each group of its row
-  pgas::packet_line* boxes;  // one-shot: of each block, for each group of its row
-  std::size_t box_lines;
-  signal_t* rounds;                // one-shot: rows of each block, so far
-  piece* staging;                  // two-shot: from each PE, its part of this PE's slice
-  std::size_t staging_pieces;      // from a PE
-  signal_t *scattered, *gathered;  // two-shot: for each block, from each PE
-  signal_t* calls;                 // two-shot: of each block, so far
-
-  PGAS_HD std::size_t row_pieces() const { return static_cast<std::size_t>(groups * pieces_of_group); }
-  [[nodiscard]] PGAS_HD examples::row_to_normalize row(int i) const {
-    return {weights, hidden + at(i, 0, 0), normalized + at(i, 0, 0), groups};
-  }
-  [[nodiscard]] PGAS_FN float* squares_of(const auto& block) const {
-    return reinterpret_cast<float*>(examples::memory_of(block, squares, squares_bytes()));
-  }
-  PGAS_HD std::size_t squares_bytes() const { return static_cast<std::size_t>(groups) * sizeof(float); }
-  PGAS_HD std::size_t at(int row, int group, int i) const {
-    return static_cast<std::size_t>(row) * row_pieces() + static_cast<std::size_t>(group * pieces_of_group + i);
-  }
-};
-
 template <class T>
 struct one_shot {
   static constexpr unsigned max_threads = 512;
@@ -87,27 +60,40 @@ struct one_shot {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, buffers b) const {
     const pgas::warp warp = pgas::this_warp(block);
-    const std::size_t first = block.block_rank() * static_cast<std::size_t>(b.groups);
-    const auto box = [&](int g) { return b.boxes + (first + static_cast<std::size_t>(g)) * b.box_lines; };
-    auto rounds = static_cast<std::uint32_t>(b.rounds[block.block_rank()]);
-    for (auto row = static_cast<int>(block.block_rank()); row < b.rows; row += static_cast<int>(block.num_blocks())) {
+    const auto which = static_cast<int>(block.block_rank());
+    signal_t& rounds = b.rounds[which];
+    std::uint32_t begun = 0, passed = 0;  // rounds before this launch; rows since then, a round each
+    const auto open = [&](int g, int i) {
+      pgas::packet_line* const box = b.boxes + static_cast<std::uint32_t>(which * b.groups + g) * b.box_lines;
+      return channel(ctx, examples::place_in_group{i}, ctx.team(), box, {begun + passed});
+    };
+    const bool kept = examples::has_lanes<pgas::warp> && b.groups <= static_cast<int>(warp.meta_group_size());
+    for (int row = which; row < b.rows; row += static_cast<int>(block.num_blocks())) {
+      piece mine, residual;  // stay in registers where a lane has one piece of a row
+      const auto load = [&](int g, int i) {
+        mine = b.parts[b.at(row, g, i)];
+        residual = b.residual[b.at(row, g, i)];
+      };
       examples::each_group(warp, b.groups, [&](int g) {
         examples::each_of_32(warp, [&](int i) {
-          channel all(ctx, examples::place_in_group{i}, ctx.team(), box(g), {rounds});
-          pgas::broadcast(ctx, all, b.parts[b.at(row, g, i)]);
+          load(g, i);
+          begun = static_cast<std::uint32_t>(rounds);  // is on its way with them
+          channel all = open(g, i);
+          pgas::broadcast_to_others(ctx, all, mine);
         });
       });
-      ++rounds;
-      examples::normalize_by_block<T>(block, b.squares_of(block), b.row(row), [&](int g, int i) {
-        const piece residual = b.residual[b.at(row, g, i)];  // is read while the others' pieces travel
-        channel all(ctx, examples::place_in_group{i}, ctx.team(), box(g), {rounds});
+      ++passed;
+      examples::normalize_by_block<T>(block, b.squares_of(block, passed), b.row(row), [&](int g, int i) {
+        if (!kept) load(g, i);
+        channel all = open(g, i);
         float sums[examples::per_piece<T>] = {};
-        pgas::receive_each(ctx, all, [&](int, const piece& part) { examples::add_piece<T>(sums, part); });
+        pgas::receive_each(ctx, all, mine, [&](int, const piece& part) { examples::add_piece<T>(sums, part); });
+        pgas::trigger_next_launch();  // takes no place from this one on another PE: that has its places if it has sent
         examples::add_piece<T>(sums, residual);
         return b.hidden[b.at(row, g, i)] = examples::rounded_to<T>(sums);
       });
     }
-    if (block.thread_rank() == 0) b.rounds[block.block_rank()] = rounds;  // all have read it before the last sync
+    if (block.thread_rank() == 0 && passed != 0) rounds = begun + passed;  // all have read it before the last sync
   }
 };
 
@@ -174,10 +160,11 @@ struct two_shot {
     tell_all(block, ctx, gathered + me, call);
     pgas::wait_until_all(ctx, block, gathered, static_cast<std::size_t>(n), nullptr, pgas::cmp::ge, call);
 
+    std::uint32_t turn = 0;
     for (int pe = 0; pe < n; ++pe) {
       const row_range rows = mine_of(pe);
       for (int row = rows.first; row < rows.first + rows.count; ++row)
-        examples::normalize_by_block<T>(block, b.squares_of(block), b.row(row),
+        examples::normalize_by_block<T>(block, b.squares_of(block, turn++), b.row(row),
                                         [&](int g, int i) { return b.hidden[b.at(row, g, i)]; });
     }
     if (block.thread_rank() == 0) b.calls[which] = call;  // all threads have read it before the waits
@@ -192,7 +179,7 @@ struct options {
 };
 
 struct figures {
-  double one_us, two_us, graph_us, library_us;
+  double one_us, two_us, graph_us, alone_us, library_us;
   long long wrong;
 };
 
@@ -200,7 +187,7 @@ struct figures {
 template <class T>
 class layer {
  public:
-  layer(pgas::world& world, const options& o) : world_(world), o_(o) {
+  layer(pgas::world& world, const options& o) : world_(world), self_(world.team().split(world.my_pe(), 0)), o_(o) {
     const auto n = static_cast<std::size_t>(world.n_pes());
     b_.groups = o.hidden / examples::per_piece<T> / pieces_of_group;
     const auto most_rows = static_cast<std::size_t>(std::max(1, o.to * 512 / o.hidden));
@@ -209,12 +196,12 @@ class layer {
     const bool on_host = world.heap() == pgas::heap_kind::host;
     shared_ = on_host ? 0 : b_.squares_bytes();
     blocks_ = static_cast<unsigned>(o.blocks);
-    const auto fit = [&] {
-      return std::min({pgas::max_resident_blocks(world, one_threads_, shared_, one_shot<T>{}, world.context(), b_),
-                       pgas::max_resident_blocks(world, two_threads, shared_, two_shot<T>{}, world.context(), b_),
-                       256U});
-    };
-    if (blocks_ == 0) blocks_ = on_host ? 1 : examples::least(world, fit());
+    if (blocks_ == 0 && on_host) blocks_ = 1;
+    if (blocks_ == 0)
+      blocks_ =
+          std::min({pgas::max_resident_blocks(world, one_threads_, shared_, one_shot<T>{}, world.context(), b_),
+                    pgas::max_resident_blocks(world, two_threads, shared_, two_shot<T>{}, world.context(), b_), 256U});
+    blocks_ = examples::least(world, blocks_);
 
     const auto zero = pgas::initialize::zero;
     const auto take = [&](std::size_t pieces) {
@@ -226,10 +213,11 @@ class layer {
     sum_ = take(pieces_);
     b_.hidden = take(pieces_);
     b_.normalized = take(pieces_);
-    weights_ = take(b_.row_pieces());
+    piece* const weights = take(b_.row_pieces());
+    b_.weights = weights;
     b_.staging_pieces = (most_rows / n + 1) * b_.row_pieces();
     b_.staging = take(n * b_.staging_pieces);
-    b_.box_lines = pgas::ll_lines<piece>(pieces_of_group, n);
+    b_.box_lines = static_cast<std::uint32_t>(pgas::ll_lines<piece>(pieces_of_group, n));
     boxes_ = world.allocate<pgas::packet_line>(blocks_ * static_cast<std::size_t>(b_.groups) * b_.box_lines, zero);
     b_.boxes = boxes_.data();
     if (on_host) squares_ = world.allocate<std::byte>(blocks_ * b_.squares_bytes());
@@ -239,7 +227,6 @@ class layer {
     b_.gathered = b_.scattered + blocks_ * n;
     b_.calls = b_.gathered + blocks_ * n;
     b_.rounds = b_.calls + blocks_;
-    b_.weights = weights_;
 
     const auto make = [&](piece* to, std::size_t pieces, int set, int pe) {
       pgas::launch(world, {.blocks = blocks_, .threads = 256}, examples::make_inputs<T>{}, to, pieces, set, pe);
@@ -248,7 +235,7 @@ class layer {
       make(parts_ + static_cast<std::size_t>(set) * pieces_, pieces_, set, world.my_pe());
       make(residual_ + static_cast<std::size_t>(set) * pieces_, pieces_, set, examples::residual_part);
     }
-    make(weights_, b_.row_pieces(), 0, examples::weight_part);
+    make(weights, b_.row_pieces(), 0, examples::weight_part);
     world.synchronize();
     world.barrier_all();
   }
@@ -264,20 +251,21 @@ class layer {
                examples::differing<T>(world_, b_.normalized, expected.normalized, tolerance);
       world_.barrier_all();
     };
-    const auto timed = [&](const auto& call) {
+    const auto timed = [&](const auto& call, float tolerance) {
       const double seconds = examples::seconds_of(world_, sets, o_.calls, [&](int i) { call(i % sets); });
-      check(0);
+      check(tolerance);
       return seconds / o_.calls * 1e6;
     };
+    const auto in_graph = [&](const auto& call) {
+      return 1e6 * examples::seconds_in_graph(world_, o_.calls, 8 * sets, [&](int i) { call(i % sets); });
+    };
     figures f{};
-    if (time_one) f.one_us = timed([&](int set) { start_one(set); });
-    f.two_us = timed([&](int set) { start_two(set); });
-    f.graph_us = 1e6 * examples::seconds_in_graph(world_, o_.calls, 8 * sets,
-                                                  [&](int i) { one ? start_one(i % sets) : start_two(i % sets); });
+    if (time_one) f.one_us = timed([&](int set) { start_one(set, world_.team()); }, 0);
+    f.two_us = timed([&](int set) { start_two(set); }, 0);
+    if (one) f.alone_us = in_graph([&](int set) { start_one(set, self_); });
+    f.graph_us = in_graph([&](int set) { one ? start_one(set, world_.team()) : start_two(set); });
     check(0);
-    f.library_us =
-        1e6 / o_.calls * examples::seconds_of(world_, sets, o_.calls, [&](int i) { start_library(i % sets); });
-    check(1.0F / 8);
+    f.library_us = timed([&](int set) { start_library(set); }, 1.0F / 8);
     f.wrong = examples::sum(world_, wrong);
     return f;
   }
@@ -292,31 +280,31 @@ class layer {
     b_.residual = residual_ + static_cast<std::size_t>(set) * pieces_;
     return b_;
   }
-  template <class Kernel>
-  void start(int set, int blocks, unsigned threads, Kernel kernel) {
-    pgas::launch(
-        world_,
-        {.blocks = std::min(blocks_, static_cast<unsigned>(blocks)), .threads = threads, .shared_bytes = shared_},
-        kernel, world_.context(), take_set(set));
+  pgas::launch_config shape(int blocks, unsigned threads) const {
+    return {.blocks = std::min(blocks_, static_cast<unsigned>(blocks)), .threads = threads, .shared_bytes = shared_};
   }
-  void start_one(int set) { start(set, b_.rows, one_threads_, one_shot<T>{}); }
-  void start_two(int set) { start(set, (b_.rows + world_.n_pes() - 1) / world_.n_pes(), two_threads, two_shot<T>{}); }
+  void start_one(int set, const pgas::team& members) {
+    pgas::launch(world_, shape(b_.rows, one_threads_), one_shot<T>{}, members.context(), take_set(set));
+  }
+  void start_two(int set) {
+    const int slice = (b_.rows + world_.n_pes() - 1) / world_.n_pes();
+    pgas::launch(world_, shape(slice, two_threads), two_shot<T>{}, world_.context(), take_set(set));
+  }
   void start_library(int set) {
     const std::size_t numbers = static_cast<std::size_t>(b_.rows) * static_cast<std::size_t>(o_.hidden);
     pgas::reduce(world_.team(), world_.stream(), reinterpret_cast<T*>(sum_),
                  reinterpret_cast<const T*>(take_set(set).parts), numbers, pgas::op::sum{});
-    pgas::launch(world_, {.blocks = blocks_, .threads = two_threads}, examples::add_and_normalize<T>{},
-                 static_cast<const piece*>(sum_), b_.residual, b_.weights, b_.hidden, b_.normalized, b_.rows,
-                 b_.groups);
+    pgas::launch(world_, shape(b_.rows, two_threads), examples::add_and_normalize<T>{}, sum_, b_);
   }
 
   pgas::world& world_;
+  pgas::team self_;  // this PE
   options o_;
   buffers b_{};
   unsigned blocks_ = 0;
   unsigned one_threads_ = 0;
   std::size_t shared_ = 0, pieces_ = 0;  // bytes of a block; pieces of a set
-  piece *parts_ = nullptr, *residual_ = nullptr, *sum_ = nullptr, *weights_ = nullptr;
+  piece *parts_ = nullptr, *residual_ = nullptr, *sum_ = nullptr;
   std::vector<pgas::symmetric<piece>> memory_;
   pgas::symmetric<pgas::packet_line> boxes_;
   pgas::symmetric<std::byte> squares_;
@@ -327,7 +315,6 @@ class layer {
 template <class T>
 long long run_format(pgas::world& world, const options& o, const char* format) {
   layer<T> all(world, o);
-  const int n = world.n_pes();
   long long wrong = 0;
   for (long long kib = o.from; kib <= o.to; kib *= o.factor) {
     const int rows = std::max(1, static_cast<int>(kib * 512 / o.hidden));
@@ -335,18 +322,13 @@ long long run_format(pgas::world& world, const options& o, const char* format) {
     const figures f = all.run(rows, one, kib <= 8LL * o.limit);  // beyond it takes for ever
     wrong += f.wrong;
     const int bytes = rows * o.hidden * 2;
-    const double chosen = one ? f.one_us : f.two_us;
+    const auto [way, us] = one ? std::pair("one-shot", f.one_us) : std::pair("two-shot", f.two_us);
     if (world.my_pe() == 0 && o.csv)
-      std::printf("%s,%d,%d,%d,%u,%s,%.2f,%.2f,%.2f,%.2f,%.2f,%lld\n", format, n, o.hidden, bytes, all.blocks(),
-                  one ? "one-shot" : "two-shot", chosen, f.one_us, f.two_us, f.graph_us, f.library_us, f.wrong);
-    const auto text = [](double us) {
-      const std::string digits = std::to_string(us);
-      return us > 0 ? digits.substr(0, digits.find('.') + 2) : std::string("-");
-    };
+      std::printf("%s,%d,%d,%d,%u,%s,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%lld\n", format, world.n_pes(), o.hidden, bytes,
+                  all.blocks(), way, us, f.one_us, f.two_us, f.graph_us, f.alone_us, f.library_us, f.wrong);
     if (world.my_pe() == 0 && !o.csv)
-      std::printf("%-6s %8d %6d %-8s %9.1f %11s %11.1f %11s %11.1f %9.2f\n", format, bytes, rows,
-                  one ? "one-shot" : "two-shot", chosen, text(f.one_us).c_str(), f.two_us, text(f.graph_us).c_str(),
-                  f.library_us, bytes / chosen / 1e3);
+      std::printf("%-6s %8d %6d %-8s %9.1f %11.1f %11.1f %9.1f %8.1f %9.1f %8.2f\n", format, bytes, rows, way, us,
+                  f.one_us, f.two_us, f.graph_us, f.alone_us, f.library_us, bytes / us / 1e3);
     std::fflush(stdout);
   }
   return wrong;
@@ -381,11 +363,12 @@ int main(int argc, char** argv) try {
   if (o.limit == 0) o.limit = world.heap() == pgas::heap_kind::host ? 8 : std::max(8, 8192 / (n * n));
 
   if (speaks && o.csv)
-    std::printf("format,pes,hidden,bytes,blocks,chosen,chosen_us,one_shot_us,two_shot_us,graph_us,library_us,wrong\n");
+    std::puts(
+        "format,pes,hidden,bytes,blocks,chosen,chosen_us,one_shot_us,two_shot_us,graph_us,alone_us,library_us,wrong");
   else if (speaks)
     std::printf(
-        "rows of %d numbers, %d PEs, microseconds of a call\n"
-        "format    bytes   rows chosen      chosen    one-shot    two-shot    in graph     library      GB/s\n",
+        "rows of %d numbers, %d PEs, microseconds of a call, 0: not run; alone: one-shot in a graph, nothing to send\n"
+        "format    bytes   rows chosen      chosen    one-shot    two-shot  in graph    alone   library     GB/s\n",
         o.hidden, n);
   long long wrong = 0;
   if (o.format != 1) wrong += run_format<pgas::bfloat16>(world, o, "bf16");

@@ -52,13 +52,13 @@ struct expected_rows {
       hidden[i] = rounded_to<T>(sums);
     }
     for (std::size_t row = 0; row < hidden.size(); row += row_pieces) {
-      float sum = 0;
-      for (std::size_t group = row; group < row + row_pieces; group += pieces_of_group) {
+      float groups[pieces_of_group] = {};
+      for (std::size_t first = row; first < row + row_pieces; first += pieces_of_group) {
         float values[pieces_of_group];
-        for (std::size_t i = 0; i < pieces_of_group; ++i) values[i] = squares<T>(hidden[group + i]);
-        sum += tree_sum(values);
+        for (std::size_t i = 0; i < pieces_of_group; ++i) values[i] = squares<T>(hidden[first + i]);
+        groups[(first - row) / pieces_of_group % pieces_of_group] += tree_sum(values);
       }
-      const float scale = inverse_rms(sum, static_cast<int>(row_pieces) * per_piece<T>);
+      const float scale = inverse_rms(tree_sum(groups), static_cast<int>(row_pieces) * per_piece<T>);
       for (std::size_t i = 0; i < row_pieces; ++i)
         normalized[row + i] = normalized_piece<T>(hidden[row + i], scale, input_piece<T>(0, weight_part, i));
     }

@@ -3,9 +3,9 @@
 /// each row of it is divided by its root mean square and multiplied by a weight for each column. On GPU and CPU.
 ///
 /// Every sum has a fixed order, which does not depend on blocks or threads: parts are added by PE, the residual last;
-/// squares within a piece of 8 numbers, 32 pieces as a tree, these groups one after another. Squares of 16-bit numbers
-/// are exact in a float, so it makes no difference whether a compiler contracts a product and a sum. So all PEs, and
-/// one process that computes the same, get the same bits.
+/// squares within a piece of 8 numbers, 32 pieces as a tree, of these groups every 32nd, and the 32 sums as a tree.
+/// Squares of 16-bit numbers are exact in a float, so it makes no difference whether a compiler contracts a product and
+/// a sum. So all PEs, and one process that computes the same, get the same bits.
 #pragma once
 
 #include <cmath>
@@ -52,11 +52,18 @@ template <class T>
   return values[0];
 }
 
+/// Whether lanes are threads, as on a GPU, where the warps of these examples are whole. On the CPU a warp is one
+/// thread.
+template <class Warp>
+inline constexpr bool has_lanes = requires(const Warp& warp) {
+  warp.shfl(0U, 0);
+};
+
 /// The same of value(0) to value(31), by a warp: on a GPU each lane has one, on the CPU a warp is one thread and has
 /// all. On all lanes.
 template <class Warp, class F>
 [[nodiscard]] PGAS_FN float tree_sum(const Warp& warp, const F& value) {
-  if constexpr (requires { warp.shfl(0U, 0); }) {
+  if constexpr (has_lanes<Warp>) {
     const auto lane = static_cast<int>(warp.thread_rank());
     float sum = value(lane);
     for (int half = pieces_of_group / 2; half > 0; half /= 2)
@@ -72,7 +79,10 @@ template <class Warp, class F>
 /// Calls f(i) for each piece i of a group of 32 that the calling lane has: one on a GPU, all on the CPU.
 template <class Warp, class F>
 PGAS_FN void each_of_32(const Warp& warp, const F& f) {
-  for (auto i = static_cast<int>(warp.thread_rank()); i < pieces_of_group; i += static_cast<int>(warp.size())) f(i);
+  if constexpr (has_lanes<Warp>)
+    f(static_cast<int>(warp.thread_rank()));
+  else
+    for (int i = 0; i < pieces_of_group; ++i) f(i);
 }
 
 /// Piece i of a group as a group of 32 threads, of which the calling thread is one: channels are opened by groups.
@@ -99,7 +109,8 @@ struct row_to_normalize {
 
 /// Normalizes a row by all warps of a block: when piece_of(g, i) has made or found all pieces of it, and their squares
 /// are there. A lane's last piece stays in its registers, and a row with a group for each warp has no others.
-/// @param squares room for each group, of this block
+/// @param squares room for each group, of this block, and not that of the call before: a call has one sync, by which
+/// all have read what the call before it wrote
 template <class T, class Block, class F>
 PGAS_FN void normalize_by_block(const Block& block, float* squares, const row_to_normalize& row, const F& piece_of) {
   const auto warp = pgas::this_warp(block);
@@ -112,11 +123,15 @@ PGAS_FN void normalize_by_block(const Block& block, float* squares, const row_to
     if (warp.thread_rank() == 0) squares[g] = sum;
   });
   block.sync();  // all groups' squares are there
-  float sum = 0;
-  for (int g = 0; g < row.groups; ++g) sum += squares[g];
+  const float sum = tree_sum(warp, [&](int i) {
+    float every_32nd = 0;
+    PGAS_ROLLED
+    for (int g = i; g < row.groups; g += pieces_of_group) every_32nd += squares[g];
+    return every_32nd;
+  });
   const float scale = inverse_rms(sum, row.groups * pieces_of_group * per_piece<T>);
   each_group(warp, row.groups, [&](int g) {
-    const bool kept = warp.size() == pieces_of_group && g + static_cast<int>(warp.meta_group_size()) >= row.groups;
+    const bool kept = has_lanes<decltype(warp)> && g + static_cast<int>(warp.meta_group_size()) >= row.groups;
     each_of_32(warp, [&](int i) {
       const int at = g * pieces_of_group + i;
       if (!kept) {
@@ -126,45 +141,6 @@ PGAS_FN void normalize_by_block(const Block& block, float* squares, const row_to
       row.normalized[at] = normalized_piece<T>(last, scale, weight);
     });
   });
-  block.sync();  // all have read the squares
 }
-
-/// Normalizes a row of `groups` groups, by one warp.
-template <class T, class Warp>
-PGAS_FN void normalize_row(const Warp& warp, const piece* row, const piece* weights, piece* out, int groups) {
-  float sum = 0;
-  for (int g = 0; g < groups; ++g)
-    sum += tree_sum(warp, [&](int i) { return squares<T>(row[g * pieces_of_group + i]); });
-  const float scale = inverse_rms(sum, groups * pieces_of_group * per_piece<T>);
-  for (int g = 0; g < groups; ++g)
-    each_of_32(warp, [&](int i) {
-      const int at = g * pieces_of_group + i;
-      out[at] = normalized_piece<T>(row[at], scale, weights[at]);
-    });
-}
-
-/// What is left to do where `sum` is the rounded sum of all parts: a row for each warp of the grid.
-template <class T>
-struct add_and_normalize {
-  template <pgas::block_group Block>
-  PGAS_FN void operator()(Block block, const piece* sum, const piece* residual, const piece* weights, piece* hidden,
-                          piece* normalized, int rows, int groups) const {
-    const pgas::warp warp = pgas::this_warp(block);
-    const auto warps = static_cast<int>(warp.meta_group_size() * block.num_blocks());
-    for (auto row = static_cast<int>(block.block_rank() * warp.meta_group_size() + warp.meta_group_rank()); row < rows;
-         row += warps) {
-      const std::size_t first = static_cast<std::size_t>(row) * static_cast<std::size_t>(groups * pieces_of_group);
-      for (int g = 0; g < groups; ++g)
-        each_of_32(warp, [&](int i) {
-          const std::size_t at = first + static_cast<std::size_t>(g * pieces_of_group + i);
-          float sums[per_piece<T>] = {};
-          add_piece<T>(sums, sum[at]);
-          add_piece<T>(sums, residual[at]);
-          hidden[at] = rounded_to<T>(sums);
-        });
-      normalize_row<T>(warp, hidden + first, weights, normalized + first, groups);  // a lane reads what it has written
-    }
-  }
-};
 
 }  // namespace examples

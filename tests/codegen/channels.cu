@@ -54,11 +54,11 @@ __global__ void ping_pong_values(any_context ctx, packet_line* box, double* valu
   values[threadIdx.x] = value;
 }
 
-// To all members and from all: polls of four members at once.
+// To all members and from all: polls of four members at once, and of one.
 //  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
-//  ptx  5   ld\.relaxed\.sys\.global\.v2\.u64
+//  ptx  6   ld\.relaxed\.sys\.global\.v2\.u64
 //  ptx  0   atom\.|red\.|fence|membar
-//  size 235
+//  size 255
 //  general 415
 //  stack 0
 __global__ void reduce_values(any_context ctx, packet_line* box, double* values) {

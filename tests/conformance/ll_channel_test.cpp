@@ -142,7 +142,19 @@ struct digits {
 /// Rounds of all kinds among all members; in the middle of each ten, the channel is closed and opened again between the
 /// sends and the receives.
 struct team_body {
-  enum kind : std::uint32_t { each_alone, backwards, personal, one_of_them, each_in_turn, reduced, ordered, n_kinds };
+  enum kind : std::uint32_t {
+    each_alone,
+    backwards,
+    personal,
+    one_of_them,
+    each_in_turn,
+    reduced,
+    ordered,
+    others_in_turn,
+    others_reduced,
+    one_of_the_others,
+    n_kinds
+  };
 
   test_team team;
   sym<packet_line> box;
@@ -158,7 +170,10 @@ struct team_body {
   PGAS_FN void begin(const Context& ctx, ll_team_channel<std::uint64_t>& channel, std::uint32_t round,
                      std::uint32_t rank) const {
     const std::int32_t me = ctx.my_pe();
-    if (mix(round) % n_kinds == personal)
+    const std::uint32_t how = mix(round) % n_kinds;
+    if (how >= others_in_turn)
+      broadcast_to_others(ctx, channel, mix64(name(me, 0), round, rank));
+    else if (how == personal)
       send_each(ctx, channel, [=](std::int32_t to) { return mix64(name(me, to), round, rank); });
     else
       broadcast(ctx, channel, mix64(name(me, 0), round, rank));
@@ -167,9 +182,10 @@ struct team_body {
   PGAS_FN void finish(const Context& ctx, ll_team_channel<std::uint64_t>& channel, std::uint32_t round,
                       std::uint32_t rank) const {
     const context known = ctx;
+    const std::int32_t me = ctx.my_pe();
     const std::int32_t n = ctx.n_pes();
     const std::uint32_t how = mix(round) % n_kinds;
-    const std::int32_t to = how == personal ? ctx.my_pe() : 0;
+    const std::int32_t to = how == personal ? me : 0;
     std::uint64_t sum = 0;
     std::uint64_t in_order = 0;
     for (std::int32_t from = 0; from < n; ++from) {
@@ -182,13 +198,22 @@ struct team_body {
       found.equal(known, where, sum, receive_reduce(ctx, channel, op::sum{}));
     } else if (how == ordered) {
       found.equal(known, where, in_order, receive_reduce(ctx, channel, digits{}));
-    } else if (how == each_in_turn) {
+    } else if (how == others_reduced) {
+      found.equal(known, where, in_order, receive_reduce(ctx, channel, mix64(name(me, 0), round, rank), digits{}));
+    } else if (how == each_in_turn || how == others_in_turn) {
       std::int32_t expected = 0;
-      receive_each(ctx, channel, [&](std::int32_t from, std::uint64_t value) {
+      const auto check = [&](std::int32_t from, std::uint64_t value) {
         found.equal(known, where, expected++, from);
         found.equal(known, where, mix64(name(from, 0), round, rank), value);
-      });
+      };
+      if (how == each_in_turn)
+        receive_each(ctx, channel, check);
+      else
+        receive_each(ctx, channel, mix64(name(me, 0), round, rank), check);
       found.equal(known, where, n, expected);
+    } else if (how == one_of_the_others) {
+      const std::int32_t from = (me + 1 + static_cast<std::int32_t>(round) % (n > 1 ? n - 1 : 1)) % n;
+      if (n > 1) found.equal(known, where, mix64(name(from, 0), round, rank), receive(ctx, channel, from));
     } else {
       const std::int32_t count = how == one_of_them ? 1 : n;
       for (std::int32_t i = 0; i < count; ++i) {
@@ -222,14 +247,22 @@ struct team_body {
       const auto value_of = [&](std::int32_t pe) { return mix64(name(pe, 1), round, rank); };
       std::uint64_t sum = 0;
       for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) sum += value_of(pe);
+      const bool to_others = round % 2 == 0;
+      const std::uint64_t mine = value_of(ctx.my_pe());
+      const auto received = [&](auto& channel) {
+        return to_others ? receive_reduce(ctx, channel, mine, op::sum{}) : receive_reduce(ctx, channel, op::sum{});
+      };
       {
         ll_team_channel<std::uint64_t> channel(ctx, g, known.team(), counted_box.at(known), {round});
-        broadcast(ctx, channel, value_of(ctx.my_pe()));
-        if (round % 3 == 0) found.equal(known, round, sum, receive_reduce(ctx, channel, op::sum{}));
+        if (to_others)
+          broadcast_to_others(ctx, channel, mine);
+        else
+          broadcast(ctx, channel, mine);
+        if (round % 3 == 0) found.equal(known, round, sum, received(channel));
       }
       if (round % 3 == 0) continue;
       ll_team_channel<std::uint64_t> channel(ctx, g, known.team(), counted_box.at(known), {round + 1});
-      found.equal(known, round, sum, receive_reduce(ctx, channel, op::sum{}));
+      found.equal(known, round, sum, received(channel));
     }
     ll_team_channel<indexed<double>> wide(ctx, g, known.team(), wide_box.at(known));
     const auto place_of = [&](std::int32_t pe) {

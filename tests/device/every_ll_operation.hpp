@@ -25,6 +25,8 @@ PGAS_FN bool do_every_ll_operation(const Context& ctx, Workplace& here, int left
   good = pgas::receive(ctx, all, right_pe) == 100 * right_pe + me && good;
   pgas::broadcast(ctx, all, me);
   pgas::receive_each(ctx, all, [&good](int pe, int value) { good = value == pe && good; });
+  pgas::broadcast_to_others(ctx, all, me + 1);
+  good = pgas::receive_reduce(ctx, all, me + 1, pgas::op::sum{}) == sum && good;
   return good && 2 * sum == n_pes * (n_pes + 1);
 }
 

@@ -17,15 +17,15 @@
 /// and among all members of a team, ll_lines<float>(block_size, n_members):
 ///
 ///     pgas::ll_team_channel<float> all(ctx, block, ctx.team(), box);
-///     pgas::broadcast(ctx, all, mine);
-///     const float sum = pgas::receive_reduce(ctx, all, pgas::op::sum{});
+///     pgas::broadcast_to_others(ctx, all, mine);
+///     const float sum = pgas::receive_reduce(ctx, all, mine, pgas::op::sum{});
 ///
 /// Threads are on their own: nobody waits for the other threads of the group, and each may have sent more or less than
 /// its neighbour. What has been sent and received is in registers; the destructor stores it in the box, and the next
 /// kernel, or another group, goes on from there. A CUDA graph may repeat the kernel.
 #pragma once
 
-#include "pgas/device/impl/ll/ll_value.hpp"
+#include "pgas/device/impl/ll/ll_round.hpp"
 #include "pgas/device/impl/sync/collective_argument_check.hpp"
 #include "pgas/type_requirements.hpp"
 
@@ -144,10 +144,11 @@ struct ll_rounds {
 };
 
 /// A thread's side of a channel with the threads of its rank on all members of a team, this PE included. Its messages
-/// are in *rounds*: in each, a thread sends one to every member, by broadcast() or send_each(), and may receive one
-/// from every member. A round begins when the thread has all messages of the last one; those that it has not asked for
-/// it waits for, and drops. That is why two places for each member are enough: a message of round k overwrites that of
-/// k - 2, and its sender had this thread's of k - 1, which was sent when all of k - 2 had arrived.
+/// are in *rounds*: in each, a thread sends one to every member, by broadcast() or send_each(), or to all others, by
+/// broadcast_to_others(), and may receive one from each. A round begins when the thread has all messages of the last
+/// one; those that it has not asked for it waits for, and drops. That is why two places for each member are enough: a
+/// message of round k overwrites that of k - 2, and its sender had this thread's of k - 1, which was sent when all of
+/// k - 2 had arrived.
 template <PGAS_IS(ll_type) T>
 class ll_team_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
@@ -192,6 +193,7 @@ class ll_team_channel {
   }
 
   // For the library's own use.
+  using value_type = T;                                                      ///< of a message
   static constexpr std::uint32_t packets = detail::packets_of_value<T>;      ///< of a message
   static constexpr std::uint32_t apart = packets * detail::packets_in_line;  ///< from one member's place to the next
   /// The place of this round for messages of member `from`.
@@ -237,16 +239,6 @@ class ll_team_channel {
   }
 };
 
-namespace detail {
-
-/// Waits for the messages of a round that nobody has asked for.
-template <class T>
-PGAS_FN void finish_round(const context& ctx, const ll_team_channel<T>& channel) {
-  for (std::int32_t from = 0; from < channel.team_.n_pes(); ++from) static_cast<void>(channel.await(ctx, from));
-}
-
-}  // namespace detail
-
 /// Begins a round, and sends every member a value of its own: `value_for(member)`, which is called once for each, this
 /// PE included, in any order.
 ///
@@ -255,23 +247,7 @@ PGAS_FN void finish_round(const context& ctx, const ll_team_channel<T>& channel)
 /// of the last round does not arrive.
 template <PGAS_IS(ll_type) T, class F>
 PGAS_FN void send_each(const context& ctx, ll_team_channel<T>& channel, const F& value_for) {
-  if (channel.now_.received != 0) PGAS_UNLIKELY
-    detail::finish_round(ctx, channel);
-  const std::uint32_t number = ++channel.now_.sent;
-  const std::int32_t members = channel.team_.n_pes();
-  channel.now_.received = static_cast<std::uint32_t>(members);
-  const detail::proxy_queue queue = detail::proxy_queue_of(ctx);
-  detail::vec16* const place = channel.place(channel.team_.my_pe());
-  std::int32_t member = channel.team_.my_pe();
-  PGAS_ROLLED
-  for (std::int32_t i = 0; i < members; ++i) {
-    member = member + 1 < members ? member + 1 : 0;
-    const detail::ll_value_of<T> data = detail::to_ll<T>(value_for(member));
-    ctx.by_world_route(
-        place, channel.team_.world_pe(member),
-        [=](detail::vec16* there) { detail::send_ll_value(there, number, data); },
-        [=](std::int32_t pe) { detail::send_ll_proxied(queue, pe, place, number, data); });
-  }
+  detail::send_round(ctx, channel, channel.team_.n_pes(), value_for);
 }
 
 /// Begins a round, and sends every member the same value.
@@ -281,6 +257,15 @@ template <PGAS_IS(ll_type) T>
 PGAS_FN void broadcast(const context& ctx, ll_team_channel<T>& channel, const detail::type_identity_t<T>& value) {
   const T copy = value;  // is loaded once, not for each member
   send_each(ctx, channel, [copy](std::int32_t) { return copy; });
+}
+
+/// The same without sending this PE its own value, which saves a store and a load of it: receive_each() and
+/// receive_reduce() have forms that are given it. In such a round receive() is for the other members.
+template <PGAS_IS(ll_type) T>
+PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T>& channel,
+                                 const detail::type_identity_t<T>& value) {
+  const T copy = value;
+  detail::send_round(ctx, channel, channel.team_.n_pes() - 1, [copy](std::int32_t) { return copy; });
 }
 
 /// Waits for the value of member `pe` of the team in this round; its own for this PE.
@@ -302,26 +287,13 @@ template <PGAS_IS(ll_type) T>
 /// *Callers* the thread that opened the channel, by itself, once in a round. *Order*, *Errors* as receive().
 template <PGAS_IS(ll_type) T, class F>
 PGAS_FN void receive_each(const context& ctx, ll_team_channel<T>& channel, const F& f) {
-  constexpr std::uint32_t batch = 4 / detail::packets_of_value<T>;
-  const std::uint32_t most = ctx.has_proxied() ? 1 : batch;
-  const auto members = static_cast<std::uint32_t>(channel.team_.n_pes());
-  PGAS_ROLLED
-  for (std::uint32_t first = 0; first < members; first += most) {
-    const std::uint32_t count = members - first < most ? members - first : most;
-    const auto member = static_cast<std::int32_t>(first);
-    detail::ll_value_of<T> data[batch]{};
-    if (ctx.has_proxied()) PGAS_UNLIKELY {
-      data[0] = channel.await(ctx, member);
-    } else {
-      detail::receive_ll_values(ctx, channel.senders(member), channel.place(member), count, channel.now_.sent, data);
-    }
-    PGAS_UNROLL
-    for (std::uint32_t b = 0; b < batch; ++b) {
-      if (b >= count) break;
-      f(member + static_cast<std::int32_t>(b), detail::from_ll<T>(data[b]));
-    }
-  }
-  channel.now_.received = 0;
+  detail::receive_round(ctx, channel, nullptr, f);
+}
+/// The same in a round of broadcast_to_others(): `own` is this PE's value, in its place.
+template <PGAS_IS(ll_type) T, class F>
+PGAS_FN void receive_each(const context& ctx, ll_team_channel<T>& channel, const detail::type_identity_t<T>& own,
+                          const F& f) {
+  detail::receive_round(ctx, channel, &own, f);
 }
 
 /// Waits for the values of all members in this round, and combines them: in the members' order, so with the same bits
@@ -330,17 +302,17 @@ PGAS_FN void receive_each(const context& ctx, ll_team_channel<T>& channel, const
 /// *Callers*, *Order*, *Errors* as receive_each().
 template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
 [[nodiscard]] PGAS_FN T receive_reduce(const context& ctx, ll_team_channel<T>& channel, const Op& op) {
-  using A = detail::accumulator_of<Op, T>;
-  detail::lanes<A, 1> sum{};
-  receive_each(ctx, channel, [&](std::int32_t member, const T& value) {
-    const auto element = detail::bits_as<detail::stored_as<T, A>>(value);
-    const detail::lanes<A, 1> next{{detail::accumulated<T, A>(element)}};
-    if (member == 0)
-      sum = next;
-    else
-      detail::combine(op, sum, next);
-  });
-  return detail::bits_as<T>(detail::stored<T, A>(sum.at[0]));
+  detail::ll_sum<T, Op> sum{op};
+  receive_each(ctx, channel, [&](std::int32_t member, const T& value) { sum.add(member, value); });
+  return sum.value();
+}
+/// The same in a round of broadcast_to_others(): `own` is this PE's value.
+template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
+[[nodiscard]] PGAS_FN T receive_reduce(const context& ctx, ll_team_channel<T>& channel,
+                                       const detail::type_identity_t<T>& own, const Op& op) {
+  detail::ll_sum<T, Op> sum{op};
+  receive_each(ctx, channel, own, [&](std::int32_t member, const T& value) { sum.add(member, value); });
+  return sum.value();
 }
 
 }  // namespace pgas

@@ -69,7 +69,8 @@ template <class T>
 }
 /// The first packet of a thread's first place. Its progress is a line before.
 [[nodiscard]] PGAS_FN vec16* ll_places(packet_line* box, std::size_t rank, std::size_t tile_lines) {
-  return reinterpret_cast<vec16*>(box + rank / packets_in_line * tile_lines + 1) + rank % packets_in_line;
+  const auto tile = static_cast<std::uint32_t>(rank / packets_in_line);
+  return reinterpret_cast<vec16*>(box + tile * static_cast<std::uint32_t>(tile_lines) + 1) + rank % packets_in_line;
 }
 
 /// What stays in the box while no thread uses it.

@@ -1,0 +1,62 @@
+/// @file
+/// What the kernels of 25_allreduce work on, and the one that follows the library's reduce.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "block_memory.hpp"
+#include "pgas/device.hpp"
+#include "rms_norm.hpp"
+
+namespace examples {
+
+/// The memory of a call; addresses are this PE's.
+struct allreduce_buffers {
+  int rows, groups;       ///< of a row: groups of 32 pieces
+  const piece* parts;     ///< one row after another
+  const piece* residual;  ///< the same on all PEs
+  const piece* weights;   ///< of a row
+  piece *hidden, *normalized;
+
+  std::byte* squares;        ///< on a CPU, of each block: a float for each group of two rows
+  pgas::packet_line* boxes;  ///< one-shot: of each block, for each group of its row
+  std::uint32_t box_lines;
+  pgas::signal_t* rounds;                ///< one-shot: rows of each block, so far
+  piece* staging;                        ///< two-shot: from each PE, its part of this PE's slice
+  std::size_t staging_pieces;            ///< from a PE
+  pgas::signal_t *scattered, *gathered;  ///< two-shot: for each block, from each PE
+  pgas::signal_t* calls;                 ///< two-shot: of each block, so far
+
+  PGAS_HD std::size_t row_pieces() const { return static_cast<std::size_t>(groups * pieces_of_group); }
+  PGAS_HD std::size_t at(int row, int group, int i) const {
+    return static_cast<std::size_t>((row * groups + group) * pieces_of_group + i);
+  }
+  [[nodiscard]] PGAS_HD row_to_normalize row(int i) const {
+    return {weights, hidden + at(i, 0, 0), normalized + at(i, 0, 0), groups};
+  }
+  /// Memory of the calling thread's block for normalize_by_block(), by turns. On a GPU it is the launch's shared
+  /// memory.
+  [[nodiscard]] PGAS_FN float* squares_of(const auto& block, std::uint32_t turn) const {
+    return reinterpret_cast<float*>(memory_of(block, squares, squares_bytes())) + (turn % 2 != 0 ? groups : 0);
+  }
+  PGAS_HD std::size_t squares_bytes() const { return 2 * static_cast<std::size_t>(groups) * sizeof(float); }
+};
+
+/// What is left to do where `sum` is the rounded sum of all parts: a row for each block at a time.
+template <class T>
+struct add_and_normalize {
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, piece* sum, allreduce_buffers b) const {
+    std::uint32_t turn = 0;
+    for (auto row = static_cast<int>(block.block_rank()); row < b.rows; row += static_cast<int>(block.num_blocks()))
+      normalize_by_block<T>(block, b.squares_of(block, turn++), b.row(row), [&](int g, int i) {
+        float sums[per_piece<T>] = {};
+        add_piece<T>(sums, sum[b.at(row, g, i)]);
+        add_piece<T>(sums, b.residual[b.at(row, g, i)]);
+        return b.hidden[b.at(row, g, i)] = rounded_to<T>(sums);
+      });
+  }
+};
+
+}  // namespace examples
