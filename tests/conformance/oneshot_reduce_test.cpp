@@ -72,7 +72,7 @@ struct oneshot_rounds {
 void run_rounds(const team_shape& shape) {
   pe_set pes(shape.n_pes, {.heap_bytes = std::size_t{16} << 20});
   oneshot_rounds body{make_team(pes, shape.members, shape.as_list),
-                      pes.allocate<std::byte>(detail::oneshot_staging::bytes),
+                      pes.allocate<std::byte>(detail::oneshot_staging::bytes()),
                       pes.allocate<std::uint32_t>(oneshot_rounds::most + 8),
                       pes.allocate<std::uint32_t>(oneshot_rounds::most + 8),
                       make_findings(pes),

@@ -131,8 +131,8 @@ struct team_state_layout {
   [[nodiscard]] PGAS_HD static constexpr std::int32_t parts(std::int32_t channels) {
     return channels + 1 + most_blocks;
   }
-  /// The packets that members send to one of them in one collective, on channel 0 or on the host's. There are two
-  /// buffers: with 64 teams that makes 10 MiB.
+  /// The packets that members send to one of them in one collective, on channel 0 or on the host's, or for one block of
+  /// a kernel that the host enqueues. There are two buffers: with 64 teams that makes 10 MiB.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_buffer_bytes(bool of_host) {
     return std::uint64_t{of_host ? 16u : 64u} << 10;
   }
@@ -164,13 +164,20 @@ struct team_state_layout {
 /// Channels of the teams that every world has, and of others unless their configuration says otherwise.
 inline constexpr std::int32_t default_channels = 32;
 
-/// Staging of the one-shot all-reduce (`impl/reduce/oneshot_reduce.hpp`): two halves for each block of a kernel that
-/// the host enqueues. The domain has one, and the world where it is one domain.
+/// Staging of all-reduces that the host enqueues, for each block of their kernel: two halves for stored elements
+/// (`impl/reduce/oneshot_reduce.hpp`), and LL packets of its own (`impl/ll/ll_reduce.hpp`). The domain has one, and the
+/// world where it is one domain.
 struct oneshot_staging {
   static constexpr std::int32_t most_members = 64;  ///< for more, the staging would hold no more than LL packets do
   static constexpr std::uint32_t log2_block_bytes = 16;
   static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;  ///< of a half, for all members
-  static constexpr std::uint64_t bytes = 2 * block_bytes * team_state_layout::most_blocks;
+  /// The epoch of block `which`, and a line after it its packets.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t which) {
+    constexpr std::uint64_t each = team_state_layout::line + 2 * team_state_layout::packet_buffer_bytes(true);
+    return 2 * block_bytes * team_state_layout::most_blocks + each * static_cast<std::uint64_t>(which);
+  }
+  static constexpr std::int32_t blocks = team_state_layout::most_blocks;
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes() { return packets(blocks); }
 };
 
 /// The library's own part at the start of every slot: a word for giving up, words for answers, and the states of the

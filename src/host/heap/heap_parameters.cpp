@@ -57,8 +57,8 @@ heap_parameters agree_on_parameters(const control_group& everyone, const device&
 }
 
 first_allocation::first_allocation(int n)
-    : states(internal_area::bytes(n) + 2 * oneshot_staging::bytes),
-      bytes(states + std::min(64 * team_state_layout::bytes(n, default_channels, true), std::uint64_t{6} << 20)) {}
+    : states(internal_area::bytes(n) + 2 * oneshot_staging::bytes()),
+      bytes(states + std::min(64 * team_state_layout::bytes(n, default_channels, true), std::uint64_t{4} << 20)) {}
 
 heap_parameters with_strides(heap_parameters parameters, int slots, const first_allocation& first) {
   const auto twice = [](std::uint64_t bytes) { return 2 * std::bit_ceil(bytes); };

@@ -29,10 +29,24 @@ bool evenly_spaced(const control_group& group, const team_view& view) {
 
 }  // namespace
 
-std::unique_ptr<team_state> team_state::of_world(world_state& world) {
+team_view team_state::view_of_world(const world_state& world) {
   team_view view = world.context().world();
   if (world.domains().only_one()) view.staging_offset_ = internal_area::bytes(view.n_pes());
-  std::unique_ptr<team_state> made(new team_state(world, &world.control_plane(), nullptr, view));
+  return view;
+}
+
+void team_state::clear_memory_of_world(device& on, std::byte* first, int n) {
+  on.fill(first, 0, internal_area::bytes(n), nullptr);
+  if (on.properties().kind != heap_kind::cuda) return;  // nobody uses the packets, and they would become memory
+  for (const int which : {0, 1}) {
+    std::byte* const staging =
+        first + internal_area::bytes(n) + static_cast<std::size_t>(which) * oneshot_staging::bytes();
+    on.fill(staging + oneshot_staging::packets(0), 0, oneshot_staging::bytes() - oneshot_staging::packets(0), nullptr);
+  }
+}
+
+std::unique_ptr<team_state> team_state::of_world(world_state& world) {
+  std::unique_ptr<team_state> made(new team_state(world, &world.control_plane(), nullptr, view_of_world(world)));
   made->write_hierarchy();
   made->memory_ = &world.heap().memory();
   made->mutex_ = &world.collective_mutex();

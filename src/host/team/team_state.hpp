@@ -25,6 +25,10 @@ class team_state {
  public:
   /// The team of all PEs: its state lies in the world's internal_area, its memory is the heap.
   [[nodiscard]] static std::unique_ptr<team_state> of_world(world_state& world);
+  /// Its view, with its oneshot_staging, if it has one: on channel 0.
+  [[nodiscard]] static team_view view_of_world(const world_state& world);
+  /// Clears what has to be zeros in a world's first allocation, of `n` PEs: enqueued.
+  static void clear_memory_of_world(device& on, std::byte* first, int n);
   /// A team that the world has by itself: `members`, this PE among them. Its state lies at `offset` of the
   /// internal_area, its oneshot_staging, if it has one, at `staging`. Local; not to be used before all members have
   /// made it.

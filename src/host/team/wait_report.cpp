@@ -31,16 +31,23 @@ std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std:
 /// Who has to send the packet that a collective of `team` waits for: packets lie in the order of their senders. -1
 /// where it is none of this team.
 int sender_of(const team_view& team, const failure_record& wait) {
-  for (const bool of_host : {false, true}) {
-    const std::uint64_t begin = team.state_offset_ +
-                                team_state_layout::packets(team.n_pes(), team.n_channels(), of_host) +
-                                team_state_layout::line;
-    const std::uint64_t buffer = team_state_layout::packet_buffer_bytes(of_host);
-    if (wait.heap_offset < begin || wait.heap_offset >= begin + 2 * buffer || wait.bytes == 0) continue;
+  const auto found = [&](std::uint64_t epoch, std::uint64_t buffer) {
+    const std::uint64_t begin = epoch + team_state_layout::line;
+    if (wait.heap_offset < begin || wait.heap_offset >= begin + 2 * buffer || wait.bytes == 0) return -1;
     const std::uint64_t member = (wait.heap_offset - begin) % buffer / (2 * wait.bytes);
     return member < static_cast<std::uint64_t>(team.n_pes()) ? team.world_pe(static_cast<std::int32_t>(member)) : -1;
+  };
+  int sender = -1;
+  for (const bool of_host : {false, true}) {
+    const std::uint64_t epoch =
+        team.state_offset_ + team_state_layout::packets(team.n_pes(), team.n_channels(), of_host);
+    sender = std::max(sender, found(epoch, team_state_layout::packet_buffer_bytes(of_host)));
   }
-  return -1;
+  for (std::int32_t block = 0; team.staging_offset_ != 0 && block < oneshot_staging::blocks; ++block) {
+    const std::uint64_t epoch = team.staging_offset_ + oneshot_staging::packets(block);
+    sender = std::max(sender, found(epoch, team_state_layout::packet_buffer_bytes(true)));
+  }
+  return sender;
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 namespace pgas::detail {
 
 void world_state::begin_watch(control_block& control) {
-  wait_report_ =
-      std::make_shared<wait_report>(control, calls_, context_.world(), proxied_ ? &proxied_->through() : nullptr,
-                                    [this](std::uint64_t offset) { return heap_->memory().list().around(offset); });
+  wait_report_ = std::make_shared<wait_report>(
+      control, calls_, team_state::view_of_world(*this), proxied_ ? &proxied_->through() : nullptr,
+      [this](std::uint64_t offset) { return heap_->memory().list().around(offset); });
   stats_report_ = std::make_shared<stats_report>(*this);
   control_plane_->set_wait_source(
       {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->answer(); },

@@ -179,7 +179,7 @@ void world_state::build_heap() {
   if (area != heap_->slot(me))
     throw error(code::address_space,
                 "the first allocation of a new heap is not at the start of the slot: please report this");
-  device_->fill(area, 0, internal_area::bytes(n), nullptr);  // teams clear their own states
+  team_state::clear_memory_of_world(*device_, static_cast<std::byte*>(area), n);  // other teams clear their own states
   make_room_for_traced_kernels();
   device_->synchronize(nullptr);
   control_plane_->barrier();
@@ -203,7 +203,7 @@ void world_state::make_teams() {
   const std::span<const int> members = domains().members();
   const std::vector<int> domain(members.begin(), members.end());
   domain_team_ = team(team_state::of_some(*this, control_group::domain, domain, internal_area::domain_state(n),
-                                          internal_area::bytes(n) + oneshot_staging::bytes));
+                                          internal_area::bytes(n) + oneshot_staging::bytes()));
   std::vector<int> host;
   for (int pe = 0; pe < n; ++pe)
     if (control_plane_->peer(pe).host_index == control_plane_->peer(control_plane_->my_pe()).host_index)

@@ -82,5 +82,28 @@ TEST(kernel_list, blocks_are_as_many_as_pushes_need) {
   }
 }
 
+TEST(kernel_list, blocks_are_as_many_as_packets_need) {
+  team_view team;
+  team.staging_offset_ = 1 << 20;
+  collective_request request;
+  request.what = collective_kind::reduce;
+  request.element_bytes = 4;
+  const float* const src = nullptr;
+  for (const int n : {2, 3, 4, 8, 16}) {
+    team.n_pes_ = n;
+    for (const unsigned blocks : {32U, 8U, 1U}) {
+      request.most_blocks = blocks;
+      const std::size_t most = std::size_t{8 << 10} * blocks / 4 / static_cast<std::size_t>(n);
+      for (const std::size_t count : {std::size_t{1}, most / 5, most / 2, most - most / 8}) {
+        request.count = count;
+        const partition all = block_partition(src, count, cuda::blocks_for(request, team));
+        EXPECT_LE(ll_units(all.each * 4) * ll_unit_packed_bytes * static_cast<std::uint64_t>(n),
+                  team_state_layout::packet_buffer_bytes(true))
+            << count << " elements of " << n << " members by " << blocks << " blocks";
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pgas::unit_test

@@ -45,6 +45,7 @@ class WaitReport : public ::testing::Test {
     four.my_pe_ = 0;
     four.n_channels_ = default_channels;
     four.state_offset_ = internal_area::world_state;
+    four.staging_offset_ = internal_area::bytes(4);
     return four;
   }
 
@@ -142,6 +143,23 @@ TEST_F(WaitReport, the_sender_of_a_packet_is_told_by_its_place) {
       wait.heap_offset = internal_area::world_state + team_state_layout::packets(4, default_channels, of_host) +
                          team_state_layout::line + team_state_layout::packet_buffer_bytes(of_host) +
                          static_cast<std::uint64_t>(from) * units * 32 + 16;
+      answer(wait);
+      EXPECT_EQ(told().at("waits")[0].at("pe"), from);
+    }
+  }
+}
+
+TEST_F(WaitReport, the_sender_of_a_packet_for_a_block_of_the_host_is_told) {
+  constexpr std::uint64_t units = 5;
+  for (const int block : {0, 1, oneshot_staging::blocks - 1}) {
+    for (int from = 0; from < 4; ++from) {
+      report_.ask();
+      failure_record wait = wait_for(-1);
+      wait.what = operation::none;
+      wait.bytes = units * 16;
+      wait.heap_offset = internal_area::bytes(4) + oneshot_staging::packets(block) + team_state_layout::line +
+                         team_state_layout::packet_buffer_bytes(true) + static_cast<std::uint64_t>(from) * units * 32 +
+                         16;
       answer(wait);
       EXPECT_EQ(told().at("waits")[0].at("pe"), from);
     }

@@ -2,15 +2,16 @@
 /// Exchanges of LL packets: how collectives move few bytes without a barrier. Used by `ll_reduce.hpp`,
 /// `ll_collective.hpp`. LL protocol with two alternating buffers; the epoch takes the place of a reset.
 ///
-/// In an *exchange* every member sends every other one at least one packet, on the team's channel 0 or on the host's:
-/// each has its own packets and epoch. Each member counts its exchanges in device memory; as all make the same calls,
-/// the epochs agree. There are two buffers, so the packets of epoch k overwrite those of k - 2, which are never
-/// cleared. That is safe: a member M writes packets of epoch k after it has seen a packet of k - 1 from every other
-/// member P. P sent it when all threads of its group had entered epoch k - 1, and so had found all packets of k - 2.
-/// Hence no packet that M overwrites is still waited for, even where message lengths, and so places, differ between
-/// epochs. A packet of k - 2 or older is never taken for one of k, as its epoch differs; before the 32-bit epochs
-/// repeat, all packets are cleared (reset_ll_packets()). Barriers and other algorithms on the channel touch neither
-/// packets nor epoch, so all kinds of collectives may follow one another in any order.
+/// In an *exchange* every member sends every other one at least one packet, on the team's channel 0 or on the host's,
+/// or for a block of a kernel that the host enqueues, where the team has a oneshot_staging: each has its own packets
+/// and epoch. Each member counts its exchanges in device memory; as all make the same calls, the epochs agree. There
+/// are two buffers, so the packets of epoch k overwrite those of k - 2, which are never cleared. That is safe: a member
+/// M writes packets of epoch k after it has seen a packet of k - 1 from every other member P. P sent it when all
+/// threads of its group had entered epoch k - 1, and so had found all packets of k - 2. Hence no packet that M
+/// overwrites is still waited for, even where message lengths, and so places, differ between epochs. A packet of k - 2
+/// or older is never taken for one of k, as its epoch differs; before the 32-bit epochs repeat, all packets are cleared
+/// (reset_ll_packets()). Barriers and other algorithms on the channel touch neither packets nor epoch, so all kinds of
+/// collectives may follow one another in any order.
 ///
 /// An exchange orders no other memory. When a member returns, all others have called; their earlier stores elsewhere
 /// need not be visible.
@@ -22,26 +23,37 @@
 
 namespace pgas::detail {
 
+/// A team by one of its blocks: of a kernel that the host enqueues, where the team has a oneshot_staging.
+struct block_view : team_view {
+  PGAS_FN block_view(const team_view& team, std::uint32_t which) : team_view(team.of_block(which)) {}
+};
+
 /// This PE's epoch; the packets start a line after it.
 [[nodiscard]] PGAS_FN std::uint32_t* ll_counter(const context& ctx, const team_view& team) {
   return reinterpret_cast<std::uint32_t*>(
       ctx.my_slot_ + team.state_offset_ +
       team_state_layout::packets(team.n_pes(), team.n_channels(), team.channel_ != 0));
 }
+/// The same of a block.
+[[nodiscard]] PGAS_FN std::uint32_t* ll_counter(const context& ctx, const block_view& team) {
+  return reinterpret_cast<std::uint32_t*>(ctx.my_slot_ + team.staging_offset_ +
+                                          oneshot_staging::packets(team.channel_ - team.n_channels() - 1));
+}
 /// Bytes of the packets of one epoch.
 [[nodiscard]] PGAS_FN std::uint64_t packet_buffer_bytes(const team_view& team) {
   return team_state_layout::packet_buffer_bytes(team.channel_ != 0);
 }
 
-/// Whether the messages of a collective fit the packets, and all members are direct. The same on all members, as team
-/// and message size alone decide.
-[[nodiscard]] PGAS_FN bool fits_ll(const context& ctx, const team_view& team, std::uint64_t units) {
+/// Whether the messages of a collective fit the packets of a channel that has some, and all members are direct.
+[[nodiscard]] PGAS_FN bool fits_packets(const context& ctx, const team_view& team, std::uint64_t units) {
   const auto n = static_cast<std::uint64_t>(team.n_pes());
   const std::uint64_t room = packet_buffer_bytes(team) / ll_unit_packed_bytes;
-  if ((team.channel_ != 0 && team.channel_ != team.n_channels()) || n < 2 || units == 0 || units > room ||
-      units * n > room)
-    return false;
+  if (n < 2 || units == 0 || units > room || units * n > room) return false;
   return all_direct(ctx, team);
+}
+/// The same, on any channel. The same on all members, as team and message size alone decide.
+[[nodiscard]] PGAS_FN bool fits_ll(const context& ctx, const team_view& team, std::uint64_t units) {
+  return (team.channel_ == 0 || team.channel_ == team.n_channels()) && fits_packets(ctx, team, units);
 }
 
 /// An exchange as one thread sees it. Each thread loads the epoch together with the data that it sends, so that the two
@@ -71,7 +83,8 @@ struct ll_epoch {
   /// The member `i` places after this one, 1 <= i < members.
   [[nodiscard]] PGAS_FN std::int32_t other(std::int32_t i) const { return member_behind(me, i, members); }
 };
-[[nodiscard]] PGAS_FN ll_epoch ll_epoch_of(const context& ctx, const team_view& team, std::uint64_t units,
+template <class Team>
+[[nodiscard]] PGAS_FN ll_epoch ll_epoch_of(const context& ctx, const Team& team, std::uint64_t units,
                                            std::uint32_t epoch) {
   return {reinterpret_cast<std::uintptr_t>(ll_counter(ctx, team)) + team_state_layout::line,
           direct_peer_map(ctx, team),
@@ -104,7 +117,8 @@ struct ll_result {
 };
 
 /// Records a member whose packet did not arrive.
-PGAS_COLD void report_lost_ll_packet(const context* copy, team_view team, operation what, std::uint64_t units,
+template <class Team>
+PGAS_COLD void report_lost_ll_packet(const context* copy, Team team, operation what, std::uint64_t units,
                                      ll_result end) {
   const context& ctx = *copy;
   const std::uint32_t epoch = end.epoch;
@@ -121,8 +135,8 @@ PGAS_COLD void report_lost_ll_packet(const context* copy, team_view team, operat
 }
 
 /// Restarts the epochs at 1 with cleared packets. Collective, once in 2^32 exchanges.
-template <PGAS_IS(group) G>
-PGAS_COLD void reset_ll_packets(const context* copy, G g, team_view team, operation what) {
+template <PGAS_IS(group) G, class Team>
+PGAS_COLD void reset_ll_packets(const context* copy, G g, Team team, operation what) {
   const context& ctx = *copy;
   std::uint32_t* const count = ll_counter(ctx, team);
   if (g.thread_rank() == 0) store_relaxed(count, 0u);
@@ -135,9 +149,10 @@ PGAS_COLD void reset_ll_packets(const context* copy, G g, team_view team, operat
 }
 
 /// An exchange by all threads of a group: `exchange` is one thread's slice of it and returns how it ended. Earlier
-/// accesses of the group's threads come before it; all its threads are through when this returns.
-template <PGAS_IS(group) G, class Exchange>
-PGAS_FN void ll_exchange(const context& ctx, const G& g, const team_view& team, std::uint64_t units, operation what,
+/// accesses of the group's threads come before it; all its threads are through when this returns. @param team a
+/// team_view or a block_view
+template <PGAS_IS(group) G, class Team, class Exchange>
+PGAS_FN void ll_exchange(const context& ctx, const G& g, const Team& team, std::uint64_t units, operation what,
                          const Exchange& exchange) {
   // One thread increments before the others load: all loads of the last exchange are done.
   std::uint32_t* const count = ll_counter(ctx, team);

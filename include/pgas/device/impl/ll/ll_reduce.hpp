@@ -1,13 +1,14 @@
 /// @file
 /// The all-reduce of few elements: every member sends its own to all others as LL packets, and reduces the arrivals in
-/// the members' order. Used by `reduce/all_reduce_algorithm.hpp`. LL one-shot all-reduce, "AGxLL_R" in NCCL's
-/// src/device/symmetric/all_reduce.cuh.
+/// the members' order; of a kernel that the host enqueues each block for itself. Used by
+/// `reduce/all_reduce_algorithm.hpp`. LL one-shot all-reduce, "AGxLL_R" in NCCL's src/device/symmetric/all_reduce.cuh.
 ///
 /// All members reduce the same operands in the order of `reduce_loop.hpp`: the result has the same bits on all of them,
 /// and as by the other algorithms.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_exchange.hpp"
+#include "pgas/device/impl/reduce/lockstep_blocks.hpp"
 
 namespace pgas::detail {
 
@@ -24,6 +25,17 @@ template <class T, class Op>
   using access = word_access<T>;
   constexpr std::int32_t others = 3;
   lanes<A, access::width> sum{};
+  if (now.members == 2) {  // polls of three would be of the same packets, and all threads poll
+    const vec16* const at[1] = {now.packet(now.other(1), u)};
+    vec16 in[1];
+    const failure why = await_ll_units(now, at, in);
+    if (why != failure::none) PGAS_UNLIKELY
+      return why;
+    reduce_lanes<access, T>(op, sum, now.me == 0 ? own : in[0], true);
+    reduce_lanes<access, T>(op, sum, now.me == 0 ? in[0] : own, false);
+    result = reduced<access, T>(sum);
+    return failure::none;
+  }
   for (std::int32_t base = 0; base < now.members;) {
     const bool with_own = now.me >= base && now.me <= base + others;
     const vec16* at[others];
@@ -75,14 +87,33 @@ PGAS_OUTLINE ll_result ll_reduce_slice(Op op, ll_epoch now, std::byte* dst, cons
   return {failure::none, 0, -1, now.epoch};
 }
 
-/// An all-reduce for which fits_ll() holds.
-template <class T, class Op, PGAS_IS(group) G>
-PGAS_FN void ll_reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
+/// An all-reduce for which fits_ll() holds, or of one block, fits_block_packets().
+template <class T, class Op, PGAS_IS(group) G, class Team>
+PGAS_FN void ll_reduce(const context& ctx, const G& g, const Team& team, T* dst, const T* src, std::size_t count,
                        const Op& op) {
   ll_exchange(ctx, g, team, ll_units(count * sizeof(T)), operation::reduce, [&](const ll_epoch& now) {
     return ll_reduce_slice<T>(op, now, reinterpret_cast<std::byte*>(dst), reinterpret_cast<const std::byte*>(src),
                               static_cast<std::uint32_t>(count), slice_of(g));
   });
+}
+
+/// Whether a reduction by a grid of lockstep blocks fits the packets of each block, as ll_reduce_by_blocks() needs it:
+/// the same on all members. @param all block_partition()
+template <class T>
+[[nodiscard]] PGAS_FN bool fits_block_packets(const context& ctx, const team_view& team, const partition& all) {
+  return has_oneshot_staging(team) && all.count != 0 &&
+         fits_packets(ctx, team.of_block(0), ll_units(all.each * sizeof(T)));
+}
+
+/// Each block works alone: it exchanges its own elements with the same blocks of the other members.
+template <class T, class Op, PGAS_IS(group) G>
+PGAS_FN void ll_reduce_by_blocks(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                                 const partition& all, const Op& op) {
+  const auto block = g.part();
+  const auto which = static_cast<std::int32_t>(block.block_rank());
+  const std::size_t begin = all.start(which);
+  const std::size_t n = all.start(which + 1) - begin;
+  if (n != 0) ll_reduce(ctx, block, block_view(team, block.block_rank()), dst + begin, src + begin, n, op);
 }
 
 }  // namespace pgas::detail

@@ -7,12 +7,14 @@
 /// | algorithm | size | team | route | caller | barriers | header |
 /// | --- | --- | --- | --- | --- | --- | --- |
 /// | LL one-shot | to 32 KiB / n_pes (host: 8 KiB) | 2 PEs and more | direct | channel 0, host | 0 | ll_reduce |
+/// | the same by blocks | to 256 KiB / n_pes | world or domain, to 64 PEs | direct | host | 0 | ll_reduce |
 /// | one-shot | to 2 MiB / n_pes rounded up to 2^k | world or domain, to 64 PEs | direct | host | 1 | oneshot_reduce |
 /// | hierarchical | from 16 KiB | several domains, one of 2 PEs | direct, proxied | any | 4 | hierarchical_reduce |
 /// | two-shot | any | any | direct, proxied (staged) | any | 2 | twoshot_reduce, proxied_reduce |
 ///
-/// "host" is a kernel that the host enqueues, on GPU heaps. LL takes element types without padding only. The operands
-/// of an element are combined in the same order by every algorithm (reduce.hpp, *Order*).
+/// "host" is a kernel that the host enqueues, on GPU heaps, of up to 32 blocks; with fewer of them the second row ends
+/// earlier. LL takes element types without padding only. The operands of an element are combined in the same order by
+/// every algorithm (reduce.hpp, *Order*).
 #pragma once
 
 #include "pgas/device/impl/hierarchy/hierarchical_reduce.hpp"
@@ -31,6 +33,9 @@ PGAS_FN void all_reduce(const context& ctx, const G& g, const team_view& team, T
   }
   if constexpr (has_lockstep_blocks<G>) {
     const partition blocks = block_partition(src, count, g.part().num_blocks());
+    if constexpr (ll_reducible<T>) {
+      if (fits_block_packets<T>(ctx, team, blocks)) return ll_reduce_by_blocks(ctx, g, team, dst, src, blocks, op);
+    }
     if (fits_oneshot(team, src, blocks)) return oneshot_reduce(ctx, g, team, dst, src, blocks, op);
   }
   if (fits_hierarchy(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {

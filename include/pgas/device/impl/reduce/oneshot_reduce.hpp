@@ -9,32 +9,13 @@
 /// is reduced: a block stores to a half only after all members have passed the barrier that follows its last reading.
 #pragma once
 
-#include "pgas/device/impl/reduce/reduce_loop.hpp"
+#include "pgas/device/impl/reduce/lockstep_blocks.hpp"
 #include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas::detail {
 
-/// Whether a team has staging memory, by the host's view of it.
-[[nodiscard]] PGAS_HD constexpr bool has_oneshot_staging(const team_view& team) {
-  return team.staging_offset_ != 0 && team.n_pes() > 1 && team.n_pes() <= oneshot_staging::most_members;
-}
-
-/// Bytes that one member stores to another for one block: a power of two, so that the members' parts lie a constant
-/// distance apart, as slots do.
-[[nodiscard]] PGAS_HD constexpr std::uint32_t log2_oneshot_bytes(std::int32_t members) {
-  std::uint32_t log2 = oneshot_staging::log2_block_bytes;
-  while (static_cast<std::uint64_t>(members) << log2 > oneshot_staging::block_bytes) --log2;
-  return log2;
-}
-
 /// Bytes from the 16-byte boundary below.
 [[nodiscard]] PGAS_FN std::size_t offset_in_word(const void* p) { return reinterpret_cast<std::uintptr_t>(p) & 15; }
-
-/// The elements of each block: the same on all members.
-template <class T>
-[[nodiscard]] PGAS_FN partition block_partition(const T* src, std::size_t count, std::uint32_t blocks) {
-  return partition_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, static_cast<std::int32_t>(blocks));
-}
 
 /// Whether a reduction by a grid of lockstep blocks fits the staging: the same on all members.
 template <class T>

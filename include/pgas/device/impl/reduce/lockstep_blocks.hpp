@@ -1,0 +1,31 @@
+/// @file
+/// All-reduces by lockstep blocks: of a kernel that the host enqueues with as many blocks on every member, each works
+/// alone, on its own elements, with the same blocks of the other members. Where their memory is, and what is whose.
+/// Used by `ll/ll_reduce.hpp` and `oneshot_reduce.hpp`.
+#pragma once
+
+#include "pgas/device/impl/reduce/reduce_loop.hpp"
+#include "pgas/device/team.hpp"
+
+namespace pgas::detail {
+
+/// Whether a team has staging memory, by the host's view of it.
+[[nodiscard]] PGAS_HD constexpr bool has_oneshot_staging(const team_view& team) {
+  return team.staging_offset_ != 0 && team.n_pes() > 1 && team.n_pes() <= oneshot_staging::most_members;
+}
+
+/// Bytes that one member stores to another for one block: a power of two, so that the members' parts lie a constant
+/// distance apart, as slots do.
+[[nodiscard]] PGAS_HD constexpr std::uint32_t log2_oneshot_bytes(std::int32_t members) {
+  std::uint32_t log2 = oneshot_staging::log2_block_bytes;
+  while (static_cast<std::uint64_t>(members) << log2 > oneshot_staging::block_bytes) --log2;
+  return log2;
+}
+
+/// The elements of each block: the same on all members.
+template <class T>
+[[nodiscard]] PGAS_FN partition block_partition(const T* src, std::size_t count, std::uint32_t blocks) {
+  return partition_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, static_cast<std::int32_t>(blocks));
+}
+
+}  // namespace pgas::detail
