@@ -24,6 +24,11 @@ struct team_config {
   /// How many collectives of the team may run at once on the device, each on a channel of its own
   /// (team_view::channel()). Equal on all members.
   int channels = detail::default_channels;
+  /// Memory for all-reduces that the host enqueues, 5 MiB of the heap of each member, as the world and the domain have
+  /// it: with it those of up to 2 MiB divided by the members take one barrier or none, without it two from 8 KiB on.
+  /// For GPU heaps and 2 to 64 members that reach each other by load and store; of others it is ignored. Equal on all
+  /// members.
+  bool staged = false;
 };
 
 /// A team of one world, as one of its members holds it. Move-only. PEs that are not members hold an empty one.

@@ -143,7 +143,7 @@ def _meet(name: str) -> None:
                     "can be")
         members = [each["pe"] for each in all_ranks]
         key = int.from_bytes(hashlib.sha256(f"{generation}/{name}".encode()).digest()[:7], "big")
-        team = joined.team.create_group(members, key)
+        team = joined.team.create_group(members, key, staged=True)
         on_this_host = _pes_of_this_host(joined)
         pages: list[Any] = []
         for each, other in enumerate(all_ranks):

@@ -213,10 +213,10 @@ void bind_teams(nb::module_& m, nb::class_<joined_world>& c) {
           "members"_a)
       .def(
           "create_group",
-          [](const python_team& t, const std::vector<int>& members, std::uint64_t key) {
-            return split_by(t, [&](const team& from) { return from.create_group(members, key); });
+          [](const python_team& t, const std::vector<int>& members, std::uint64_t key, bool staged) {
+            return split_by(t, [&](const team& from) { return from.create_group(members, key, {.staged = staged}); });
           },
-          "members"_a, "key"_a)
+          "members"_a, "key"_a, "staged"_a)
       .def_prop_ro(
           "native", [](const python_team& t) { return reinterpret_cast<std::uintptr_t>(&t.get()); },
           "The address of the pgas::team, for other extensions: valid while this object lives.")

@@ -150,4 +150,37 @@ TEST(HostCollective, large_sums) {
   pgas::barrier(team);
 }
 
+TEST(HostCollective, sums_of_all_sizes_by_teams_with_and_without_staging) {
+  const int n = world().team().n_pes();
+  std::vector<int> backwards;
+  for (int pe = n - 1; pe >= 0; --pe) backwards.push_back(pe);
+  constexpr std::size_t most = 300'000;
+  array<std::uint32_t> src(most);
+  array<std::uint32_t> dst(most);
+  const auto number = [](int member, std::size_t i) {
+    return mix(static_cast<std::uint32_t>(member), static_cast<std::uint32_t>(i));
+  };
+  for (const bool staged : {false, true}) {
+    pgas::team team = world().team().split_list(backwards, {.staged = staged});
+    EXPECT_EQ(team.config().staged, staged);
+    std::vector<std::uint32_t> mine(most);
+    for (std::size_t i = 0; i < most; ++i) mine[i] = number(team.my_pe(), i);
+    src.write(mine);
+    std::vector<std::uint32_t> sums(most);
+    for (int member = 0; member < n; ++member)
+      for (std::size_t i = 0; i < most; ++i) sums[i] += number(member, i);
+    for (const std::size_t count :
+         {std::size_t{1}, std::size_t{37}, std::size_t{600}, std::size_t{1024}, std::size_t{1100}, std::size_t{5000},
+          std::size_t{16'000}, std::size_t{32'768}, std::size_t{60'001}, most}) {
+      dst.write(std::vector<std::uint32_t>(count, 0));
+      for (int again = 0; again < 3; ++again)
+        pgas::reduce(team, world().stream(), dst.data(), src.data(), count, op::sum{});
+      world().synchronize();
+      EXPECT_TRUE(dst.read(count) == std::vector<std::uint32_t>(sums.begin(), sums.begin() + static_cast<long>(count)))
+          << count << " elements, staged " << staged;
+    }
+    team.destroy();
+  }
+}
+
 }  // namespace

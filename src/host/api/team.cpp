@@ -104,7 +104,7 @@ team team::split_strided(int start, int stride, int size, const team_config& how
   call.start = start;
   call.stride = stride;
   call.size = size;
-  call.channels = how.channels;
+  call.configure(how);
   return team(detail::split(state(), call));
 }
 
@@ -112,10 +112,10 @@ std::pair<team, team> team::split_2d(int x_range, const team_config& x_how, cons
   detail::split_call call;
   call.what = detail::split_call::kind::rows;
   call.size = x_range;
-  call.channels = x_how.channels;
+  call.configure(x_how);
   team row(detail::split(state(), call));
   call.what = detail::split_call::kind::columns;
-  call.channels = y_how.channels;
+  call.configure(y_how);
   try {
     return {std::move(row), team(detail::split(state(), call))};
   } catch (const error&) {
@@ -129,14 +129,14 @@ team team::split(int color, int key, const team_config& how) const {
   call.what = detail::split_call::kind::colors;
   call.color = color;
   call.key = key;
-  call.channels = how.channels;
+  call.configure(how);
   return team(detail::split(state(), call));
 }
 
 team team::split_list(std::span<const int> members, const team_config& how) const {
   detail::split_call call;
   call.what = detail::split_call::kind::list;
-  call.channels = how.channels;
+  call.configure(how);
   return team(detail::split(state(), call, members));
 }
 

@@ -50,7 +50,7 @@ proposal decode(const blob& bytes, int pe) {
 
 std::string text_of(const proposal& asked) {
   const split_call& call = asked.call;
-  const std::string channels = fmt::format(", {} channels", call.channels);
+  const std::string channels = fmt::format(", {} channels{}", call.channels, call.staged != 0 ? ", staged" : "");
   switch (call.what) {
     case kind::strided:
       return fmt::format("splits by start {}, stride {}, size {}{}", call.start, call.stride, call.size, channels);
@@ -69,7 +69,8 @@ std::string text_of(const proposal& asked) {
 void check_same(const std::vector<proposal>& all, const control_group& parent) {
   const auto same = [](const proposal& a, const proposal& b) {
     return a.call.what == b.call.what && a.call.start == b.call.start && a.call.stride == b.call.stride &&
-           a.call.size == b.call.size && a.call.channels == b.call.channels && a.list == b.list;
+           a.call.size == b.call.size && a.call.channels == b.call.channels && a.call.staged == b.call.staged &&
+           a.list == b.list;
   };
   for (std::size_t i = 1; i < all.size(); ++i)
     if (!same(all[i], all[0])) {
@@ -172,7 +173,7 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
       for (const int pe : chosen) members.push_back(group.world_pe(pe));
       auto own = std::make_unique<control_group>(group, all[static_cast<std::size_t>(chosen.front())].call.proposed,
                                                  std::move(members));
-      made = std::make_shared<team_state>(parent.shared_world(), std::move(own), team_config{mine.channels});
+      made = std::make_shared<team_state>(parent.shared_world(), std::move(own), mine.config());
     });
   // Also the barrier before which nobody uses the new team.
   if (const std::optional<error> failed = first_failure(parent.memory().registered_buffers().exchange(outcome))) {
@@ -189,7 +190,7 @@ std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> 
   const control_group& group = parent.group();
   proposal asked;
   asked.call.what = kind::list;
-  asked.call.channels = how.channels;
+  asked.call.configure(how);
   asked.list.assign(members.begin(), members.end());
   check_arguments(asked, group.n_pes());
   if (std::find(members.begin(), members.end(), group.my_pe()) == members.end())

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "host/team/world_state.hpp"
@@ -27,6 +28,11 @@ bool evenly_spaced(const control_group& group, const team_view& view) {
   return true;
 }
 
+/// Of a oneshot_staging: enqueued. All that has to be zeros there.
+void clear_packets(device& on, std::byte* staging) {
+  on.fill(staging + oneshot_staging::packets(0), 0, oneshot_staging::bytes() - oneshot_staging::packets(0), nullptr);
+}
+
 }  // namespace
 
 team_view team_state::view_of_world(const world_state& world) {
@@ -38,11 +44,9 @@ team_view team_state::view_of_world(const world_state& world) {
 void team_state::clear_memory_of_world(device& on, std::byte* first, int n) {
   on.fill(first, 0, internal_area::bytes(n), nullptr);
   if (on.properties().kind != heap_kind::cuda) return;  // nobody uses the packets, and they would become memory
-  for (const int which : {0, 1}) {
-    std::byte* const staging =
-        first + internal_area::bytes(n) + static_cast<std::size_t>(which) * oneshot_staging::bytes();
-    on.fill(staging + oneshot_staging::packets(0), 0, oneshot_staging::bytes() - oneshot_staging::packets(0), nullptr);
-  }
+  std::byte* const stagings = first + internal_area::bytes(n);
+  clear_packets(on, stagings);
+  clear_packets(on, stagings + oneshot_staging::bytes());
 }
 
 std::unique_ptr<team_state> team_state::of_world(world_state& world) {
@@ -69,7 +73,11 @@ std::unique_ptr<team_state> team_state::of_some(world_state& world, control_grou
 
 team_state::team_state(world_state& world, const control_group* group, std::unique_ptr<control_group> own,
                        const team_view& view)
-    : world_(world), own_group_(std::move(own)), group_(group), config_{view.n_channels()}, view_(view) {}
+    : world_(world),
+      own_group_(std::move(own)),
+      group_(group),
+      config_{view.n_channels(), view.staging_offset_ != 0},
+      view_(view) {}
 
 team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<control_group> group, const team_config& how)
     : keep_(std::move(world)),
@@ -82,6 +90,7 @@ team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<contr
       memory_(own_memory_.get()) {
   try {
     place_state();
+    place_staging();
     clear_state();
   } catch (...) {
     release();
@@ -144,6 +153,17 @@ void team_state::place_state() {
                             ? *state_offset_
                             : static_cast<std::uint64_t>(
                                   static_cast<std::byte*>(memory_->allocate(bytes, team_state_layout::line)) - slot);
+}
+
+void team_state::place_staging() {
+  const auto is_direct = [&](int pe) { return world_.domains().direct(pe); };
+  if (!config_.staged || view_.n_pes() < 2 || view_.n_pes() > oneshot_staging::most_members ||
+      world_.device().properties().kind != heap_kind::cuda ||
+      !std::all_of(members().begin(), members().end(), is_direct))
+    return;
+  auto* const staging = static_cast<std::byte*>(memory_->allocate(oneshot_staging::bytes(), 512));
+  view_.staging_offset_ = static_cast<std::uint64_t>(staging - world_.heap().slot(world_.context().my_pe()));
+  clear_packets(world_.device(), staging);
 }
 
 void team_state::clear_state() {

@@ -85,6 +85,7 @@ class team_state {
  private:
   team_state(world_state& world, const control_group* group, std::unique_ptr<control_group> own, const team_view& view);
   void place_state();
+  void place_staging();
   /// Writes the tables for kernels behind the state: the members' numbers where start and stride do not give them, and
   /// the hierarchy of domains where there are several.
   void write_members();
@@ -111,10 +112,11 @@ class team_state {
 /// The arguments of one member. All members of the parent pass the same, but for colour and key.
 struct split_call {
   static constexpr std::uint32_t expected_magic = 0x7465616d;
-  enum class kind : std::uint32_t { strided = 1, colors = 2, list = 3, rows = 4, columns = 5 };
+  enum class kind : std::uint16_t { strided = 1, colors = 2, list = 3, rows = 4, columns = 5 };
 
   std::uint32_t magic = expected_magic;
   kind what = kind::strided;
+  std::uint16_t staged = 0;
   std::int32_t start = 0;
   std::int32_t stride = 0;
   std::int32_t size = 0;  ///< of the team; of a row
@@ -122,6 +124,12 @@ struct split_call {
   std::int32_t key = 0;
   std::int32_t channels = 0;
   control_group::identity proposed = 0;  ///< the identity that this member proposes for the new team
+
+  void configure(const team_config& how) {
+    channels = how.channels;
+    staged = how.staged ? 1 : 0;
+  }
+  [[nodiscard]] team_config config() const { return {channels, staged != 0}; }
 };
 
 /// Collective over `parent`: the new team that this member is in, null if it is in none.

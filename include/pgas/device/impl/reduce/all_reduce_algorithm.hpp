@@ -7,11 +7,12 @@
 /// | algorithm | size | team | route | caller | barriers | header |
 /// | --- | --- | --- | --- | --- | --- | --- |
 /// | LL one-shot | to 32 KiB / n_pes (host: 8 KiB) | 2 PEs and more | direct | channel 0, host | 0 | ll_reduce |
-/// | the same by blocks | to 256 KiB / n_pes | world or domain, to 64 PEs | direct | host | 0 | ll_reduce |
-/// | one-shot | to 2 MiB / n_pes rounded up to 2^k | world or domain, to 64 PEs | direct | host | 1 | oneshot_reduce |
+/// | the same by blocks | to 256 KiB / n_pes | staged, to 64 PEs | direct | host | 0 | ll_reduce |
+/// | one-shot | to 2 MiB / n_pes rounded up to 2^k | staged, to 64 PEs | direct | host | 1 | oneshot_reduce |
 /// | hierarchical | from 16 KiB | several domains, one of 2 PEs | direct, proxied | any | 4 | hierarchical_reduce |
 /// | two-shot | any | any | direct, proxied (staged) | any | 2 | twoshot_reduce, proxied_reduce |
 ///
+/// "staged" are the world and the domain, and teams that are made so (team_config), where all members are direct.
 /// "host" is a kernel that the host enqueues, on GPU heaps, of up to 32 blocks; with fewer of them the second row ends
 /// earlier. LL takes element types without padding only. The operands of an element are combined in the same order by
 /// every algorithm (reduce.hpp, *Order*).
