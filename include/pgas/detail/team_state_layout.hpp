@@ -165,8 +165,8 @@ struct team_state_layout {
 inline constexpr std::int32_t default_channels = 32;
 
 /// Staging of all-reduces that the host enqueues, for each block of their kernel: two halves for stored elements
-/// (`impl/reduce/oneshot_reduce.hpp`), and LL packets of its own (`impl/ll/ll_reduce.hpp`). The domain has one, and the
-/// world where it is one domain.
+/// (`impl/reduce/oneshot_reduce.hpp`), and LL packets of its own (`impl/ll/ll_reduce.hpp`). The domain has one, the
+/// world where it is one domain, and teams that are made so (team_config::staged).
 struct oneshot_staging {
   static constexpr std::int32_t most_members = 64;  ///< for more, the staging would hold no more than LL packets do
   static constexpr std::uint32_t log2_block_bytes = 16;

@@ -146,9 +146,9 @@ struct ll_rounds {
 /// A thread's side of a channel with the threads of its rank on all members of a team, this PE included. Its messages
 /// are in *rounds*: in each, a thread sends one to every member, by broadcast() or send_each(), or to all others, by
 /// broadcast_to_others(), and may receive one from each. A round begins when the thread has all messages of the last
-/// one; those that it has not asked for it waits for, and drops. That is why two places for each member are enough: a
-/// message of round k overwrites that of k - 2, and its sender had this thread's of k - 1, which was sent when all of
-/// k - 2 had arrived.
+/// one: it waits for those that it has not asked for, and drops them. That is why two places for each member are
+/// enough: a message of round k overwrites that of k - 2, and its sender had this thread's of k - 1, which was sent
+/// when all of k - 2 had arrived.
 template <PGAS_IS(ll_type) T>
 class ll_team_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");

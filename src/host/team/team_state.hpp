@@ -116,7 +116,7 @@ struct split_call {
 
   std::uint32_t magic = expected_magic;
   kind what = kind::strided;
-  std::uint16_t staged = 0;
+  std::uint16_t staged = 0;  ///< 1: team_config::staged
   std::int32_t start = 0;
   std::int32_t stride = 0;
   std::int32_t size = 0;  ///< of the team; of a row

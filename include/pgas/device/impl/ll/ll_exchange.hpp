@@ -51,7 +51,8 @@ struct block_view : team_view {
   if (n < 2 || units == 0 || units > room || units * n > room) return false;
   return all_direct(ctx, team);
 }
-/// The same, on any channel. The same on all members, as team and message size alone decide.
+/// Whether they fit where a channel may have no packets. The same on all members, as team and message size alone
+/// decide.
 [[nodiscard]] PGAS_FN bool fits_ll(const context& ctx, const team_view& team, std::uint64_t units) {
   return (team.channel_ == 0 || team.channel_ == team.n_channels()) && fits_packets(ctx, team, units);
 }
