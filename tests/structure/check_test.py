@@ -35,7 +35,7 @@ CLEAN = {
     "src/common/hash.hpp": '/// @file\n/// A hash.\n#pragma once\n#include "pgas/error.hpp"\n',
     "src/tools/pgasrun/job.cpp": '#include "bootstrap/local/launcher.hpp"\nvoid f() { _exit(1); }\n',
     "bootstrap/registry.cpp": '#include "bootstrap/pmix/pmix.hpp"\n',
-    "tests/long_enough.cpp": "// line\n" * 400,
+    "tests/long_enough.cpp": "// line\n" * 800,
     "docs/glossary.md": "# Glossary\n\n| far_pes | here |\n\n## Words given up\n\n| given up | word | allowed in |\n| --- | --- | --- |\n"
     "| `old_name`, `hand over`, `fold*` | new_name | |\n| `far` | proxied | `as far as` |\n",
     "docs/page.md": "As far as `src/device/cpu/cpu.cpp` and `src/device/*/cpu.cpp` go; not `sys/mman.h`. A farm, a scaffold.\n",
@@ -151,8 +151,8 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(rules, {rule for rule, _, _ in VIOLATIONS})
 
     def test_an_exception_silences_its_rule_in_its_file_only(self):
-        self.write("tests/long_enough.cpp", "// line\n" * 401)
-        self.write("tests/also_long.cpp", "// line\n" * 401)
+        self.write("tests/long_enough.cpp", "// line\n" * 801)
+        self.write("tests/also_long.cpp", "// line\n" * 801)
         self.write("allow.txt", "# comment\nsize tests/long_enough.cpp because\n")
         status, output = self.run_main("--allow", str(self.root / "allow.txt"))
         self.assertEqual(status, 1)
