@@ -5,10 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
+#include "common/output_file.hpp"
 #include "common/printable.hpp"
-#include "common/unique_fd.hpp"
 #include "host/log/file_name.hpp"
 #include "pgas/error.hpp"
 
@@ -18,13 +17,14 @@ namespace {
 int open_file(std::string_view pattern) {
   if (pattern.empty()) return STDERR_FILENO;
   const std::string path = file_name(pattern);
-  const int descriptor = detail::above_standard(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (descriptor < 0)
+  std::string why;
+  detail::unique_fd file = detail::open_output_file(path, O_APPEND, why);
+  if (!file)
     throw pgas::error(code::config_value,
-                      fmt::format("PGAS_LOG_FILE={}: can't open {} for appending: {}; name a file in a directory that "
-                                  "exists and is writable, or leave it out for standard error",
-                                  pattern, path, std::strerror(errno)));
-  return descriptor;
+                      fmt::format("PGAS_LOG_FILE={}: can't open {} for appending: {}, or leave the variable out for "
+                                  "standard error",
+                                  pattern, path, why));
+  return file.release();
 }
 
 // One call per line keeps lines of several threads and processes apart; a rest that a full pipe cuts off follows.

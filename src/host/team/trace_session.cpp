@@ -11,6 +11,7 @@
 #include <map>
 #include <utility>
 
+#include "common/output_file.hpp"
 #include "common/trace/document.hpp"
 #include "host/log/file_name.hpp"
 #include "pgas/error.hpp"
@@ -64,16 +65,11 @@ trace::track track_of(const trace::recorder::thread_events& from, const clock_ma
 }  // namespace
 
 trace_session::trace_session(const std::string& pattern, int pe, int n_pes)
-    : pe_(pe),
-      n_pes_(n_pes),
-      path_(path_of(pattern, pe)),
-      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    : pe_(pe), n_pes_(n_pes), path_(path_of(pattern, pe)) {
+  std::string why;
+  file_ = open_output_file(path_, O_TRUNC, why);
   if (!file_)
-    throw error(code::config_value,
-                fmt::format("PGAS_TRACE={}: can't make the file {}: {}; name one in a directory that exists and is "
-                            "writable",
-                            pattern, path_, std::strerror(errno)),
-                pe);
+    throw error(code::config_value, fmt::format("PGAS_TRACE={}: can't make the file {}: {}", pattern, path_, why), pe);
 }
 
 void trace_session::compared(const clock_comparison& clocks) {
