@@ -5,6 +5,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "common/printable.hpp"
 #include "common/trace/document.hpp"
 #include "common/trace/perfetto.hpp"
 #include "common/trace/protobuf.hpp"
@@ -24,6 +25,9 @@ void for_each_field(std::string_view bytes, const Use& use) {
   while (const auto field = reader.next()) use(*field);
   if (reader.malformed()) refuse("a message ends in the middle of a field");
 }
+
+/// Texts of a file reach terminals, and may be anybody's.
+std::string text_of(const message_field& field) { return pgas::detail::printable(field.bytes); }
 
 struct annotation {
   std::uint64_t number = 0;
@@ -62,7 +66,7 @@ void read_annotation(std::string_view bytes, track_packet& into) {
   for_each_field(bytes, [&](const message_field& field) {
     switch (field.number) {
       case perfetto::annotation::name: name = field.bytes; break;
-      case perfetto::annotation::text_value: value.text = field.bytes; break;
+      case perfetto::annotation::text_value: value.text = text_of(field); break;
       case perfetto::annotation::unsigned_value:
       case perfetto::annotation::signed_value: value.number = field.value; break;
       default: break;
@@ -79,8 +83,8 @@ track_packet read_track_event(std::string_view bytes, std::int64_t time) {
     switch (field.number) {
       case numbers::type: read.type = field.value; break;
       case numbers::track: read.track = field.value; break;
-      case numbers::category: read.category = field.bytes; break;
-      case numbers::name: read.name = field.bytes; break;
+      case numbers::category: read.category = text_of(field); break;
+      case numbers::name: read.name = text_of(field); break;
       case numbers::flow: read.flows.push_back(field.value); break;
       case numbers::ending_flow: read.ending_flows.push_back(field.value); break;
       case numbers::annotation: read_annotation(field.bytes, read); break;
@@ -147,7 +151,7 @@ class reader {
       switch (field.number) {
         case perfetto::descriptor::uuid: uuid = field.value; break;
         case perfetto::descriptor::parent: parent = field.value; break;
-        case perfetto::descriptor::name: name = field.bytes; break;
+        case perfetto::descriptor::name: name = text_of(field); break;
         default: break;
       }
     });

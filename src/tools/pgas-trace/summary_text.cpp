@@ -150,7 +150,7 @@ std::string json_of(const summary& of) {
                      {"ms", ms_of(one.end - one.begin)},
                      {"what", one.what}});
   made["critical_path"] = {{"ms", ms_of(of.iteration.end - of.iteration.begin)}, {"steps", std::move(steps)}};
-  return made.dump(2);
+  return made.dump(2, ' ', false, json::error_handler_t::replace);  // names may not be UTF-8
 }
 
 }  // namespace pgas_trace

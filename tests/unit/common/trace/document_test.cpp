@@ -125,4 +125,14 @@ TEST(document, a_file_cut_off_anywhere_or_of_something_else_is_refused_or_shorte
   EXPECT_THROW(static_cast<void>(read_perfetto(std::string(100, '\0'))), std::runtime_error);
 }
 
+TEST(document, texts_of_a_file_hold_no_control_characters) {
+  document of;
+  of.pes.push_back(pe(0, {{"host\x1b[2J", {made(10, 20, "call\x07\n")}}}));
+  of.pes[0].job = "job\x1b]0;title\x07";
+  const document read = read_perfetto(write_perfetto(of));
+  EXPECT_EQ(read.pes[0].job, "job\\x1b]0;title\\x07");
+  EXPECT_EQ(read.pes[0].tracks[0].name, "host\\x1b[2J");
+  EXPECT_EQ(read.pes[0].tracks[0].events[0].name, "call\\x07\\x0a");
+}
+
 }  // namespace
