@@ -8,15 +8,6 @@
 
 namespace pgas::detail {
 
-namespace {
-
-pollfd* find(std::vector<pollfd>& all, int fd) {
-  const auto found = std::ranges::find(all, fd, &pollfd::fd);
-  return fd < 0 || found == all.end() ? nullptr : &*found;
-}
-
-}  // namespace
-
 event_loop::event_loop() : bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!bell_) throw_system("eventfd");
   watch(bell_.get(), POLLIN, [this](short) {
@@ -25,18 +16,38 @@ event_loop::event_loop() : bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   });
 }
 
+event_loop::watched* event_loop::find(int fd) {
+  const auto found = std::ranges::find(polled_, fd, &pollfd::fd);
+  return fd < 0 || found == polled_.end() ? nullptr : &watched_[static_cast<std::size_t>(found - polled_.begin())];
+}
+
+void event_loop::set_events(watched& one, short events) {
+  polled_[static_cast<std::size_t>(&one - watched_.data())].events = events;
+}
+
 void event_loop::watch(int fd, short events, handler react) {
   forget(fd);
-  handlers_.push_back(std::make_shared<handler>(std::move(react)));
+  watched_.push_back({std::make_shared<handler>(std::move(react)), events, std::nullopt});
   polled_.push_back({fd, events, 0});
 }
 
 void event_loop::change(int fd, short events) {
-  if (pollfd* const watched = find(polled_, fd)) watched->events = events;
+  watched* const one = find(fd);
+  if (one == nullptr) return;
+  one->events = events;
+  one->paused.reset();
+  set_events(*one, events);
+}
+
+void event_loop::pause(int fd, milliseconds time) {
+  watched* const one = find(fd);
+  if (one == nullptr) return;
+  one->paused = clock::now() + time;
+  set_events(*one, 0);
 }
 
 void event_loop::forget(int fd) {
-  if (pollfd* const watched = find(polled_, fd)) *watched = {-1, 0, 0};
+  if (watched* const one = find(fd)) polled_[static_cast<std::size_t>(one - watched_.data())] = {-1, 0, 0};
 }
 
 void event_loop::post(std::function<void()> work) {
@@ -62,12 +73,22 @@ void event_loop::run_once(std::optional<clock::time_point> wake) {
     if (polled_[i].fd < 0) continue;
     if (kept != i) {
       polled_[kept] = polled_[i];
-      handlers_[kept] = std::move(handlers_[i]);
+      watched_[kept] = std::move(watched_[i]);
     }
     ++kept;
   }
   polled_.resize(kept);
-  handlers_.resize(kept);
+  watched_.resize(kept);
+
+  for (watched& one : watched_) {
+    if (!one.paused) continue;
+    if (clock::now() >= *one.paused) {
+      one.paused.reset();
+      set_events(one, one.events);
+    } else if (!wake || *one.paused < *wake) {
+      wake = one.paused;
+    }
+  }
 
   int limit_ms = -1;
   if (wake) limit_ms = static_cast<int>(deadline(std::chrono::ceil<milliseconds>(*wake - clock::now())).left().count());
@@ -77,7 +98,7 @@ void event_loop::run_once(std::optional<clock::time_point> wake) {
   for (std::size_t i = 0; ready > 0 && i < kept; ++i) {
     const short revents = std::exchange(polled_[i].revents, short{0});
     if (polled_[i].fd < 0 || revents == 0) continue;
-    const std::shared_ptr<handler> react = handlers_[i];
+    const std::shared_ptr<handler> react = watched_[i].react;
     (*react)(revents);
   }
 

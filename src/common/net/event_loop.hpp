@@ -28,8 +28,11 @@ class event_loop {
   /// Calls `react` whenever `fd` shows one of `events`, an error or a hang-up. Replaces an earlier watch of the
   /// descriptor, which stays the caller's.
   void watch(int fd, short events, handler react);
-  /// Changes the events of a watched descriptor.
+  /// Changes the events of a watched descriptor, which is no longer paused.
   void change(int fd, short events);
+  /// Ignores the events of a watched descriptor for a time, and then watches for the same events again. A listener that
+  /// cannot accept, for want of descriptors or memory, stays readable: without a pause the loop would spin.
+  void pause(int fd, milliseconds time);
   /// Stops watching; to be called before the descriptor is closed. Allowed inside any handler.
   void forget(int fd);
 
@@ -45,9 +48,19 @@ class event_loop {
   void run_once(std::optional<clock::time_point> wake);
 
  private:
-  /// The entries of both vectors belong together; a descriptor of -1 marks one that was forgotten.
+  struct watched {
+    std::shared_ptr<handler> react;
+    short events;                             ///< polled_ has 0 during a pause
+    std::optional<clock::time_point> paused;  ///< until then
+  };
+
+  /// The watched descriptor, or null.
+  [[nodiscard]] watched* find(int fd);
+  void set_events(watched& one, short events);
+
+  /// Entries of the same index belong to the same descriptor. A descriptor of -1 marks a forgotten entry.
   std::vector<pollfd> polled_;
-  std::vector<std::shared_ptr<handler>> handlers_;
+  std::vector<watched> watched_;
   std::mutex mutex_;
   std::vector<std::function<void()>> posted_;
   bool ended_ = false;

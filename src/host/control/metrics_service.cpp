@@ -19,7 +19,7 @@ namespace {
 
 /// From connecting to the last byte of the answer. Monitoring systems give up after some 10 s.
 constexpr auto time_for_client = std::chrono::seconds(5);
-constexpr std::size_t most_connections = 8;
+constexpr std::size_t most_connections = 32;
 /// Bytes behind a request that are read and dropped: closing a socket with unread ones would drop the answer.
 constexpr std::size_t longest_rest = std::size_t{1} << 20;
 constexpr auto between_looks = std::chrono::seconds(1);
@@ -94,35 +94,49 @@ metrics_service::~metrics_service() {
 
 void metrics_service::start() {
   if (!listener_) return;
-  accepting_ = true;
   loop_.watch(listener_->fd(), POLLIN, [this](short) {
     try {
       accept();
     } catch (const std::exception&) {
-      stop_accepting();  // there is no memory
+      loop_.pause(listener_->fd(), between_looks);  // there is no memory
     }
   });
 }
 
-void metrics_service::stop_accepting() {
-  accepting_ = false;
-  loop_.change(listener_->fd(), 0);
-}
-
 void metrics_service::accept() {
-  while (clients_.size() < most_connections) {
+  // A burst of connections leaves the loop to others in between.
+  for (std::size_t i = 0; i < most_connections; ++i) {
     tcp_listener::caller next = listener_->accept();
     if (!next.fd) {
-      if (next.error == 0) return;
-      stop_accepting();  // no descriptors: the caller waits, and the loop does not spin
-      accept_from_ = clock::now() + between_looks;
+      if (next.error != 0) loop_.pause(listener_->fd(), between_looks);  // no descriptors: the client waits
       return;
     }
+    if (clients_.size() == most_connections) make_room();
     const int fd = next.fd.get();
-    clients_.push_back({unforked_fd(std::move(next.fd)), clock::now() + time_for_client, {}, {}, 0, 0});
+    clients_.push_back({unforked_fd(std::move(next.fd)),
+                        next.address.substr(0, next.address.rfind(':')),
+                        clock::now() + time_for_client,
+                        {},
+                        {},
+                        0,
+                        0});
     loop_.watch(fd, POLLIN, [this, fd](short) { on_event(fd); });
+    on_event(fd);  // the request has come with the connection, mostly
   }
-  stop_accepting();  // the others wait in the kernel's queue
+}
+
+void metrics_service::make_room() noexcept {
+  const auto connections_of = [this](const client& one) {
+    return std::ranges::count(clients_, one.address, &client::address);
+  };
+  // Clients are in the order in which they came.
+  auto victim = clients_.begin();
+  for (auto one = clients_.begin(); one != clients_.end(); ++one) {
+    const auto rank = [&](const client& of) { return std::pair(of.response.empty(), connections_of(of)); };
+    if (rank(*one) > rank(*victim)) victim = one;
+  }
+  close(*victim);
+  clients_.erase(victim);
 }
 
 void metrics_service::on_event(int fd) noexcept {
@@ -200,10 +214,6 @@ void metrics_service::check() noexcept {
     close(one);
     return true;
   });
-  if (listener_ && !accepting_ && clients_.size() < most_connections && now >= accept_from_) {
-    accepting_ = true;
-    loop_.change(listener_->fd(), POLLIN);
-  }
   if (now < next_look_) return;
   next_look_ = now + between_looks;
   if (source_.look) source_.look();

@@ -62,6 +62,7 @@ class metrics_service {
  private:
   struct client {
     unforked_fd socket;
+    std::string address;  ///< without the port
     clock::time_point until;
     std::string request;
     std::string response;     ///< empty: the request is not whole
@@ -70,7 +71,9 @@ class metrics_service {
   };
 
   void accept();
-  void stop_accepting();
+  /// Ends the oldest connection of the address that has most of those without a whole request, or else of any address.
+  /// So clients that connect and send nothing do not keep out a client that sends a request.
+  void make_room() noexcept;
   void on_event(int fd) noexcept;
   /// Whether the connection goes on.
   [[nodiscard]] bool advance(client& of);
@@ -83,8 +86,6 @@ class metrics_service {
   std::optional<tcp_listener> listener_;
   metrics_source source_;
   std::vector<client> clients_;
-  bool accepting_ = false;
-  clock::time_point accept_from_{};  ///< not before
   clock::time_point next_look_ = clock::now();
 };
 

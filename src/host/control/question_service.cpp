@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/system_error.hpp"
 #include "common/unforked_fd.hpp"
 #include "host/control/control_plane_state.hpp"
 
@@ -22,6 +23,7 @@ constexpr auto patience = std::chrono::milliseconds(700);
 constexpr auto shortest_limit_to_warn = std::chrono::seconds(10);
 constexpr int backlog = 64;
 constexpr std::size_t most_clients = 16;
+constexpr auto pause_without_descriptors = std::chrono::milliseconds(200);
 
 /// A host's name has nothing that JSON would need to escape.
 std::string plain(std::string name) {
@@ -87,7 +89,15 @@ std::string question_service::introduction() const {
 void question_service::accept() {
   for (;;) {
     connect_result next = listener_->accept();
-    if (!next.fd) return;
+    if (!next.fd) {
+      if (next.error == 0) return;
+      plane_.loop->pause(listener_->fd(), pause_without_descriptors);
+      if (!std::exchange(full_, true))
+        plane_.log.warn("PE {} cannot answer pgas-why: {}; raise its limit (ulimit -n)", plane_.me,
+                        errno_text(next.error));
+      return;
+    }
+    full_ = false;
     const std::optional<socket_owner> owner = peer_credentials(next.fd.get());
     if (!owner || (owner->uid != ::geteuid() && owner->uid != 0)) {
       if (!std::exchange(refused_, true))

@@ -113,6 +113,7 @@ class question_service {
   std::uint64_t questions_ = 0;
   std::array<clock::time_point, std::size(question_words)> last_asked_{};  ///< all PEs, by question
   bool refused_ = false;                                                   ///< somebody; said once
+  bool full_ = false;                                                      ///< no descriptor was left; said once
   bool warned_ = false;                                                    ///< of the wait that still lasts
   clock::time_point next_look_;                                            ///< for long waits
 };

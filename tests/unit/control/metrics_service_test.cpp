@@ -168,10 +168,23 @@ TEST_F(MetricsService, who_says_nothing_holds_up_nobody_and_is_let_go) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 3s) << "it had time to say something";
 }
 
-TEST_F(MetricsService, more_who_say_nothing_than_it_takes_only_delay_others) {
+TEST_F(MetricsService, many_connections_without_a_request_do_not_delay_others) {
   std::vector<unique_fd> silent;
-  for (int i = 0; i < 20; ++i) silent.push_back(connected());
+  for (int i = 0; i < 400; ++i) silent.push_back(connected());
+  const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(status_of(scrape()), "HTTP/1.0 200 OK");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);  // a minute where each batch waits for its time limit
+}
+
+TEST_F(MetricsService, connections_without_a_request_do_not_end_one_that_is_answered) {
+  padding_ = std::size_t{16} << 20;
+  const unique_fd reader = connected();
+  say(reader.get(), "GET /metrics HTTP/1.0\n\n");
+  ASSERT_TRUE(wait_for_events(reader.get(), POLLIN, deadline(30s)));
+  std::vector<unique_fd> silent;
+  for (int i = 0; i < 100; ++i) silent.push_back(connected());
+  const std::string response = rest_of(reader.get()).value_or("");
+  EXPECT_EQ(response.size() - response.find("\r\n\r\n") - 4, page().size() + padding_);
 }
 
 TEST_F(MetricsService, a_port_that_is_taken_serves_nothing) {
