@@ -1,6 +1,7 @@
 // What is exported, and the tickets for it. exporter_session.cpp answers importers.
 #include "host/share/exporter.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,6 +27,21 @@ std::uint64_t random_number() {
 
 unix_address new_address(const std::string& directory) {
   return {directory, fmt::format("{}{}-{:016x}", socket_prefix, ::getpid(), random_number())};
+}
+
+/// Sets the mode of a socket's file. chmod() would follow a link that another user has put in its place, where the
+/// directory lets others rename files. *Errors* system, config_value.
+void open_to_everyone(const std::string& path) {
+  const unique_fd file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!file) throw_system("open " + path);
+  struct stat found {};
+  if (::fstat(file.get(), &found) != 0) throw_system("fstat " + path);
+  if (!S_ISSOCK(found.st_mode) || found.st_uid != ::geteuid())
+    throw error(code::config_value,
+                fmt::format("PGAS_SOCKET_DIR: {} is no longer the socket of this process, since other users can rename "
+                            "files in that directory: set its sticky bit (chmod +t), or name another directory",
+                            path));
+  if (::chmod(fmt::format("/proc/self/fd/{}", file.get()).c_str(), 0666) != 0) throw_system("chmod " + path);
 }
 
 constexpr int backlog = 4096;
@@ -111,8 +127,7 @@ std::string exporter::make_ticket(std::uint64_t of, const ticket_options& option
   made.kind = exports_.at(of).what->kind();
   std::string text = encode(made);
   // A file's mode keeps other users away before credentials do.
-  if (made.user != self_.uid && self_.socket[0] != '@' && ::chmod(self_.socket.c_str(), 0666) != 0)
-    throw_system("chmod " + self_.socket);
+  if (made.user != self_.uid && self_.socket[0] != '@') open_to_everyone(self_.socket);
   std::erase_if(tickets_,
                 [](const auto& entry) { return entry.second.expires && *entry.second.expires < clock::now(); });
   tickets_.emplace(made.id, record);

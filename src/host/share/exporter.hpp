@@ -8,10 +8,10 @@
 
 #include "common/net/event_loop.hpp"
 #include "common/net/unix_socket.hpp"
+#include "common/unforked_fd.hpp"
 #include "host/log/logger.hpp"
 #include "host/share/export_registration.hpp"
 #include "host/share/share_message.hpp"
-#include "common/unforked_fd.hpp"
 
 namespace pgas::detail {
 
@@ -67,6 +67,8 @@ class exporter {
 
   void serve();
   void accept();
+  /// Drops the oldest connection that has sent no request, of the process that has most of them. False: there is none.
+  bool drop_silent();
   /// For want of a descriptor the next one that waits is told so.
   void turn_away(int why);
   void receive(std::uint64_t number);
@@ -98,8 +100,6 @@ class exporter {
   sessions sessions_;
   std::uint64_t next_ = 1;
   std::size_t pending_ = 0;  ///< sessions with a deadline
-  bool paused_ = false;      ///< no more connections are accepted for now
-  std::optional<clock::time_point> resume_;
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -17,7 +18,8 @@ namespace pgas::detail {
 
 namespace {
 
-/// Connections that have not been granted anything yet: more wait in the listener's queue.
+/// Connections whose handles have not all been sent. The next one takes the place of a connection that has sent no
+/// request, if there is one; else it waits in the listener's queue.
 constexpr std::size_t max_pending = 256;
 constexpr milliseconds pause{50};
 /// A list is cut there: it has to fit the socket's queue.
@@ -38,18 +40,13 @@ bits128 code_of(const bits128& secret, const share_request& request, std::span<c
 void exporter::serve() {
   while (!stop_) {
     try {
-      std::optional<clock::time_point> wake = resume_;
+      std::optional<clock::time_point> wake;
       if (pending_ > 0) {
         for (const auto& [number, one] : sessions_)
           if (one.deadline && (!wake || *one.deadline < *wake)) wake = one.deadline;
       }
       loop_.run_once(wake);
       drop_late();
-      if (paused_ && pending_ < max_pending && (!resume_ || clock::now() >= *resume_)) {
-        paused_ = false;
-        resume_.reset();
-        loop_.change(listener_.fd(), POLLIN);
-      }
     } catch (const std::exception& why) {
       log_.error("answering importers of shared memory: {}", why.what());
       std::this_thread::sleep_for(pause);  // whatever it is, it may come at once again
@@ -60,7 +57,9 @@ void exporter::serve() {
 }
 
 void exporter::accept() {
-  while (pending_ < max_pending) {
+  // A burst of connections leaves the loop to others in between.
+  for (std::size_t i = 0; i < max_pending; ++i) {
+    if (pending_ >= max_pending && !drop_silent()) return loop_.pause(listener_.fd(), pause);
     connect_result next = listener_.accept();
     if (!next.fd) {
       if (next.error != 0) turn_away(next.error);
@@ -88,8 +87,19 @@ void exporter::accept() {
     }
     receive(number);  // it has come with the connection, mostly
   }
-  paused_ = true;
-  loop_.change(listener_.fd(), 0);
+}
+
+bool exporter::drop_silent() {
+  std::map<pid_t, std::size_t> silent;  // connections without a request, by process
+  const auto is_silent = [](const session& one) { return one.deadline && one.of == 0; };
+  for (const auto& [number, one] : sessions_)
+    if (is_silent(one)) ++silent[one.owner.pid];
+  if (silent.empty()) return false;
+  const pid_t most = std::ranges::max_element(silent, {}, [](const auto& entry) { return entry.second; })->first;
+  const auto oldest = std::ranges::find_if(
+      sessions_, [&](const auto& entry) { return is_silent(entry.second) && entry.second.owner.pid == most; });
+  drop(oldest);
+  return true;
 }
 
 void exporter::turn_away(int why) {
@@ -99,10 +109,7 @@ void exporter::turn_away(int why) {
            fmt::format("{} can't take another connection: {}; raise its limit (ulimit -n)", name_of(self_),
                        errno_text(why)));
   spare_ = unique_fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (spare_) return;
-  paused_ = true;
-  resume_ = clock::now() + pause;
-  loop_.change(listener_.fd(), 0);
+  if (!spare_) loop_.pause(listener_.fd(), pause);
 }
 
 bool exporter::expects(uid_t user) const {

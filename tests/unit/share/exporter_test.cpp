@@ -1,11 +1,16 @@
 // The exporter of a process and its importers, which are in the same process here.
+#include "host/share/exporter.hpp"
+
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -199,6 +204,42 @@ TEST(Exporter, StrangersGetNothingAndCostNothing) {
   for (const unique_fd& one : silent) {  // they are closed when their time is over
     EXPECT_TRUE(wait_for_events(one.get(), POLLIN, soon()));
   }
+}
+
+TEST(Exporter, ManyConnectionsWithoutARequestDoNotDelayImporters) {
+  export_registration shared(std::make_shared<numbered_files>(1));
+  const std::string text = shared.make_ticket({}, {});
+  const unix_address address("", decode(text).exporter.socket.substr(1));
+  std::vector<unique_fd> silent;
+  for (int i = 0; i < 900; ++i) {
+    silent.push_back(connect_to(address).fd);
+    ASSERT_TRUE(silent.back());
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(open_ticket(decode(text), ticket_kind::timeline, deadline(30s)).pieces.size(), 1u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);  // 6 s where each batch waits for its time limit
+}
+
+TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {
+  char directory[] = "/tmp/pgas-share-XXXXXX";
+  ASSERT_NE(::mkdtemp(directory), nullptr);
+  const std::string victim = std::string(directory) + "/victim";
+  ASSERT_TRUE(unique_fd(::open(victim.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)));
+  {
+    exporter of(directory, pgas::config{});
+    const std::uint64_t number = of.add(std::make_shared<numbered_files>(1));
+    const std::string socket = decode(of.make_ticket(number, {}, {}, 0)).exporter.socket;
+    ASSERT_EQ(::unlink(socket.c_str()), 0);
+    ASSERT_EQ(::symlink(victim.c_str(), socket.c_str()), 0);
+    pgas::ticket_options for_another;
+    for_another.user = ::geteuid() + 1;
+    EXPECT_THROW(static_cast<void>(of.make_ticket(number, for_another, {}, 0)), pgas::error);
+    struct stat found {};
+    ASSERT_EQ(::stat(victim.c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 0777, 0600u);
+    of.remove(number);
+  }
+  std::filesystem::remove_all(directory);
 }
 
 TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
