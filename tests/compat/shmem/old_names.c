@@ -1,11 +1,12 @@
-/* A program for OpenSHMEM before 1.2: old header, old names, no finalize. */
+/* A program for OpenSHMEM before 1.2: old header, old names, no finalize of its own. start_pes is not counted. */
 #include <mpp/shmem.h>
 #include <stdio.h>
 
 static long from_left;
 
 int main(void) {
-  int me, n, *numbers, *more;
+  int me, n, *numbers, *more, initialized = 1;
+  start_pes(0);
   start_pes(0);
   me = _my_pe();
   n = _num_pes();
@@ -20,5 +21,8 @@ int main(void) {
   if (_SHMEM_CMP_EQ != SHMEM_CMP_EQ || _SHMEM_SYNC_VALUE != SHMEM_SYNC_VALUE) return 2;
   shfree(more);
   shfree(numbers);
-  return 0;
+  if (me % 2 == 0) return 0; /* finalizes as the others do */
+  shmem_finalize();
+  shmem_query_initialized(&initialized);
+  return initialized;
 }

@@ -221,6 +221,11 @@ const config& runtime::settings() {
   return *settings_;
 }
 
+int runtime::users() const {
+  const std::lock_guard lock(mutex_);
+  return users_;
+}
+
 int runtime::my_pe() {
   const std::lock_guard lock(mutex_);
   check_started();

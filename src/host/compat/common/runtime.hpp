@@ -100,6 +100,9 @@ class runtime {
     return joined != nullptr ? *joined : join();
   }
 
+  /// How many calls of start() have no stop() yet.
+  [[nodiscard]] int users() const;
+
   /// This PE's number and the number of PEs; never joins.
   [[nodiscard]] int my_pe();
   [[nodiscard]] int n_pes();

@@ -11,7 +11,9 @@ using namespace pgas::compat;
 
 extern "C" {
 
-void start_pes(int) { pshmem_init(); }
+void start_pes(int) {
+  if (runtime::instance().stage() == stage::none) pshmem_init();  // not counted, as shmem_init() is
+}
 int _my_pe(void) { return pshmem_my_pe(); }
 int _num_pes(void) { return pshmem_n_pes(); }
 void* shmalloc(size_t size) { return pshmem_malloc(size); }

@@ -54,6 +54,7 @@ void shmem_library::stop() {
     contexts_.clear();
   };
   try {
+    if (run.users() > 1) world().barrier_all();  // a program relies on it at the end of every level
     run.stop();
   } catch (...) {
     clear();
