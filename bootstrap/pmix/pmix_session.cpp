@@ -138,8 +138,8 @@ const pmix_library& pmix_library::get_loaded() {
 pmix_session& pmix_session::get_connected(const deadline& limit) {
   // Made after the library is loaded and has registered its exit handlers, so destroyed before they run.
   static pmix_session session{pmix_library::get_loaded(), limit};
-  // quick_exit(), by which shmem_global_exit(0) ends the process, runs no destructors, and the server would see a
-  // failure.
+  // quick_exit(), by which shmem_global_exit(0) ends a process whose exit handlers do not return, runs no destructors,
+  // and the server would see a failure.
   [[maybe_unused]] static const int at_quick_exit = std::at_quick_exit([] { session.finalize(); });
   if (!session.process_.in_creator())
     throw error{code::bootstrap_unavailable,

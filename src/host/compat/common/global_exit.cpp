@@ -1,18 +1,51 @@
 #include "host/compat/common/global_exit.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <stdio_ext.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+
+#include "host/compat/common/runtime.hpp"
+
+// The list of open streams, which the C library exports without a header. Weak: another C library may not have it.
+extern "C" {
+[[gnu::weak]] void* _IO_iter_begin();           // NOLINT(bugprone-reserved-identifier)
+[[gnu::weak]] void* _IO_iter_end();             // NOLINT(bugprone-reserved-identifier)
+[[gnu::weak]] void* _IO_iter_next(void*);       // NOLINT(bugprone-reserved-identifier)
+[[gnu::weak]] std::FILE* _IO_iter_file(void*);  // NOLINT(bugprone-reserved-identifier)
+[[gnu::weak]] void _IO_list_lock();             // NOLINT(bugprone-reserved-identifier)
+[[gnu::weak]] void _IO_list_unlock();           // NOLINT(bugprone-reserved-identifier)
+}
 
 namespace pgas::compat {
 
 namespace {
 
+using std::chrono::milliseconds;
+
 constexpr std::string_view mark = " ends the processes of all PEs with status ";
+
+/// All PEs are to end within a second, and learn of it 100 ms late: see the monitor.
+constexpr milliseconds time_for_handlers{500};
+constexpr milliseconds time_to_end{700};
+/// A thread that writes a line holds its stream for less.
+constexpr milliseconds time_for_locks{20};
+
+/// Set by the first thread that ends the process.
+struct {
+  std::atomic<bool> begun{false};
+  std::atomic<int> status{0};
+  std::atomic<std::thread::id> thread{};
+  bool has_guards = false;
+} ending;
 
 /// The exit status in the message of a failure, if another PE has called global_exit.
 std::optional<int> status_in(std::string_view message) {
@@ -24,26 +57,128 @@ std::optional<int> status_in(std::string_view message) {
   return read.ec == std::errc{} ? std::optional<int>(status) : std::nullopt;
 }
 
+[[noreturn]] void stop_thread() noexcept {
+  for (;;) ::pause();
+}
+
+/// Exit handlers run while other threads use what they destroy: a crash then must not change the exit status.
+void end_after_crash(int) {
+  constexpr std::string_view text = "[pgas] warning: a thread crashed while the process ended: output may be lost\n";
+  static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+  std::_Exit(ending.status.load());
+}
+
+void keep_status_at_signals() noexcept {
+  for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(number, end_after_crash);
+  // A launcher ends the other PEs once one has ended; a reader of output may have ended.
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) std::signal(number, SIG_IGN);
+}
+
+/// Two threads, as the first one writes, which may wait for a reader.
+bool start_guards() noexcept {
+  try {
+    std::thread([] {
+      std::this_thread::sleep_for(time_to_end);
+      std::_Exit(ending.status.load());
+    }).detach();
+    std::thread([] {
+      std::this_thread::sleep_for(time_for_handlers);
+      runtime::instance().warn(fmt::format(
+          "ending the process: an exit handler, a static destructor or a stream's lock has taken {} ms; output that "
+          "is not written yet is lost",
+          time_for_handlers.count()));
+      const int status = ending.status.load();
+      if (status == 0) std::quick_exit(0);  // runs the handlers with which bootstraps report success to the launcher
+      std::_Exit(status);
+    }).detach();
+    return true;
+  } catch (const std::exception&) {
+    return false;  // no thread: end_process() runs nothing that could wait
+  }
+}
+
+bool is_writable(std::FILE* stream) noexcept {
+  pollfd asked{::fileno_unlocked(stream), POLLOUT, 0};
+  return asked.fd < 0 || ::poll(&asked, 1, 0) != 0;  // memory has no descriptor
+}
+
+bool lock_until(std::FILE* stream, std::chrono::steady_clock::time_point until) noexcept {
+  while (::ftrylockfile(stream) != 0) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return true;
+}
+
+/// Flushes one stream where no thread holds it and its reader reads.
+void flush_stream(std::FILE* stream, std::chrono::steady_clock::time_point until) {
+  const bool locked = lock_until(stream, until);
+  const std::size_t bytes = ::__fpending(stream);
+  const char* why = nullptr;
+  if (!locked)
+    why = "a thread holds its lock";
+  else if (bytes != 0 && !is_writable(stream))
+    why = "its reader does not read";
+  else
+    ::fflush_unlocked(stream);
+  const int descriptor = ::fileno_unlocked(stream);
+  if (locked) ::funlockfile(stream);
+  if (why == nullptr || bytes == 0) return;
+  runtime::instance().warn(
+      fmt::format("ending the process: the last {} bytes written to the stream of descriptor {} may be lost: {}", bytes,
+                  descriptor, why));
+}
+
+/// Flushes what can be flushed without waiting, before exit() does it in an order that one stream may hold up.
+void flush_streams() noexcept {
+  try {
+    const auto until = std::chrono::steady_clock::now() + time_for_locks;
+    for (std::FILE* const one : {stdout, stderr}) flush_stream(one, until);
+    if (_IO_list_lock == nullptr || _IO_list_unlock == nullptr || _IO_iter_begin == nullptr ||
+        _IO_iter_end == nullptr || _IO_iter_next == nullptr || _IO_iter_file == nullptr || !ending.has_guards)
+      return;
+    _IO_list_lock();  // fflush(NULL) of another thread may hold it: then the guards end the process
+    for (void* one = _IO_iter_begin(); one != _IO_iter_end(); one = _IO_iter_next(one)) {
+      std::FILE* const stream = _IO_iter_file(one);
+      if (stream != stdout && stream != stderr) flush_stream(stream, until);
+    }
+    _IO_list_unlock();
+  } catch (const std::exception&) {
+    // No memory for a message.
+  }
+}
+
 }  // namespace
 
 std::string exit_reason(std::string_view function, int status) { return fmt::format("{}{}{}", function, mark, status); }
 
+bool is_ending() noexcept {
+  if (!ending.begun.load()) return false;
+  if (ending.thread.load() != std::this_thread::get_id()) stop_thread();
+  return true;
+}
+
+void begin_end(int status) noexcept {
+  if (ending.begun.exchange(true)) return static_cast<void>(is_ending());
+  ending.status = status;
+  ending.thread = std::this_thread::get_id();
+  keep_status_at_signals();
+  ending.has_guards = start_guards();
+}
+
 void end_process(int status) noexcept {
-  // One thread ends the process, others wait for that: the monitor's and one in a call may both be here, and quick_exit
-  // by the second would end the process while the first one is still in a handler.
-  static std::mutex ending;
-  ending.lock();
-  std::fflush(nullptr);
-  if (status == 0) std::quick_exit(0);  // runs the handlers with which bootstraps report success to the launcher
-  std::_Exit(status);
+  begin_end(status);
+  flush_streams();
+  if (!ending.has_guards) std::_Exit(ending.status.load());
+  std::exit(ending.status.load());  // in a handler of exit(), it goes on with the next handler
 }
 
 void exit_if_requested(const error& failure) noexcept {
-  if (failure.code() != code::aborted) return;
+  if (is_ending() || failure.code() != code::aborted) return;
   const std::optional<int> status = status_in(failure.what());
   if (!status) return;
   // The PE that called global_exit ends first: launchers report the first that ends, and take its status.
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::this_thread::sleep_for(milliseconds(50));
   end_process(*status);
 }
 
@@ -59,13 +194,14 @@ global_exit_monitor::~global_exit_monitor() {
 }
 
 void global_exit_monitor::run() {
-  constexpr auto pause = std::chrono::milliseconds(50);
+  constexpr milliseconds pause{50};
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, pause, [this] { return ends_; })) {
     try {
       world_.check();
     } catch (const error& failure) {
-      exit_if_requested(failure);
+      // A thread of the program in a call ends the process itself, where its exit handlers meet no other thread.
+      if (!ended_.wait_for(lock, pause, [this] { return ends_; })) exit_if_requested(failure);
       return;
     }
   }

@@ -15,10 +15,20 @@ namespace pgas::compat {
 /// The reason to abort the world with; it carries the exit status to the other PEs.
 [[nodiscard]] std::string exit_reason(std::string_view function, int status);
 
-/// Flushes the output and ends this process. Runs no destructors, as these may wait for other PEs.
+/// Begins the end of this process: it ends with this status in 0.7 s at most, whatever its threads hold or wait for.
+/// Returns in the first thread that calls it, also when that thread calls it again; other threads stop here.
+void begin_end(int status) noexcept;
+
+/// Whether this thread ends the process. Other threads stop here once one does.
+[[nodiscard]] bool is_ending() noexcept;
+
+/// Ends this process as exit() does: its output is flushed, its exit handlers and static destructors run. Streams that
+/// another thread holds, and handlers that do not return, delay it no longer than begin_end() says; a warning then
+/// names what may be lost.
 [[noreturn]] void end_process(int status) noexcept;
 
-/// Ends this process if `failure` carries another PE's exit_reason().
+/// Ends this process if `failure` carries another PE's exit_reason(). Returns in the thread that ends the process
+/// already: its exit handlers may call the library.
 void exit_if_requested(const error& failure) noexcept;
 
 /// A thread that checks the world every 50 ms, and ends this process once another PE has called global_exit. So PEs

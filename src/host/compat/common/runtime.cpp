@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <span>
+#include <thread>
 #include <utility>
 
 namespace pgas::compat {
@@ -81,16 +83,20 @@ void runtime::start(start_request request) {
     static_cast<void>(settings());
     if (settings_->heap == heap_kind::automatic) settings_->heap = request.heap;
     if (settings_->device < 0) settings_->device = request.device;
-    log_ = std::make_unique<detail::interface_log>(*settings_);
+    const auto log = std::make_shared<detail::interface_log>(*settings_);
+    {
+      const std::lock_guard log_lock(log_mutex_);
+      log_ = log;
+    }
     if (request.exchange == nullptr) {
       chosen_bootstrap chosen = make_bootstrap(detail::make_bootstrap_options(*settings_));
       request.exchange = std::move(chosen.exchange);
-      if (request.exchange->rank() == 0) log_->write(log_level::info, "bootstrapped through " + chosen.description);
+      if (request.exchange->rank() == 0) log->write(log_level::info, "bootstrapped through " + chosen.description);
     }
     exchange_ = std::move(request.exchange);
     my_pe_ = exchange_->rank();
     n_pes_ = exchange_->size();
-    log_->set_pe(my_pe_, n_pes_);
+    log->set_pe(my_pe_, n_pes_);
     if (my_pe_ == 0) {
       std::fputs(request.opening.c_str(), stdout);
       std::fflush(stdout);
@@ -107,6 +113,7 @@ void runtime::start(start_request request) {
 }
 
 void runtime::stop() {
+  if (is_ending()) return;  // in an exit handler of the program
   const std::lock_guard lock(mutex_);
   if (users_ == 0) return;
   if (users_ > 1) {
@@ -124,6 +131,7 @@ void runtime::stop() {
       exchange_->barrier();  // a launcher takes a PE that ends while others start for a failure
     }
   } catch (const error& failed) {
+    exit_if_requested(failed);
     first = failed;
   }
   end();
@@ -131,25 +139,32 @@ void runtime::stop() {
 }
 
 void runtime::abort(std::string_view reason, log_level level) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (world_)
+  // A thread that joins or leaves holds the lock while it waits for other PEs, and a world then stays until abort()
+  // has ended its wait.
+  constexpr auto patience = std::chrono::milliseconds(50);
+  const auto until = std::chrono::steady_clock::now() + patience;
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  while (!lock && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    static_cast<void>(lock.try_lock());
+  }
+  if (class world* const joined = current_world_.load(std::memory_order_acquire); joined != nullptr)
+    detail::end_world(*joined, reason, level);
+  else if (lock && world_)
     detail::end_world(*world_, reason, level);
-  else if (exchange_ != nullptr)
+  else if (lock && exchange_ != nullptr)
     exchange_->abort(reason);
 }
 
 void runtime::global_exit(std::string_view function, int status) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    if (process_.in_creator()) exit_monitor_.reset();
-  }
+  begin_end(status);
   abort(exit_reason(function, status), log_level::info);
   end_process(status);
 }
 
 void runtime::fail(const char* function, const std::exception& cause) noexcept {
   if (const auto* const known = dynamic_cast<const error*>(&cause)) exit_if_requested(*known);
-  const std::lock_guard lock(mutex_);  // of several threads that fail, one logs why
+  begin_end(EXIT_FAILURE);  // of several threads that fail, one logs why
   write_log(log_level::error, function, cause);
   global_exit(function, EXIT_FAILURE);
 }
@@ -310,9 +325,13 @@ void runtime::write_log(log_level level, const char* function, const std::except
 
 void runtime::write_log(log_level level, std::string_view text) noexcept {
   try {
-    const std::lock_guard lock(mutex_);
-    if (log_ == nullptr) log_ = std::make_unique<detail::interface_log>();
-    log_->write(level, text);
+    std::shared_ptr<detail::interface_log> log;
+    {
+      const std::lock_guard lock(log_mutex_);
+      if (log_ == nullptr) log_ = std::make_shared<detail::interface_log>();
+      log = log_;
+    }
+    log->write(level, text);
   } catch (const std::exception&) {
     // As above.
   }

@@ -85,7 +85,7 @@ class runtime {
   /// Aborts the world, or the launcher's job where there is no world yet. Frees nothing: see stop(). The reason is
   /// logged on this PE at `level`.
   void abort(std::string_view reason, log_level level = log_level::error) noexcept;
-  /// Ends the processes of all PEs with this status, after their output is flushed. *Callers* any time.
+  /// Ends the processes of all PEs with this status, as end_process() does. *Callers* any time.
   [[noreturn]] void global_exit(std::string_view function, int status) noexcept;
   /// For a function without a status that has failed: logs the cause and ends the processes of all PEs with status 1.
   [[noreturn]] void fail(const char* function, const std::exception& cause) noexcept;
@@ -170,7 +170,8 @@ class runtime {
   std::optional<error> failure_;  ///< of joining
   std::array<team_entry, team_number::first_own> predefined_;
   handle_table<team_entry> teams_{"team", team_number::first_own};
-  std::unique_ptr<detail::interface_log> log_;
+  std::mutex log_mutex_;  ///< apart, so that a process can say why it ends while another thread joins or leaves
+  std::shared_ptr<detail::interface_log> log_;
 };
 
 /// The alignment of memory where a program asks for `alignment`: the next power of two, and enough for any element.

@@ -15,13 +15,16 @@ namespace {
 /// or aborts where the exit status is not 0. Does nothing in the child of a fork.
 void leave_at_exit(int status, void* process) {
   runtime& run = runtime::instance();
-  if (reinterpret_cast<std::intptr_t>(process) != ::getpid() || run.stage() == stage::none) return;
+  if (reinterpret_cast<std::intptr_t>(process) != ::getpid() || is_ending() || run.stage() == stage::none) return;
   if (status != 0) {
     run.abort(fmt::format("it exits with status {}", status));
     return;
   }
   try {
     while (run.stage() != stage::none) library().stop();
+  } catch (const error& cause) {
+    exit_if_requested(cause);
+    run.report("leaving at exit", cause);
   } catch (const std::exception& cause) {
     run.report("leaving at exit", cause);
   }

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""What a program has written is there after shmem_global_exit, on all PEs; a stream that cannot be flushed is named.
+
+Usage: global_exit_output.py PGASRUN OUTPUT_PROGRAM LOCKS_PROGRAM
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+pgasrun, output, locks = sys.argv[1:]
+
+
+def run(status, *command):
+    done = subprocess.run([pgasrun, "-n", "2", "--timeout", "30", *command, str(status)], timeout=90, check=False,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode == status, (done.returncode, done.stderr)
+    return done
+
+
+for status in (0, 7):
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(status, output, folder)
+        lines = sorted(done.stdout.split("\n")[:-1])
+        assert lines == ["cout 0", "cout 1", "printf 0", "printf 1"], done.stdout
+        for pe in (0, 1):
+            for name in ("file", "stream", "handler", "destructor"):
+                path = pathlib.Path(folder, f"{pe}.{name}")
+                assert path.exists() and path.read_text() == "written", f"{path.name} is not there, or not whole"
+        assert "warn" not in done.stderr, done.stderr
+
+held = run(7, locks, "full").stderr
+assert "bytes written to the stream of descriptor" in held and "a thread holds its lock" in held, held
