@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <new>
 #include <span>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -15,15 +17,25 @@ namespace pgas::compat {
 
 namespace {
 
-/// Collective: for each PE the lowest PE of its host.
-std::vector<int> gather_hosts(bootstrap& exchange, const config& settings) {
-  const std::string mine = detail::host_identity(settings);
+/// What PEs tell one another before they join.
+struct gathered {
+  std::vector<int> hosts;  ///< for each PE the lowest PE of its host
+  bool same_program = true;
+};
+
+/// Collective. A text ends the program, as a host's identity may have any bytes.
+gathered gather_facts(bootstrap& exchange, const config& settings, const std::string& program) {
+  const std::string mine = program + '\0' + detail::host_identity(settings);
   const std::vector<blob> all = exchange.all_gather(std::as_bytes(std::span(mine)));
-  std::map<blob, int> first;
-  std::vector<int> hosts;
-  for (std::size_t pe = 0; pe < all.size(); ++pe)
-    hosts.push_back(first.emplace(all[pe], static_cast<int>(pe)).first->second);
-  return hosts;
+  std::map<std::string, int> first;
+  gathered facts;
+  for (std::size_t pe = 0; pe < all.size(); ++pe) {
+    const std::string theirs(reinterpret_cast<const char*>(all[pe].data()), all[pe].size());
+    const std::size_t end = std::min(theirs.find('\0'), theirs.size());
+    facts.same_program = facts.same_program && theirs.substr(0, end) == program;
+    facts.hosts.push_back(first.emplace(theirs.substr(end), static_cast<int>(pe)).first->second);
+  }
+  return facts;
 }
 
 /// Whether the program may expect this error: a bad argument, or full memory.
@@ -51,6 +63,16 @@ std::string without_operation(std::string_view text) {
 }
 
 }  // namespace
+
+error error_of(const std::exception& cause) {
+  if (const auto* const known = dynamic_cast<const error*>(&cause)) return *known;
+  if (dynamic_cast<const std::bad_alloc*>(&cause) != nullptr ||
+      dynamic_cast<const std::length_error*>(&cause) != nullptr)
+    return error(code::out_of_memory,
+                 "this process has no host memory for what the call needs: pass fewer elements, or raise its limits "
+                 "(ulimit -v, control groups)");
+  return error(code::system, cause.what());
+}
 
 int runtime::host_map::rank(int pe) const {
   const auto self = host.begin() + pe;
@@ -101,7 +123,9 @@ void runtime::start(start_request request) {
       std::fputs(request.opening.c_str(), stdout);
       std::fflush(stdout);
     }
-    hosts_.host = gather_hosts(*exchange_, *settings_);
+    gathered facts = gather_facts(*exchange_, *settings_, request.program);
+    hosts_.host = std::move(facts.hosts);
+    same_program_ = facts.same_program;
     joined_ = std::move(request.joined);
     leaving_ = std::move(request.leaving);
     users_ = 1;
@@ -194,8 +218,7 @@ class world& runtime::join() {
     teams_.clear();
     predefined_ = {};
     world_.reset();
-    const auto* const known = dynamic_cast<const error*>(&cause);
-    failure_ = known != nullptr ? *known : error(code::system, cause.what());  // no memory, no threads
+    failure_ = error_of(cause);
     throw error(*failure_);
   }
   current_world_.store(&*world_, std::memory_order_release);
@@ -308,16 +331,15 @@ void runtime::destroy_team(int number) {
   gone.own.destroy();
 }
 
-void runtime::report(const char* function, const std::exception& cause) noexcept {
-  const auto* const known = dynamic_cast<const error*>(&cause);
-  write_log(known != nullptr && is_expected(known->code()) ? log_level::info : log_level::error, function, cause);
+void runtime::report(const char* function, const error& cause, log_level expected) noexcept {
+  write_log(is_expected(cause.code()) ? expected : log_level::error, function, cause);
 }
 
 void runtime::warn(std::string_view text) noexcept { write_log(log_level::warn, text); }
 
 void runtime::write_log(log_level level, const char* function, const std::exception& cause) noexcept {
   try {
-    write_log(level, fmt::format("{}: {}", function, without_operation(cause.what())));
+    write_log(level, fmt::format("{}: {}", function, without_operation(error_of(cause).what())));
   } catch (const std::exception&) {
     // No memory for the text; the caller still returns a status or ends all processes.
   }

@@ -48,6 +48,7 @@ struct start_request {
   heap_kind heap = heap_kind::automatic;     ///< used where the settings leave the choice
   int device = -1;                           ///< the GPU where the settings leave the choice; -1: see config::device
   std::string opening;                       ///< printed by PE 0, if not empty
+  std::string program;                       ///< compared with that of the other PEs: see same_program()
   bool deferred = false;                     ///< join when the world is first needed; ignored on the host heap
   std::function<void(class world&)> joined;  ///< called once the world and the predefined teams exist
   std::function<void()> leaving;             ///< called before the world is left, also where `joined` has failed
@@ -100,6 +101,8 @@ class runtime {
     return joined != nullptr ? *joined : join();
   }
 
+  /// Whether all PEs gave the same start_request::program.
+  [[nodiscard]] bool same_program() const noexcept { return same_program_; }
   /// How many calls of start() have no stop() yet.
   [[nodiscard]] int users() const;
 
@@ -132,9 +135,9 @@ class runtime {
   /// The settings of the environment, read by the first of this and start() and kept until the last stop(), so that
   /// remarks about them are logged once. *Errors* config_value.
   [[nodiscard]] const config& settings();
-  /// Logs why a call returned a failure status or null. Bad arguments and full memory are logged as info: the program
-  /// may expect them.
-  void report(const char* function, const std::exception& cause) noexcept;
+  /// Logs why a call returned a failure status or null. Bad arguments and full memory are logged at level `expected`:
+  /// the program may expect them.
+  void report(const char* function, const error& cause, log_level expected = log_level::info) noexcept;
   /// Logs a warning.
   void warn(std::string_view text) noexcept;
 
@@ -164,6 +167,7 @@ class runtime {
   int my_pe_ = -1;
   int n_pes_ = 0;
   host_map hosts_;
+  bool same_program_ = true;
   std::optional<class world> world_;
   std::optional<global_exit_monitor> exit_monitor_;
   std::atomic<class world*> current_world_{nullptr};
@@ -181,23 +185,23 @@ class runtime {
   return std::bit_ceil(std::clamp(alignment, lowest, highest));
 }
 
+/// The error that an exception stands for: one of the C++ library says that this process lacks memory, or threads.
+[[nodiscard]] error error_of(const std::exception& cause);
+
 /// Runs `body`. Logs an exception with the function's name and returns `failed`: a value, or a function of the
-/// pgas::error. For functions that return a status or a pointer.
+/// pgas::error. For functions that return a status or a pointer. @param expected see runtime::report(); level error for
+/// functions whose status does not say why a program cannot start
 template <class Failed, class Body>
-auto to_status(const char* function, Failed&& failed, Body&& body) noexcept -> decltype(body()) {
+auto to_status(const char* function, Failed&& failed, Body&& body, log_level expected = log_level::info) noexcept
+    -> decltype(body()) {
   try {
     return body();
-  } catch (const error& cause) {
+  } catch (const std::exception& thrown) {
+    const error cause = error_of(thrown);
     exit_if_requested(cause);
-    runtime::instance().report(function, cause);
+    runtime::instance().report(function, cause, expected);
     if constexpr (std::is_invocable_v<Failed, const error&>)
       return failed(cause);
-    else
-      return failed;
-  } catch (const std::exception& cause) {  // no memory, no threads
-    runtime::instance().report(function, cause);
-    if constexpr (std::is_invocable_v<Failed, const error&>)
-      return failed(error(code::system, cause.what()));
     else
       return failed;
   }

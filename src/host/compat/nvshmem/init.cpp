@@ -92,12 +92,15 @@ int device_of(const nvshmemx_init_attr_t* attributes) {
 }
 
 int init_attr(const char* function, unsigned flags, const nvshmemx_init_attr_t* attributes) {
-  return to_nvshmemx_status(function, [&] {
-    if (runtime::instance().stage() != stage::none)
-      start(nullptr, -1);  // counts one more user; only the first initialization chooses a bootstrap
-    else
-      start(choose_bootstrap(flags, attributes), device_of(attributes));
-  });
+  return to_nvshmemx_status(
+      function,
+      [&] {
+        if (runtime::instance().stage() != stage::none)
+          start(nullptr, -1);  // counts one more user; only the first initialization chooses a bootstrap
+        else
+          start(choose_bootstrap(flags, attributes), device_of(attributes));
+      },
+      log_level::error);
 }
 
 }  // namespace
@@ -129,13 +132,16 @@ void nvshmem_init() {
 }
 
 int nvshmem_init_thread(int requested, int* provided) {
-  return to_nvshmemx_status("nvshmem_init_thread", [&] {
-    if (requested < NVSHMEM_THREAD_SINGLE || requested > NVSHMEM_THREAD_MULTIPLE || provided == nullptr)
-      throw error(code::invalid_argument,
-                  fmt::format("thread level {}, or a null pointer to the provided level", requested));
-    start(nullptr, -1);
-    *provided = NVSHMEM_THREAD_MULTIPLE;
-  });
+  return to_nvshmemx_status(
+      "nvshmem_init_thread",
+      [&] {
+        if (requested < NVSHMEM_THREAD_SINGLE || requested > NVSHMEM_THREAD_MULTIPLE || provided == nullptr)
+          throw error(code::invalid_argument,
+                      fmt::format("thread level {}, or a null pointer to the provided level", requested));
+        start(nullptr, -1);
+        *provided = NVSHMEM_THREAD_MULTIPLE;
+      },
+      log_level::error);
 }
 
 void nvshmem_query_thread(int* provided) { *provided = NVSHMEM_THREAD_MULTIPLE; }

@@ -22,11 +22,14 @@ namespace pgas::compat {
 
 /// to_status() of functions that return an nvshmemx_status: success unless `body` throws.
 template <class Body>
-int to_nvshmemx_status(const char* function, Body&& body) noexcept {
-  return to_status(function, status_of, [&]() -> int {
-    body();
-    return NVSHMEMX_SUCCESS;
-  });
+int to_nvshmemx_status(const char* function, Body&& body, log_level expected = log_level::info) noexcept {
+  return to_status(
+      function, status_of,
+      [&]() -> int {
+        body();
+        return NVSHMEMX_SUCCESS;
+      },
+      expected);
 }
 
 /// One call of the program: the world, and the stream if the call is enqueued.

@@ -34,10 +34,17 @@ pgas::memory_hint hints_of(long hints) {
 extern "C" {
 
 PGAS_SHMEM_DEFINE(void, init, (void), library().start();)
-PGAS_SHMEM_DEFINE_STATUS(init_thread, (int, int* provided), {
-  library().start();
-  if (provided != nullptr) *provided = SHMEM_THREAD_MULTIPLE;
-})
+int pshmem_init_thread(int, int* provided) {
+  return to_status(
+      "shmem_init_thread", -1,
+      [&] {
+        library().start();
+        if (provided != nullptr) *provided = SHMEM_THREAD_MULTIPLE;
+        return 0;
+      },
+      pgas::log_level::error);
+}
+PGAS_SHMEM_ALIAS(int, init_thread, (int, int* provided))
 PGAS_SHMEM_DEFINE(void, query_thread, (int* provided), *provided = SHMEM_THREAD_MULTIPLE;)
 PGAS_SHMEM_DEFINE(void, query_initialized, (int* initialized),
                   *initialized = runtime::instance().stage() == stage::none ? 0 : 1;)

@@ -2,6 +2,8 @@
 /// Reductions of long double, a type of shmem.h that pgas has no reductions of.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <vector>
 
@@ -29,6 +31,12 @@ struct long_double_max {
 template <class Op>
 void reduce_long_double(class world& w, const team& of, long double* dst, const long double* src, std::size_t count,
                         int end, Op op) {
+  const std::size_t bytes = detail::byte_count(count, sizeof(long double));
+  if (!w.accessible(src, w.my_pe()) || bytes > w.layout().stride)
+    throw error(code::outside_heap,
+                fmt::format("reduce: {} elements of long double at {} are not all in the heap: pass "
+                            "memory that came from shmem_malloc, and check the count",
+                            count, fmt::ptr(src)));
   std::vector<long double> result(count);
   std::vector<long double> theirs(count);
   barrier(of);

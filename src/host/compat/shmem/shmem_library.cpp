@@ -22,10 +22,9 @@ void leave_at_exit(int status, void* process) {
   }
   try {
     while (run.stage() != stage::none) library().stop();
-  } catch (const error& cause) {
+  } catch (const std::exception& thrown) {
+    const error cause = error_of(thrown);
     exit_if_requested(cause);
-    run.report("leaving at exit", cause);
-  } catch (const std::exception& cause) {
     run.report("leaving at exit", cause);
   }
 }
@@ -42,7 +41,8 @@ void shmem_library::start() {
   start_request request;
   request.heap = heap_kind::host;
   request.opening = detail::opening_text("OpenSHMEM 1.5", {"SHMEM", "SMA"});
-  request.joined = [this](class world& w) { static_data_.join(w); };
+  request.program = static_data_.program();
+  request.joined = [this](class world& w) { static_data_.join(w, runtime::instance().same_program()); };
   request.leaving = [this] { static_data_.leave(); };
   runtime::instance().start(std::move(request));
   if (std::exchange(exit_handler_set_, true)) return;

@@ -2,21 +2,20 @@
 
 #include <fmt/format.h>
 #include <link.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "common/resource_limits.hpp"
-#include "pgas/collective.hpp"
 #include "pgas/registration.hpp"
-#include "pgas/rma.hpp"
-#include "pgas/team.hpp"
 
 namespace pgas::compat {
 
@@ -27,7 +26,7 @@ constexpr std::size_t registration_unit = std::size_t{2} << 20;  // the granular
 std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 std::size_t round_down(std::size_t value, std::size_t unit) { return value / unit * unit; }
 
-/// Whether a shared library is linked to libpgas_shmem.
+/// Whether the program or a shared library is linked to libpgas_shmem.
 bool needs_shmem(const dl_phdr_info& object) {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
@@ -99,8 +98,7 @@ void static_data::find_ranges() {
   std::vector<pages> found;
   ::dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* into) {
-        const bool program = object->dlpi_name == nullptr || object->dlpi_name[0] == '\0';
-        if (program || needs_shmem(*object)) collect_pages(*object, *static_cast<std::vector<pages>*>(into));
+        if (needs_shmem(*object)) collect_pages(*object, *static_cast<std::vector<pages>*>(into));
         return 0;
       },
       &found);
@@ -131,16 +129,53 @@ void static_data::replace_pages() {
   file_ = std::move(file);
 }
 
-bool static_data::same_everywhere(world& w) const {
-  std::uint64_t sum = 14695981039346656037u;  // FNV-1a
-  for (const range& one : ranges_) sum = (sum ^ one.shape) * 1099511628211u;
-  const auto words = w.allocate<std::uint64_t>(4);
-  const std::array<std::uint64_t, 2> mine{sum, ~sum};
-  std::array<std::uint64_t, 2> largest{};
-  put(w, words.data(), mine.data(), mine.size(), w.my_pe());
-  reduce(w.team(), words.data() + 2, words.data(), mine.size(), op::max{});
-  get(w, largest.data(), words.data() + 2, largest.size(), w.my_pe());
-  return largest[0] == ~largest[1];
+std::string static_data::program() {
+  if (ranges_.empty()) find_ranges();
+  std::string text;
+  for (const range& one : ranges_) text += fmt::format("{:x}+{:x} ", one.shape, one.bytes);
+  return text;
+}
+
+namespace {
+
+/// The static data of this process whose pages are replaced, for the handlers of fork().
+static_data* replaced = nullptr;
+/// While this thread forks: a file with a copy of the pages.
+thread_local int copied_pages = -1;
+
+}  // namespace
+
+void static_data::copy_for_child() noexcept {
+  struct stat about {};
+  if (::fstat(file_.get(), &about) != 0 || static_cast<std::size_t>(about.st_blocks) * 512 > largest_copy) return;
+  detail::unique_fd copy(::memfd_create("pgas static data of a child", MFD_CLOEXEC));
+  if (!copy || ::ftruncate(copy.get(), static_cast<off_t>(file_bytes_)) != 0) return;
+  try {
+    for (const range& one : ranges_) copy_pages(one.begin, one.bytes, copy.get(), one.offset);
+  } catch (const error&) {
+    return;  // no memory: the child shares the pages
+  }
+  copied_pages = copy.release();
+}
+
+void static_data::replace_in_child() noexcept {
+  for (const range& one : ranges_)
+    static_cast<void>(::syscall(SYS_mmap, one.begin, one.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+                                copied_pages, static_cast<off_t>(one.offset)));
+}
+
+void static_data::copy_at_fork() {
+  if (std::exchange(replaced, this) != nullptr) return;
+  const int failed = ::pthread_atfork([] { replaced->copy_for_child(); },
+                                      [] {
+                                        if (copied_pages >= 0) ::close(std::exchange(copied_pages, -1));
+                                      },
+                                      [] {
+                                        if (copied_pages < 0) return;
+                                        replaced->replace_in_child();
+                                        ::close(std::exchange(copied_pages, -1));
+                                      });
+  if (failed != 0) throw error(code::system, fmt::format("pthread_atfork failed: {}", std::strerror(failed)));
 }
 
 void static_data::add(world& w) {
@@ -156,7 +191,7 @@ void static_data::add(world& w) {
   ::munmap(whole, file_bytes_);
 }
 
-void static_data::join(world& w) {
+void static_data::join(world& w, bool same_program) {
   if (ranges_.empty()) find_ranges();
   alias_ = nullptr;
   if (w.heap() != heap_kind::host) {
@@ -165,11 +200,15 @@ void static_data::join(world& w) {
         "(PGAS_HEAP=host)";
     return;
   }
-  if (!same_everywhere(w)) {
+  if (!same_program) {
     why_not_ = "the PEs run different programs";
     return;
   }
-  if (!file_) replace_pages();
+  if (ranges_.empty()) return;  // a program that loads the library at run time
+  if (!file_) {
+    replace_pages();
+    copy_at_fork();
+  }
   add(w);
 }
 

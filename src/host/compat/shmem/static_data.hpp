@@ -12,21 +12,24 @@
 
 namespace pgas::compat {
 
-/// The writable data of the program and of the shared libraries that are linked to libpgas_shmem: whole pages of .data
-/// and .bss, without RELRO. On the host heap a memory file replaces these pages, at the same addresses and with the
-/// same contents, and is registered with the heap.
+/// The writable data of the program and of the shared libraries, of those that are linked to libpgas_shmem: whole pages
+/// of .data and .bss, without RELRO. On the host heap a memory file replaces these pages, at the same addresses and
+/// with the same contents, and is registered with the heap.
 ///
-/// *Memory* the pages stay shared until the process ends: a forked child that does not call exec shares its parent's
-/// variables. Libraries that are opened later, thread-local data and the malloc heap are not included.
+/// *Memory* the pages stay shared until the process ends. A forked child has copies, as of other data, of up to
+/// largest_copy; with more it shares its parent's. Libraries that are opened later, thread-local data and the malloc
+/// heap are not included.
 class static_data {
  public:
   static_data() = default;
   static_data(const static_data&) = delete;
   static_data& operator=(const static_data&) = delete;
 
+  /// What differs for another program, as text.
+  [[nodiscard]] std::string program();
   /// Collective: makes static data symmetric in this world, if its heap is in host memory and all PEs run the same
   /// program; else translate() throws with the reason. No other thread may write to static data meanwhile.
-  void join(world& w);
+  void join(world& w, bool same_program);
   /// Called before the world is left.
   void leave() noexcept;
 
@@ -43,6 +46,9 @@ class static_data {
   /// Whether static data is symmetric now.
   [[nodiscard]] bool symmetric() const noexcept { return alias_ != nullptr; }
 
+  /// Bytes in use. A fork copies them before it returns, so that more would delay each fork for a second.
+  static constexpr std::size_t largest_copy = std::size_t{1} << 30;
+
  private:
   struct range {
     std::uintptr_t begin;
@@ -54,7 +60,9 @@ class static_data {
   void find_ranges();
   void replace_pages();
   void add(world& w);
-  [[nodiscard]] bool same_everywhere(world& w) const;
+  void copy_at_fork();
+  void copy_for_child() noexcept;
+  void replace_in_child() noexcept;
   [[nodiscard]] const void* in_heap(std::uintptr_t address, const range& of) const;
 
   std::vector<range> ranges_;
