@@ -5,11 +5,13 @@
 #include <sys/resource.h>
 
 static long double numbers[4];
+static char large[64 << 20];
 
 int main(int argc, char** argv) {
   int provided = 0;
   if (argc == 2 && strcmp(argv[1], "start") == 0) {
-    const struct rlimit limit = {1 << 16, 1 << 16}; /* too little for a file of memory */
+    const struct rlimit limit = {32 << 20, 32 << 20}; /* too little for the static data */
+    large[0] = 1;
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 3;
     return shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) != 0 ? 0 : 4;
   }
