@@ -212,7 +212,7 @@ class world& runtime::join() {
   } catch (const std::exception& cause) {
     exit_monitor_.reset();
     if (world_) {
-      detail::end_world(*world_, cause.what());
+      detail::end_world(*world_, error_of(cause).what());
       if (leaving_) leaving_();
     }
     teams_.clear();
