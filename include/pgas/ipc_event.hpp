@@ -27,8 +27,8 @@ class event_state;
 
 /// An interprocess event, made here or opened by a ticket. Move-only; empty at first.
 ///
-/// The event of CUDA is kept until nobody has it open, also after the destructor of whoever has made it. Registers 7
-/// pages of host memory with CUDA.
+/// The event of CUDA is kept until nobody has it open and no stream of this process uses it, also after the destructor.
+/// Registers 7 pages of host memory with CUDA.
 ///
 /// *Callers* any thread. In a child of fork() only the destructor may be called, which does nothing there.
 /// *Errors* of all: invalid_argument on an empty object; forked_process; device_failed.

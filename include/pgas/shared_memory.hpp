@@ -85,7 +85,8 @@ struct memory_exporter {
 /// does nothing there.
 /// *Memory* an importer keeps what it has opened until it closes it, whether this object or this process is gone or
 /// not. The destructor forgets all tickets, and frees memory of make() where nobody has it open; else the last importer
-/// frees it, and the log says so.
+/// frees it, and the log says so. It does not wait for streams: memory of make() stays until all that GPUs, or streams
+/// of the host heap, had been given by then has run.
 class PGAS_API shared_memory {
  public:
   shared_memory() noexcept;
@@ -147,8 +148,9 @@ struct open_options {
 ///
 /// *Callers* any thread; one at a time for each object. In a child of fork() only the destructor may be called, which
 /// does nothing there.
-/// *Memory* a process maps the same memory once, however often it opens it; the last object to be destroyed unmaps it.
-/// It stays readable and writable when the exporter has freed it or has died.
+/// *Memory* a process maps the same memory once, however often it opens it; the last object to be destroyed unmaps it,
+/// when all that GPUs, or streams of the host heap, had been given by then has run. The destructor does not wait for
+/// that. The memory stays readable and writable when the exporter has freed it or has died.
 class PGAS_API opened_memory {
  public:
   opened_memory() noexcept;

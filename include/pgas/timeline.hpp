@@ -34,8 +34,9 @@ class timeline_state;
 /// its synchronize(), for one of a GPU check() tells the difference, and the timeline is of no use any more.
 ///
 /// *Callers* any thread. In a child of fork() only the destructor may be called, which does nothing there.
-/// *Memory* the object lives until all work of GPU streams that records or waits has run, and until no graph with such
-/// work is launched any more.
+/// *Memory* the object may be destroyed while streams still record and wait: what they use is released when they have
+/// passed. What the maker had recorded by then still comes, nothing else does. No graph that records or waits is launched
+/// after that, nor a kernel that uses word().
 /// *Errors* of all: invalid_argument on an empty object; forked_process.
 class PGAS_API timeline {
  public:

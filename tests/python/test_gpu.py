@@ -93,3 +93,63 @@ def test_a_state_dict_of_torchs_allocator_says_what_else_it_would_disclose():
         pgas.share(model.state_dict())
     assert refused.value.code is pgas.Code.invalid_argument
     assert pgas.share(model.state_dict(), whole_block=True).startswith("pgas-arrays:")
+
+
+DROPPED = """
+import time, torch, pgas
+
+def dropping(what):
+    begin = time.monotonic()
+    what.clear()
+    assert time.monotonic() - begin < 0.2, time.monotonic() - begin
+
+torch.cuda.set_device(0)
+mine = pgas.shared_empty(1 << 20, torch.float32, like="torch", device=0)
+mine.fill_(21)
+torch.cuda.synchronize()
+begin = time.monotonic()
+torch.cuda._sleep(10**8)
+torch.cuda.synchronize()
+cycles = int(10**8 / (time.monotonic() - begin))  # of a second
+stream = torch.cuda.Stream()
+with torch.cuda.stream(stream):
+    opened = [pgas.open(pgas.share(mine))]
+    torch.cuda._sleep(cycles)
+    doubled = opened[0] * 2
+    dropping(opened)
+    tripled = mine * 3
+    all_of_mine = [mine]
+    del mine
+    dropping(all_of_mine)
+assert not stream.query()
+stream.synchronize()
+assert (doubled == 42).all() and (tripled == 63).all()
+
+timeline = pgas.Timeline(0)
+with torch.cuda.stream(stream):
+    pgas.Timeline.open(timeline.ticket()).wait(1)
+    after = doubled + 1
+time.sleep(0.5)
+assert not stream.query()
+timeline.set(1)
+stream.synchronize()
+assert (after == 43).all()
+torch.cuda.synchronize()
+
+# Memory comes back.
+free = torch.cuda.mem_get_info(0)[0]
+for _ in range(200):
+    one = pgas.shared_empty(1 << 28, torch.uint8, like="torch", device=0)
+    one.fill_(1)
+    del one
+torch.cuda.synchronize()
+time.sleep(0.5)
+assert torch.cuda.mem_get_info(0)[0] > free - (1 << 29), (free, torch.cuda.mem_get_info(0)[0])
+print("is content")
+"""
+
+
+def test_dropping_arrays_and_timelines_under_running_work():
+    pytest.importorskip("torch")
+    done = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout == "is content\n", done.stdout + done.stderr

@@ -6,9 +6,13 @@
 
 #include <exception>
 #include <new>
+#include <set>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "common/unforked_fd.hpp"
+#include "device/enqueued_work.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
 
 namespace pgas::detail {
@@ -49,11 +53,60 @@ error current_failure() {
   }
 }
 
+/// The streams of this process.
+class streams {
+ public:
+  static streams& of_process() { return of_this_process<streams>(); }
+  void add(std::shared_ptr<const host_progress> one) {
+    const std::lock_guard lock(mutex_);
+    all_.insert(std::move(one));
+  }
+  void remove(const std::shared_ptr<const host_progress>& one) noexcept {
+    const std::lock_guard lock(mutex_);
+    all_.erase(one);
+  }
+  template <class Visit>
+  void for_each(Visit&& visit) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& one : all_) visit(one);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::shared_ptr<const host_progress>> all_;
+};
+
+class host_work final : public enqueued_work {
+ public:
+  host_work() {
+    streams::of_process().for_each([this](const std::shared_ptr<const host_progress>& one) {
+      const std::uint64_t until = one->enqueued;
+      if (one->done < until) under_way_.push_back({one, until});
+    });
+  }
+  [[nodiscard]] bool has_passed() override {
+    while (!under_way_.empty() && under_way_.back().stream->done >= under_way_.back().until) under_way_.pop_back();
+    return under_way_.empty();
+  }
+
+ private:
+  struct part {
+    std::shared_ptr<const host_progress> stream;
+    std::uint64_t until;
+  };
+  std::vector<part> under_way_;
+};
+
 }  // namespace
+
+std::unique_ptr<enqueued_work> work_of_host_streams() { return std::make_unique<host_work>(); }
+
+host_stream::host_stream() { streams::of_process().add(progress_); }
 
 host_stream::~host_stream() {
   std::unique_lock lock(mutex_);
-  for_waiters_.wait(lock, [this] { return done_ == enqueued_; });
+  for_waiters_.wait(lock, [this] { return progress_->done == progress_->enqueued; });
+  streams::of_process().remove(progress_);
   stop_ = true;
   for_worker_.notify_all();
   lock.unlock();
@@ -75,15 +128,15 @@ void host_stream::run_and_wait(const task& work) {
       place::here_if_idle);
   {
     std::unique_lock lock(mutex_);
-    for_waiters_.wait(lock, [&] { return done_ >= ticket; });
+    for_waiters_.wait(lock, [&] { return progress_->done >= ticket; });
   }
   if (failed) throw error(*failed);
 }
 
 void host_stream::wait() {
   std::unique_lock lock(mutex_);
-  const std::uint64_t ticket = enqueued_;
-  for_waiters_.wait(lock, [&] { return done_ >= ticket; });
+  const std::uint64_t ticket = progress_->enqueued;
+  for_waiters_.wait(lock, [&] { return progress_->done >= ticket; });
   if (failure_) {
     const error first = *failure_;
     failure_.reset();
@@ -93,15 +146,15 @@ void host_stream::wait() {
 
 std::uint64_t host_stream::enqueue(task work, place where) {
   std::unique_lock lock(mutex_);
-  const std::uint64_t ticket = enqueued_ + 1;
+  const std::uint64_t ticket = progress_->enqueued + 1;
   if (where == place::here_if_idle && !busy_ && queue_.empty()) {
-    enqueued_ = ticket;
+    progress_->enqueued = ticket;
     execute(work, lock);
     return ticket;
   }
   if (!worker_.joinable()) worker_ = start_quietly([this] { work_until_stopped(); });
   queue_.push_back(std::move(work));
-  enqueued_ = ticket;
+  progress_->enqueued = ticket;
   for_worker_.notify_one();
   return ticket;
 }
@@ -117,7 +170,7 @@ void host_stream::execute(const task& work, std::unique_lock<std::mutex>& lock) 
   }
   lock.lock();
   busy_ = false;
-  ++done_;
+  ++progress_->done;
   if (failed && !failure_) failure_ = failed;
   for_waiters_.notify_all();
   if (!queue_.empty()) for_worker_.notify_one();

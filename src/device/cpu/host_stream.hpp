@@ -2,10 +2,12 @@
 /// An in-order queue of work on the CPU.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -13,6 +15,12 @@
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
+
+/// How far a stream is. It outlives the stream for those who ask.
+struct host_progress {
+  std::atomic<std::uint64_t> enqueued{0};
+  std::atomic<std::uint64_t> done{0};
+};
 
 /// Runs tasks one after another on a thread of its own, which is started when it is first needed. *Callers* any thread.
 class host_stream {
@@ -22,7 +30,7 @@ class host_stream {
   /// idle, which spares two changes of thread.
   enum class place { worker, here_if_idle };
 
-  host_stream() = default;
+  host_stream();
   /// Waits for all tasks; a pending error is dropped.
   ~host_stream();
   host_stream(const host_stream&) = delete;
@@ -44,8 +52,7 @@ class host_stream {
   std::condition_variable for_worker_;
   std::condition_variable for_waiters_;
   std::deque<task> queue_;
-  std::uint64_t enqueued_ = 0;
-  std::uint64_t done_ = 0;
+  std::shared_ptr<host_progress> progress_ = std::make_shared<host_progress>();
   bool busy_ = false;  ///< a task is running, on whatever thread
   bool stop_ = false;
   std::optional<error> failure_;

@@ -1,6 +1,7 @@
 // Stands in for cuda/ in a build without CUDA.
 #include "device/device.hpp"
 #include "device/device_event.hpp"
+#include "device/enqueued_work.hpp"
 #include "device/gpu_facts.hpp"
 #include "device/sharing.hpp"
 #include "device/stream_words.hpp"
@@ -31,6 +32,8 @@ std::optional<int> find_gpu(const gpu_uuid&) { refuse("use memory of the host");
 std::unique_ptr<device_event> make_device_event(int) { refuse("use a timeline on the host"); }
 std::unique_ptr<device_event> adopt_device_event(int, void*) { refuse("use a timeline on the host"); }
 std::unique_ptr<device_event> open_device_event(int, const event_handle&) { refuse("use a timeline on the host"); }
+
+std::unique_ptr<enqueued_work> work_of_gpus() { refuse("use the host heap"); }
 
 bool is_gpu_memory(const void*) noexcept { return false; }
 std::unique_ptr<exportable_memory> make_gpu_memory(int, std::size_t, access) { refuse(share_host); }

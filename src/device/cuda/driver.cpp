@@ -6,19 +6,21 @@ namespace pgas::detail::cuda {
 
 namespace {
 
-/// Oldest driver interface in which all functions of driver_api exist with today's signatures.
+/// Oldest driver interface in which most functions of driver_api exist with today's signatures.
 constexpr unsigned int interface_version = 12000;
+/// The first one in which a context records an event.
+constexpr unsigned int records_contexts = 12050;
 
 template <class Function>
-void look_up(const char* name, Function& function) {
+void look_up(const char* name, Function& function, unsigned int version = interface_version) {
   void* address = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  const cudaError_t result =
-      cudaGetDriverEntryPointByVersion(name, &address, interface_version, cudaEnableDefault, &found);
+  const cudaError_t result = cudaGetDriverEntryPointByVersion(name, &address, version, cudaEnableDefault, &found);
   if (result != cudaSuccess || found != cudaDriverEntryPointSuccess || address == nullptr)
     throw error(code::device_unavailable,
-                fmt::format("the CUDA driver has no {}: {}; install a driver for CUDA 12 or newer", name,
-                            result != cudaSuccess ? cudaGetErrorString(result) : "it is too old"));
+                fmt::format("the CUDA driver has no {}: {}; install a driver for CUDA {}.{} or newer", name,
+                            result != cudaSuccess ? cudaGetErrorString(result) : "it is too old", version / 1000,
+                            version % 1000 / 10));
   function = reinterpret_cast<Function>(address);
 }
 
@@ -62,8 +64,14 @@ driver_api load() {
   look_up("cuCtxPopCurrent", api.ctx_pop);
   look_up("cuDevicePrimaryCtxRetain", api.primary_retain);
   look_up("cuDevicePrimaryCtxRelease", api.primary_release);
+  look_up("cuDevicePrimaryCtxGetState", api.primary_state);
   look_up("cuMemcpyAsync", api.copy_async);
   look_up("cuStreamQuery", api.stream_query);
+  look_up("cuStreamIsCapturing", api.stream_is_capturing);
+  look_up("cuEventCreate", api.event_create);
+  look_up("cuEventDestroy", api.event_destroy);
+  look_up("cuEventQuery", api.event_query);
+  look_up("cuCtxRecordEvent", api.ctx_record, records_contexts);
   look_up("cuStreamWriteValue64", api.write_value);
   look_up("cuStreamWaitValue64", api.wait_value);
   look_up("cuFlushGPUDirectRDMAWrites", api.flush_rdma);

@@ -50,8 +50,14 @@ struct driver_api {
   decltype(&cuCtxPopCurrent) ctx_pop = nullptr;
   decltype(&cuDevicePrimaryCtxRetain) primary_retain = nullptr;
   decltype(&cuDevicePrimaryCtxRelease) primary_release = nullptr;
+  decltype(&cuDevicePrimaryCtxGetState) primary_state = nullptr;
   decltype(&cuMemcpyAsync) copy_async = nullptr;
   decltype(&cuStreamQuery) stream_query = nullptr;
+  decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
+  decltype(&cuEventCreate) event_create = nullptr;
+  decltype(&cuEventDestroy) event_destroy = nullptr;
+  decltype(&cuEventQuery) event_query = nullptr;
+  decltype(&cuCtxRecordEvent) ctx_record = nullptr;
   decltype(&cuStreamWriteValue64) write_value = nullptr;
   decltype(&cuStreamWaitValue64) wait_value = nullptr;
   decltype(&cuFlushGPUDirectRDMAWrites) flush_rdma = nullptr;

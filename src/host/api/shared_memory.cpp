@@ -21,9 +21,7 @@ shared_memory::~shared_memory() = default;
 shared_memory shared_memory::make(memory_place place, std::size_t bytes, const shared_memory_options& options) {
   if (bytes == 0) throw error(code::invalid_argument, "shared_memory::make: 0 bytes can't be shared");
   shared_memory made;
-  made.memory_ = std::make_unique<detail::exported_memory>(
-      place == memory_place::host() ? detail::make_host_memory(bytes, options.importers)
-                                    : detail::make_gpu_memory(place.ordinal, bytes, options.importers));
+  made.memory_ = std::make_unique<detail::exported_memory>(detail::make_memory(place, bytes, options.importers));
   return made;
 }
 
@@ -36,9 +34,9 @@ shared_memory shared_memory::of(void* pointer, std::size_t bytes, const shared_m
                                                     "which this one has it from: let that process make the ticket",
                                                     fmt::ptr(pointer)));
   shared_memory made;
-  made.memory_ = std::make_unique<detail::exported_memory>(
+  made.memory_ = std::make_unique<detail::exported_memory>(detail::share_memory(
       detail::is_gpu_memory(pointer) ? detail::adopt_gpu_memory(pointer, bytes, options.importers, options.block)
-                                     : detail::adopt_host_memory(pointer, bytes, options.importers));
+                                     : detail::adopt_host_memory(pointer, bytes, options.importers)));
   return made;
 }
 
@@ -69,10 +67,7 @@ opened_memory& opened_memory::operator=(opened_memory&& other) noexcept {
   return *this;
 }
 
-opened_memory::~opened_memory() {
-  // Mappings and sockets are the parent's, in a child of fork().
-  if (memory_ && !memory_->is_of_this_process()) new std::shared_ptr<detail::imported_memory>(std::move(memory_));
-}
+opened_memory::~opened_memory() = default;
 
 opened_memory opened_memory::open(std::string_view ticket, const open_options& options) {
   using namespace detail;

@@ -27,40 +27,6 @@ std::pair<std::uint64_t, std::uint64_t> shm_identity() {
   return {about.st_dev, about.st_ino};
 }
 
-/// Events that the program has destroyed while other processes had them open, or streams were to use their pages:
-/// CUDA's wait for an event that is gone has no end.
-class kept_events {
- public:
-  static kept_events& of_process() {
-    static auto& one = *new kept_events;  // never destroyed: objects of the program may outlive it
-    return one;
-  }
-  void keep(std::shared_ptr<event_state> event) {
-    const std::lock_guard lock(mutex_);
-    events_.push_back(std::move(event));
-  }
-  /// Destroys those that can end.
-  void clean_up() noexcept {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(events_, [](const std::shared_ptr<event_state>& event) {
-      return !event->is_of_this_process() || event->can_end();
-    });
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<event_state>> events_;
-};
-
-/// How an event is destroyed when the program's last object of it is.
-void retire(event_state* last) noexcept {
-  if (!last->is_of_this_process()) return;  // a child of fork() has no CUDA to destroy it with
-  std::shared_ptr<event_state> event(last);
-  if (event->shared().is_mine()) event->set_destroyed();
-  kept_events::of_process().keep(std::move(event));
-  kept_events::of_process().clean_up();
-}
-
 /// *Errors* device_unavailable.
 void refuse_host(memory_place place) {
   if (place == memory_place::host())
@@ -71,13 +37,13 @@ void refuse_host(memory_place place) {
 }  // namespace
 
 std::shared_ptr<event_state> event_state::share(int ordinal, std::unique_ptr<device_event> event) {
-  kept_events::of_process().clean_up();
+  deferred_release::of_gpu_streams().collect();
   shared_page shared = shared_page::make(ticket_kind::event, sizeof(event_page));
   auto* page = ::new (shared.data()) event_page{};
   page->uuid = uuid_of_gpu(ordinal);
   page->handle = event->handle();
   std::tie(page->shm_device, page->shm_inode) = shm_identity();
-  std::shared_ptr<event_state> made(new event_state(std::move(shared), ordinal, std::move(event)), retire);
+  const auto made = owned(std::make_unique<event_state>(std::move(shared), ordinal, std::move(event)));
   // Processes that opened it may not see one another's end, as it does.
   made->watch();
   return made;
@@ -95,7 +61,7 @@ std::shared_ptr<event_state> event_state::of(memory_place place, void* event) {
 }
 
 std::shared_ptr<event_state> event_state::open(std::string_view ticket, const open_options& options) {
-  kept_events::of_process().clean_up();
+  deferred_release::of_gpu_streams().collect();
   shared_page shared =
       shared_page::open(ticket_kind::event, decode(ticket, ticket_kind::event), sizeof(event_page), options);
   auto* page = static_cast<event_page*>(shared.data());
@@ -113,7 +79,14 @@ std::shared_ptr<event_state> event_state::open(std::string_view ticket, const op
     throw error(code::device_unavailable,
                 "the event is of a GPU that this process does not see (CUDA_VISIBLE_DEVICES may hide it)");
   auto event = open_device_event(*ordinal, page->handle);
-  return {new event_state(std::move(shared), *ordinal, std::move(event)), retire};
+  return owned(std::make_unique<event_state>(std::move(shared), *ordinal, std::move(event)));
+}
+
+std::shared_ptr<event_state> event_state::owned(std::unique_ptr<event_state> made) {
+  return share_deferred<event_state>(deferred_release::of_gpu_streams(), std::move(made),
+                                     [](event_state& last) noexcept {
+                                       if (last.shared_.is_mine()) std::atomic_ref(last.page_->destroyed) = 1;
+                                     });
 }
 
 event_state::event_state(shared_page shared, int ordinal, std::unique_ptr<device_event> event)
@@ -125,15 +98,16 @@ event_state::event_state(shared_page shared, int ordinal, std::unique_ptr<device
                [this](std::uint64_t name) { return end_of(name); }) {}
 
 event_state::~event_state() {
-  if (watch_ != nullptr && owner_.in_creator()) watch_->remove(*this);
+  if (watch_ != nullptr) watch_->remove(*this);
 }
 
-void event_state::set_destroyed() noexcept { std::atomic_ref(page_->destroyed) = 1; }
-
-bool event_state::can_end() {
-  if (!records_.is_quiet()) return false;
-  const std::lock_guard lock(mutex_);
-  return !shared_.is_mine() || shared_.mine().opened_by().empty();
+bool event_state::can_end() noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    return !shared_.is_mine() || shared_.mine().opened_by().empty();
+  } catch (const std::exception&) {
+    return false;  // no memory to count them: the next look asks again
+  }
 }
 
 std::uint64_t event_state::record(void* stream) {

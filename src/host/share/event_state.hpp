@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "common/fork_guard.hpp"
 #include "device/device_event.hpp"
 #include "device/visible_gpus.hpp"
+#include "host/share/deferred_release.hpp"
 #include "host/share/event_records.hpp"
 #include "host/share/shared_page.hpp"
 #include "host/share/wait_watch.hpp"
@@ -29,7 +29,7 @@ struct event_page {
 };
 
 /// What ipc_event's functions do; its documentation counts.
-class event_state final : private watched {
+class event_state final : public deferred_object, private watched {
  public:
   [[nodiscard]] static std::shared_ptr<event_state> make(memory_place place);
   [[nodiscard]] static std::shared_ptr<event_state> of(memory_place place, void* event);
@@ -40,11 +40,8 @@ class event_state final : private watched {
   /// What tickets open. Guarded by mutex().
   [[nodiscard]] shared_page& shared() noexcept { return shared_; }
   [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
-  [[nodiscard]] bool is_of_this_process() const noexcept { return owner_.in_creator(); }
-  /// Tells importers. Not the destructor: the event is kept for them.
-  void set_destroyed() noexcept;
-  /// Whether nobody else has it open, and no stream of this process still uses its page.
-  [[nodiscard]] bool can_end();
+  /// Whether no other process has it open: CUDA's wait for an event that is gone has no end.
+  [[nodiscard]] bool can_end() noexcept override;
 
   [[nodiscard]] void* native() const noexcept { return event_->native(); }
   [[nodiscard]] std::uint64_t records() const { return records_.count(); }
@@ -57,6 +54,7 @@ class event_state final : private watched {
  private:
   /// Of an event for which there is no ticket yet.
   [[nodiscard]] static std::shared_ptr<event_state> share(int ordinal, std::unique_ptr<device_event> event);
+  [[nodiscard]] static std::shared_ptr<event_state> owned(std::unique_ptr<event_state> made);
   void look() noexcept override;
   void watch();
   void check_maker();
@@ -64,7 +62,6 @@ class event_state final : private watched {
   /// @param name as process_name()
   [[nodiscard]] std::optional<pid_t> end_of(std::uint64_t name);
 
-  fork_guard owner_;
   std::mutex mutex_;  ///< guards the page's tickets, and watch_
   shared_page shared_;
   std::unique_ptr<device_event> event_;

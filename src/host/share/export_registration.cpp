@@ -7,13 +7,15 @@
 namespace pgas::detail {
 
 export_registration::export_registration(std::shared_ptr<const shared_object> what)
-    : exporter_(exporter::of_process()), id_(exporter_->add(std::move(what))) {}
+    : owned_(std::make_unique<std::shared_ptr<exporter>>(exporter::of_process())),
+      exporter_(owned_->get()),
+      id_(exporter_->add(std::move(what))) {}
 
 export_registration::~export_registration() {
   if (process_.in_creator())
     exporter_->remove(id_);
   else
-    new std::shared_ptr<exporter>(std::move(exporter_));  // its thread and its sockets are the parent's
+    static_cast<void>(owned_.release());  // its thread and its sockets are the parent's
 }
 
 std::string export_registration::make_ticket(const ticket_options& options, blob payload, std::uint64_t carried) {

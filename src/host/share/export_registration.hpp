@@ -58,7 +58,8 @@ class export_registration {
 
  private:
   const fork_guard process_;
-  std::shared_ptr<exporter> exporter_;
+  std::unique_ptr<std::shared_ptr<exporter>> owned_;  ///< by pointer, so that a child can leave it without memory
+  exporter* exporter_;
   std::uint64_t id_ = 0;
 };
 

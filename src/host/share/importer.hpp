@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "common/deadline.hpp"
+#include "common/unforked_fd.hpp"
 #include "host/share/export_registration.hpp"
 #include "host/share/share_message.hpp"
 #include "host/share/ticket.hpp"
-#include "common/unforked_fd.hpp"
 
 namespace pgas::detail {
 

@@ -86,6 +86,19 @@ std::unique_ptr<mapped_import> map(const sharing_description& described, std::sp
   return import_host_memory(described, pieces);
 }
 
+deferred_release& streams_of(const sharing_description& described) {
+  return described.way == sharing_way::memory_file ? deferred_release::of_host_streams()
+                                                   : deferred_release::of_gpu_streams();
+}
+
+struct memory_of_this_process final : deferred_object {
+  explicit memory_of_this_process(std::unique_ptr<exportable_memory> its) : memory(std::move(its)) {}
+  const std::unique_ptr<exportable_memory> memory;
+};
+
+/// For dropped memory that is to make room for new memory: as long as a program may notice, and no longer.
+constexpr std::chrono::milliseconds longest_wait_for_room{1000};
+
 class exported_object final : public shared_object {
  public:
   exported_object(std::shared_ptr<const exportable_memory> memory, ticket_kind kind)
@@ -112,10 +125,30 @@ class exported_object final : public shared_object {
 
 }  // namespace
 
-exported_memory::~exported_memory() {
-  registered_.reset();
-  // The parent's mappings and handles are not this child's to release.
-  if (!process_.in_creator()) new std::shared_ptr<const exportable_memory>(std::move(memory_));
+std::shared_ptr<const exportable_memory> share_memory(std::unique_ptr<exportable_memory> memory) {
+  deferred_release& by = streams_of(memory->description());
+  const auto owner =
+      share_deferred<memory_of_this_process>(by, std::make_unique<memory_of_this_process>(std::move(memory)));
+  return {owner, owner->memory.get()};
+}
+
+std::shared_ptr<const exportable_memory> make_memory(memory_place place, std::size_t bytes, access importers) {
+  const auto make = [&] {
+    return place == memory_place::host() ? make_host_memory(bytes, importers)
+                                         : make_gpu_memory(place.ordinal, bytes, importers);
+  };
+  std::unique_ptr<exportable_memory> made;
+  try {
+    made = make();
+  } catch (const error& failed) {
+    if (failed.code() != code::out_of_memory) throw;
+    deferred_release& dropped =
+        place == memory_place::host() ? deferred_release::of_host_streams() : deferred_release::of_gpu_streams();
+    if (dropped.kept() == 0) throw;
+    static_cast<void>(dropped.await_all(longest_wait_for_room));
+    made = make();
+  }
+  return share_memory(std::move(made));
 }
 
 export_registration& exported_memory::registered() {
@@ -228,7 +261,9 @@ std::shared_ptr<imported_memory> imported_memory::open(const ticket& which, tick
     std::shared_ptr<imported_memory> memory = same == all.by_block.end() ? nullptr : same->second.lock();
     if (!memory) {
       // Other tickets for the same memory wait: it is mapped once.
-      memory = std::make_shared<imported_memory>(which, described, map(described, opened.pieces, options));
+      memory = share_deferred<imported_memory>(
+          streams_of(described),
+          std::make_unique<imported_memory>(which, described, map(described, opened.pieces, options)));
     }
     if (opened.connection) memory->add(std::move(opened.connection));
     opened.pieces.clear();

@@ -7,23 +7,25 @@
 #include <string_view>
 #include <vector>
 
-#include "common/fork_guard.hpp"
 #include "device/sharing.hpp"
+#include "host/share/deferred_release.hpp"
 #include "host/share/export_registration.hpp"
 #include "host/share/importer.hpp"
 #include "pgas/shared_memory.hpp"
 
 namespace pgas::detail {
 
+/// Memory that stays until the streams that may use it have passed; in a child of fork() it is not touched.
+[[nodiscard]] std::shared_ptr<const exportable_memory> share_memory(std::unique_ptr<exportable_memory> memory);
+/// The same with new memory. *Errors* as shared_memory::make().
+[[nodiscard]] std::shared_ptr<const exportable_memory> make_memory(memory_place place, std::size_t bytes,
+                                                                   access importers);
+
 /// Memory of this process. *Callers* one thread at a time.
 class exported_memory {
  public:
   explicit exported_memory(std::shared_ptr<const exportable_memory> memory, ticket_kind kind = ticket_kind::memory)
       : memory_(std::move(memory)), kind_(kind) {}
-  ~exported_memory();
-  exported_memory(const exported_memory&) = delete;
-  exported_memory& operator=(const exported_memory&) = delete;
-
   [[nodiscard]] const exportable_memory& memory() const noexcept { return *memory_; }
   /// @param carried the export_id() of the timeline that goes with it, 0: none
   [[nodiscard]] std::string make_ticket(const ticket_options& options, std::uint64_t carried = 0);
@@ -33,7 +35,6 @@ class exported_memory {
   [[nodiscard]] std::vector<opener> opened_by() const;
 
  private:
-  const fork_guard process_;
   [[nodiscard]] export_registration& registered();
 
   std::shared_ptr<const exportable_memory> memory_;
@@ -44,9 +45,10 @@ class exported_memory {
 /// Whether a timeline goes with the memory of a ticket. *Errors* handle_invalid.
 [[nodiscard]] bool carries_timeline(const ticket& which);
 
-/// Memory of another process as it is mapped here, once, and the connections of all tickets that have opened it.
+/// Memory of another process as it is mapped here, once, and the connections of all tickets that have opened it. The
+/// exporter lists this process as long as it is mapped.
 /// *Callers* any thread.
-class imported_memory {
+class imported_memory final : public deferred_object {
  public:
   /// @param kind what is to be opened: where `which` is of memory and this is a timeline, the one that it carries
   /// *Errors* as opened_memory::open().
@@ -64,7 +66,6 @@ class imported_memory {
   [[nodiscard]] const memory_exporter& exporter() const noexcept { return exporter_; }
   [[nodiscard]] bool alive();
   void check();
-  [[nodiscard]] bool is_of_this_process() const noexcept { return process_.in_creator(); }
 
  private:
   struct table;
@@ -73,7 +74,6 @@ class imported_memory {
   [[nodiscard]] exporter_connection* connection_for(const ticket& which);
   void add(std::unique_ptr<exporter_connection> connection);
 
-  const fork_guard process_;
   const sharing_description description_;
   const memory_exporter exporter_;
   const std::unique_ptr<mapped_import> mapped_;

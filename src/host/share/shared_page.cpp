@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "common/process_identity.hpp"
-#include "device/sharing.hpp"
 #include "common/unforked_fd.hpp"
+#include "device/sharing.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -36,11 +36,6 @@ shared_page shared_page::open(ticket_kind kind, const ticket& which, std::size_t
 std::span<std::byte> shared_page::pages(std::size_t bytes) const noexcept {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return {static_cast<std::byte*>(data()), (bytes + page - 1) / page * page};
-}
-
-shared_page::~shared_page() {
-  // Mappings and sockets are the parent's, in a child of fork().
-  if (theirs_ && !theirs_->is_of_this_process()) new std::shared_ptr<imported_memory>(std::move(theirs_));
 }
 
 exported_memory& shared_page::mine() {

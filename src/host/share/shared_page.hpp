@@ -31,7 +31,6 @@ class shared_page {
                                         const open_options& options);
   shared_page(shared_page&&) noexcept = default;
   shared_page& operator=(shared_page&&) = delete;
-  ~shared_page();
 
   /// Of one that was opened: the same page.
   [[nodiscard]] shared_page again() const { return {kind_, nullptr, theirs_}; }

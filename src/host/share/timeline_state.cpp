@@ -19,8 +19,12 @@ namespace pgas::detail {
 
 namespace {
 
-/// What the word is set to so that waits end: at least max_value and any value that a wait may be for, as GPUs compare.
-constexpr std::uint64_t released = (std::uint64_t{1} << 63) - 1;
+/// What the word is set to so that waits end: above max_value, as GPUs compare, and with the value that it has stood at
+/// in the same word. So one compare-and-swap ends the waits, and whoever reads the word knows both.
+constexpr std::uint64_t released_at(std::uint64_t last) {
+  return timeline::max_value + 1 + std::min(last, timeline::max_value - 2);
+}
+constexpr bool is_released(std::uint64_t word) { return word > timeline::max_value; }
 
 /// How often a waiting thread asks the system whether a process has ended.
 constexpr std::int64_t between_looks_ns = 20'000'000;
@@ -55,41 +59,51 @@ std::shared_ptr<timeline_state> timeline_state::make(memory_place place) {
     page->on_gpu = 1;
     page->uuid = uuid_of_gpu(place.ordinal);
   }
-  return std::make_shared<timeline_state>(std::move(shared), place);
+  return owned(std::make_unique<timeline_state>(std::move(shared), place));
 }
 
 std::shared_ptr<timeline_state> timeline_state::open(const ticket& which, const open_options& options) {
   shared_page shared = shared_page::open(ticket_kind::timeline, which, sizeof(timeline_page), options);
   const memory_place place = options.place ? *options.place : place_of(*static_cast<timeline_page*>(shared.data()));
-  auto state = std::make_shared<timeline_state>(std::move(shared), place);
-  if (state->phase() != timeline_page::phase::open) state->throw_loss(state->find_loss().value_or(0));
-  return state;
+  auto opened = owned(std::make_unique<timeline_state>(std::move(shared), place));
+  if (const state is = opened->now(); is.phase != timeline_page::phase::open) opened->throw_loss(is.pid);
+  return opened;
 }
 
 std::shared_ptr<timeline_state> timeline_state::again(std::optional<memory_place> place) const {
-  return std::make_shared<timeline_state>(shared_.again(), place ? *place : place_of(*page_));
+  return owned(std::make_unique<timeline_state>(shared_.again(), place ? *place : place_of(*page_)));
+}
+
+std::shared_ptr<timeline_state> timeline_state::owned(std::unique_ptr<timeline_state> made) {
+  deferred_release& by =
+      made->place_ == memory_place::host() ? deferred_release::of_host_streams() : deferred_release::of_gpu_streams();
+  return share_deferred<timeline_state>(by, std::move(made), [](timeline_state& last) noexcept { last.close(); });
 }
 
 timeline_state::timeline_state(shared_page shared, memory_place place)
+    : timeline_state(std::move(shared), place, nullptr) {
+  words_ = make_words(place, shared_);
+}
+
+timeline_state::timeline_state(shared_page shared, memory_place place, std::unique_ptr<stream_words> words)
     : shared_(std::move(shared)),
       page_(static_cast<timeline_page*>(shared_.data())),
       place_(place),
       me_(this_process_name()),
-      words_(make_words(place, shared_)) {}
+      words_(std::move(words)) {}
 
 timeline_state::~timeline_state() {
-  if (!owner_.in_creator()) {
-    static_cast<void>(words_.release());  // CUDA has nothing of this process to undo
-    return;
-  }
   if (watch_ != nullptr) watch_->remove(*this);
   if (!shared_.is_mine()) return;
-  store_relaxed(&page_->lost_pid, static_cast<std::uint64_t>(::getpid()));
-  store_relaxed(&page_->last_value, load_relaxed(&page_->word));
-  constexpr auto open = static_cast<std::uint64_t>(timeline_page::phase::open);
-  static_cast<void>(
-      compare_exchange(&page_->phase_word, open, static_cast<std::uint64_t>(timeline_page::phase::destroyed)));
-  if (load_relaxed(&page_->word) < awaited_) static_cast<void>(exchange(&page_->word, released));
+  // No stream of this process records any more.
+  const state is = now();
+  if (is.phase == timeline_page::phase::open || is.phase == timeline_page::phase::closing)
+    set_phase(is, timeline_page::phase::destroyed, ::getpid());
+}
+
+void timeline_state::close() noexcept {
+  if (const state is = now(); shared_.is_mine() && is.phase == timeline_page::phase::open)
+    set_phase(is, timeline_page::phase::closing, ::getpid());
 }
 
 std::uint64_t timeline_state::export_id() {
@@ -98,13 +112,21 @@ std::uint64_t timeline_state::export_id() {
 }
 
 void timeline_state::check_process() const {
-  if (!owner_.in_creator())
+  if (!is_of_this_process())
     throw error(code::forked_process,
-                fmt::format("this timeline belongs to process {}: a child of fork() opens a ticket", owner_.pid()));
+                fmt::format("this timeline belongs to process {}: a child of fork() opens a ticket", pid_in(me_)));
 }
 
-timeline_page::phase timeline_state::phase() const {
-  return static_cast<timeline_page::phase>(load_relaxed(&page_->phase_word));
+timeline_state::state timeline_state::now() const {
+  const std::uint64_t word = load_relaxed(&page_->phase_word);
+  return {static_cast<timeline_page::phase>(word & 0xff), static_cast<pid_t>(word >> 8)};
+}
+
+void timeline_state::set_phase(state from, timeline_page::phase to, pid_t by) noexcept {
+  const auto word_of = [](timeline_page::phase phase, pid_t pid) {
+    return static_cast<std::uint64_t>(phase) | static_cast<std::uint64_t>(pid) << 8;
+  };
+  static_cast<void>(compare_exchange(&page_->phase_word, word_of(from.phase, from.pid), word_of(to, by)));
 }
 
 void timeline_state::check_value(std::uint64_t value) {
@@ -112,20 +134,22 @@ void timeline_state::check_value(std::uint64_t value) {
     throw error(code::invalid_argument, fmt::format("a timeline has values up to 2^62, not {}", value));
 }
 
-void timeline_state::announce(std::uint64_t value) {
+void timeline_state::begin_record(std::uint64_t value) {
   check_value(value);
-  if (phase() != timeline_page::phase::open) throw_loss(static_cast<pid_t>(load_relaxed(&page_->lost_pid)));
+  if (const state is = now(); is.phase != timeline_page::phase::open) throw_loss(is.pid);
   if (load_relaxed(&page_->writer) != me_) store_relaxed(&page_->writer, me_);
-  store_relaxed(&page_->recorded, value);
 }
 
 void timeline_state::record(void* stream, std::uint64_t value) {
-  announce(value);
+  begin_record(value);
+  // Others wait for what is announced: it is enqueued by then.
   words_->write(stream, &page_->word, value, shared_from_this());
+  store_relaxed(&page_->recorded, value);
 }
 
 void timeline_state::set(std::uint64_t value) {
-  announce(value);
+  begin_record(value);
+  store_relaxed(&page_->recorded, value);
   store_release(&page_->word, value);
 }
 
@@ -154,10 +178,9 @@ void timeline_state::wait_host(std::uint64_t value, std::chrono::milliseconds ti
 }
 
 std::uint64_t timeline_state::query() const {
-  std::uint64_t seen = load_relaxed(&page_->word);
-  if (seen == released) seen = load_relaxed(&page_->last_value);
+  const std::uint64_t seen = load_relaxed(&page_->word);
   fence_acquire();
-  return seen;
+  return is_released(seen) ? seen - timeline::max_value - 1 : seen;
 }
 
 std::uint64_t timeline_state::recorded() const { return load_relaxed(&page_->recorded); }
@@ -170,16 +193,16 @@ bool timeline_state::look_is_due() {
 
 void timeline_state::check_wait(std::uint64_t value) {
   const std::uint64_t seen = load_relaxed(&page_->word);
-  if (seen != released) {
+  if (!is_released(seen)) {
     if (seen >= value) {
       // Whoever records is known, then, when it is missed.
       if (shared_.is_mine() && look_is_due()) static_cast<void>(find_loss());
       return;
     }
     // Once a process is lost, each of the waits that are enqueued ends at once.
-    if (phase() == timeline_page::phase::open && !known_loss_ && !look_is_due()) return;
+    if (now().phase == timeline_page::phase::open && !known_loss_ && !look_is_due()) return;
   }
-  if (const auto lost = find_loss()) {
+  if (const auto lost = find_loss(value)) {
     // The caller is about to destroy stream and timeline: waits that are enqueued must have ended by then.
     if (load_relaxed(&page_->word) < awaited_) release_waits(*lost);
     throw_loss(*lost);
@@ -188,7 +211,7 @@ void timeline_state::check_wait(std::uint64_t value) {
 
 void timeline_state::throw_loss(pid_t lost) const {
   const std::uint64_t at = query();
-  if (phase() == timeline_page::phase::destroyed)
+  if (const auto is = now().phase; is == timeline_page::phase::destroyed || is == timeline_page::phase::closing)
     throw error(code::peer_lost, fmt::format("process {}{} has destroyed the timeline at {}", lost, on_host(), at));
   throw error(code::peer_lost, fmt::format("process {}{} has ended, or has closed the timeline, at {}: values after "
                                            "that will not come",
@@ -196,17 +219,28 @@ void timeline_state::throw_loss(pid_t lost) const {
 }
 
 void timeline_state::check_waits() const {
-  if (load_relaxed(&page_->word) == released) throw_loss(static_cast<pid_t>(load_relaxed(&page_->lost_pid)));
+  if (is_released(load_relaxed(&page_->word))) throw_loss(now().pid);
 }
 
 std::string timeline_state::on_host() const {
   return shared_.is_mine() ? std::string() : fmt::format(" on {}", shared_.exporter().host);
 }
 
-std::optional<pid_t> timeline_state::find_loss() {
-  if (phase() != timeline_page::phase::open) return static_cast<pid_t>(load_relaxed(&page_->lost_pid));
+std::optional<pid_t> timeline_state::find_loss(std::uint64_t value) {
+  const state is = now();
+  const bool closing = is.phase == timeline_page::phase::closing;
+  if (is.phase != timeline_page::phase::open && !closing) return is.pid;
   const std::lock_guard lock(mutex_);
-  const auto lost = shared_.is_mine() ? find_lost_opener() : find_lost_exporter();
+  std::optional<pid_t> lost;
+  // In a timeline that is being closed nothing more is recorded, by any process.
+  if (closing && value > load_relaxed(&page_->recorded))
+    lost = is.pid;
+  else if (shared_.is_mine())
+    lost = find_lost_opener();
+  else if (!closing)
+    lost = find_lost_exporter();
+  else if (!shared_.alive())
+    lost = is.pid;
   known_loss_ = lost.has_value();
   return lost;
 }
@@ -254,25 +288,30 @@ void timeline_state::watch() {
 
 void timeline_state::look() noexcept {
   try {
-    const auto lost = find_loss();
-    if (lost && load_relaxed(&page_->word) < awaited_) release_waits(*lost);
+    const std::uint64_t at = load_relaxed(&page_->word);
+    // In a timeline that is being closed, the waits for what was recorded end first, by their value.
+    const std::uint64_t recorded_last = recorded();
+    const auto lost = find_loss(at < recorded_last ? recorded_last : awaited_.load());
+    if (lost && at < awaited_) release_waits(*lost);
   } catch (const std::exception&) {
     // The system refuses to say who runs: the next look asks again.
   }
 }
 
 void timeline_state::release_waits(pid_t lost) {
-  store_relaxed(&page_->lost_pid, static_cast<std::uint64_t>(lost));
-  constexpr auto open = static_cast<std::uint64_t>(timeline_page::phase::open);
-  static_cast<void>(compare_exchange(&page_->phase_word, open, static_cast<std::uint64_t>(timeline_page::phase::lost)));
-  const std::uint64_t last = exchange(&page_->word, released);
-  if (last == released) return;
-  store_relaxed(&page_->last_value, last);
+  if (const state is = now(); is.phase == timeline_page::phase::open) set_phase(is, timeline_page::phase::lost, lost);
+  std::uint64_t last = load_relaxed(&page_->word);
+  for (;;) {
+    if (is_released(last)) return;
+    const std::uint64_t found = compare_exchange(&page_->word, last, released_at(last));
+    if (found == last) break;
+    last = found;
+  }
   log::logger(log_level::warn)
       .error(
           "process {}{} has ended while streams of a GPU waited for its timeline, which stands at {} instead of {}: "
           "the streams go on without",
-          lost, on_host(), last, awaited_.load());
+          now().pid, on_host(), last, awaited_.load());
 }
 
 }  // namespace pgas::detail

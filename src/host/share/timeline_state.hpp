@@ -12,39 +12,45 @@
 #include <string_view>
 #include <vector>
 
-#include "common/fork_guard.hpp"
 #include "device/stream_words.hpp"
 #include "device/visible_gpus.hpp"
+#include "host/share/deferred_release.hpp"
 #include "host/share/shared_page.hpp"
 #include "host/share/wait_watch.hpp"
 #include "pgas/shared_memory.hpp"
+#include "pgas/timeline.hpp"
 
 namespace pgas::detail {
 
 /// What the processes share. Each field is an atomic word: any of them may be writing.
 struct timeline_page {
-  enum class phase : std::uint64_t { open, lost, destroyed };
+  /// `closing`: its maker has dropped it, and streams of the maker may still reach what was recorded.
+  enum class phase : std::uint64_t { open, lost, destroyed, closing };
 
   std::uint64_t on_gpu;  ///< whether `uuid` names the maker's GPU
   gpu_uuid uuid;
-  alignas(128) std::uint64_t word;  ///< the value, or `released` where a wait has been ended
+  alignas(128) std::uint64_t word;  ///< the value; above max_value where waits have been ended, see released_at()
   alignas(128) std::uint64_t recorded;
   std::uint64_t writer;      ///< process_name() of who recorded last, 0: nobody
-  std::uint64_t phase_word;  ///< timeline_page::phase
-  std::uint64_t last_value;  ///< of `word`, before it was released
-  std::uint64_t lost_pid;    ///< who has ended
+  std::uint64_t phase_word;  ///< timeline_page::phase, and from bit 8 on the process that has ended or closed it
 };
 
 /// What timeline's functions do; its documentation counts.
-class timeline_state final : public std::enable_shared_from_this<timeline_state>, private watched {
+class timeline_state final : public std::enable_shared_from_this<timeline_state>,
+                             public deferred_object,
+                             private watched {
  public:
   [[nodiscard]] static std::shared_ptr<timeline_state> make(memory_place place);
   /// Opens a ticket of a timeline, or the timeline that a ticket of memory carries.
   [[nodiscard]] static std::shared_ptr<timeline_state> open(const ticket& which, const open_options& options);
   timeline_state(shared_page shared, memory_place place);
+  /// @param words for the streams of `place`
+  timeline_state(shared_page shared, memory_place place, std::unique_ptr<stream_words> words);
   /// One that was opened, for streams of `place`; not set: of its maker's. *Errors* device_unavailable.
   [[nodiscard]] std::shared_ptr<timeline_state> again(std::optional<memory_place> place) const;
   ~timeline_state() override;
+  /// Whose last owner closes it, and which is destroyed when the streams that may use it have passed.
+  [[nodiscard]] static std::shared_ptr<timeline_state> owned(std::unique_ptr<timeline_state> made);
 
   /// What tickets open. Guarded by mutex().
   [[nodiscard]] shared_page& shared() noexcept { return shared_; }
@@ -63,7 +69,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   [[nodiscard]] std::uint64_t* word() const noexcept { return words_->address(&page_->word); }
   [[nodiscard]] memory_place place() const noexcept { return place_; }
   /// The process without which values still to come can't come; none while they can. Not to be called under mutex().
-  [[nodiscard]] std::optional<pid_t> find_loss();
+  [[nodiscard]] std::optional<pid_t> find_loss() { return find_loss(timeline::max_value); }
   /// Throws peer_lost.
   [[noreturn]] void throw_loss(pid_t lost) const;
   /// *Errors* peer_lost where waits of streams have ended without their value.
@@ -71,23 +77,32 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
 
  private:
   void look() noexcept override;
+  /// What the end of the program's last object does at once: nothing new is recorded, and waits for it end.
+  void close() noexcept;
+  /// The same as find_loss() for one value: in a timeline that is being closed, what was recorded still comes.
+  [[nodiscard]] std::optional<pid_t> find_loss(std::uint64_t value);
   /// Has the waits of GPU streams looked after.
   void watch();
   static void check_value(std::uint64_t value);
   /// What comes before a value is recorded.
-  void announce(std::uint64_t value);
+  void begin_record(std::uint64_t value);
   /// Throws peer_lost where the value has not come and can't; asks the system once in a while only.
   void check_wait(std::uint64_t value);
   /// Whether it is some time since the system was asked last.
   [[nodiscard]] bool look_is_due();
   [[nodiscard]] std::optional<pid_t> find_lost_exporter();
   [[nodiscard]] std::optional<pid_t> find_lost_opener();
-  [[nodiscard]] timeline_page::phase phase() const;
+  struct state {
+    timeline_page::phase phase;
+    pid_t pid;  ///< who has ended the phase `open`
+  };
+  [[nodiscard]] state now() const;
+  /// Ends the phase `from`; the first process to do so is named.
+  void set_phase(state from, timeline_page::phase to, pid_t by) noexcept;
   /// " on node17" where the timeline is another process's; for messages.
   [[nodiscard]] std::string on_host() const;
   void release_waits(pid_t lost);
 
-  fork_guard owner_;
   std::mutex mutex_;  ///< guards what follows, up to page_
   shared_page shared_;
   std::set<pid_t> openers_;    ///< that were there at the last look, in the process that has made the timeline

@@ -1,0 +1,29 @@
+/// @file
+/// What the streams of this process have been given up to one moment. Used by the host library to release an object
+/// only when no stream can use it any more.
+#pragma once
+
+#include <memory>
+
+namespace pgas::detail {
+
+/// The work that streams had been given at one moment. *Callers* one thread at a time.
+class enqueued_work {
+ public:
+  enqueued_work() = default;
+  virtual ~enqueued_work() = default;
+  enqueued_work(const enqueued_work&) = delete;
+  enqueued_work& operator=(const enqueued_work&) = delete;
+
+  /// Whether all of it has run. Does not wait.
+  [[nodiscard]] virtual bool has_passed() = 0;
+};
+
+/// The work of all streams of the host heap, of all worlds.
+[[nodiscard]] std::unique_ptr<enqueued_work> work_of_host_streams();
+/// The work of all GPUs in this process, on all streams of their primary contexts, whichever library has made them. A
+/// context that has failed runs nothing any more.
+/// *Errors* capturing while a stream is being captured: the caller asks again later.
+[[nodiscard]] std::unique_ptr<enqueued_work> work_of_gpus();
+
+}  // namespace pgas::detail

@@ -1,0 +1,170 @@
+// One process's part of a timeline, with streams of the host in place of a GPU's.
+#include "host/share/timeline_state.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "code_of.hpp"
+#include "device/cpu_grid.hpp"
+#include "device/device.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
+#include "pgas/error.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using pgas::code;
+using pgas::memory_place;
+using pgas::timeline;
+using pgas::detail::shared_page;
+using pgas::detail::stream_words;
+using pgas::detail::ticket_kind;
+using pgas::detail::timeline_page;
+using pgas::detail::timeline_state;
+using pgas_test::code_of;
+
+bool comes(const auto& condition) {
+  for (int i = 0; i < 5000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+std::string text_of(const auto& call) {
+  try {
+    call();
+  } catch (const pgas::error& failed) {
+    return failed.what();
+  }
+  return "no error";
+}
+
+/// As of a GPU: nothing keeps the pages for a stream, a wait calls no check, and only its word ends it.
+class device_words final : public stream_words {
+ public:
+  [[nodiscard]] std::uint64_t* address(std::uint64_t* word) const noexcept override { return word; }
+  void write(void* stream, std::uint64_t* word, std::uint64_t value, std::shared_ptr<const void>) override {
+    if (refuses) throw pgas::error(code::device_failed, "the stream takes nothing");
+    on_host_->write(stream, word, value, nullptr);
+  }
+  void wait(void*, std::uint64_t*, std::uint64_t, std::function<void()>) override {}
+  [[nodiscard]] bool wait_on_device() const noexcept override { return true; }
+  bool refuses = false;
+
+ private:
+  std::unique_ptr<stream_words> on_host_ = pgas::detail::make_cpu_stream_words();
+};
+
+struct made {
+  device_words* words = new device_words;
+  std::shared_ptr<timeline_state> state = [this] {
+    shared_page page = shared_page::make(ticket_kind::timeline, sizeof(timeline_page));
+    ::new (page.data()) timeline_page{};
+    return timeline_state::owned(
+        std::make_unique<timeline_state>(std::move(page), memory_place::host(), std::unique_ptr<stream_words>(words)));
+  }();
+  std::string ticket() { return state->shared().make_ticket({}); }
+};
+
+/// A process that records 3 in a timeline and is killed.
+pid_t lose_a_recorder(const std::string& ticket) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(30);
+    try {
+      timeline::open(ticket).set(3);
+      timeline kept = timeline::open(ticket);
+      kept.set(3);
+      for (;;) ::pause();
+    } catch (const pgas::error&) {
+      ::_exit(1);
+    }
+  }
+  return child;
+}
+
+TEST(TimelineState, WhatAStreamRefusedIsNotRecorded) {
+  made one;
+  one.state->record(nullptr, 1);
+  one.words->refuses = true;
+  EXPECT_EQ(code_of([&] { one.state->record(nullptr, 2); }), code::device_failed);
+  EXPECT_EQ(one.state->recorded(), 1U);
+  EXPECT_EQ(one.state->query(), 1U);
+}
+
+TEST(TimelineState, AfterAReleaseTheValueAndTheLostProcessStay) {
+  made one;
+  const std::string ticket = one.ticket();
+  const pid_t child = lose_a_recorder(ticket);
+  ASSERT_TRUE(comes([&] { return one.state->query() == 3; }));
+  ASSERT_TRUE(comes([&] { return !one.state->find_loss(); }));
+  const timeline other = timeline::open(ticket);
+  one.state->wait(nullptr, 5);
+  std::atomic<bool> stop{false};
+  std::atomic<int> wrong{0};
+  std::thread reader([&] {
+    while (!stop)
+      if (other.query() != 3) ++wrong;
+  });
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(comes([&] { return pgas::detail::load_relaxed(one.state->word()) >= 5; }));
+  const std::string process = "process " + std::to_string(child) + " ";
+  EXPECT_NE(text_of([&] { one.state->check_waits(); }).find(process), std::string::npos);
+  EXPECT_NE(text_of([&] { other.check(); }).find(process), std::string::npos) << text_of([&] { other.check(); });
+  one.state.reset();  // the end of the maker changes neither
+  EXPECT_EQ(other.query(), 3U);
+  EXPECT_NE(text_of([&] { other.check(); }).find(process), std::string::npos) << text_of([&] { other.check(); });
+  stop = true;
+  reader.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(TimelineState, WhatWasRecordedBeforeTheDropStillComes) {
+  made one;
+  const std::string ticket = one.ticket();
+  const timeline other = timeline::open(ticket);
+  const auto device = pgas::detail::make_cpu_device();
+  const pgas::detail::stream_handle stream = device->create_stream();
+  std::atomic<bool> open{false};
+  run_grid_on_cpu(*device, stream, {1, 1}, [&](const pgas::cpu_block&) {
+    while (!open) std::this_thread::sleep_for(1ms);
+  });
+  one.state->record(stream, 7);
+  one.state.reset();
+  EXPECT_EQ(other.query(), 0U);
+  EXPECT_EQ(code_of([&] { other.wait_host(8, 20s); }), code::peer_lost);       // nobody will record it
+  EXPECT_EQ(code_of([&] { other.wait_host(7, 100ms); }), code::wait_timeout);  // the stream is on the way
+  EXPECT_FALSE(other.alive());
+  EXPECT_EQ(code_of([&] { static_cast<void>(timeline::open(ticket)); }), code::peer_lost);
+  open = true;
+  other.wait_host(7, 20s);
+  device->destroy_stream(stream);
+  EXPECT_TRUE(comes([&] { return code_of([&] { other.wait_host(9, 20s); }) == code::peer_lost; }));
+  EXPECT_EQ(other.query(), 7U);
+}
+
+TEST(TimelineState, AWaitOfItsMakerForWhatNobodyRecordsEndsAfterTheDrop) {
+  made one;
+  const timeline other = timeline::open(one.ticket());
+  const auto device = pgas::detail::make_cpu_device();
+  const pgas::detail::stream_handle stream = device->create_stream();
+  run_grid_on_cpu(*device, stream, {1, 1}, [&](const pgas::cpu_block&) {
+    EXPECT_TRUE(comes([&] { return pgas::detail::load_relaxed(other.word()) >= 5; }));
+  });
+  one.state->wait(stream, 5);
+  one.state.reset();
+  device->synchronize(stream);
+  EXPECT_EQ(other.query(), 0U);
+  device->destroy_stream(stream);
+}
+
+}  // namespace
