@@ -79,14 +79,6 @@ std::uint64_t event_records::oldest_under_way(std::uint64_t last) {
   return last - std::min(last, record_page::most_under_way) + 1;
 }
 
-bool event_records::is_quiet() const {
-  if (const std::uint64_t awaited = awaited_; awaited != 0 && !reached(awaited)) return false;
-  const std::uint64_t last = count();
-  for (std::uint64_t n = oldest_under_way(last); n <= last; ++n)
-    if (atomic(page_.of(n).recorder) == me_ && !reached(n)) return false;
-  return true;
-}
-
 std::optional<pid_t> event_records::release_lost() {
   std::optional<pid_t> found;
   std::uint64_t running = me_;
@@ -94,6 +86,7 @@ std::optional<pid_t> event_records::release_lost() {
   for (std::uint64_t n = oldest_under_way(last); n <= last; ++n) {
     record_page::slot& slot = page_.of(n);
     std::uint64_t seen = atomic(slot.reached);
+    if (seen == record_page::lost_at(n)) note_loss(slot, n);  // whoever has ended it may not have come to this
     if (seen >= n) continue;
     const std::uint64_t recorder = atomic(slot.recorder);
     if (recorder == running) continue;
@@ -102,23 +95,24 @@ std::optional<pid_t> event_records::release_lost() {
       running = recorder;
       continue;
     }
-    atomic(slot.lost) = n;
-    if (atomic(slot.reached).compare_exchange_strong(seen, n)) {
-      atomic(page_.any_lost) = 1;
-      found = lost;
-    } else {
-      // Its stream got there before the end.
-      std::uint64_t mark = n;
-      atomic(slot.lost).compare_exchange_strong(mark, 0);
-    }
+    // Fails where its stream got there before the end, or where another process has been faster here.
+    if (!atomic(slot.reached).compare_exchange_strong(seen, record_page::lost_at(n))) continue;
+    note_loss(slot, n);
+    found = lost;
   }
   return found;
+}
+
+void event_records::note_loss(record_page::slot& slot, std::uint64_t number) {
+  atomic(slot.lost) = number;
+  atomic(page_.any_lost) = 1;
 }
 
 std::optional<pid_t> event_records::lost_wait() const {
   const std::uint64_t number = awaited_;
   record_page::slot& slot = page_.of(number);
-  if (number == 0 || !reached(number) || atomic(slot.lost) != number) return std::nullopt;
+  if (number == 0 || (atomic(slot.lost) != number && atomic(slot.reached) != record_page::lost_at(number)))
+    return std::nullopt;
   return pid_in(atomic(slot.recorder));
 }
 

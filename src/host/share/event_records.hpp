@@ -27,7 +27,7 @@ struct record_page {
 
   /// Of the records n, n + most_under_way, ...: only the last of them can be under way.
   struct slot {
-    std::uint64_t reached;   ///< the number of the last record that was reached
+    std::uint64_t reached;   ///< the number of the last record that was reached; lost_at() of one that was lost
     std::uint64_t recorder;  ///< process_name() of who has made the last one
     std::uint64_t lost;      ///< the number of the last one that was not reached, as its process has ended
   };
@@ -37,6 +37,9 @@ struct record_page {
   std::uint64_t any_lost;   ///< 1 from the first record on that was not reached, as its process has ended
   std::array<slot, most_under_way> slots;
 
+  /// What ends the waits for a record whose process has ended: above its number, as waits compare, and the number of no
+  /// record of the same slot. So whoever reads the word knows that the record was lost, however many processes end it.
+  [[nodiscard]] static constexpr std::uint64_t lost_at(std::uint64_t number) noexcept { return number + 1; }
   [[nodiscard]] slot& of(std::uint64_t number) noexcept { return slots[number % most_under_way]; }
 };
 
@@ -60,8 +63,6 @@ class event_records {
   /// Holds the stream until the last record has been reached, or its process has ended.
   void wait(void* stream);
   [[nodiscard]] bool reached(std::uint64_t number) const;
-  /// Whether no stream of this process is to write to the page any more, or waits for a word of it.
-  [[nodiscard]] bool is_quiet() const;
   /// Lets the waits for records of processes that have ended go on. *On return* the last such process that was found.
   std::optional<pid_t> release_lost();
   /// The process that has ended before its record was reached, for which wait() was called last.
@@ -71,6 +72,8 @@ class event_records {
   /// Returns when no more than `most_under_way` would be, and this process alone makes records.
   std::uint64_t claim_next();
   void become_recorder();
+  /// Marks a record as lost, for good: a stream of the process that has ended may still write the number.
+  void note_loss(record_page::slot& slot, std::uint64_t number);
   [[nodiscard]] static std::uint64_t oldest_under_way(std::uint64_t last);
 
   record_page& page_;
