@@ -134,7 +134,7 @@ constexpr const char* private_name = "managed memory";
 #else
 
 void* map_file(std::size_t bytes, void* at = nullptr) {
-  const int file = ::memfd_create("of the program", MFD_CLOEXEC);
+  const int file = ::memfd_create("of the program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0) throw std::runtime_error("no file of memory");
   void* const start = ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (at != nullptr ? MAP_FIXED : 0), file, 0);
   if (start == MAP_FAILED) throw std::runtime_error("no addresses");

@@ -105,11 +105,12 @@ class PGAS_API shared_memory {
                                           const shared_memory_options& options = {});
 
   /// Memory that exists: of cuMemCreate (one mapped piece or several in a row), of a pool with descriptors
-  /// (cudaMallocFromPoolAsync), of cudaMalloc; on the host shared mappings of memory files (memfd), each mapped whole.
+  /// (cudaMallocFromPoolAsync), of cudaMalloc; on the host shared mappings of memory files (memfd_create with
+  /// MFD_ALLOW_SEALING), each mapped whole. The files get the seal F_SEAL_SHRINK: nobody can truncate them any more.
   /// *Memory* must not be freed before this object, except where an importer is to keep it (cuMemCreate, memfd).
-  /// *Errors* invalid_argument where it is private, managed or pinned host memory or was itself imported, where
-  /// importers would get more than [pointer, pointer + bytes), with the number of bytes and the way out, and where
-  /// read_only can't be enforced.
+  /// *Errors* invalid_argument where it is private, managed or pinned host memory or was itself imported, where a file
+  /// takes no seal, where importers would get more than [pointer, pointer + bytes), with the number of bytes and the way
+  /// out, and where read_only can't be enforced.
   [[nodiscard]] static shared_memory of(void* pointer, std::size_t bytes, const shared_memory_options& options = {});
 
   /// The memory in this process.

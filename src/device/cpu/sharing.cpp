@@ -106,13 +106,38 @@ bool forbids_writing(int fd) {
   throw error(code::handle_invalid, "opening host memory: the exporter sent " + why);
 }
 
-/// Unless the file is what was announced, a load could end in SIGBUS.
+bool can_be_truncated(int fd) {
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  return seals < 0 || (seals & F_SEAL_SHRINK) == 0;
+}
+
+/// Unless the file is what was announced, and stays so, a load could end in SIGBUS.
 void inspect(int fd, const shared_piece& piece) {
+  if (can_be_truncated(fd))
+    reject(
+        "memory that could be truncated while it is used: its file has no seal F_SEAL_SHRINK, which "
+        "shared_memory::of() adds");
   struct stat about {};
   if (::fstat(fd, &about) != 0) reject(fmt::format("a descriptor that can't be looked at: {}", errno_text(errno)));
   if (!S_ISREG(about.st_mode)) reject("something that is not memory");
   if (static_cast<std::uint64_t>(about.st_size) < piece.bytes)
     reject(fmt::format("{} bytes and announced {}", about.st_size, piece.bytes));
+}
+
+/// Keeps a file of the program as large as it is mapped: whoever opens a ticket gets a descriptor that can truncate it,
+/// and so has the program. *Errors* invalid_argument where the file takes no seal.
+void forbid_truncation(const program_file& file, const void* pointer) {
+  const int fd = file.fd.get();
+  if (can_be_truncated(fd) && ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
+    throw error(code::invalid_argument,
+                fmt::format("shared_memory::of: the file of the memory at {} takes no seal against truncation (fcntl, "
+                            "F_SEAL_SHRINK: {}), and a process that uses truncated memory is ended by SIGBUS: make the "
+                            "file by memfd_create with MFD_ALLOW_SEALING, or use shared_memory::make()",
+                            pointer, errno_text(errno)));
+  struct stat about {};
+  if (::fstat(fd, &about) != 0 || static_cast<std::size_t>(about.st_size) < file.bytes)
+    throw error(code::invalid_argument,
+                fmt::format("shared_memory::of: the file of the memory at {} was truncated meanwhile", pointer));
 }
 
 }  // namespace
@@ -139,6 +164,7 @@ std::unique_ptr<exportable_memory> make_host_memory(std::size_t bytes, access im
 
 std::unique_ptr<exportable_memory> adopt_host_memory(void* pointer, std::size_t bytes, access importers) {
   std::vector<program_file> files = files_behind_memory(pointer, bytes);
+  for (const program_file& file : files) forbid_truncation(file, pointer);
   if (importers == access::read_only)
     for (const program_file& file : files)
       if (!forbids_writing(file.fd.get()))

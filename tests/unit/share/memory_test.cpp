@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "code_of.hpp"
+#include "device/sharing.hpp"
 #include "host/share/ticket.hpp"
 #include "pgas/error.hpp"
 #include "pgas/shared_memory.hpp"
@@ -130,6 +131,40 @@ TEST(SharedMemory, OfMemoryThatExists) {
             code::invalid_argument);
   ::munmap(at, 8192);
   ::close(file);
+}
+
+TEST(SharedMemory, NeitherSideCanTruncateWhatTheOtherUses) {
+  const int file = ::memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ASSERT_EQ(::ftruncate(file, 8192), 0);
+  void* const at = ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ASSERT_NE(at, MAP_FAILED);
+  // What has no seal when it is opened is refused by the one who opens it.
+  pgas::detail::sharing_description described;
+  described.bytes = 8192;
+  std::vector<pgas::detail::shared_piece> pieces(1);
+  pieces[0].bytes = 8192;
+  pieces[0].handle.fd = pgas::detail::unique_fd(::dup(file));
+  EXPECT_EQ(code_of([&] { static_cast<void>(pgas::detail::import_host_memory(described, pieces)); }),
+            code::handle_invalid);
+  {
+    shared_memory mine = shared_memory::of(at, 8192);
+    const opened_memory theirs = opened_memory::open(mine.ticket());
+    EXPECT_NE(pgas::detail::import_host_memory(described, pieces), nullptr);
+    EXPECT_EQ(::ftruncate(file, 0), -1);
+    EXPECT_EQ(::ftruncate(pieces[0].handle.fd.get(), 4096), -1);
+    static_cast<char*>(at)[8000] = 'x';
+    EXPECT_EQ(static_cast<char*>(theirs.data())[8000], 'x');
+  }
+  ::munmap(at, 8192);
+  ::close(file);
+  // A file that takes no seal is refused where it is to be shared.
+  const int unsealed = ::memfd_create("program", MFD_CLOEXEC);
+  ASSERT_EQ(::ftruncate(unsealed, 8192), 0);
+  void* const other = ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, unsealed, 0);
+  ASSERT_NE(other, MAP_FAILED);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(other, 8192)); }), code::invalid_argument);
+  ::munmap(other, 8192);
+  ::close(unsealed);
 }
 
 TEST(SharedMemory, RefusesWhatItCannotShare) {
