@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "common/system_error.hpp"
 #include "common/thread.hpp"
@@ -159,25 +160,34 @@ std::vector<opener> exporter::opened_by(std::uint64_t of) const {
 }
 
 void exporter::remove(std::uint64_t of) noexcept {
-  std::string text;
-  std::string holders;
   std::shared_ptr<const shared_object> last;  // destroyed without the lock
+  std::string holders;
   {
     const std::lock_guard lock(mutex_);
     std::erase_if(tickets_, [of](const auto& entry) { return entry.second.of == of; });
-    last = std::move(exports_.at(of).what);
-    exports_.erase(of);
+    if (const auto one = exports_.find(of); one != exports_.end()) {
+      last = std::move(one->second.what);
+      exports_.erase(one);
+    }
     for (auto& [number, one] : sessions_) {
       if (one.of != of) continue;
       tell(one, share_reply::status::freed);
       // The thread sees the end of the connection and drops the session.
       ::shutdown(one.socket.get(), SHUT_RDWR);
-      fmt::format_to(std::back_inserter(holders), "{}{}", holders.empty() ? "" : ", ", one.pid);
+      try {
+        fmt::format_to(std::back_inserter(holders), "{}{}", holders.empty() ? "" : ", ", one.pid);
+      } catch (const std::bad_alloc&) {
+        // The line of the log names fewer processes.
+      }
     }
-    if (!holders.empty()) text = last->text();
   }
-  if (!holders.empty())
-    log_.info("{} is freed here while other processes have it open ({}): it lives until they close it", text, holders);
+  try {
+    if (!holders.empty())
+      log_.info("{} is freed here while other processes have it open ({}): it lives until they close it", last->text(),
+                holders);
+  } catch (const std::bad_alloc&) {
+    // No memory for a line of the log.
+  }
 }
 
 std::string exporter::listing() const {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -41,7 +42,11 @@ class numbered_files final : public shared_object {
     EXPECT_EQ(::pwrite(made.handle.fd.get(), &number, 8, 0), 8);
     return made;
   }
-  [[nodiscard]] std::string text() const override { return std::to_string(count_) + " files"; }
+  [[nodiscard]] std::string text() const override {
+    if (no_memory) throw std::bad_alloc();
+    return std::to_string(count_) + " files";
+  }
+  bool no_memory = false;
   std::size_t fail_at = ~std::size_t{0};
 
  private:
@@ -91,6 +96,15 @@ TEST(Exporter, ListsWhoHasItOpen) {
     EXPECT_NE(list.find("open in process " + std::to_string(::getpid())), std::string::npos) << list;
   }
   EXPECT_TRUE(comes([&] { return shared.opened_by().empty(); }));
+}
+
+TEST(Exporter, WhatOthersHaveOpenIsFreedWithoutMemoryToo) {
+  const auto files = std::make_shared<numbered_files>(1);
+  auto shared = std::make_unique<export_registration>(files);
+  const opened_ticket opened = open(shared->make_ticket({}, {}));
+  files->no_memory = true;  // for the line of the log: a destructor can't fail
+  shared.reset();
+  EXPECT_TRUE(comes([&] { return !opened.connection->alive(); }));
 }
 
 TEST(Exporter, TicketsExpireAreUsedUpAndRevoked) {
