@@ -109,8 +109,8 @@ class PGAS_API shared_memory {
   /// MFD_ALLOW_SEALING), each mapped whole. The files get the seal F_SEAL_SHRINK: nobody can truncate them any more.
   /// *Memory* must not be freed before this object, except where an importer is to keep it (cuMemCreate, memfd).
   /// *Errors* invalid_argument where it is private, managed or pinned host memory or was itself imported, where a file
-  /// takes no seal, where importers would get more than [pointer, pointer + bytes), with the number of bytes and the way
-  /// out, and where read_only can't be enforced.
+  /// takes no seal, where importers would get more than [pointer, pointer + bytes), with the number of bytes and the
+  /// way out, and where read_only can't be enforced.
   [[nodiscard]] static shared_memory of(void* pointer, std::size_t bytes, const shared_memory_options& options = {});
 
   /// The memory in this process.

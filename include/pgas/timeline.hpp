@@ -35,8 +35,8 @@ class timeline_state;
 ///
 /// *Callers* any thread. In a child of fork() only the destructor may be called, which does nothing there.
 /// *Memory* the object may be destroyed while streams still record and wait: what they use is released when they have
-/// passed. What the maker had recorded by then still comes, nothing else does. No graph that records or waits is launched
-/// after that, nor a kernel that uses word().
+/// passed. What the maker had recorded by then still comes, nothing else does. No graph that records or waits is
+/// launched after that, nor a kernel that uses word().
 /// *Errors* of all: invalid_argument on an empty object; forked_process.
 class PGAS_API timeline {
  public:
