@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import struct
 import sys
 from typing import Any, Callable, NamedTuple, Sequence
 
-from ._core import Memory
+from ._core import Memory, itemsize, raise_error
 
 
 class Array(NamedTuple):
@@ -21,6 +22,8 @@ class Array(NamedTuple):
     """In elements; None in C order."""
     library: str
     source: Any
+    readonly: bool = False
+    """Whether its library lets nobody write it."""
 
 
 # How Python numbers become words, and words numbers.
@@ -46,6 +49,14 @@ def word_bytes(value: Any, dtype: str) -> bytes:
         raise OverflowError(f"{value} does not fit in {dtype}") from wrong
 
 
+def whole_number(value: Any, what: str) -> int:
+    """A count or a number of bytes."""
+    number = operator.index(value)
+    if not 0 <= number < 1 << 62:
+        raise ValueError(f"{what} is a number from 0 to 2**62 - 1, not {number}")
+    return number
+
+
 def word_bits(value: Any, dtype: str) -> int:
     """The bit pattern of one number."""
     return int.from_bytes(word_bytes(value, dtype), "little")
@@ -55,6 +66,8 @@ def number_of(bits: int, dtype: str, itemsize: int) -> Any:
     """The number with a bit pattern."""
     if dtype == "bfloat16":
         return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
+    if dtype not in _formats:
+        raise TypeError(f"a single value of type {dtype} is no number of Python: get() an array")
     return struct.unpack(_formats[dtype], bits.to_bytes(itemsize, "little"))[0]
 
 
@@ -73,8 +86,18 @@ _numpy_types: dict[Any, tuple[str, int]] = {}
 _torch_types: dict[Any, tuple[str, int]] = {}
 
 
+def _native(dtype: Any) -> Any:
+    """A type of NumPy whose bytes are as the processor's. The library moves and adds bytes, so others would be other numbers."""
+    if not dtype.isnative:
+        raise TypeError(f"the element type {dtype.str if dtype.names is None else dtype} has another byte order than this machine: convert "
+                        "the array first, a.astype(a.dtype.newbyteorder('='))")
+    return dtype
+
+
 def _type_of_numpy(dtype: Any) -> tuple[str, int]:
-    found = _numpy_types[dtype] = (str(dtype.name), int(dtype.itemsize))
+    # Structures of one size have one name.
+    name = str(_native(dtype).name) if dtype.names is None else str(dtype)
+    found = _numpy_types[dtype] = (name, int(dtype.itemsize))
     return found
 
 
@@ -82,27 +105,37 @@ def _of_numpy(x: Any) -> Array:
     dtype = x.dtype
     name, itemsize = _numpy_types.get(dtype) or _type_of_numpy(dtype)
     strides = None
-    if not x.flags.c_contiguous:
+    flags = x.flags
+    if not flags.c_contiguous:
         strides = tuple(s // itemsize for s in x.strides)
         if any(s % itemsize for s in x.strides):
             raise ValueError("an array with strides that are no multiple of its elements: copy it first")
-    return _new(Array, (x.__array_interface__["data"][0], x.size, itemsize, name, x.shape, strides, "numpy", x))
+    return _new(Array, (x.__array_interface__["data"][0], x.size, itemsize, name, x.shape, strides, "numpy", x, not flags.writeable))
+
+
+def _of_masked(x: Any) -> Array:
+    raise TypeError("an array with a mask: what is under it has no value; pass a.filled(value), or a.data")
 
 
 def _of_torch(x: Any) -> Array:
+    if x.is_conj() or x.is_neg():
+        raise TypeError("a torch tensor whose conjugation or negation is still to be done (lazily): its memory has other values; pass "
+                        "x.resolve_conj(), or x.resolve_neg()")
+    if str(x.layout) != "torch.strided" or x.is_meta:
+        raise TypeError(f"a torch tensor without memory of its elements (layout {x.layout}, device {x.device}): pass a dense one, x.to_dense()")
     dtype = x.dtype
     found = _torch_types.get(dtype)
     if found is None:
         found = _torch_types[dtype] = (str(dtype).removeprefix("torch."), x.element_size())
     strides = None if x.is_contiguous() else tuple(x.stride())
-    return _new(Array, (x.data_ptr(), x.numel(), found[1], found[0], x.shape, strides, "torch", x))
+    return _new(Array, (x.data_ptr(), x.numel(), found[1], found[0], x.shape, strides, "torch", x, False))
 
 
 def _of_cupy(x: Any) -> Array:
     dtype = x.dtype
     name, itemsize = _numpy_types.get(dtype) or _type_of_numpy(dtype)
     strides = None if x.flags.c_contiguous else tuple(s // itemsize for s in x.strides)
-    return _new(Array, (x.data.ptr, x.size, itemsize, name, x.shape, strides, "cupy", x))
+    return _new(Array, (x.data.ptr, x.size, itemsize, name, x.shape, strides, "cupy", x, False))
 
 
 def _of_jax(x: Any) -> Array:
@@ -113,7 +146,7 @@ def _of_jax(x: Any) -> Array:
 def _of_memory(x: Memory) -> Array:
     strides = None if _contiguous(x.shape, x.strides) else x.strides
     count = x.nbytes // x.itemsize
-    return Array(x.ptr, count, x.itemsize, x.dtype, x.shape, strides, "memory", x)
+    return Array(x.ptr, count, x.itemsize, x.dtype, x.shape, strides, "memory", x, x.readonly)
 
 
 def _of_interface(x: Any) -> Array:
@@ -121,7 +154,7 @@ def _of_interface(x: Any) -> Array:
 
     if hasattr(x, "__cuda_array_interface__"):
         about = x.__cuda_array_interface__
-        dtype = np.dtype(about["typestr"])
+        dtype = _native(np.dtype(about["typestr"]))
         shape = tuple(about["shape"])
         steps = about.get("strides")
         strides = None if steps is None else tuple(s // dtype.itemsize for s in steps)
@@ -130,7 +163,7 @@ def _of_interface(x: Any) -> Array:
         count = 1
         for extent in shape:
             count *= extent
-        return Array(about["data"][0], count, dtype.itemsize, dtype.name, shape, strides, "memory", x)
+        return Array(about["data"][0], count, dtype.itemsize, dtype.name, shape, strides, "memory", x, bool(about["data"][1]))
     try:
         return _of_numpy(np.asarray(memoryview(x)))._replace(source=x)
     except TypeError:
@@ -146,6 +179,8 @@ _known: dict[type, Callable[[Any], Array]] = {Memory: _of_memory}
 def _find(kind: type) -> Callable[[Any], Array]:
     for base in kind.__mro__:
         root = base.__module__.split(".")[0]
+        if root == "numpy" and base.__name__ == "MaskedArray":
+            return _of_masked
         if root == "numpy" and base.__name__ == "ndarray":
             return _of_numpy
         if root == "torch" and base.__name__ == "Tensor":
@@ -167,6 +202,48 @@ def describe(x: Any) -> Array:
     if handler is None:
         handler = _known[kind] = _find(kind)
     return handler(x)
+
+
+def shape_of(shape: int | Sequence[int]) -> tuple[int, ...]:
+    """The shape of a new array."""
+    made = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
+    if any(extent < 0 for extent in made):
+        raise ValueError(f"the shape {made} has a negative extent")
+    return made
+
+
+def bytes_of(what: str, shape: tuple[int, ...], dtype: str) -> int:
+    """How many bytes an array has. Raises where that is more than there are addresses."""
+    size = item = itemsize(dtype)
+    room = item
+    for extent in shape:
+        size *= extent
+        room *= max(extent, 1)
+    if room >= 1 << 62:
+        raise_error(201, f"{what}: {dtype} elements of the shape {shape} have {room} bytes, more than any memory: give a smaller shape", -1)
+    return size
+
+
+def may_overlap(about: Array) -> bool:
+    """Whether two elements may be the same memory. False is certain."""
+    if about.strides is None:
+        return False
+    reach = 0
+    for stride, extent in sorted((abs(stride), extent) for extent, stride in zip(about.shape, about.strides) if extent > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (extent - 1)
+    return False
+
+
+def writable(about: Array, what: str) -> Array:
+    """The same array, for an operation that writes it. Raises where it must not be written, or would not keep what is written."""
+    if about.readonly:
+        raise ValueError(f"{what}: the array is read-only, and would be written: pass a copy")
+    if about.size > 0 and may_overlap(about):
+        raise ValueError(f"{what}: elements of the array may share memory (shape {tuple(about.shape)}, strides {tuple(about.strides or ())}), and "
+                         "each would be written: pass a copy; broadcast_to() and expand() make such views")
+    return about
 
 
 def gpu_of(x: Array) -> int | None:
@@ -194,7 +271,7 @@ def dtype_name(dtype: Any) -> str:
         return text.removeprefix("torch.")
     import numpy as np
 
-    return str(np.dtype(dtype).name)
+    return str(_native(np.dtype(dtype)).name)
 
 
 def library_of(like: Any, on_gpu: bool) -> str:

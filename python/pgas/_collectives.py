@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _tracing
-from ._array_interop import Array, describe
+from ._array_interop import Array, describe, writable
 from ._stream import CURRENT, resolve
 from ._tracing import fits, traceable
 
@@ -68,7 +68,7 @@ class Collectives:
         if stream is CURRENT and group.collective_arrays(name, operation, out, x, in_blocks, 0 if any_count else out_blocks, root):
             return
         source = _plain(x, name)
-        to = source if out is x else _plain(out, name)
+        to = writable(source if out is x else _plain(out, name), name)
         if to.dtype != source.dtype:
             raise TypeError(f"{name}: the output is of {to.dtype}, the input of {source.dtype}")
         count = source.size // in_blocks

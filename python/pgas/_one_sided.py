@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from . import _tracing
-from ._array_interop import Array, describe, number_of, word_bits, word_bytes
+from ._array_interop import Array, describe, number_of, word_bits, word_bytes, writable
 from ._stream import CURRENT, resolve
 from ._tracing import fits, traceable
 
@@ -66,10 +66,10 @@ class Operations:
             return
         if stream is CURRENT and self._core.copy_arrays(get, to, source, pe, nbi):
             return
-        here = describe(to)
         if not get and isinstance(source, (int, float, bool)):
             self.p(to, source, pe, stream=stream)
             return
+        here = writable(describe(to), "get" if get else "put")
         there = describe(source)
         if here.dtype != there.dtype:
             raise TypeError(f"{'get' if get else 'put'}: the destination is of {here.dtype}, the source of {there.dtype}")
@@ -104,7 +104,7 @@ class Operations:
             node = _tracing.operators
             node.put_number(node.order_of(self), destination, value, self._number, pe, stream is CURRENT)
             return
-        word = _word(destination, "p")
+        word = writable(_word(destination, "p"), "p")
         self._core.store(word.ptr, word_bytes(value, word.dtype), pe, resolve(self, stream, word))
 
     def g(self, source: Any, pe: int) -> Any:
@@ -123,17 +123,18 @@ class Operations:
             return
         if op not in ("set", "add"):
             raise ValueError(f"put_signal: op is 'set' or 'add', not '{op}'")
-        word = _signal_word(signal, "put_signal")
-        here, there = describe(destination), describe(source)
+        word = writable(_signal_word(signal, "put_signal"), "put_signal")
+        here, there = writable(describe(destination), "put_signal"), describe(source)
         if here.strides is not None or there.strides is not None:
             self.put(destination, source, pe, stream=stream, nbi=nbi)
-            self._core.signal(word.ptr, value, op == "add", pe, resolve(self, stream, here, there, word))
+            self._core.signal(word.ptr, word_bits(value, word.dtype), op == "add", pe, resolve(self, stream, here, there, word))
             return
         if here.dtype != there.dtype or here.size != there.size:
             raise TypeError(f"put_signal: the destination is {here.size} of {here.dtype}, the source {there.size} of "
                             f"{there.dtype}")
         queue = resolve(self, stream, here, there, word)
-        self._core.put_signal(here.ptr, there.ptr, here.size * here.itemsize, word.ptr, value, op == "add", pe, queue, nbi)
+        self._core.put_signal(here.ptr, there.ptr, here.size * here.itemsize, word.ptr,
+                              word_bits(value, word.dtype), op == "add", pe, queue, nbi)
 
     # ---- signals and waits ------------------------------------------------------------------------------------------
 
@@ -144,8 +145,8 @@ class Operations:
             node = _tracing.operators
             node.signal(node.order_of(self), signal, value, self._number, pe, False, stream is CURRENT)
             return
-        word = _signal_word(signal, "signal_set")
-        self._core.signal(word.ptr, value, False, pe, resolve(self, stream, word))
+        word = writable(_signal_word(signal, "signal_set"), "signal_set")
+        self._core.signal(word.ptr, word_bits(value, word.dtype), False, pe, resolve(self, stream, word))
 
     @traceable
     def signal_add(self, signal: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
@@ -154,8 +155,8 @@ class Operations:
             node = _tracing.operators
             node.signal(node.order_of(self), signal, value, self._number, pe, True, stream is CURRENT)
             return
-        word = _signal_word(signal, "signal_add")
-        self._core.signal(word.ptr, value, True, pe, resolve(self, stream, word))
+        word = writable(_signal_word(signal, "signal_add"), "signal_add")
+        self._core.signal(word.ptr, word_bits(value, word.dtype), True, pe, resolve(self, stream, word))
 
     def signal_fetch(self, signal: Any) -> int:
         """This PE's own signal word."""
@@ -166,6 +167,8 @@ class Operations:
         about = describe(words)
         if about.strides is not None:
             raise ValueError("a wait: the words lie one behind the other")
+        if timeout is not None and not timeout >= 0:
+            raise ValueError(f"a wait: timeout is a number of seconds, 0 or more, not {timeout}")
         if isinstance(values, (int, float)):
             raw = word_bytes(values, about.dtype)
         else:
@@ -226,17 +229,19 @@ class Operations:
             node = _tracing.operators
             node.atomic(node.order_of(self), target, name, value, self._number, pe, stream is CURRENT)
             return
-        word = _word(target, f"atomic_{name}")
+        word = writable(_word(target, f"atomic_{name}"), f"atomic_{name}")
         self._core.atomic(name, word.dtype, word.ptr, word_bits(value, word.dtype), word_bits(condition, word.dtype), False, pe,
                           resolve(self, stream, word), 0)
 
     def _atomic_fetch(self, name: str, target: Any, value: Any, pe: int, out: Any, stream: Any, condition: Any = 0) -> Any:
         word = _word(target, f"atomic_{name}")
+        if name != "fetch":
+            writable(word, f"atomic_{name}")
         bits = word_bits(value, word.dtype), word_bits(condition, word.dtype)
         if out is None:
             old = self._core.atomic(name, word.dtype, word.ptr, *bits, True, pe, None, 0)
             return number_of(old or 0, word.dtype, word.itemsize)
-        result = _word(out, "out")
+        result = writable(_word(out, "out"), f"atomic_{name}")
         if result.dtype != word.dtype:
             raise TypeError(f"atomic_{name}: out is of {result.dtype}, the word of {word.dtype}")
         queue = resolve(self, stream, word, result)
@@ -350,7 +355,7 @@ class Operations:
     @contextmanager
     def lock(self, word: Any) -> Iterator[None]:
         """`with world.lock(word):` is entered by one PE at a time. The word is a uint64 or int64 of the heap, zero at first."""
-        at = _signal_word(word, "lock").ptr
+        at = writable(_signal_word(word, "lock"), "lock").ptr
         self._core.set_lock(at)
         try:
             yield

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Sequence
 
 from . import _core, _tracing
-from ._array_interop import describe, dtype_name, extent_bytes, library_of, make
+from ._array_interop import bytes_of, describe, dtype_name, extent_bytes, library_of, make, shape_of, whole_number
 from ._collectives import Collectives
 from ._core import Memory
 from ._error import Code, Error
@@ -28,13 +28,6 @@ def _caller() -> str:
     while frame is not None and frame.f_code.co_filename.startswith(_package):
         frame = frame.f_back
     return "?" if frame is None else f"{frame.f_code.co_filename[-300:]}:{frame.f_lineno}"
-
-
-def _shape_of(shape: int | Sequence[int]) -> tuple[int, ...]:
-    made = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
-    if any(extent < 0 for extent in made):
-        raise ValueError(f"the shape {made} has a negative extent")
-    return made
 
 
 class Context:
@@ -163,15 +156,13 @@ class World(Operations, Collectives):
         return self._core.allocate(nbytes, alignment, zero, call)
 
     def _array(self, what: str, shape: int | Sequence[int], dtype: Any, like: Any, zero: bool) -> Any:
-        extents = _shape_of(shape)
+        extents = shape_of(shape)
         template = None if like is None or isinstance(like, str) or type(like).__name__ == "module" else describe(like)
         if dtype is None:
             dtype = "float32" if template is None else template.dtype
         name = dtype_name(dtype)
         library = library_of(self._like if like is None else like, self.device is not None)
-        size = _core.itemsize(name)
-        for extent in extents:
-            size *= extent
+        size = bytes_of(what, extents, name)
         memory = self._allocate(f"{what}({extents}, {name})", size, _alignment, zero)
         return make(memory.view(extents, name), library)
 
@@ -203,6 +194,7 @@ class World(Operations, Collectives):
     def allocate(self, nbytes: int, *, alignment: int = 16, zero: bool = False) -> Memory:
         """Collective: plain memory on the heap of every PE, for libraries that take DLPack, the CUDA array interface or, on
         the host heap, buffers."""
+        nbytes, alignment = whole_number(nbytes, "allocate: nbytes"), whole_number(alignment, "allocate: alignment")
         return self._allocate(f"allocate({nbytes}, alignment={alignment}, zero={zero})", nbytes, alignment, zero)
 
     def collect(self) -> int:

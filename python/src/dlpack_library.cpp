@@ -34,7 +34,8 @@ bool in_c_order(const dl_tensor& of) {
 
 class dlpack_library final : public array_library {
  public:
-  explicit dlpack_library(const exchange_table& functions) : functions_(functions) {}
+  dlpack_library(const exchange_table& functions, nb::handle type)
+      : functions_(functions), lazy_(nb::hasattr(type, "is_neg") && nb::hasattr(type, "is_conj")) {}
 
   [[nodiscard]] std::optional<array_description> describe(nb::handle array) const override {
     dl_tensor about{};
@@ -43,6 +44,8 @@ class dlpack_library final : public array_library {
       return std::nullopt;
     }
     if (about.lanes != 1 || about.bits % 8 != 0 || !in_c_order(about)) return std::nullopt;
+    if (lazy_ && (is_true(array, is_neg_) || (about.code == complex_code && is_true(array, is_conj_))))
+      return std::nullopt;
     array_description to;
     to.data = reinterpret_cast<std::uintptr_t>(about.data) + about.byte_offset;
     to.count = 1;
@@ -61,7 +64,19 @@ class dlpack_library final : public array_library {
   }
 
  private:
+  static constexpr std::uint8_t complex_code = 5;
+
+  [[nodiscard]] static bool is_true(nb::handle array, nb::handle method) {
+    const nb::object answer = nb::steal(PyObject_CallMethodNoArgs(array.ptr(), method.ptr()));
+    if (!answer.is_valid()) PyErr_Clear();
+    return answer.ptr() != Py_False;
+  }
+
   const exchange_table& functions_;
+  /// Arrays may have their conjugation or negation still to be done, which the table does not tell: torch's.
+  const bool lazy_;
+  const nb::handle is_neg_ = PyUnicode_InternFromString("is_neg");
+  const nb::handle is_conj_ = PyUnicode_InternFromString("is_conj");
 };
 
 }  // namespace
@@ -72,7 +87,7 @@ const array_library* find_dlpack_library(nb::handle type) {
   const auto* const table =
       static_cast<const exchange_table*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
   if (table->major != known_major || table->tensor_from_object == nullptr) return nullptr;
-  return new dlpack_library(*table);
+  return new dlpack_library(*table, type);
 }
 
 }  // namespace pgas::python

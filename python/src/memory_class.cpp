@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -48,17 +49,29 @@ memory reshape(const memory& of, std::vector<std::int64_t> shape, const std::str
   if (!made.strides.empty() && made.strides.size() != made.shape.size())
     throw nb::value_error("view: one stride for each dimension");
   if (!of.strides.empty()) throw nb::value_error("view: only of memory in C order");
+  const std::int64_t item = made.type.bytes();
+  // Without a dimension that is 0, so that strides do not overflow either.
+  std::int64_t product = item;
+  for (const std::int64_t extent : made.shape) {
+    if (extent < 0) throw nb::value_error("view: a dimension is negative");
+    if (__builtin_mul_overflow(product, std::max<std::int64_t>(extent, 1), &product))
+      throw nb::value_error("view: the shape has more bytes than 63 bits can count");
+  }
   const std::int64_t room = of.count() * of.type.bytes();
   std::int64_t first = offset;
-  std::int64_t last = offset + made.type.bytes();
+  std::int64_t last = 0;
+  bool beyond = __builtin_add_overflow(offset, item, &last);
   const std::vector<std::int64_t> steps = made.all_strides();
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (made.shape[i] < 0) throw nb::value_error("view: a dimension is negative");
+    std::int64_t step = 0;
+    std::int64_t reach = 0;
+    beyond |= __builtin_mul_overflow(steps[i], item, &step);
     if (made.shape[i] == 0) continue;
-    const std::int64_t reach = (made.shape[i] - 1) * steps[i] * made.type.bytes();
-    (reach < 0 ? first : last) += reach;
+    beyond |= __builtin_mul_overflow(made.shape[i] - 1, step, &reach);
+    std::int64_t& side = reach < 0 ? first : last;
+    beyond |= __builtin_add_overflow(side, reach, &side);
   }
-  if (made.count() > 0 && (first < 0 || last > room))
+  if (made.count() > 0 && (beyond || first < 0 || last > room))
     throw nb::value_error("view: the shape reaches beyond the memory");
   made.data = of.data + (made.count() > 0 ? offset : 0);
   return made;

@@ -107,6 +107,114 @@ def test_what_operations_do_not_take(world, call):
     assert not x.any()
 
 
+WRITES = {
+    "get": lambda w, x, d: w.get(d, x, 0), "all_reduce": lambda w, x, d: w.all_reduce(x, out=d), "put": lambda w, x, d: w.put(d, x, 0),
+    "p": lambda w, x, d: w.p(d[:1], 1, 0), "atomic_add": lambda w, x, d: w.atomic_add(d[:1], 1, 0),
+    "atomic_fetch_add": lambda w, x, d: w.atomic_fetch_add(d[:1], 1, 0), "put_signal": lambda w, x, d: w.put_signal(d, x, w.zeros(1, "uint64"), 1, 0),
+}
+
+
+@pytest.mark.parametrize("call", WRITES)
+@pytest.mark.parametrize("make", [lambda x: np.frombuffer(bytes(16), "int32"), lambda x: np.broadcast_to(np.zeros(1, "int32"), 4),
+                                  lambda x: np.lib.stride_tricks.as_strided(np.zeros(8, "int32"), (2, 2), (4, 4)).T, lambda x: x])
+def test_what_may_not_be_written_is_refused(world, call, make):
+    x = world.full(4, 7, "int32")
+    own = world.zeros(4, "int32")
+    own.flags.writeable = False
+    target = make(own)
+    if call in ("p", "atomic_add", "atomic_fetch_add") and target.flags.writeable:
+        pytest.skip("one element overlaps no other")
+    before = target.tobytes()
+    source = x.reshape(target.shape)
+    with pytest.raises(ValueError, match="read-only|share memory|in C order"):
+        WRITES[call](world, source, target)
+    assert target.tobytes() == before
+
+
+@pytest.mark.parametrize("dtype", [">i4", ">f8", ">u8", ">f2", ">c8"])
+def test_another_byte_order_is_refused_by_name(world, dtype):
+    dtype = np.dtype(dtype)
+    other = np.zeros(4, dtype)
+    x = world.zeros(4 * dtype.itemsize, "uint8").view(dtype)  # symmetric memory
+    plain = world.zeros(4, "uint64")
+    calls = [lambda: world.put(x, other, 0), lambda: world.get(other, x, 0), lambda: world.put(plain, other, 0), lambda: world.get(other, plain, 0),
+             lambda: world.p(x[:1], 1, 0), lambda: world.g(x[:1], 0), lambda: world.wait_until(x[:1], ">=", 1), lambda: world.test(x[:1], "==", 1),
+             lambda: world.wait_until_any(x, "==", 1), lambda: world.atomic_add(x[:1], 1, 0), lambda: world.atomic_fetch_add(x[:1], 1, 0),
+             lambda: world.all_reduce(x), lambda: world.all_reduce(plain, out=other), lambda: world.all_gather(x, other),
+             lambda: world.put_signal(x, other, plain[:1], 1, 0), lambda: world.put_signal(plain, plain, x[:1], 1, 0),
+             lambda: world.signal_set(x[:1], 1, 0), lambda: world.peer(x, 0), lambda: world.zeros(3, dtype), lambda: world.full(3, 1, dtype),
+             lambda: pgas.share(x), lambda: pgas.shared_empty(3, dtype)]
+    for call in calls:
+        with pytest.raises(TypeError, match="byte order"):
+            call()
+    assert not other.any() and not x.any()
+
+
+def test_structures_are_copied_as_they_are_and_have_no_numbers(world):
+    dtype = np.dtype([("a", ">i4"), ("b", "<f4")])
+    x, y = world.zeros(32, "uint8").view(dtype), np.array([(1, 2.0)] * 4, dtype)
+    world.put(x, y, 0)
+    assert (x == y).all()
+    for call in (lambda: world.g(x[:1], 0), lambda: world.p(x[:1], 1, 0), lambda: world.put(x, y.view([("b", "<f4"), ("a", ">i4")]), 0)):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_masked_arrays_are_refused(world):
+    with pytest.raises(TypeError, match="mask"):
+        world.put(world.zeros(3), np.ma.masked_array(np.ones(3, "float32"), [0, 1, 0]), 0)
+
+
+def test_views_whose_reach_is_no_64_bit_number_are_refused(world):
+    memory = world.allocate(64)
+    big = 1 << 60
+    for wrong in (((5,), "float32", 0, (big,)), ((5,), "float32", 0, (-big,)), ((2,), "float64", 0, (1 << 61,)), ((2, 2), "int8", 0, (1 << 62, 1 << 62)),
+                  ((1,), "float32", 2**63 - 1), ((1,), "float32", -(2**63)), ((1 << 62,), "complex128", 0, (0,)), ((3, 0, 1 << 62, 1 << 62), "int8"),
+                  ((1, 2), "float64", 0, (1 << 62, 1))):
+        with pytest.raises((ValueError, pgas.Error)):
+            memory.view(*wrong)
+    assert memory.view((5,), "float32", 16, (-1,)).shape == (5,) and memory.view((4, 4), "int8", 0, (0, 0)).nbytes == 16
+
+
+def test_numbers_out_of_range_say_what_is_wrong(world):
+    word, signed = world.zeros(1, "uint64"), world.zeros(1, "int64")
+    for shape in (2**70, (2**40, 2**40), (0, 2**62), 2**62):
+        for make in (world.zeros, world.empty, lambda s: world.full(s, 1)):
+            with pytest.raises(pgas.Error, match="more than any memory"):
+                make(shape)
+    for wrong in (-1, 2**64):
+        with pytest.raises(ValueError, match="allocate: nbytes"):
+            world.allocate(wrong)
+        with pytest.raises(ValueError, match="allocate: alignment"):
+            world.allocate(16, alignment=wrong)
+        for call in (world.signal_set, world.signal_add, lambda w, v, pe: world.put_signal(word, word, w, v, pe)):
+            with pytest.raises(OverflowError, match="does not fit in uint64"):
+                call(word, wrong, 0)
+    world.signal_set(signed, -1, 0)
+    assert signed[0] == -1
+    for timeout in (-1, float("nan")):
+        with pytest.raises(ValueError, match="timeout is a number of seconds"):
+            world.wait_until(word, ">=", 1, timeout=timeout)
+
+
+def test_values_that_torch_has_still_to_compute_are_refused(world):
+    torch = pytest.importorskip("torch")
+    x, f = world.zeros(3, "complex64", like="torch"), world.zeros(3, "float32", like="torch")
+    c = torch.tensor([1 + 2j, 3 + 4j, 5 + 6j], dtype=torch.complex64)
+    calls = [lambda: world.put(x, c.conj(), 0), lambda: world.put(f, c.conj().imag, 0), lambda: world.put(f[:1], c.conj().imag[:1], 0),
+             lambda: world.get(torch.zeros(3, dtype=torch.complex64).conj(), x, 0), lambda: world.all_reduce(x.conj()),
+             lambda: pgas.share(pgas.shared_empty(2, "complex64", like="torch").conj()), lambda: world.put(f, torch._neg_view(torch.ones(3)), 0),
+             lambda: world.put(f, torch.tensor([0.0, 5.0, 0.0]).to_sparse(), 0), lambda: world.put(f, torch.empty(3, device="meta"), 0)]
+    for call in calls:
+        with pytest.raises(TypeError, match="torch tensor"):
+            call()
+    with pytest.raises(ValueError, match="share memory"):
+        world.get(torch.zeros(1).expand(3), f, 0)
+    assert not x.any() and not f.any()
+    world.put(x, c.conj().resolve_conj(), 0)
+    assert x.tolist() == [1 - 2j, 3 - 4j, 5 - 6j]
+
+
 def test_a_number_that_does_not_fit(world):
     with pytest.raises(OverflowError):
         world.p(world.zeros(1, "uint8"), 256, 0)
