@@ -2,6 +2,9 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
@@ -39,6 +42,23 @@ void bind_errors(nb::module_& m) {
       "The error codes: number, name, cause and fix of each.");
   m.def("raise_error",
         [](int number, const std::string& message, int pe) { throw error(static_cast<code>(number), message, pe); });
+}
+
+std::chrono::milliseconds milliseconds_of(double seconds, std::string_view what) {
+  if (!(seconds >= 0))
+    refuse(std::string(what) + " is a number of seconds, 0 or more, not " +
+           nb::cast<std::string>(nb::str(nb::float_(seconds))));
+  constexpr double as_good_as_for_ever = 1e9;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(std::min(seconds, as_good_as_for_ever) * 1000)));
+}
+
+std::uint64_t word_of(nb::handle value, std::string_view what) {
+  const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  if (!index.is_valid()) throw nb::python_error();
+  const std::uint64_t word = PyLong_AsUnsignedLongLong(index.ptr());
+  if (PyErr_Occurred() == nullptr) return word;
+  PyErr_Clear();
+  refuse(std::string(what) + " is a number from 0 to 2**64 - 1, not " + nb::cast<std::string>(nb::str(index)));
 }
 
 void release_errors() noexcept { Py_CLEAR(error_class); }

@@ -1,5 +1,6 @@
 #include "interrupt.hpp"
 
+#include <cxxabi.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -87,6 +88,14 @@ void give(std::shared_ptr<runner> used) {
 
 }  // namespace
 
+gil_released::~gil_released() {
+  try {
+    PyEval_RestoreThread(state_);
+  } catch (const abi::__forced_unwind&) {
+    for (;;) ::pause();  // an unwinding that stops here ends the process
+  }
+}
+
 bool on_main_thread() {
   static pid_t process = 0;
   static unsigned long main_thread = 0;
@@ -107,7 +116,7 @@ void run_elsewhere(std::function<void()> body, const std::function<void()>& inte
     thread->changed.notify_all();
   }
   const auto wait = [&](std::optional<std::chrono::milliseconds> limit) {
-    const nb::gil_scoped_release free;
+    const gil_released free;
     std::unique_lock lock(thread->mutex);
     if (limit) return thread->changed.wait_for(lock, *limit, [&] { return job->done; });
     thread->changed.wait(lock, [&] { return job->done; });
@@ -117,7 +126,7 @@ void run_elsewhere(std::function<void()> body, const std::function<void()>& inte
     if (PyErr_CheckSignals() == 0) continue;
     nb::python_error raised;
     {
-      const nb::gil_scoped_release free;
+      const gil_released free;
       interrupt();
     }
     if (abandon) {

@@ -13,6 +13,20 @@
 
 namespace pgas::python {
 
+/// The GIL is free during its life, as nanobind's gil_scoped_release has it, with an end of the interpreter in mind: a
+/// thread that would take the GIL then stays here until the process ends. Python before 3.14 ends such a thread by
+/// unwinding its stack, destructors and `noexcept` functions of C++ let nothing through, and the process would abort.
+class gil_released {
+ public:
+  gil_released() : state_(PyEval_SaveThread()) {}
+  ~gil_released();
+  gil_released(const gil_released&) = delete;
+  gil_released& operator=(const gil_released&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 /// Whether the calling thread is the one in which Python runs handlers of signals.
 [[nodiscard]] bool on_main_thread();
 
@@ -27,7 +41,7 @@ template <class Body>
 auto interruptible(const Body& body, const std::function<void()>& interrupt) {
   using result = std::invoke_result_t<const Body&>;
   if (!on_main_thread()) {
-    const nanobind::gil_scoped_release free;
+    const gil_released free;
     return body();
   }
   if constexpr (std::is_void_v<result>) {

@@ -200,6 +200,7 @@ void joined_world::leave() {
     teams = std::move(dropped_teams_);
     teams.push_back(std::move(everyone_));
   }
+  const std::lock_guard unused(in_use_);
   // Once the world was left, teams are destroyed without another PE.
   world_->leave();
 }

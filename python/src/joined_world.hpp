@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,13 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// The C++ world. *Errors* not_joined.
   [[nodiscard]] world& get();
   [[nodiscard]] bool left() const { return left_; }
+  /// While it is held the heap is not taken away. For threads that wait in steps, and that a thread that leaves does
+  /// not know of. *Errors* not_joined.
+  [[nodiscard]] std::shared_lock<std::shared_mutex> hold() {
+    std::shared_lock held(in_use_);
+    static_cast<void>(get());
+    return held;
+  }
 
   /// body(), which may wait for other PEs. Ctrl-C aborts the world, as a collective that one PE has left can't be
   /// completed. *Callers* with the GIL, which is free meanwhile.
@@ -82,6 +90,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   const int n_pes_;
   const int gpu_;
   std::atomic<bool> left_{false};
+  std::shared_mutex in_use_;
 
   std::mutex collective_;  ///< one call of agree() and what follows at a time
   std::size_t room_ = 0;   ///< words of words_, half of them for results

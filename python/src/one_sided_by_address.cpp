@@ -54,7 +54,7 @@ detail::datatype datatype_of(const std::string& name) {
 }
 
 void copy_at(const place& where, bool get, address to, address from, std::size_t bytes, int pe) {
-  const nb::gil_scoped_release free;
+  const gil_released free;
   if (get)
     detail::get_bytes(where.target(), pointer(to), pointer(from), bytes, pe);
   else
@@ -108,7 +108,7 @@ void copy_strided(joined_world& of, bool get, address to, address from, const st
     form.from = dims.back().from;
     dims.pop_back();
   }
-  const nb::gil_scoped_release free;
+  const gil_released free;
   std::vector<std::int64_t> index(dims.size(), 0);
   for (;;) {
     std::int64_t to_offset = 0;
@@ -132,7 +132,7 @@ void copy_strided(joined_world& of, bool get, address to, address from, const st
 void store(joined_world& of, address to, const nb::bytes& value, int pe, nb::handle on) {
   const place where(of, on, false);
   const std::size_t bytes = value.size();
-  const nb::gil_scoped_release free;
+  const gil_released free;
   detail::store_bytes(where.target(), pointer(to), value.c_str(), bytes, bytes, pe);
 }
 
@@ -140,7 +140,7 @@ nb::bytes load(joined_world& of, address from, std::size_t bytes, int pe) {
   std::array<char, 16> value{};
   if (bytes > value.size()) throw nb::value_error("g: at most 16 bytes");
   {
-    const nb::gil_scoped_release free;
+    const gil_released free;
     detail::load_bytes(detail::blocking(of.get()), value.data(), pointer(from), bytes, pe);
   }
   return nb::bytes(value.data(), bytes);
@@ -149,7 +149,7 @@ nb::bytes load(joined_world& of, address from, std::size_t bytes, int pe) {
 void put_signal(joined_world& of, address to, address from, std::size_t bytes, address signal, std::uint64_t value,
                 bool add, int pe, nb::handle on, bool nbi) {
   const place where(of, on, nbi);
-  const nb::gil_scoped_release free;
+  const gil_released free;
   detail::put_signal_bytes(where.target(), pointer(to), pointer(from), bytes, static_cast<signal_t*>(pointer(signal)),
                            value, add ? signal_op::add : signal_op::set, pe);
 }
@@ -157,7 +157,7 @@ void put_signal(joined_world& of, address to, address from, std::size_t bytes, a
 void signal(joined_world& of, address word, std::uint64_t value, bool add, int pe, nb::handle on) {
   const place where(of, on, false);
   auto* const at = static_cast<signal_t*>(pointer(word));
-  const nb::gil_scoped_release free;
+  const gil_released free;
   world& w = of.get();
   if (where.on() == nullptr)
     add ? signal_add(w, at, value, pe) : signal_set(w, at, value, pe);
@@ -206,7 +206,7 @@ std::optional<std::uint64_t> atomic(joined_world& of, const std::string& name, c
   const place where(of, on, false);
   detail::atomic_op update = atomic_op_of(name, type, target, value, condition);
   update.fetches = fetches;
-  const nb::gil_scoped_release free;
+  const gil_released free;
   if (where.on() != nullptr) {
     detail::enqueue_update(where.target(), update, pointer(result), pe);
     return std::nullopt;
@@ -270,6 +270,7 @@ nb::object wait(joined_world& of, const std::string& type, address words, std::s
   std::vector<std::size_t> indices(kind == detail::which::some ? count : 0);
   world& w = of.get();
   const auto test = [&] {
+    const auto held = of.hold();
     return detail::test_words(w, described.set, kind, indices.empty() ? nullptr : indices.data());
   };
   const bool idle =
@@ -280,13 +281,13 @@ nb::object wait(joined_world& of, const std::string& type, address words, std::s
   const bool interruptible_here = on_main_thread();
   std::size_t found = 0;
   {
-    const nb::gil_scoped_release free;
+    const gil_released free;
     const auto begin = clock::now();
     auto looked = begin;
     for (unsigned pauses = 0;; ++pauses) {
       found = test();
       if (once || idle || is_met(kind, found)) break;
-      w.check();
+      of.get().check();
       const auto now = clock::now();
       if (bounded && now - begin > limit)
         throw error(code::wait_timeout,
@@ -317,7 +318,7 @@ void wait_on_stream(joined_world& of, const std::string& type, address words, st
   if (described.set.values != nullptr) throw nb::value_error("a wait on a stream: one value for all words");
   const stream_argument where(of, on);
   if (where.get() == nullptr) throw nb::value_error("a wait on a stream: no stream");
-  const nb::gil_scoped_release free;
+  const gil_released free;
   detail::enqueue_wait(of.get(), *where.get(), described.set);
 }
 
@@ -336,7 +337,7 @@ void bind_operations(nb::class_<joined_world>& c) {
       .def(
           "signal_fetch",
           [](joined_world& of, address word) {
-            const nb::gil_scoped_release free;
+            const gil_released free;
             return signal_fetch(of.get(), static_cast<const signal_t*>(pointer(word)));
           },
           "word"_a)

@@ -44,7 +44,7 @@ std::shared_ptr<joined_world> join_elsewhere(std::function<world()> join) {
         },
         true);
   } else {
-    const nb::gil_scoped_release free;
+    const gil_released free;
     body();
   }
   leave_at_exit(shared->joined);
@@ -55,9 +55,7 @@ config settings_from(const nb::dict& given) {
   config settings = config::from_environment();
   for (const auto [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
-    const auto milliseconds = [&] {
-      return std::chrono::milliseconds(static_cast<std::int64_t>(nb::cast<double>(value) * 1000));
-    };
+    const auto milliseconds = [&] { return milliseconds_of(nb::cast<double>(value), "join: " + name); };
     if (name == "heap") {
       const auto kind = nb::cast<std::string>(value);
       if (kind != "auto" && kind != "cuda" && kind != "host")
@@ -120,7 +118,7 @@ struct python_stream {
   python_stream(const python_stream&) = delete;
   python_stream& operator=(const python_stream&) = delete;
   ~python_stream() {
-    const nb::gil_scoped_release free;
+    const gil_released free;
     on.reset();
   }
 };
@@ -182,7 +180,7 @@ void bind_world(nb::module_& m) {
       "make_unique_id",
       [] {
         const bootstrap_options options = detail::make_bootstrap_options(config::from_environment());
-        const nb::gil_scoped_release free;
+        const gil_released free;
         return make_unique_id(options);
       },
       "A word by which processes join: make it on PE 0, and give it to all.");
@@ -204,7 +202,7 @@ void bind_world(nb::module_& m) {
       .def("info", &info_of, "pe"_a)
       .def("usage", &usage_of)
       .def("check", [](joined_world& of) { of.get().check(); })
-      .def("abort", &joined_world::abort, "reason"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("abort", &joined_world::abort, "reason"_a, nb::call_guard<gil_released>())
       .def("leave",
            [](joined_world& of) {
              if (of.left()) return;
@@ -213,7 +211,7 @@ void bind_world(nb::module_& m) {
              } catch (const error&) {
                // leave() throws the failure of the world.
              }
-             const nb::gil_scoped_release free;
+             const gil_released free;
              of.leave();
            })
       .def("barrier", [](joined_world& of) { of.blocking([&] { of.get().barrier_all(); }); })

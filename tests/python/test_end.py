@@ -58,6 +58,46 @@ def test_a_planned_end_leaves_in_any_way(launch, end):
     launch(3, f"import sys, pgas\nworld = pgas.join()\nx = world.zeros(4)\n{end}").check()
 
 
+DAEMON = """
+import sys, threading, time, pgas
+world = pgas.join()
+x, word, lock, timeline = world.zeros(10), world.zeros(1, "uint64"), world.zeros(1, "int64"), pgas.Timeline()
+started = threading.Event()
+def forever(call):
+    while True:
+        call()
+        started.set()
+def once(call):
+    started.set()
+    call()
+def hold():
+    with world.lock(lock):
+        started.set()
+        time.sleep(1000)
+def work():
+    try:
+        {work}
+    except pgas.Error as failed:
+        assert failed.code is pgas.Code.not_joined, failed
+threading.Thread(target=work, daemon=True).start()
+started.wait()
+time.sleep(0.2)
+{end}
+print("end", flush=True)
+"""
+
+
+@pytest.mark.parametrize("end", ["", "world.leave(); time.sleep(0.3)", "sys.exit(0)"])
+@pytest.mark.parametrize("work", [
+    "once(lambda: world.wait_until(word, '>=', 1))", "once(lambda: world.wait_until_any(word, '>=', 1))", "once(lambda: timeline.wait(5))",
+    "forever(lambda: world.p(x[:1], 1.0, 0))", "forever(lambda: world.g(x[:1], 0))", "forever(lambda: world.atomic_fetch_add(word, 0, 0))",
+    "forever(lambda: world.put(x, x, 0))", "hold()", "forever(lambda: world.test(word, '>=', 1))", "forever(pgas.Timeline().query)",
+])
+def test_the_interpreter_ends_while_a_daemon_thread_is_inside_a_call(launch, work, end):
+    job = launch(1, DAEMON.format(work=work, end=end))
+    assert job.status == 0 and job.out in ("end\n", "" if "exit" in end else "end\n") and "terminate" not in job.err, f"{job.status} {job.out} {job.err}"
+
+
 def test_after_leaving_calls_raise_and_another_world_can_be_joined(launch):
     launch(2, """
 import pgas
