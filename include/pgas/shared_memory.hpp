@@ -54,14 +54,20 @@ struct shared_memory_options {
 
 /// What a ticket allows.
 struct ticket_options {
-  std::chrono::seconds lifetime{0};  ///< from now on; 0: until it is revoked
-  int opens = 0;                     ///< how many processes may open it, one after another or at once; 0: any number
-  std::optional<uid_t> user{};       ///< whose processes may open it; not set: those of this process's own user
+  std::chrono::milliseconds lifetime{0};  ///< from now on; 0: until it is revoked
+  int opens = 0;                ///< how many processes may open it, one after another or at once; 0: any number
+  std::optional<uid_t> user{};  ///< whose processes may open it; not set: those of this process's own user
   /// Says when the memory is ready: a timeline made by this process (`pgas/timeline.hpp`) in which it records once the
   /// memory is filled, and each time that it is filled anew. Whoever opens the ticket waits for the last record, and
   /// can do so again: opened_memory::wait(). One timeline may go with any number of tickets. Not for tickets of
   /// timelines and events.
   const timeline* ready = nullptr;
+  /// read_only: importers by this ticket may only read, though others may write. Refused where the system does not
+  /// enforce it, and for timelines and events.
+  access importers = access::read_write;
+  /// What the program has to say of the memory, such as shapes: opened_memory::description() is the same bytes. At most
+  /// 1 MiB; they are in the ticket, readable by whoever has it.
+  std::string description{};
 };
 
 /// A process that has memory of this one open.
@@ -120,10 +126,10 @@ class PGAS_API shared_memory {
   /// Whether there is memory.
   [[nodiscard]] explicit operator bool() const noexcept { return memory_ != nullptr; }
 
-  /// A new ticket: printable text of at most 1024 characters without blanks, which a file, a pipe, an HTTP body or a
-  /// variable can carry. Whoever has it, on this host and as the user that it is for, can open the memory.
-  /// *Errors* invalid_argument, also where `ready` was opened here and not made; system where no socket or thread can
-  /// be made, config_value where PGAS_SOCKET_DIR is to blame.
+  /// A new ticket: printable text of at most 1024 characters without blanks, and four for each three bytes of a
+  /// description, which a file, a pipe, an HTTP body or a variable can carry. Whoever has it, on this host and as the
+  /// user that it is for, can open the memory. *Errors* invalid_argument, also where `ready` was opened here and not
+  /// made; system where no socket or thread can be made, config_value where PGAS_SOCKET_DIR is to blame.
   [[nodiscard]] std::string ticket(const ticket_options& options = {});
   /// Makes all tickets made so far invalid. Processes that have the memory open keep it.
   void revoke();
@@ -179,6 +185,10 @@ class PGAS_API opened_memory {
   [[nodiscard]] explicit operator bool() const noexcept { return memory_ != nullptr; }
   /// What this process may do with it.
   [[nodiscard]] pgas::access access() const noexcept;
+  /// Where it is mapped to be used: the number of the GPU is this process's, whatever the exporter's is.
+  [[nodiscard]] memory_place place() const noexcept;
+  /// ticket_options::description of the ticket that this object was opened by: as the exporter has written it.
+  [[nodiscard]] const std::string& description() const noexcept { return description_; }
   /// Whose memory it is.
   [[nodiscard]] const memory_exporter& exporter() const noexcept;
   /// Whether the exporter still runs. Takes a system call or two; false within a second after its end. Always true for
@@ -203,6 +213,7 @@ class PGAS_API opened_memory {
  private:
   std::shared_ptr<detail::imported_memory> memory_;
   std::shared_ptr<detail::carried_timeline> ready_;  // of the ticket that this object was opened by
+  std::string description_;                          // of the same
 };
 
 }  // namespace pgas

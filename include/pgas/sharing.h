@@ -37,6 +37,7 @@ typedef struct pgas_ticket_options {
   int opens;                          ///< 0: any number
   int64_t user;                       ///< whose processes may open it; -1: those of this process's own user
   const struct pgas_timeline* ready;  ///< says when the memory is ready; null: the ticket carries no timeline
+  int read_only;                      ///< not 0: importers by this ticket may only read, though others may write
 } pgas_ticket_options;
 
 /// A process that has memory of this one open: pgas::opener.

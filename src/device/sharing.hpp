@@ -58,6 +58,11 @@ class exportable_memory {
   [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
   /// *Errors* device_failed, system.
   [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
+  /// What importers that may only read it get. The memory's own piece will do where they are kept from writing by what
+  /// they do not get otherwise: the access of a GPU's mapping. *Errors* device_failed, system.
+  [[nodiscard]] virtual shared_piece read_only_piece(std::size_t number) const { return piece(number); }
+  /// Before a ticket is made by which others may only read. *Errors* invalid_argument where nothing would enforce it.
+  virtual void allow_read_only() const {}
   /// All pieces by fabric handle, for other hosts; none where the memory has no such handles.
   [[nodiscard]] virtual std::vector<shared_piece> fabric_pieces() const { return {}; }
 };

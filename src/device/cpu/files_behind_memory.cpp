@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -66,8 +67,9 @@ std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
   return found;
 }
 
-/// A new descriptor for that file, found among those of this process; none if it has none. Opened by name: another
-/// thread may be closing the descriptor.
+/// A new descriptor for that file, found among those of this process for reading and writing; none if it has none.
+/// The copy is looked at: another thread may be closing the descriptor. It is not opened anew, which the file's mode
+/// may forbid.
 unique_fd find_descriptor(const mapping& of) {
   const auto is_it = [&of](const struct stat& about) {
     return S_ISREG(about.st_mode) && about.st_dev == of.device && about.st_ino == of.inode;
@@ -78,8 +80,10 @@ unique_fd find_descriptor(const mapping& of) {
     const char* const path = entry->path().c_str();
     struct stat about {};
     if (::stat(path, &about) != 0 || !is_it(about)) continue;
-    unique_fd opened(::open(path, O_RDWR | O_CLOEXEC));
-    if (opened && ::fstat(opened.get(), &about) == 0 && is_it(about)) return opened;
+    unique_fd copy(::fcntl(std::atoi(entry->path().filename().c_str()), F_DUPFD_CLOEXEC, 0));
+    if (copy && (::fcntl(copy.get(), F_GETFL) & O_ACCMODE) == O_RDWR && ::fstat(copy.get(), &about) == 0 &&
+        is_it(about))
+      return copy;
   }
   return {};
 }

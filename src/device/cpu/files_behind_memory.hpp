@@ -13,7 +13,7 @@ namespace pgas::detail {
 /// A file of memory (memfd_create, shm_open) that is mapped whole. Parts of a file are refused: another process maps
 /// all of the file.
 struct program_file {
-  unique_fd fd;  ///< opened anew
+  unique_fd fd;  ///< a descriptor of its own
   std::size_t bytes;
 };
 

@@ -58,6 +58,29 @@ mapping map_file(int fd, std::size_t bytes, int rights) {
   return {start, bytes};
 }
 
+bool forbids_writing(int fd) {
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  return seals >= 0 && (seals & (seal_future_write | F_SEAL_WRITE)) != 0;
+}
+
+/// A process that has a descriptor for reading could open the file anew through /proc, with the rights that the file's
+/// mode gives it: so the mode of a file without a name gives none to write. Descriptors that are open are not affected.
+void forbid_reopening(int fd, const void* data) {
+  if (forbids_writing(fd)) return;
+  constexpr mode_t writing = S_IWUSR | S_IWGRP | S_IWOTH;
+  struct stat about {};
+  if (::fstat(fd, &about) != 0) fail("fstat", errno);
+  if (about.st_nlink == 0) {
+    if ((about.st_mode & writing) != 0 && ::fchmod(fd, about.st_mode & 07777 & ~writing) != 0) fail("fchmod", errno);
+  } else if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    throw error(
+        code::invalid_argument,
+        fmt::format("access::read_only of the memory at {}: other users may write its file, whose mode is {:o}. "
+                    "Take that right away (chmod go-w), or use shared_memory::make()",
+                    data, about.st_mode & 07777));
+  }
+}
+
 class host_memory final : public exportable_memory {
  public:
   host_memory(std::vector<program_file> files, mapping own, void* data, std::size_t bytes, access importers)
@@ -72,15 +95,28 @@ class host_memory final : public exportable_memory {
   [[nodiscard]] const sharing_description& description() const noexcept override { return described_; }
   [[nodiscard]] std::size_t pieces() const noexcept override { return files_.size(); }
   [[nodiscard]] shared_piece piece(std::size_t number) const override {
-    shared_piece made;
-    made.bytes = files_[number].bytes;
-    made.handle.kind = handle_kind::posix_fd;
-    made.handle.fd = unique_fd(::fcntl(files_[number].fd.get(), F_DUPFD_CLOEXEC, 0));
-    if (!made.handle.fd) fail("fcntl(F_DUPFD_CLOEXEC)", errno);
-    return made;
+    if (described_.read_only != 0) return read_only_piece(number);
+    return piece_by(number, unique_fd(::fcntl(files_[number].fd.get(), F_DUPFD_CLOEXEC, 0)), "fcntl(F_DUPFD_CLOEXEC)");
+  }
+  /// A descriptor for reading: the kernel gives no writable mapping by it, and lets none be made writable.
+  [[nodiscard]] shared_piece read_only_piece(std::size_t number) const override {
+    const std::string path = fmt::format("/proc/self/fd/{}", files_[number].fd.get());
+    return piece_by(number, unique_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), path.c_str());
+  }
+  void allow_read_only() const override {
+    for (const program_file& file : files_) forbid_reopening(file.fd.get(), data_);
   }
 
  private:
+  [[nodiscard]] shared_piece piece_by(std::size_t number, unique_fd fd, const char* call) const {
+    if (!fd) fail(call, errno);
+    shared_piece made;
+    made.bytes = files_[number].bytes;
+    made.handle.kind = handle_kind::posix_fd;
+    made.handle.fd = std::move(fd);
+    return made;
+  }
+
   std::vector<program_file> files_;
   mapping own_;  ///< empty for memory of the program
   void* data_;
@@ -96,11 +132,6 @@ class host_import final : public mapped_import {
   mapping all_;
   std::size_t offset_;
 };
-
-bool forbids_writing(int fd) {
-  const int seals = ::fcntl(fd, F_GET_SEALS);
-  return seals >= 0 && (seals & (seal_future_write | F_SEAL_WRITE)) != 0;
-}
 
 [[noreturn]] void reject(const std::string& why) {
   throw error(code::handle_invalid, "opening host memory: the exporter sent " + why);
@@ -166,12 +197,7 @@ std::unique_ptr<exportable_memory> adopt_host_memory(void* pointer, std::size_t 
   std::vector<program_file> files = files_behind_memory(pointer, bytes);
   for (const program_file& file : files) forbid_truncation(file, pointer);
   if (importers == access::read_only)
-    for (const program_file& file : files)
-      if (!forbids_writing(file.fd.get()))
-        throw error(code::invalid_argument,
-                    fmt::format("access::read_only of the memory at {}: importers could map its file for writing; give "
-                                "the file the seal F_SEAL_FUTURE_WRITE, or use shared_memory::make()",
-                                pointer));
+    for (const program_file& file : files) forbid_reopening(file.fd.get(), pointer);
   return std::make_unique<host_memory>(std::move(files), mapping(), pointer, bytes, importers);
 }
 

@@ -102,6 +102,18 @@ class vmm_memory final : public gpu_memory {
   unique_fd kept_;  ///< of memory in one piece: a copy of it takes no call of the driver, and its close() is short
 };
 
+[[noreturn]] void refuse(const void* pointer, std::string_view why) {
+  throw error(code::invalid_argument, fmt::format("shared_memory::of: the memory at {} {}", pointer, why));
+}
+
+void refuse_read_only(const void* pointer, access importers, std::string_view kind) {
+  if (importers == access::read_only)
+    refuse(pointer,
+           fmt::format("{}, and access::read_only is not enforced by the driver for it: share it read_write, or "
+                       "use shared_memory::make()",
+                       kind));
+}
+
 /// Memory of a pool: the pool's descriptor, and where in it.
 class pool_memory final : public gpu_memory {
  public:
@@ -124,6 +136,7 @@ class pool_memory final : public gpu_memory {
     std::memcpy(made.handle.bytes.data(), &where, sizeof where);
     return made;
   }
+  void allow_read_only() const override { refuse_read_only(data(), access::read_only, "is of a memory pool"); }
 
  private:
   CUmemoryPool pool_;
@@ -143,23 +156,12 @@ class legacy_memory final : public gpu_memory {
     std::memcpy(made.handle.bytes.data(), &handle_, sizeof handle_);
     return made;
   }
+  void allow_read_only() const override { refuse_read_only(data(), access::read_only, "is of cudaMalloc"); }
 
  private:
   std::size_t all_;
   CUipcMemHandle handle_;
 };
-
-[[noreturn]] void refuse(const void* pointer, std::string_view why) {
-  throw error(code::invalid_argument, fmt::format("shared_memory::of: the memory at {} {}", pointer, why));
-}
-
-void refuse_read_only(const void* pointer, access importers, std::string_view kind) {
-  if (importers == access::read_only)
-    refuse(pointer,
-           fmt::format("{}, and access::read_only is not enforced by the driver for it: share it read_write, or "
-                       "use shared_memory::make()",
-                       kind));
-}
 
 std::unique_ptr<exportable_memory> adopt_chunks(primary_context context, void* pointer, std::size_t bytes,
                                                 access importers, whole_block block) {

@@ -69,6 +69,7 @@ inline ticket_options options_of(const pgas_ticket_options* options) {
   wanted.opens = options->opens;
   if (options->user >= 0) wanted.user = static_cast<uid_t>(options->user);
   if (options->ready != nullptr) wanted.ready = &options->ready->is;
+  if (options->read_only != 0) wanted.importers = access::read_only;
   return wanted;
 }
 

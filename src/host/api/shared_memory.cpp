@@ -64,6 +64,7 @@ opened_memory::opened_memory(opened_memory&& other) noexcept = default;
 opened_memory& opened_memory::operator=(opened_memory&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(ready_, other.ready_);
+  std::swap(description_, other.description_);
   return *this;
 }
 
@@ -75,6 +76,7 @@ opened_memory opened_memory::open(std::string_view ticket, const open_options& o
   const detail::ticket which = decode(ticket, ticket_kind::memory);
   opened_memory opened;
   opened.memory_ = imported_memory::open(which, ticket_kind::memory, options);
+  opened.description_ = which.description;
   if (!carries_timeline(which)) return opened;
   opened.ready_ = std::make_shared<carried_timeline>(which, opened.memory_->place(), limit);
   if (options.wait_until_ready) opened.ready_->wait_host(limit);
@@ -87,6 +89,8 @@ std::size_t opened_memory::size() const noexcept { return memory_ ? memory_->des
 access opened_memory::access() const noexcept {
   return memory_ && memory_->description().read_only == 0 ? pgas::access::read_write : pgas::access::read_only;
 }
+
+memory_place opened_memory::place() const noexcept { return memory_ ? memory_->place() : memory_place::host(); }
 
 const memory_exporter& opened_memory::exporter() const noexcept {
   static const memory_exporter nobody;

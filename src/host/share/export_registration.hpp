@@ -28,6 +28,10 @@ class shared_object {
   [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
   /// For each importer anew: what is in it is sent and closed. *Errors* those of the device.
   [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
+  /// The same for importers that may only read it. *Errors* invalid_argument where it has no such form.
+  [[nodiscard]] virtual std::shared_ptr<const shared_object> read_only() const {
+    throw error(code::invalid_argument, "only memory has tickets that are read-only");
+  }
   /// "memory of 4096 bytes on the host", for lists and the log.
   [[nodiscard]] virtual std::string text() const = 0;
 };

@@ -107,26 +107,31 @@ std::string exporter::make_ticket(std::uint64_t of, const ticket_options& option
                                   std::uint64_t carried) {
   if (options.lifetime.count() < 0 || options.opens < 0)
     throw error(code::invalid_argument,
-                fmt::format("a ticket that lives {} seconds and can be opened {} times: neither may be negative",
+                fmt::format("a ticket that lives {} ms and can be opened {} times: neither may be negative",
                             options.lifetime.count(), options.opens));
   // So that no clock overflows; it is as good as for ever.
-  const std::chrono::seconds lifetime = std::min<std::chrono::seconds>(options.lifetime, std::chrono::hours(24 * 3650));
+  const auto lifetime = std::min<std::chrono::milliseconds>(options.lifetime, std::chrono::hours(24 * 3650));
   ticket made;
   made.id = random_number();
   made.secret = random_bits();
   made.exporter = self_;
   if (lifetime.count() > 0) {
     const auto until = std::chrono::system_clock::now() + lifetime;
-    made.expires = std::chrono::ceil<std::chrono::seconds>(until.time_since_epoch()).count();
+    made.expires = std::chrono::ceil<std::chrono::milliseconds>(until.time_since_epoch()).count();
   }
   made.opens = options.opens;
   made.user = options.user.value_or(self_.uid);
   made.payload = std::move(payload);
-  ticket_record record{of, carried, made.secret, std::nullopt, options.opens, 0, made.user};
+  made.description = options.description;
+  const bool read_only = options.importers == access::read_only;
+  ticket_record record{of, carried, {}, std::nullopt, options.opens, 0, made.user, read_only};
   if (lifetime.count() > 0) record.expires = clock::now() + lifetime;
   const std::lock_guard lock(mutex_);
-  made.kind = exports_.at(of).what->kind();
+  const shared_object& what = *exports_.at(of).what;
+  made.kind = what.kind();
+  if (read_only) static_cast<void>(what.read_only());  // whether there is such a form
   std::string text = encode(made);
+  record.key = decode(text).key;
   // A file's mode keeps other users away before credentials do.
   if (made.user != self_.uid && self_.socket[0] != '@') open_to_everyone(self_.socket);
   std::erase_if(tickets_,

@@ -42,11 +42,12 @@ class exporter {
   struct ticket_record {
     std::uint64_t of;
     std::uint64_t carried;  ///< the timeline that goes with it, 0: none
-    bits128 secret;
+    bits128 key;
     std::optional<clock::time_point> expires;
     int opens;
     int opened = 0;
     uid_t user;
+    bool read_only;  ///< though the memory may be writable for others
   };
   /// A connection. Only the thread changes it, with the mutex held where others read.
   struct session {

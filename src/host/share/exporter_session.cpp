@@ -182,7 +182,7 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
   // One who guesses numbers does not learn which exist.
   const bool wants_timeline = request.what == share_request::kind::timeline;
   if ((request.what != share_request::kind::open && !wants_timeline) || known == tickets_.end() ||
-      !same_bits(request.code, code_of(known->second.secret, request)))
+      !same_bits(request.code, code_of(known->second.key, request)))
     throw error(code::authentication, fmt::format("{} does not know the ticket: it was revoked, has expired, or was "
                                                   "never made there; ask for a new one",
                                                   name_of(self_)));
@@ -205,10 +205,11 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
     from.of = one.of;
     from.ticket = request.ticket;
   }
-  secret = one.secret;
+  secret = one.key;
   from.since = std::chrono::system_clock::now();
   if (from.pid == 0) from.pid = request.pid;
   from.sending = exports_.at(from.of).what;
+  if (one.read_only && !wants_timeline) from.sending = from.sending->read_only();
 }
 
 std::uint64_t exporter::carried_for(const session& from, const share_request& request, const ticket_record& by) {

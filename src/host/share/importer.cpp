@@ -191,7 +191,7 @@ std::string expired_text(const ticket_exporter& exporter) {
 
 bool expired(const ticket& which) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return which.expires > 0 && std::chrono::duration_cast<std::chrono::seconds>(now).count() >= which.expires;
+  return which.expires > 0 && std::chrono::duration_cast<std::chrono::milliseconds>(now).count() >= which.expires;
 }
 
 }  // namespace
@@ -221,7 +221,7 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
   request.ticket = which.id;
   request.nonce = random_bits();
   request.pid = ::getpid();
-  request.code = code_of(which.secret, request);
+  request.code = code_of(which.key, request);
   send(socket.get(), request);
 
   blob buffer(max_share_packet);
@@ -230,7 +230,7 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
   std::vector<unique_fd> fds;
   const share_reply first = receive(socket.get(), who, buffer, body, fds, limit);
   if (first.what != share_reply::status::granted) refused(first, body, who);
-  if (!same_bits(first.code, code_of(which.secret, request, std::span(buffer).first(sizeof first + body.size()))))
+  if (!same_bits(first.code, code_of(which.key, request, std::span(buffer).first(sizeof first + body.size()))))
     throw error(code::authentication,
                 fmt::format("what answers as {} does not know the ticket: another process has taken "
                             "its place since it has ended",

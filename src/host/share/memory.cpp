@@ -29,9 +29,10 @@ struct fabric_piece {
 };
 
 /// A ticket's contents: the description, and the handles for other hosts where they fit.
-blob contents_of(const exportable_memory& memory, bool carries_timeline) {
+blob contents_of(const exportable_memory& memory, bool carries_timeline, bool read_only) {
   blob payload;
   sharing_description described = memory.description();
+  if (read_only) described.read_only = 1;
   described.carries_timeline = carries_timeline ? 1 : 0;
   append(payload, described);
   const std::vector<shared_piece> pieces = memory.fabric_pieces();
@@ -101,26 +102,34 @@ constexpr std::chrono::milliseconds longest_wait_for_room{1000};
 
 class exported_object final : public shared_object {
  public:
-  exported_object(std::shared_ptr<const exportable_memory> memory, ticket_kind kind)
-      : memory_(std::move(memory)), kind_(kind) {}
+  exported_object(std::shared_ptr<const exportable_memory> memory, ticket_kind kind, bool read_only = false)
+      : memory_(std::move(memory)), kind_(kind), read_only_(read_only) {}
   [[nodiscard]] ticket_kind kind() const noexcept override { return kind_; }
   [[nodiscard]] blob description() const override {
     blob bytes;
-    append(bytes, memory_->description());
+    sharing_description is = memory_->description();
+    if (read_only_) is.read_only = 1;
+    append(bytes, is);
     return bytes;
   }
   [[nodiscard]] std::size_t pieces() const noexcept override { return memory_->pieces(); }
-  [[nodiscard]] shared_piece piece(std::size_t number) const override { return memory_->piece(number); }
+  [[nodiscard]] shared_piece piece(std::size_t number) const override {
+    return read_only_ ? memory_->read_only_piece(number) : memory_->piece(number);
+  }
+  [[nodiscard]] std::shared_ptr<const shared_object> read_only() const override {
+    return std::make_shared<exported_object>(memory_, kind_, true);
+  }
   [[nodiscard]] std::string text() const override {
     if (kind_ != ticket_kind::memory) return std::string(name_of(kind_));
     const sharing_description& is = memory_->description();
     return fmt::format("{} of {} memory{}", format_bytes(is.bytes), is.way == sharing_way::memory_file ? "host" : "GPU",
-                       is.read_only != 0 ? ", read-only" : "");
+                       is.read_only != 0 || read_only_ ? ", read-only" : "");
   }
 
  private:
   std::shared_ptr<const exportable_memory> memory_;
   ticket_kind kind_;
+  bool read_only_;
 };
 
 }  // namespace
@@ -158,7 +167,12 @@ export_registration& exported_memory::registered() {
 }
 
 std::string exported_memory::make_ticket(const ticket_options& options, std::uint64_t carried) {
-  return registered().make_ticket(options, contents_of(*memory_, carried != 0), carried);
+  const bool read_only = options.importers == access::read_only;
+  if (read_only && kind_ != ticket_kind::memory)
+    throw error(code::invalid_argument,
+                fmt::format("a ticket of {} can't be read-only: whoever has it open writes there", name_of(kind_)));
+  if (read_only) memory_->allow_read_only();
+  return registered().make_ticket(options, contents_of(*memory_, carried != 0, read_only), carried);
 }
 
 std::uint64_t exported_memory::export_id() { return registered().id(); }
@@ -173,8 +187,8 @@ std::vector<opener> exported_memory::opened_by() const {
 
 /// What this process has mapped, and which tickets it is opening just now.
 struct imported_memory::table {
-  using ticket_key = std::tuple<std::uint64_t, ticket_kind, int>;    ///< id, what it was opened for, place
-  using block_key = std::tuple<pid_t, std::uint64_t, bits128, int>;  ///< exporter, block, place
+  using ticket_key = std::tuple<std::uint64_t, ticket_kind, int>;          ///< id, what it was opened for, place
+  using block_key = std::tuple<pid_t, std::uint64_t, bits128, int, bool>;  ///< exporter, block, place, read-only
   std::mutex mutex;
   std::condition_variable opened;
   std::set<ticket_key> opening;
@@ -255,7 +269,8 @@ std::shared_ptr<imported_memory> imported_memory::open(const ticket& which, tick
       bytes = opened.description;
       described = take_description(bytes, who);
     }
-    const table::block_key block{which.exporter.pid, which.exporter.start, described.block, place};
+    const table::block_key block{which.exporter.pid, which.exporter.start, described.block, place,
+                                 described.read_only != 0};
     lock.lock();
     const auto same = all.by_block.find(block);
     std::shared_ptr<imported_memory> memory = same == all.by_block.end() ? nullptr : same->second.lock();
@@ -294,7 +309,7 @@ bool imported_memory::overlaps(const void* pointer, std::size_t bytes) {
 exporter_connection* imported_memory::connection_for(const ticket& which) {
   const std::lock_guard lock(mutex_);
   const auto is_it = [&](const auto& one) {
-    return one->opened().id == which.id && same_bits(one->opened().secret, which.secret);
+    return one->opened().id == which.id && same_bits(one->opened().key, which.key);
   };
   const auto found = std::ranges::find_if(connections_, is_it);
   return found == connections_.end() ? nullptr : found->get();

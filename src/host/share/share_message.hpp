@@ -26,7 +26,7 @@ namespace pgas::detail {
 /// The only packet that an exporter takes; all others end the connection.
 struct share_request {
   static constexpr std::uint32_t expected_magic = 0x51534750;  // "PGSQ"
-  static constexpr std::uint16_t current_version = 1;
+  static constexpr std::uint16_t current_version = 2;
   enum class kind : std::uint16_t {
     open = 1,     ///< a ticket
     list = 2,     ///< what this process exports: for its own user and root, without a ticket
@@ -92,8 +92,9 @@ inline constexpr std::string_view socket_prefix = "pgas-share-";
 inline constexpr std::chrono::milliseconds request_timeout{2000};
 
 /// The code that an importer sends.
-[[nodiscard]] bits128 code_of(const bits128& secret, const share_request& request);
+/// @param key of the ticket, as of all that its text says
+[[nodiscard]] bits128 code_of(const bits128& key, const share_request& request);
 /// The code that an exporter sends. @param packet head, with whatever code, and all that follows
-[[nodiscard]] bits128 code_of(const bits128& secret, const share_request& request, std::span<const std::byte> packet);
+[[nodiscard]] bits128 code_of(const bits128& key, const share_request& request, std::span<const std::byte> packet);
 
 }  // namespace pgas::detail

@@ -20,10 +20,10 @@ namespace pgas::detail {
 namespace {
 
 /// What every ticket's text begins with; a later format has another number.
-constexpr std::string_view prefix = "pgas1.";
+constexpr std::string_view prefix = "pgas2.";
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The fixed part of a ticket as bytes; behind it host, socket and payload, then the code over all of it.
+/// The fixed part of a ticket as bytes; behind it host, socket, payload and description, then the code over all of it.
 struct ticket_head {
   std::uint64_t id;
   bits128 secret;
@@ -40,12 +40,14 @@ struct ticket_head {
   std::uint8_t reserved;
   std::uint16_t payload_bytes;
   std::uint16_t also_reserved;
+  std::uint32_t description_bytes;
+  std::uint32_t more_reserved;
 };
-static_assert(sizeof(ticket_head) == 80);
+static_assert(sizeof(ticket_head) == 88);
 
 constexpr std::size_t max_bytes =
     sizeof(ticket_head) + ticket::max_host_bytes + ticket::max_socket_bytes + ticket::max_payload + sizeof(bits128);
-static_assert(prefix.size() + (max_bytes * 4 + 2) / 3 <= ticket::max_text);
+static_assert(prefix.size() + (max_bytes * 4 + 2) / 3 <= ticket::max_plain_text);
 
 [[noreturn]] void damaged(std::string_view why) {
   throw error(code::handle_invalid, fmt::format("the ticket {}: copy it again from where it was made, whole and "
@@ -126,6 +128,10 @@ std::string encode(const ticket& what) {
         code::invalid_argument,
         fmt::format("a ticket has room for {} bytes of socket name and {} of contents, not for {} and {}",
                     ticket::max_socket_bytes, ticket::max_payload, what.exporter.socket.size(), what.payload.size()));
+  if (what.description.size() > ticket::max_description)
+    throw error(code::invalid_argument,
+                fmt::format("a ticket has room for a description of {} bytes, not of {}: describe less with one ticket",
+                            ticket::max_description, what.description.size()));
   ticket_head head{};
   head.id = what.id;
   head.secret = what.secret;
@@ -140,8 +146,9 @@ std::string encode(const ticket& what) {
   head.host_bytes = static_cast<std::uint8_t>(host.size());
   head.socket_bytes = static_cast<std::uint8_t>(what.exporter.socket.size());
   head.payload_bytes = static_cast<std::uint16_t>(what.payload.size());
+  head.description_bytes = static_cast<std::uint32_t>(what.description.size());
   blob bytes;
-  bytes.reserve(max_bytes);
+  bytes.reserve(max_bytes + what.description.size());
   const auto append = [&bytes](std::span<const std::byte> part) {
     bytes.insert(bytes.end(), part.begin(), part.end());
   };
@@ -149,6 +156,7 @@ std::string encode(const ticket& what) {
   append(bytes_in(host));
   append(bytes_in(what.exporter.socket));
   append(what.payload);
+  append(bytes_in(what.description));
   append(code_over(what.secret, 't', {bytes}));
   return to_text(bytes);
 }
@@ -161,7 +169,7 @@ ticket decode(std::string_view text) {
   if (text.size() > ticket::max_text) damaged(fmt::format("has {} characters, more than any", text.size()));
   if (!text.starts_with(prefix)) {
     if (text.starts_with("pgas") && text.find('.') < 8) damaged("is of another version of pgas");
-    damaged("is not one of pgas, whose text begins with \"pgas1.\"");
+    damaged("is not one of pgas, whose text begins with \"pgas2.\"");
   }
   const blob bytes = to_bytes(text.substr(prefix.size()));
   ticket_head head{};
@@ -171,13 +179,14 @@ ticket decode(std::string_view text) {
   const std::span<const std::byte> covered = rest.first(rest.size() - sizeof(bits128));
   bits128 code{};
   std::ranges::copy(rest.last(sizeof code), code.begin());
-  const std::size_t expected = sizeof head + head.host_bytes + head.socket_bytes + head.payload_bytes;
+  const std::size_t expected =
+      sizeof head + head.host_bytes + head.socket_bytes + head.payload_bytes + head.description_bytes;
   if (covered.size() < expected) damaged("was cut off");
   if (covered.size() != expected || !same_bits(code, code_over(head.secret, 't', {covered}))) damaged("was changed");
   // Whoever knows the format can make a ticket with a code that fits: nothing below relies on the maker.
   const bool known = head.kind >= static_cast<std::uint8_t>(ticket_kind::memory) &&
                      head.kind <= static_cast<std::uint8_t>(ticket_kind::event);
-  if (!known || head.reserved != 0 || head.also_reserved != 0)
+  if (!known || head.reserved != 0 || head.also_reserved != 0 || head.more_reserved != 0)
     damaged("opens something that this version does not know");
   if (head.id == 0 || head.pid <= 0 || head.opens < 0 || head.expires < 0 || head.host_bytes > ticket::max_host_bytes ||
       head.socket_bytes > ticket::max_socket_bytes || head.payload_bytes > ticket::max_payload)
@@ -186,6 +195,7 @@ ticket decode(std::string_view text) {
   result.kind = static_cast<ticket_kind>(head.kind);
   result.id = head.id;
   result.secret = head.secret;
+  result.key = code;
   result.exporter.machine = head.machine;
   result.exporter.pid = head.pid;
   result.exporter.start = head.start;
@@ -196,7 +206,9 @@ ticket decode(std::string_view text) {
   rest = covered.subspan(sizeof head);
   result.exporter.host = take_text(rest, head.host_bytes);
   result.exporter.socket = take_text(rest, head.socket_bytes);
-  result.payload.assign(rest.begin(), rest.end());
+  result.payload.assign(rest.begin(), rest.begin() + head.payload_bytes);
+  rest = rest.subspan(head.payload_bytes);
+  result.description = take_text(rest, rest.size());
   return result;
 }
 

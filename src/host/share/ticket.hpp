@@ -33,7 +33,9 @@ struct ticket_exporter {
 
 /// A ticket. Expiry, user and number of opens are for messages: the exporter goes by what it remembers.
 struct ticket {
-  static constexpr std::size_t max_text = 1024;
+  static constexpr std::size_t max_plain_text = 1024;  ///< without a description
+  static constexpr std::size_t max_description = std::size_t{1} << 20;
+  static constexpr std::size_t max_text = max_plain_text + (max_description * 4 + 2) / 3;
   static constexpr std::size_t max_host_bytes = 64;
   static constexpr std::size_t max_socket_bytes = 108;
   static constexpr std::size_t max_payload = 448;
@@ -41,15 +43,18 @@ struct ticket {
   ticket_kind kind = ticket_kind::memory;
   std::uint64_t id = 0;  ///< random, not 0: the exporter's name for the ticket
   bits128 secret{};      ///< whoever has it has the ticket; never sent over the socket
+  bits128 key{};         ///< of decode(): the code over all of the text. Both ends prove that they have it, so that the
+                         ///< exporter refuses a text that differs from the one it has made
   ticket_exporter exporter;
-  std::int64_t expires = 0;  ///< seconds since 1970, 0: never
+  std::int64_t expires = 0;  ///< milliseconds since 1970, 0: never
   std::int32_t opens = 0;    ///< 0: any number
   uid_t user = 0;            ///< who may open it
   blob payload;              ///< by kind
+  std::string description;   ///< the program's own, opaque here
 };
 
-/// One line of at most ticket::max_text characters, each a letter, a digit, '-', '_' or '.'.
-/// *Errors* invalid_argument where socket or payload are too long.
+/// One line of at most ticket::max_plain_text characters and what the description takes, each a letter, a digit, '-',
+/// '_' or '.'. *Errors* invalid_argument where socket, payload or description are too long.
 [[nodiscard]] std::string encode(const ticket& what);
 
 /// The inverse. White space around the text is ignored.

@@ -150,7 +150,7 @@ TEST(Exporter, RefusesBadOptionsOtherKindsUsersAndSecrets) {
             code::authentication);
   for (std::size_t i = 0; i < 16; ++i) {
     ticket wrong = decode(text);
-    wrong.secret[i] ^= std::byte{1};
+    wrong.key[i] ^= std::byte{1};
     EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(wrong, ticket_kind::timeline, soon())); }),
               code::authentication);
   }

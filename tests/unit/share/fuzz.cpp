@@ -116,7 +116,7 @@ void fuzz_request(const ticket& good) {
   request.nonce = random_bits();
   request.pid = static_cast<std::int32_t>(random_source());
   request.what = static_cast<share_request::kind>(below(5));
-  request.code = below(3) == 0 ? random_bits() : code_of(good.secret, request);
+  request.code = below(3) == 0 ? random_bits() : code_of(good.key, request);
   pgas::blob packet = as_blob(bytes_of(request));
   if (below(3) != 0) mutate(packet);
   if (packet.empty()) packet.push_back(std::byte{0});
@@ -145,6 +145,7 @@ void fuzz_reply() {
   described.carries_timeline = below(16) == 0 ? 1 : 0;  // nobody answers then
   made.payload = as_blob(bytes_of(described));
   const std::string text = encode(made);
+  const bits128 key = decode(text).key;
   const std::uint64_t seed = random_source();
   std::thread importer([&] {
     static_cast<void>(works([&] { static_cast<void>(pgas::opened_memory::open(text, {.timeout = 100ms})); }));
@@ -180,7 +181,7 @@ void fuzz_reply() {
       packet.insert(packet.end(), body.begin(), body.end());
       if (below(4) == 0) mutate(packet);
       if (packet.size() >= sizeof head) {
-        const bits128 code = code_of(made.secret, request, packet);
+        const bits128 code = code_of(key, request, packet);
         if (below(4) != 0) std::memcpy(packet.data() + offsetof(share_reply, code), code.data(), sizeof code);
       }
       if (packet.empty()) packet.push_back(std::byte{0});

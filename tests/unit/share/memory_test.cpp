@@ -1,4 +1,5 @@
 // Memory by tickets on the host heap, opened in the process that shares it.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -6,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +20,7 @@
 #include "host/share/ticket.hpp"
 #include "pgas/error.hpp"
 #include "pgas/shared_memory.hpp"
+#include "pgas/timeline.hpp"
 
 namespace {
 
@@ -109,6 +112,59 @@ TEST(SharedMemory, ReadOnlyIsEnforced) {
   EXPECT_NE(::mprotect(theirs.data(), unit, PROT_READ | PROT_WRITE), 0);
 }
 
+/// Neither the mapping can be made writable, nor can the file be had for writing through it.
+void expect_read_only(const opened_memory& theirs, std::size_t bytes) {
+  EXPECT_EQ(theirs.access(), pgas::access::read_only);
+  EXPECT_NE(::mprotect(theirs.data(), bytes, PROT_READ | PROT_WRITE), 0);
+  const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  EXPECT_EQ(::read(zero, theirs.data(), 1), -1);  // the kernel writes there as little
+  EXPECT_EQ(errno, EFAULT);
+  ::close(zero);
+}
+
+TEST(SharedMemory, ATicketMayBeReadOnlyWhereOthersMayWrite) {
+  shared_memory mine = shared_memory::make(memory_place::host(), unit);
+  auto* words = static_cast<int*>(mine.data());
+  words[0] = 5;
+  const std::string reads = mine.ticket({.importers = pgas::access::read_only});
+  const opened_memory reader = opened_memory::open(reads);
+  const opened_memory writer = opened_memory::open(mine.ticket());
+  expect_read_only(reader, unit);
+  EXPECT_EQ(writer.access(), pgas::access::read_write);
+  EXPECT_NE(reader.data(), writer.data());
+  static_cast<int*>(writer.data())[0] = 6;
+  EXPECT_EQ(static_cast<const int*>(reader.data())[0], 6);
+  EXPECT_EQ(words[0], 6);
+  // After a ticket for writing, too.
+  expect_read_only(opened_memory::open(mine.ticket({.importers = pgas::access::read_only})), unit);
+  auto timeline = pgas::timeline::make(memory_place::host());
+  EXPECT_EQ(code_of([&] { static_cast<void>(timeline.ticket({.importers = pgas::access::read_only})); }),
+            code::invalid_argument);
+}
+
+TEST(SharedMemory, TheExporterRefusesATicketThatWasAltered) {
+  shared_memory mine = shared_memory::make(memory_place::host(), unit);
+  const std::string text = mine.ticket({.description = "shape 3"});
+  const opened_memory opened = opened_memory::open(text);
+  EXPECT_EQ(opened.description(), "shape 3");
+  EXPECT_EQ(opened_memory::open(mine.ticket()).description(), "");
+  EXPECT_EQ(opened.place(), memory_place::host());
+  // Whoever has a ticket can make one whose code fits; it is not the one that was made.
+  pgas::detail::ticket altered = pgas::detail::decode(text);
+  altered.description = "shape 9";
+  EXPECT_EQ(code_of([&] { static_cast<void>(opened_memory::open(pgas::detail::encode(altered))); }),
+            code::authentication);
+}
+
+TEST(SharedMemory, ALifetimeMayBeShorterThanASecond) {
+  shared_memory mine = shared_memory::make(memory_place::host(), unit);
+  const std::string brief = mine.ticket({.lifetime = 1ms});
+  const std::string longer = mine.ticket({.lifetime = 60s});
+  std::this_thread::sleep_for(5ms);
+  EXPECT_EQ(code_of([&] { static_cast<void>(opened_memory::open(brief)); }), code::authentication);
+  EXPECT_TRUE(opened_memory::open(longer).alive());
+}
+
 TEST(SharedMemory, OfMemoryThatExists) {
   const int file = ::memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   ASSERT_EQ(::ftruncate(file, 8192), 0);
@@ -124,11 +180,16 @@ TEST(SharedMemory, OfMemoryThatExists) {
     EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(theirs.data(), 8192)); }), code::invalid_argument);
   }
   static_cast<char*>(at)[0] = 'y';  // still the program's
-  // Part of it, more than it, read-only without a seal.
+  // Part of it, and more than it.
   EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(at, 4096)); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(at, 1 << 20)); }), code::invalid_argument);
-  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(at, 8192, {.importers = pgas::access::read_only})); }),
-            code::invalid_argument);
+  {
+    // Without a seal as well: importers get a descriptor for reading.
+    shared_memory mine = shared_memory::of(at, 8192, {.importers = pgas::access::read_only});
+    expect_read_only(opened_memory::open(mine.ticket()), 8192);
+    static_cast<char*>(at)[1] = 'z';
+    EXPECT_EQ(shared_memory::of(at, 8192).size(), 8192u);  // its file can still be found
+  }
   ::munmap(at, 8192);
   ::close(file);
 }

@@ -11,7 +11,7 @@ int main(void) {
   pgas_opened_memory* theirs = NULL;
   pgas_opened_memory* not_opened = NULL;
   char ticket[PGAS_TICKET_BYTES];
-  pgas_ticket_options options = {3600, 1, -1, NULL};
+  pgas_ticket_options options = {3600, 1, -1, NULL, 0};
   pgas_timeline* ready = NULL;
   pgas_opener openers[4];
   size_t count = 0;
@@ -63,6 +63,19 @@ int main(void) {
   CHECK(pgas_open_memory(ticket, PGAS_PLACE_ANY, 5000, &theirs) == 0);
   pgas_timeline_free(ready);
 
+  /* A ticket for reading, of memory that others may write. */
+  pgas_shared_memory* writable = NULL;
+  pgas_opened_memory* reader = NULL;
+  CHECK(pgas_share_new(PGAS_PLACE_HOST, 4096, 0, &writable) == 0);
+  options.ready = NULL;
+  options.read_only = 1;
+  CHECK(pgas_shared_ticket(writable, &options, ticket) == 0);
+  CHECK(pgas_open_memory(ticket, PGAS_PLACE_ANY, 5000, &reader) == 0);
+  CHECK(pgas_opened_read_only(reader) == 1);
+  pgas_opened_close(reader);
+  pgas_shared_free(writable);
+
+  CHECK(pgas_shared_ticket(mine, NULL, ticket) == 0);
   CHECK(pgas_shared_revoke(mine) == 0);
   CHECK(pgas_open_memory(ticket, PGAS_PLACE_HOST, 5000, &not_opened) == 104);
   pgas_opened_close(theirs);

@@ -23,7 +23,7 @@ ticket sample(std::size_t payload = 24) {
   made.id = 0x1234'5678'9abc'def0;
   made.secret = random_bits();
   made.exporter = this_process("@pgas-share-4711-0123");
-  made.expires = 1'900'000'000;
+  made.expires = 1'900'000'000'000;
   made.opens = 3;
   made.user = 1000;
   for (std::size_t i = 0; i < payload; ++i) made.payload.push_back(static_cast<std::byte>(i * 7));
@@ -44,6 +44,7 @@ void expect_same(const ticket& a, const ticket& b) {
   EXPECT_EQ(a.opens, b.opens);
   EXPECT_EQ(a.user, b.user);
   EXPECT_EQ(a.payload, b.payload);
+  EXPECT_EQ(a.description, b.description);
 }
 
 TEST(Ticket, ComesBackFromItsText) {
@@ -54,12 +55,29 @@ TEST(Ticket, ComesBackFromItsText) {
   }
 }
 
+TEST(Ticket, CarriesADescriptionAndItsCodeCoversIt) {
+  ticket made = sample();
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{1000}, ticket::max_description}) {
+    made.description.assign(bytes, 'd');
+    made.description.back() = '\0';
+    const std::string text = encode(made);
+    EXPECT_LE(text.size(), ticket::max_text);
+    const ticket back = decode(text + "\n");
+    expect_same(back, made);
+    ticket altered = back;
+    altered.description[0] = 'e';
+    EXPECT_NE(decode(encode(altered)).key, back.key);
+  }
+  made.description += 'x';
+  EXPECT_EQ(code_of([&] { static_cast<void>(encode(made)); }), code::invalid_argument);
+}
+
 TEST(Ticket, IsShortPrintableText) {
   ticket largest = sample(ticket::max_payload);
   largest.exporter.host = std::string(300, 'h');
   largest.exporter.socket = std::string(ticket::max_socket_bytes, 's');
   const std::string text = encode(largest);
-  EXPECT_LE(text.size(), ticket::max_text);
+  EXPECT_LE(text.size(), ticket::max_plain_text);
   EXPECT_EQ(decode(text).exporter.host.size(), ticket::max_host_bytes);
   for (const char c : text)
     EXPECT_TRUE(std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.');
@@ -110,7 +128,7 @@ TEST(Ticket, RandomTextIsRefused) {
   std::mt19937 random(4711);
   const std::string alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
   for (int i = 0; i < 2000; ++i) {
-    std::string text = i % 2 == 0 ? "pgas1." : "";
+    std::string text = i % 2 == 0 ? "pgas2." : "";
     const std::size_t length = random() % 1100;
     for (std::size_t k = 0; k < length; ++k) text += alphabet[random() % alphabet.size()];
     EXPECT_EQ(code_of([&] { static_cast<void>(decode(text)); }), code::handle_invalid) << text;
@@ -143,7 +161,7 @@ TEST(Ticket, MessagesSayWhatIsWrong) {
   const std::string text = encode(sample());
   EXPECT_NE(message("").find("is empty"), std::string::npos);
   EXPECT_NE(message("hello").find("is not one of pgas"), std::string::npos);
-  EXPECT_NE(message("pgas2." + text.substr(6)).find("another version"), std::string::npos);
+  EXPECT_NE(message("pgas1." + text.substr(6)).find("another version"), std::string::npos);
   EXPECT_NE(message(text.substr(0, text.size() - 10)).find("cut off"), std::string::npos);
 }
 
