@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import sys
 import weakref
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from . import _core
-from ._array_interop import Array, describe, dtype_name, extent_bytes, gpu_of, library_of, make
+from ._array_interop import Array, bytes_of, describe, dtype_name, extent_bytes, gpu_of, library_of, make, may_overlap, shape_of
 from ._stream import CURRENT, _current_of, native_of
-
-_mark = "pgas-arrays:"
-
 
 class Opener(NamedTuple):
     """A process that has something of this one open."""
@@ -53,10 +49,14 @@ class OpenedArray(NamedTuple):
     """Whether the process that shares it still runs."""
 
 
-# What this process shares: by the start of the memory, while an array of it lives.
-_shared: dict[int, _core.SharedMemory] = {}
+# What this process shares, by the start of the memory: while memory of shared_empty() lives, or an array that was shared.
+_shared: weakref.WeakValueDictionary[int, _core.SharedMemory] = weakref.WeakValueDictionary()
+# The arrays that others have made, with what shares them: dropped with the array.
+_keeping: dict[tuple[int, int], _core.SharedMemory] = {}
 # What it has opened, by the start of the memory.
 _opened: weakref.WeakValueDictionary[int, _core.OpenedMemory] = weakref.WeakValueDictionary()
+# Carries the tickets of arrays without elements.
+_nothing: list[_core.SharedMemory] = []
 
 
 def shared_empty(shape: int | Sequence[int], dtype: Any = "float32", *, like: Any = None, device: int | None = None,
@@ -64,22 +64,23 @@ def shared_empty(shape: int | Sequence[int], dtype: Any = "float32", *, like: An
     """An array in memory of its own that share() can share: on the host, or on the GPU with this number.
 
     `read_only`: others may only read it. Memory of the host is zero at first."""
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    extents = shape_of(shape)
     name = dtype_name(dtype)
-    size = _core.itemsize(name)
-    for extent in extents:
-        size *= extent
+    size = bytes_of("shared_empty", extents, name)
     if size == 0:
         raise ValueError(f"shared_empty: the shape {extents} has no elements")
     shared = _core.SharedMemory.make(device, size, read_only)
-    made = make(shared.memory.view(extents, name), library_of(like, device is not None))
-    _keep(made, describe(made).ptr, shared)
-    return made
+    memory = shared.memory.view(extents, name)  # which keeps what shares it
+    _shared[memory.ptr] = shared
+    return make(memory, library_of(like, device is not None))
 
 
-def _keep(array: Any, start: int, shared: _core.SharedMemory) -> None:
-    _shared[start] = shared
-    weakref.finalize(array, _shared.pop, start, None)
+def _keep(array: Any, shared: _core.SharedMemory) -> None:
+    """The tickets of `shared` are valid while the array lives, whichever array was shared first."""
+    key = (id(array), shared.memory.ptr)
+    if key not in _keeping:
+        _keeping[key] = shared
+        weakref.finalize(array, _keeping.pop, key, None)
 
 
 def _with_signal_pad(begin: int, size: int, whole_block: bool) -> tuple[int, int]:
@@ -94,19 +95,43 @@ def _with_signal_pad(begin: int, size: int, whole_block: bool) -> tuple[int, int
     return block
 
 
-def _shared_of(about: Array, read_only: bool, whole_block: bool) -> tuple[_core.SharedMemory, int]:
+def _shared_of(about: Array, whole_block: bool) -> tuple[_core.SharedMemory, int]:
     """What shares the memory of an array, and where it begins in there."""
     begin, size = extent_bytes(about)
     for start, shared in list(_shared.items()):
         if start <= begin and begin + size <= start + shared.memory.nbytes:
+            _keep(about.source, shared)
             return shared, begin - start
     if about.library == "torch":
         # The memory of all arrays that share one storage.
         storage = about.source.untyped_storage()
         begin, size = _with_signal_pad(storage.data_ptr(), storage.nbytes(), whole_block)
-    shared = _core.SharedMemory.of(begin, size, gpu_of(about), read_only, whole_block)
-    _keep(about.source, begin, shared)
+    shared = _core.SharedMemory.of(begin, size, gpu_of(about), False, whole_block)
+    _shared[begin] = shared
+    _keep(about.source, shared)
     return shared, extent_bytes(about)[0] - begin
+
+
+class _Part(NamedTuple):
+    """Where an array lies in what is shared."""
+
+    begin: int
+    end: int
+    whole: bool
+    """Whether all bytes between are its elements."""
+
+
+def _check_disclosed(shared: _core.SharedMemory, parts: list[_Part]) -> None:
+    """Raises where a ticket would open more memory than the arrays that it is for."""
+    reached = 0
+    for part in sorted(part for part in parts if part.whole):
+        if part.begin > reached:
+            break
+        reached = max(reached, part.end)
+    if reached < shared.memory.nbytes:
+        given = sum(part.end - part.begin for part in parts)
+        _core.raise_error(304, f"share: a ticket opens all of the {shared.memory.nbytes} bytes in which the array lies, and {given} were given: "
+                               "share the whole array, copy the part into a shared_empty() of its own, or allow it (whole_block=True)", -1)
 
 
 def share(arrays: Any, *, read_only: bool = False, whole_block: bool = False, lifetime: float | None = None,
@@ -114,46 +139,58 @@ def share(arrays: Any, *, read_only: bool = False, whole_block: bool = False, li
     """A ticket for an array, or for a mapping of names to arrays, such as a state_dict: whoever opens it uses the same memory.
 
     The array is of shared_empty(), or of memory that a handle can share: torch and CuPy on a GPU. Tickets are valid as long as
-    the array object lives. `whole_block`: also where the handle discloses the memory around the array, as with PyTorch's
-    allocator. lifetime: seconds. opens: how many processes may open it. user: the number of the user that may, instead of
-    this one."""
+    an array of that memory lives that was shared. `read_only`: whoever opens it may only read, as of arrays that are read-only
+    here; others may write by other tickets. `whole_block`: also where the ticket opens more than the arrays: the array of which
+    they are parts, or the memory around it, as with PyTorch's allocator. lifetime: seconds. opens: how many processes may open
+    it. user: the number of the user that may, instead of this one."""
     named: Mapping[str, Any] = arrays if isinstance(arrays, Mapping) else {"": arrays}
-    tickets: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     used: list[_core.SharedMemory] = []
+    parts: list[list[_Part]] = []
+    read: list[bool] = []
     rows = []
     for name, array in named.items():
         about = describe(array)
         if about.size == 0:
             rows.append([name, -1, 0, about.dtype, list(about.shape), None, about.library])
             continue
-        shared, offset = _shared_of(about, read_only, whole_block)
-        if id(shared) not in tickets:
-            tickets[id(shared)] = len(used)
+        shared, offset = _shared_of(about, whole_block)
+        if id(shared) not in numbers:
+            numbers[id(shared)] = len(used)
             used.append(shared)
-        low = extent_bytes(about)[0]
+            parts.append([])
+            read.append(read_only)
+        number = numbers[id(shared)]
+        read[number] = read[number] or about.readonly
+        low, size = extent_bytes(about)
+        parts[number].append(_Part(offset, offset + size, size == about.size * about.itemsize and not may_overlap(about)))
         strides = None if about.strides is None else list(about.strides)
-        rows.append([name, tickets[id(shared)], offset + about.ptr - low, about.dtype, list(about.shape), strides, about.library])
-    content = {"mapping": isinstance(arrays, Mapping), "tickets": [one.ticket(lifetime, opens, user) for one in used],
-               "gpus": [one.memory.device for one in used], "arrays": rows}
-    text = base64.urlsafe_b64encode(json.dumps(content, separators=(",", ":")).encode()).decode()
-    made = Ticket(_mark + text)
+        rows.append([name, number, offset + about.ptr - low, about.dtype, list(about.shape), strides, about.library])
+    if not whole_block:
+        for shared, given in zip(used, parts):
+            _check_disclosed(shared, given)
+    if not used:
+        if not _nothing:
+            _nothing.append(_core.SharedMemory.make(None, 1, True))
+        used, read = list(_nothing), [False]
+    others = [shared.ticket(lifetime, opens, user, only, b"") for shared, only in zip(used[1:], read[1:])]
+    content = {"mapping": isinstance(arrays, Mapping), "arrays": rows, "others": others}
+    made = Ticket(used[0].ticket(lifetime, opens, user, read[0], json.dumps(content, separators=(",", ":")).encode()))
     made._shared = used
     return made
 
 
-def _content_of(ticket: str) -> dict[str, Any]:
-    damaged = "open: this is no ticket of pgas.share(), or it is damaged: pass the whole word"
-    if not ticket.startswith(_mark):
-        _core.raise_error(204, damaged, -1)
+def _content_of(description: bytes) -> dict[str, Any]:
     try:
-        content = json.loads(base64.b64decode(ticket[len(_mark):], altchars=b"-_", validate=True))
-        count = len(content["tickets"])
+        content = json.loads(description)
+        count = 1 + len(content["others"])
         for name, which, offset, dtype, shape, strides, library in content["arrays"]:
             if not (-1 <= which < count and offset >= 0 and isinstance(name, str)):
                 raise ValueError(which)
         return dict(content)
     except (ValueError, KeyError, TypeError):
-        _core.raise_error(204, damaged, -1)
+        _core.raise_error(204, "open: the ticket describes its memory in a way that this version does not know: use the same version of pgas "
+                               "on both sides", -1)
         raise
 
 
@@ -161,13 +198,18 @@ def open_ticket(ticket: str, *, like: Any = None, device: Any = None, timeout: f
     """The arrays of a ticket, in the memory of the process that shares them: an array, or a dict of them.
 
     `like`: of which library they are; else of that of the exporter. device: the number of the GPU, or 'host', on which they are
-    used; else where the memory lies. timeout: seconds that the exporter may take to answer."""
-    content = _content_of(ticket)
+    used; else where the memory lies. timeout: seconds that the exporter may take to answer. The ticket of a program in C or C++
+    opens as one array of bytes."""
+    first = _core.OpenedMemory.open(ticket, timeout, device)
+    if not first.description:
+        # Of C or C++, which has no shapes.
+        memory = first.memory()
+        _opened[memory.ptr] = first
+        return _writable_or_not(memory, library_of(like, memory.device is not None))
+    content = _content_of(first.description)
     memories: list[_core.Memory] = []
-    for text, gpu in zip(content["tickets"], content["gpus"]):
-        opened = _core.OpenedMemory.open(text, timeout, device)
-        place = device if isinstance(device, int) else gpu
-        memory = opened.memory(place)
+    for opened in (first, *(_core.OpenedMemory.open(text, timeout, device) for text in content["others"])):
+        memory = opened.memory()
         memories.append(memory)
         _opened[memory.ptr] = opened
     arrays: dict[str, Any] = {}
@@ -191,7 +233,7 @@ def opened(array: Any) -> OpenedArray:
     """Who shares an opened array, and whether that process still runs."""
     begin, size = extent_bytes(describe(array))
     for start, one in list(_opened.items()):
-        if start <= begin and begin + size <= start + one.memory(None).nbytes:
+        if start <= begin and begin + size <= start + one.memory().nbytes:
             return OpenedArray(*one.exporter, one.alive)
     raise ValueError("opened: the array was not opened by pgas.open()")
 

@@ -167,7 +167,7 @@ def _pes_of_this_host(joined: World) -> set[int]:
 
 
 def _address(page: Any) -> int:
-    memory = page.memory if isinstance(page, _core.SharedMemory) else page.memory(None)
+    memory = page.memory if isinstance(page, _core.SharedMemory) else page.memory()
     return int(memory.ptr)
 
 

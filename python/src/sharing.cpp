@@ -4,6 +4,10 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "error.hpp"
 #include "joined_world.hpp"
 #include "pgas/shared_memory.hpp"
@@ -15,29 +19,33 @@ using namespace nb::literals;
 namespace pgas::python {
 namespace {
 
-using seconds = std::chrono::duration<double>;
-
-std::chrono::milliseconds milliseconds(double s) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(s * 1000));
-}
-
 memory_place place_of(std::optional<int> gpu) { return gpu ? memory_place::gpu(*gpu) : memory_place::host(); }
 
 shared_memory_options options_of(bool read_only, bool whole_block) {
   return {read_only ? access::read_only : access::read_write, whole_block ? whole_block::allow : whole_block::refuse};
 }
 
-ticket_options options_of(std::optional<double> lifetime, std::optional<int> opens, std::optional<unsigned> user) {
+ticket_options options_of(std::optional<double> lifetime, nb::handle opens, nb::handle user) {
   ticket_options made;
-  if (lifetime) made.lifetime = std::chrono::seconds(static_cast<std::int64_t>(*lifetime + 0.999));
-  if (opens) made.opens = *opens;
-  if (user) made.user = static_cast<uid_t>(*user);
+  if (lifetime) {
+    if (!(*lifetime > 0) || !std::isfinite(*lifetime))
+      refuse("lifetime is a number of seconds above 0, not " + nb::cast<std::string>(nb::str(nb::float_(*lifetime))) +
+             ": leave it out for a ticket that lives until it is revoked");
+    made.lifetime = milliseconds_of(*lifetime, "lifetime");
+  }
+  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+  if (!opens.is_none()) made.opens = static_cast<int>(std::min(word_of(opens, "opens"), most));
+  if (!user.is_none()) {
+    const std::uint64_t number = word_of(user, "user");
+    if (number >= std::numeric_limits<uid_t>::max()) refuse("user " + std::to_string(number) + ": there is none");
+    made.user = static_cast<uid_t>(number);
+  }
   return made;
 }
 
 open_options opening(double timeout, nb::handle device) {
   open_options made;
-  made.timeout = milliseconds(timeout);
+  made.timeout = milliseconds_of(timeout, "timeout");
   if (device.is(nb::str("host")) || nb::isinstance<nb::str>(device))
     made.place = memory_place::host();
   else if (!device.is_none())
@@ -67,7 +75,7 @@ void bind_memory_sharing(nb::module_& m) {
       .def_static(
           "make",
           [](std::optional<int> gpu, std::size_t bytes, bool read_only) {
-            const nb::gil_scoped_release free;
+            const gil_released free;
             return std::make_shared<exported>(
                 exported{shared_memory::make(place_of(gpu), bytes, options_of(read_only, false)), gpu.value_or(-1)});
           },
@@ -75,7 +83,7 @@ void bind_memory_sharing(nb::module_& m) {
       .def_static(
           "of",
           [](std::uintptr_t data, std::size_t bytes, std::optional<int> gpu, bool read_only, bool whole_block) {
-            const nb::gil_scoped_release free;
+            const gil_released free;
             return std::make_shared<exported>(
                 exported{shared_memory::of(reinterpret_cast<void*>(data), bytes, options_of(read_only, whole_block)),
                          gpu.value_or(-1)});
@@ -86,11 +94,16 @@ void bind_memory_sharing(nb::module_& m) {
           [](const std::shared_ptr<exported>& s) { return plain_memory(s, s->of.data(), s->of.size(), s->gpu); })
       .def(
           "ticket",
-          [](exported& s, std::optional<double> lifetime, std::optional<int> opens, std::optional<unsigned> user) {
-            const nb::gil_scoped_release free;
-            return s.of.ticket(options_of(lifetime, opens, user));
+          [](exported& s, std::optional<double> lifetime, nb::handle opens, nb::handle user, bool read_only,
+             const nb::bytes& description) {
+            ticket_options options = options_of(lifetime, opens, user);
+            if (read_only) options.importers = access::read_only;
+            options.description.assign(description.c_str(), description.size());
+            const gil_released free;
+            return s.of.ticket(options);
           },
-          "lifetime"_a = nb::none(), "opens"_a = nb::none(), "user"_a = nb::none())
+          "lifetime"_a.none() = nb::none(), "opens"_a.none() = nb::none(), "user"_a.none() = nb::none(),
+          "read_only"_a = false, "description"_a = nb::bytes("", 0))
       .def("revoke", [](exported& s) { s.of.revoke(); })
       .def("opened_by", [](const exported& s) { return list_of(s.of.opened_by()); });
   nb::class_<imported>(m, "OpenedMemory", nb::is_weak_referenceable())
@@ -99,17 +112,18 @@ void bind_memory_sharing(nb::module_& m) {
           [](const std::string& ticket, double timeout, nb::handle device) {
             const open_options options = opening(timeout, device);
             const auto made = std::make_shared<imported>();
-            const nb::gil_scoped_release free;
+            const gil_released free;
             made->of = opened_memory::open(ticket, options);
             return made;
           },
           "ticket"_a, "timeout"_a, "device"_a.none())
-      .def(
-          "memory",
-          [](const std::shared_ptr<imported>& s, std::optional<int> gpu) {
-            return plain_memory(s, s->of.data(), s->of.size(), gpu.value_or(-1), s->of.access() == access::read_only);
-          },
-          "gpu"_a)
+      .def("memory",
+           [](const std::shared_ptr<imported>& s) {
+             return plain_memory(s, s->of.data(), s->of.size(), s->of.place().ordinal,
+                                 s->of.access() == access::read_only);
+           })
+      .def_prop_ro("description",
+                   [](const imported& s) { return nb::bytes(s.of.description().data(), s.of.description().size()); })
       .def_prop_ro("exporter",
                    [](const imported& s) {
                      const memory_exporter& from = s.of.exporter();
@@ -120,11 +134,12 @@ void bind_memory_sharing(nb::module_& m) {
 }
 
 /// Waits in steps, between which signals are looked at.
-void wait_host(const timeline& of, std::uint64_t value, std::optional<double> timeout) {
+void wait_host(const timeline& of, nb::handle wanted, std::optional<double> timeout) {
   using clock = std::chrono::steady_clock;
-  const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(seconds(timeout.value_or(0)));
+  const std::uint64_t value = word_of(wanted, "wait: value");
+  const auto end = clock::now() + milliseconds_of(timeout.value_or(0), "wait: timeout");
   const bool interruptible_here = on_main_thread();
-  const nb::gil_scoped_release free;
+  const gil_released free;
   for (;;) {
     auto step = std::chrono::milliseconds(20);
     bool last = false;
@@ -152,7 +167,7 @@ void bind_timelines(nb::module_& m) {
       .def_static(
           "make",
           [](std::optional<int> gpu) {
-            const nb::gil_scoped_release free;
+            const gil_released free;
             return timeline::make(place_of(gpu));
           },
           "gpu"_a)
@@ -160,37 +175,41 @@ void bind_timelines(nb::module_& m) {
           "open",
           [](const std::string& ticket, double timeout, nb::handle device) {
             const open_options options = opening(timeout, device);
-            const nb::gil_scoped_release free;
+            const gil_released free;
             return timeline::open(ticket, options);
           },
           "ticket"_a, "timeout"_a, "device"_a.none())
       .def(
           "ticket",
-          [](timeline& t, std::optional<double> lifetime, std::optional<int> opens, std::optional<unsigned> user) {
-            const nb::gil_scoped_release free;
-            return t.ticket(options_of(lifetime, opens, user));
+          [](timeline& t, std::optional<double> lifetime, nb::handle opens, nb::handle user) {
+            const ticket_options options = options_of(lifetime, opens, user);
+            const gil_released free;
+            return t.ticket(options);
           },
-          "lifetime"_a = nb::none(), "opens"_a = nb::none(), "user"_a = nb::none())
+          "lifetime"_a.none() = nb::none(), "opens"_a.none() = nb::none(), "user"_a.none() = nb::none())
       .def("revoke", &timeline::revoke)
       .def("opened_by", [](const timeline& t) { return list_of(t.opened_by()); })
       .def(
           "record",
-          [](timeline& t, nb::handle on, std::uint64_t value) {
+          [](timeline& t, nb::handle on, nb::handle number) {
             void* const stream = stream_of(on);
-            const nb::gil_scoped_release free;
+            const std::uint64_t value = word_of(number, "record: value");
+            const gil_released free;
             t.record(stream, value);
           },
           "stream"_a.none(), "value"_a)
-      .def("set", &timeline::set, "value"_a)
+      .def(
+          "set", [](timeline& t, nb::handle value) { t.set(word_of(value, "set: value")); }, "value"_a)
       .def(
           "wait",
-          [](timeline& t, nb::handle on, std::uint64_t value) {
+          [](timeline& t, nb::handle on, nb::handle number) {
             void* const stream = stream_of(on);
-            const nb::gil_scoped_release free;
+            const std::uint64_t value = word_of(number, "wait: value");
+            const gil_released free;
             t.wait(stream, value);
           },
           "stream"_a.none(), "value"_a)
-      .def("wait_host", &wait_host, "value"_a, "timeout"_a)
+      .def("wait_host", &wait_host, "value"_a, "timeout"_a.none())
       .def("query", &timeline::query)
       .def("recorded", &timeline::recorded)
       .def_prop_ro("word", [](const timeline& t) { return reinterpret_cast<std::uintptr_t>(t.word()); })

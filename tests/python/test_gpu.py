@@ -84,6 +84,88 @@ def test_tensors_shared_between_processes_of_one_gpu():
     assert all((tensor == 4).all() for tensor in weights.values())
 
 
+ON_ANOTHER_ORDER = """
+import sys, torch, pgas
+x = pgas.open(sys.argv[1], like="torch")
+assert x.device.index == int(sys.argv[2]), x.device
+assert torch.cuda.get_device_properties(x.device).uuid == torch.cuda.get_device_properties(int(sys.argv[2])).uuid
+x += 1
+torch.cuda.synchronize()
+print(x.sum().item(), x.__dlpack_device__()[1])
+"""
+
+
+@pytest.mark.parametrize("here, there", [("0,1", "1,0"), ("1,0", "0,1")])
+def test_opened_memory_is_on_the_gpu_with_the_importers_number(here, there):
+    """Two GPUs whose numbers differ in the two processes. The memory is opened where it lies, and is labelled so."""
+    torch = pytest.importorskip("torch")
+    if torch.cuda.device_count() < 2:
+        pytest.skip("one GPU")
+    exporter = f"""
+import subprocess, sys, os, torch, pgas
+x = pgas.shared_empty(4, torch.float32, like="torch", device=0)
+x.fill_(2)
+torch.cuda.synchronize()
+env = dict(os.environ, CUDA_VISIBLE_DEVICES="{there}")
+done = subprocess.run([sys.executable, "-c", {ON_ANOTHER_ORDER!r}, pgas.share(x), "1"], capture_output=True, text=True, env=env)
+assert done.returncode == 0 and done.stdout == "12.0 1\\n", done.stdout + done.stderr
+assert x.sum().item() == 12
+"""
+    done = subprocess.run([sys.executable, "-c", exporter], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "CUDA_VISIBLE_DEVICES": here})
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_values_that_torch_has_still_to_compute_are_refused():
+    torch = pytest.importorskip("torch")
+    code = """
+import torch, pgas
+world = pgas.join(like="torch", heap="cuda")
+x, c = world.zeros(1, "complex64"), torch.tensor([1 + 2j], device="cuda")
+f = world.zeros(1, "float32")
+for call in (lambda: world.put(x, c.conj(), 0), lambda: world.put(f, c.conj().imag, 0), lambda: world.all_reduce(x.conj()),
+             lambda: world.get(torch.zeros(1, device="cuda").expand(3), world.zeros(3), 0)):
+    try:
+        call()
+    except (TypeError, ValueError) as refused:
+        print(type(refused).__name__)
+    else:
+        raise SystemExit("not refused")
+world.put(x, c.conj().resolve_conj(), 0)
+world.synchronize()
+assert x.tolist() == [1 - 2j]
+world.leave()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "PGAS_BOOTSTRAP": "singleton"})
+    assert done.returncode == 0 and done.stdout == "TypeError\nTypeError\nTypeError\nValueError\n", done.stdout + done.stderr
+
+
+def test_read_only_tickets_of_gpu_memory():
+    cupy = pytest.importorskip("cupy")
+    import pgas
+
+    x = pgas.shared_empty(4, "int32", like="cupy", device=0)
+    x[...] = 3
+    cupy.cuda.Device(0).synchronize()
+    code = """
+import sys, pgas
+memory = pgas.open(sys.argv[1], like="memory")
+assert memory.readonly and memory.device == 0
+import cupy
+reads = cupy.ndarray(4, "int32", cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(memory.ptr, 16, memory), 0))
+assert int(reads.sum()) == 12
+reads[...] = 1  # which the driver refuses
+try:
+    cupy.cuda.Device(0).synchronize()
+except cupy.cuda.runtime.CUDARuntimeError as refused:
+    print("refused", refused)
+"""
+    done = subprocess.run([sys.executable, "-c", code, pgas.share(x, read_only=True)], capture_output=True, text=True, timeout=120)
+    assert "refused" in done.stdout, done.stdout + done.stderr
+    assert int(x.sum()) == 12
+
+
 def test_a_state_dict_of_torchs_allocator_says_what_else_it_would_disclose():
     torch = pytest.importorskip("torch")
     import pgas
@@ -92,7 +174,7 @@ def test_a_state_dict_of_torchs_allocator_says_what_else_it_would_disclose():
     with pytest.raises(pgas.Error) as refused:
         pgas.share(model.state_dict())
     assert refused.value.code is pgas.Code.invalid_argument
-    assert pgas.share(model.state_dict(), whole_block=True).startswith("pgas-arrays:")
+    assert pgas.share(model.state_dict(), whole_block=True).startswith("pgas2.")
 
 
 DROPPED = """

@@ -39,7 +39,7 @@ def test_views_with_strides_and_offsets():
     x[...] = np.arange(24).reshape(4, 6)
     view = x[1:, ::2].T
     expected = f"{view.tolist()}\n"
-    assert importer(pgas.share(view), "print(opened.tolist()); opened[0, 0] = -1") == expected
+    assert importer(pgas.share(view, whole_block=True), "print(opened.tolist()); opened[0, 0] = -1") == expected
     assert x[1, 0] == -1
     assert importer(pgas.share(x[::-1]), "print(opened[0, 1], opened.strides)") == "19.0 (-48, 8)\n"
 
@@ -72,7 +72,7 @@ def test_who_has_it_open_and_tickets_that_end():
     assert refused.value.code is pgas.Code.authentication
 
 
-@pytest.mark.parametrize("ticket", ["", "hello", "pgas-arrays:", "pgas-arrays:e30=", "pgas-arrays:AAAA", "pgas-arrays:!"])
+@pytest.mark.parametrize("ticket", ["", "hello", "pgas2.", "pgas2.e30=", "pgas2.AAAA", "pgas2.!", "pgas-arrays:e30="])
 def test_what_is_no_ticket(ticket):
     with pytest.raises(pgas.Error) as refused:
         pgas.open(ticket)
@@ -85,6 +85,176 @@ def test_a_damaged_ticket():
     for cut in (len(ticket) - 4, len(ticket) // 2):
         with pytest.raises(pgas.Error):
             pgas.open(ticket[:cut])
+
+
+def test_white_space_around_a_ticket_is_no_damage():
+    x = pgas.shared_empty(4)
+    assert pgas.open(f" {pgas.share(x)}\n").shape == (4,)
+
+
+def test_a_ticket_of_a_part_would_open_the_whole_array_and_is_refused():
+    x = pgas.shared_empty((4, 5), "int32")
+    for part in (x[2:3, 2:4], x[1:], x[:, ::2], x[0], {"one": x[:2], "last": x[3:]}):
+        with pytest.raises(pgas.Error, match="all of the 80 bytes") as refused:
+            pgas.share(part)
+        assert refused.value.code is pgas.Code.invalid_argument
+        assert pgas.share(part, whole_block=True)
+    # All of it, in any order; or in parts that are all of it.
+    for whole in (x, x.T, x[::-1, ::-1], x.reshape(20), {"low": x[:2], "high": x[2:]}, {"all": x, "part": x[1, ::2]}):
+        assert pgas.open(pgas.share(whole)) is not None
+
+
+def test_all_of_a_ticket_is_authenticated():
+    import base64
+
+    x = pgas.shared_empty((2, 3), "int32")
+    ticket = str(pgas.share(x))
+    text = ticket.removeprefix("pgas2.")
+    raw = bytearray(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    assert b'"arrays"' in raw  # one text, with the shapes in it
+    at = raw.index(b"[2,3]")
+    raw[at:at + 5] = b"[3,2]"
+    with pytest.raises(pgas.Error) as refused:
+        pgas.open("pgas2." + base64.urlsafe_b64encode(raw).decode().rstrip("="))
+    assert refused.value.code is pgas.Code.handle_invalid
+    assert pgas.open(ticket).shape == (2, 3)
+
+
+def test_many_arrays_by_one_ticket():
+    arrays = {f"layer{i}": pgas.shared_empty(i + 1, "float32") for i in range(30)}
+    for i, x in enumerate(arrays.values()):
+        x[...] = i
+    out = importer(pgas.share(arrays), "print(len(opened), all((x == i).all() and x.size == i + 1 for i, x in enumerate(opened.values())))")
+    assert out == "30 True\n"
+    assert pgas.open(pgas.share({})) == {} and pgas.open(pgas.share(np.zeros((0, 2)))).shape == (0, 2)
+
+
+READ_ONLY = """
+import ctypes, os
+assert (opened == 5).all() and not opened.flags.writeable
+for write in (lambda: opened.__setitem__(0, 1), lambda: setattr(opened.flags, "writeable", True)):
+    try:
+        write()
+    except ValueError:
+        pass
+    else:
+        sys.exit("written")
+libc = ctypes.CDLL(None, use_errno=True)
+start = opened.ctypes.data
+assert libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(4096), 3) == -1 and ctypes.get_errno() == 13
+libc.syscall.restype = ctypes.c_long
+mapping = next(line for line in open("/proc/self/maps") if line.startswith(f"{start:x}-"))
+assert mapping.split()[1] == "r--s", mapping
+world = pgas.join()
+x = world.full(4, 77, "int32")
+for call in (lambda: world.get(opened, x, 0), lambda: world.all_reduce(x, out=opened)):
+    try:
+        call()
+    except ValueError as refused:
+        assert "read-only" in str(refused)
+    else:
+        sys.exit("written")
+world.leave()
+print("reads")
+"""
+
+
+@pytest.mark.parametrize("how", ["an array", "a mapping", "shared for writing before", "an array marked read-only"])
+def test_a_read_only_ticket_of_memory_that_is_writable_here(how):
+    x = pgas.shared_empty(4, "int32")
+    x[...] = 5
+    written = pgas.share(x) if how == "shared for writing before" else None
+    what, body = x, READ_ONLY
+    if how == "a mapping":
+        what, body = {"x": x}, "opened = opened['x']\n" + READ_ONLY
+    if how == "an array marked read-only":
+        what = x.view()
+        what.flags.writeable = False
+    assert importer(pgas.share(what, read_only=how != "an array marked read-only"), body) == "reads\n"
+    assert (x == 5).all()
+    if written is not None:
+        importer(written, "opened[0] = 6")
+        assert x[0] == 6
+
+
+def test_a_read_only_ticket_of_a_file_of_memory():
+    import mmap
+
+    file = os.memfd_create("test", os.MFD_CLOEXEC)
+    os.ftruncate(file, 4096)
+    x = np.frombuffer(mmap.mmap(file, 4096), "int32")
+    x[...] = 5
+    written, read = pgas.share(x), pgas.share(x, read_only=True)
+    assert importer(read, "opened = opened[:4]\n" + READ_ONLY) == "reads\n"
+    importer(written, "opened[0] = 6")
+    assert x[0] == 6 and x[1] == 5
+    os.close(file)
+
+
+def test_lifetimes():
+    x = pgas.shared_empty(4)
+    for wrong in (0, -0.5, -1, -1.9, float("nan"), float("inf"), -float("inf")):
+        for make in (pgas.share, lambda _, lifetime: pgas.Timeline().ticket(lifetime=lifetime)):
+            with pytest.raises(pgas.Error, match="lifetime is a number of seconds above 0"):
+                make(x, lifetime=wrong)
+    brief, longer = [pgas.share(x, lifetime=seconds) for seconds in (0.0001, 0.3)], [pgas.share(x, lifetime=1e300), pgas.share(x)]
+    time.sleep(0.5)
+    for ticket in brief:
+        with pytest.raises(pgas.Error) as over:
+            pgas.open(str(ticket))
+        assert over.value.code is pgas.Code.authentication
+    for ticket in longer:
+        assert pgas.open(str(ticket)).shape == (4,)
+
+
+def test_numbers_that_nothing_has():
+    x = pgas.shared_empty(4)
+    for wrong in ({"opens": -1}, {"user": -1}, {"user": 2**32 - 1}):
+        with pytest.raises(pgas.Error, match=next(iter(wrong))):
+            pgas.share(x, **wrong)
+    for timeout in (-1, float("nan")):
+        with pytest.raises(pgas.Error, match="timeout is a number of seconds"):
+            pgas.open(pgas.share(x), timeout=timeout)
+    assert pgas.open(pgas.share(x), timeout=float("inf")).shape == (4,)
+    timeline = pgas.Timeline()
+    for call in (timeline.record, timeline.set, timeline.wait, timeline.wait_host):
+        for value in (-1, 2**64):
+            with pytest.raises(pgas.Error, match="from 0 to"):
+                call(value)
+    for shape in (2**70, (2**40, 2**40), (0, 2**62)):
+        with pytest.raises(pgas.Error, match="more than any memory"):
+            pgas.shared_empty(shape)
+    with pytest.raises(ValueError, match="negative extent"):
+        pgas.shared_empty((2, -1))
+
+
+def test_tickets_of_a_second_array_of_one_memory_outlive_the_first_array():
+    import gc
+    import mmap
+
+    file = os.memfd_create("test", os.MFD_CLOEXEC)
+    os.ftruncate(file, 4096)
+    memory = mmap.mmap(file, 4096)
+    first, second, third = (np.frombuffer(memory, "int32") for _ in range(3))
+    pgas.share(first)
+    ticket = str(pgas.share(second))
+    del first
+    gc.collect()
+    assert pgas.open(ticket).shape == (1024,)
+    another = str(pgas.share(third))
+    del second
+    gc.collect()
+    assert pgas.open(ticket).shape == pgas.open(another).shape == (1024,)
+    del third
+    gc.collect()
+    with pytest.raises(pgas.Error):
+        pgas.open(another)
+    os.close(file)
+    x = pgas.shared_empty(8, "int8")
+    ticket, view = str(pgas.share(x)), np.frombuffer(x.base.obj, "int8")
+    del x
+    gc.collect()
+    assert pgas.open(ticket).shape == (8,) and pgas.open(pgas.share(view)).shape == (8,)
 
 
 def test_private_memory_is_refused_and_the_way_out_named():
