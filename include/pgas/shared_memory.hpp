@@ -54,7 +54,7 @@ struct shared_memory_options {
 
 /// What a ticket allows.
 struct ticket_options {
-  std::chrono::milliseconds lifetime{0};  ///< from now on; 0: until it is revoked
+  std::chrono::duration<double> lifetime{0};  ///< from now on; 0: until it is revoked
   int opens = 0;                ///< how many processes may open it, one after another or at once; 0: any number
   std::optional<uid_t> user{};  ///< whose processes may open it; not set: those of this process's own user
   /// Says when the memory is ready: a timeline made by this process (`pgas/timeline.hpp`) in which it records once the

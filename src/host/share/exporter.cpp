@@ -105,12 +105,13 @@ std::uint64_t exporter::add(std::shared_ptr<const shared_object> what) {
 
 std::string exporter::make_ticket(std::uint64_t of, const ticket_options& options, blob payload,
                                   std::uint64_t carried) {
-  if (options.lifetime.count() < 0 || options.opens < 0)
+  if (!(options.lifetime.count() >= 0) || options.opens < 0)
     throw error(code::invalid_argument,
-                fmt::format("a ticket that lives {} ms and can be opened {} times: neither may be negative",
+                fmt::format("a ticket that lives {} seconds and can be opened {} times: neither may be negative",
                             options.lifetime.count(), options.opens));
   // So that no clock overflows; it is as good as for ever.
-  const auto lifetime = std::min<std::chrono::milliseconds>(options.lifetime, std::chrono::hours(24 * 3650));
+  const auto lifetime = std::chrono::ceil<std::chrono::milliseconds>(
+      std::min<std::chrono::duration<double>>(options.lifetime, std::chrono::hours(24 * 3650)));
   ticket made;
   made.id = random_number();
   made.secret = random_bits();

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <new>
 #include <string>
 #include <thread>
@@ -141,6 +142,11 @@ TEST(Exporter, ExpiryIsTheExportersToo) {
 TEST(Exporter, RefusesBadOptionsOtherKindsUsersAndSecrets) {
   export_registration shared(std::make_shared<numbered_files>(1));
   EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({.lifetime = -1s}, {})); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] {
+              static_cast<void>(shared.make_ticket(
+                  {.lifetime = std::chrono::duration<double>(std::numeric_limits<double>::quiet_NaN())}, {}));
+            }),
+            code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({.opens = -1}, {})); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({}, pgas::blob(5000))); }), code::invalid_argument);
   const std::string text = shared.make_ticket({}, {});
