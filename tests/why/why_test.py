@@ -19,6 +19,7 @@ import os
 import pathlib
 import pwd
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -157,7 +158,97 @@ class Hangs(unittest.TestCase):
                     self.assertLessEqual(max(map(len, text.splitlines())), 100, text)
 
 
+FORGER = r'''
+import json, os, socket, sys, time
+names, say, user = sys.argv[1].split(","), sys.argv[2], int(sys.argv[3])
+if user != os.geteuid():
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+fake = {"pe": 0, "pes": [{"pid": 1, "host": "\x1b[2Jevil", "here": False}]}
+listeners = []
+for name in names:
+    one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    one.bind("\0" + name)
+    one.listen()
+    one.settimeout(0.05)
+    listeners.append(one)
+print("listens", flush=True)
+while True:
+    for one in listeners:
+        try:
+            to, _ = one.accept()
+            to.settimeout(1)
+            to.recv(16)
+            for text in ([json.dumps(fake), '{"pe":0,"waits":[],"calls":[]}'] if say == "forge" else ["{", "\x1b[31m garbage"]):
+                to.send(text.encode())
+            time.sleep(0.2)
+            to.close()
+        except OSError:
+            pass
+'''
+
+
+@contextlib.contextmanager
+def forger(names: list[str], say: str, user: int | None = None):
+    """A process that owns these sockets in the abstract namespace, and says what is not true, or no JSON."""
+    process = subprocess.Popen([sys.executable, "-c", FORGER, ",".join(names), say, str(os.geteuid() if user is None else user)], stdout=subprocess.PIPE, text=True)
+    try:
+        process.stdout.readline()
+        yield
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
 class Tool(unittest.TestCase):
+    def test_an_answer_that_comes_late_is_no_all_clear(self):
+        # Threads of a host heap have to wait for a processor before they can say what they wait for.
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(6)]
+        try:
+            with Job("reduce_from_the_host_without_one", 4, DIRECT) as job:
+                end = time.monotonic() + 40
+                while not any(root["kind"] == "elsewhere" for root in roots_of(job.pids[0])) and time.monotonic() < end:
+                    time.sleep(0.1)
+                said = [root for _ in range(20) for root in roots_of(job.pids[0])]
+        finally:
+            for one in busy:
+                one.kill()
+                one.wait()
+        self.assertEqual(len(said), 20)
+        self.assertEqual([root["text"] for root in said if root["kind"] == "nobody waits"], [])
+
+    def test_garbage_of_a_socket_is_not_the_end(self):
+        with forger(["pgas-why-00000000deadbeef-0", "pgas-why-00000000deadbeef-00"], "garbage"), Job("endless_loop", 2, DIRECT) as job:
+            for arguments in ((), ("--json",)):
+                done = ask(*arguments)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("PE 1", done.stdout)
+                self.assertNotIn("deadbeef", done.stdout)
+                self.assertNotIn("\x1b", done.stdout)
+            self.assertIn("PE 1", ask(job.pids[0]).stdout)
+
+    def test_what_is_forged_is_escaped(self):
+        with forger(["pgas-why-00000000deadbeef-0"], "forge"):
+            self.assertNotIn("\x1b", ask("00000000deadbeef").stdout)
+            self.assertNotIn("\x1b", ask("--json", "00000000deadbeef").stdout)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can start processes of two other users")
+    def test_another_users_sockets_are_not_believed(self):
+        with tempfile.TemporaryDirectory() as folder:  # whose files the other user may run
+            os.chmod(folder, 0o755)
+            why = shutil.copy(WHY, folder)
+            ours = {"user": 65534, "group": 65534, "extra_groups": []}
+            with forger(["pgas-why-00000000deadbeef-0"], "forge", 65533):
+                theirs = subprocess.run([why, "--json", "00000000deadbeef"], text=True, capture_output=True, timeout=60, cwd="/", **ours)
+            with forger(["pgas-why-00000000deadbeef-0"], "forge", 65534):
+                own = subprocess.run([why, "--json", "00000000deadbeef"], text=True, capture_output=True, timeout=60, cwd="/", **ours)
+        if "error while loading shared libraries" in own.stderr:
+            self.skipTest("the other user can't read the library")
+        self.assertEqual([one["job"] for one in json.loads(own.stdout)], ["00000000deadbeef"], own.stderr)
+        self.assertEqual((json.loads(theirs.stdout or "[]"), theirs.returncode), ([], 1))
+
     def test_half_of_the_deadline_is_said_once(self):
         job = subprocess.run([PGASRUN, "-n", "2", HANG, "missing_signal_in_a_kernel"], text=True, capture_output=True, timeout=120,
                              env=os.environ | DIRECT | {"PGAS_WAIT_TIMEOUT": "12s"})

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <string_view>
 
 #include "common/net/unix_socket.hpp"
+#include "common/printable.hpp"
 #include "host/control/question_service.hpp"
 
 namespace pgas_why {
@@ -26,7 +28,9 @@ constexpr std::chrono::milliseconds patience{1500};
 /// One that is stopped takes a connection and says nothing: others are asked, too, where the first answers are late.
 /// Each that is asked asks all PEs.
 constexpr std::size_t most_asked = 4;
-constexpr std::chrono::milliseconds late{150};
+constexpr std::chrono::milliseconds late{500};
+/// Of the answers of a job. A PE may send 256 KiB.
+constexpr std::size_t most_text = std::size_t{64} << 20;
 
 /// The directory, empty for an abstract name, and the name of a socket.
 pgas::detail::unix_address address_of(const std::string& socket) {
@@ -35,15 +39,12 @@ pgas::detail::unix_address address_of(const std::string& socket) {
   return {path.parent_path().string(), path.filename().string()};
 }
 
-std::optional<std::pair<std::string, int>> parse_name(std::string_view name) {
-  constexpr std::string_view prefix = pgas::detail::question_socket_prefix;
-  if (!name.starts_with(prefix)) return std::nullopt;
-  name.remove_prefix(prefix.size());
-  const std::size_t dash = name.find('-');
-  if (dash != 16 || name.size() > 24) return std::nullopt;
-  const std::string number(name.substr(dash + 1));
-  if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
-  return std::pair(std::string(name.substr(0, dash)), std::stoi(number));
+std::string text_of(const json& from) { return pgas::detail::printable(from.get<std::string>()); }
+
+/// Whether this user believes the process that listens there.
+bool is_ours(int fd) {
+  const auto owner = pgas::detail::peer_credentials(fd);
+  return owner && (owner->uid == ::geteuid() || ::geteuid() == 0);
 }
 
 /// What the kernel says of a process of this host that does not answer.
@@ -60,7 +61,7 @@ pe_state::life life_of(pid_t pid) {
 }
 
 awaited_word word_of(const json& from) {
-  awaited_word word{from.at("offset"), from.at("compare"), from.at("expected"), from.at("seen"), {}};
+  awaited_word word{from.at("offset"), text_of(from.at("compare")), from.at("expected"), from.at("seen"), {}};
   if (from.contains("allocation")) {
     const json& around = from.at("allocation");
     word.around = {around.at("number"), around.at("offset"), around.at("bytes")};
@@ -70,7 +71,7 @@ awaited_word word_of(const json& from) {
 
 wait wait_of_kernel(const json& from) {
   wait found;
-  found.what = from.at("what");
+  found.what = text_of(from.at("what"));
   found.thread = std::pair(from.at("block").get<std::uint32_t>(), from.at("thread").get<std::uint32_t>());
   if (from.at("pe").get<int>() >= 0) found.pes = {from.at("pe").get<int>()};
   found.word = word_of(from);
@@ -84,21 +85,22 @@ void read_answer(pe_state& state, const json& from) {
   state.leaving = from.value("leaving", false);
   state.more = from.value("more", false) || from.value("too_long", false);
   state.idle_ms = from.value("idle_ms", 0L);
+  state.looked_ms = from.value("looked_ms", 15L);
   state.short_calls = from.value("short_calls", std::uint64_t{0});
   for (const json& one : from.value("waits", json::array())) state.waits.push_back(wait_of_kernel(one));
   for (const json& one : from.value("commands", json::array())) {
     wait found;
-    found.what = one.at("what").get<std::string>() + " through the proxy";
+    found.what = text_of(one.at("what")) + " through the proxy";
     found.pes = one.at("pes").get<std::vector<int>>();
     found.ms = one.at("ms");
     state.waits.push_back(found);
   }
   for (const json& one : from.value("calls", json::array())) {
-    state.calls.push_back({one.at("name"), one.at("ms")});
+    state.calls.push_back({text_of(one.at("name")), one.at("ms")});
     if (!one.contains("word")) continue;
     const json& word = one.at("word");
     wait found;
-    found.what = one.at("name");
+    found.what = text_of(one.at("name"));
     if (word.at("pe").get<int>() >= 0) found.pes = {word.at("pe").get<int>()};
     found.word = word_of(word);
     found.ms = one.at("ms");
@@ -106,7 +108,7 @@ void read_answer(pe_state& state, const json& from) {
   }
   for (const json& one : from.value("collectives", json::array())) {
     wait found;
-    found.what = one.at("what");
+    found.what = text_of(one.at("what"));
     found.pes = one.at("missing").get<std::vector<int>>();
     found.number = one.at("number").get<std::uint64_t>();
     found.ms = one.at("ms");
@@ -124,19 +126,58 @@ std::vector<pe_state> introduced(const json& by) {
     pe_state next;
     next.pe = static_cast<int>(pes.size());
     next.pid = one.at("pid");
-    next.host = one.at("host");
+    next.host = text_of(one.at("host"));
     next.here = one.at("here");
     pes.push_back(next);
   }
   return pes;
 }
 
+/// Takes one packet of a PE into `found`. Whether it is one that a PE sends.
+bool take(json& found, std::set<int>& answered, std::size_t& text, std::string_view packet,
+          pgas::detail::question what) {
+  text += packet.size();
+  if (text > most_text) return false;
+  try {
+    json said = json::parse(packet);
+    if (said.contains("pes")) {
+      const std::vector<pe_state> pes = introduced(said);
+      if (pes.empty()) return false;
+      if (!found.contains("pes")) found["pes"] = std::move(said["pes"]);  // else another PE was quicker
+      return true;
+    }
+    if (!found.contains("pes")) return false;
+    const int pe = said.at("pe").get<int>();
+    if (pe < 0 || static_cast<std::size_t>(pe) >= found["pes"].size()) return false;
+    pe_state read;
+    if (what == pgas::detail::question::waits) read_answer(read, said);
+    if (answered.insert(pe).second) found["answers"].push_back(std::move(said));
+    return true;
+  } catch (const json::exception&) {
+    return false;
+  }
+}
+
 }  // namespace
 
+std::optional<std::pair<std::string, int>> parse_name(std::string_view name) {
+  constexpr std::string_view prefix = pgas::detail::question_socket_prefix;
+  constexpr std::string_view digits = "0123456789";
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  constexpr std::size_t length = 16;
+  if (name.size() < length + 2 || name.size() > length + 8 || name[length] != '-') return std::nullopt;
+  const std::string_view job = name.substr(0, length);
+  const std::string_view number = name.substr(length + 1);
+  if (job.find_first_not_of("0123456789abcdef") != job.npos) return std::nullopt;
+  if (number.find_first_not_of(digits) != number.npos || (number[0] == '0' && number.size() > 1)) return std::nullopt;
+  return std::pair(std::string(job), std::stoi(std::string(number)));
+}
+
 std::vector<job> find_jobs(const std::string& directory) {
-  std::map<std::string, std::map<int, std::string>> found;
+  std::map<std::string, std::set<std::pair<int, std::string>>> found;  // a PE may have a socket of another user beside
   const auto add = [&found](std::string_view name, const std::string& socket) {
-    if (const auto parsed = parse_name(name)) found[parsed->first][parsed->second] = socket;
+    if (const auto parsed = parse_name(name)) found[parsed->first].emplace(parsed->second, socket);
   };
   std::ifstream table("/proc/net/unix");
   for (std::string line; std::getline(table, line);) {
@@ -173,7 +214,8 @@ json ask(const job& whom, pgas::detail::question what) {
   const auto ask_another = [&] {
     while (next < whom.sockets.size() && times < most_asked) {
       pgas::detail::connect_result to = pgas::detail::connect_to(address_of(whom.sockets[next++]));
-      if (!to.fd || pgas::detail::send_packet(to.fd.get(), std::as_bytes(std::span(word)), {}, {}) != 0) continue;
+      if (!to.fd || !is_ours(to.fd.get())) continue;
+      if (pgas::detail::send_packet(to.fd.get(), std::as_bytes(std::span(word)), {}, {}) != 0) continue;
       asked.push_back(std::move(to.fd));
       ++times;
       return;
@@ -184,8 +226,8 @@ json ask(const job& whom, pgas::detail::question what) {
   std::vector<std::byte> buffer(std::size_t{1} << 18);
   const clock::time_point end = clock::now() + patience;
   clock::time_point ask_next = clock::now();
-  std::size_t missing = 1;
-  while (missing != 0 && clock::now() < end) {
+  std::size_t text = 0;
+  while ((!found.contains("pes") || answered.size() < found["pes"].size()) && clock::now() < end) {
     if (asked.empty() || clock::now() >= ask_next) {
       ask_another();
       ask_next = clock::now() + late;
@@ -201,20 +243,9 @@ json ask(const job& whom, pgas::detail::question what) {
       const pgas::detail::received_packet packet = pgas::detail::receive_packet(asked[i].get(), buffer);
       using status = pgas::detail::received_packet::status;
       if (packet.what == status::nothing_yet) continue;
-      if (packet.what != status::complete) {
+      const std::string_view said(reinterpret_cast<const char*>(packet.bytes.data()), packet.bytes.size());
+      if (packet.what != status::complete || !take(found, answered, text, said, what))
         asked.erase(asked.begin() + static_cast<std::ptrdiff_t>(i));
-        continue;
-      }
-      const json said =
-          json::parse(std::string_view(reinterpret_cast<const char*>(packet.bytes.data()), packet.bytes.size()));
-      if (said.contains("pes")) {
-        if (found.contains("pes")) continue;  // another PE was quicker
-        found["pes"] = said.at("pes");
-        missing = found["pes"].size();
-      } else if (found.contains("pes") && answered.insert(said.at("pe").get<int>()).second) {
-        found["answers"].push_back(said);
-        --missing;
-      }
     }
   }
   return found;

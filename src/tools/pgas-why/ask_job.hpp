@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/control/question_service.hpp"
@@ -62,9 +64,10 @@ struct pe_state {
   std::vector<call> calls;
   std::uint64_t short_calls = 0;  ///< operations that wait for nobody, in the time of the question
   long idle_ms = 0;               ///< since its last call ended that may wait
+  long looked_ms = 0;             ///< its kernels had so long to answer
 };
 
-/// The jobs that have a socket here. @param directory PGAS_SOCKET_DIR, empty for none
+/// The jobs that have a socket here, of all users. @param directory PGAS_SOCKET_DIR, empty for none
 [[nodiscard]] std::vector<job> find_jobs(const std::string& directory);
 
 /// Whether `wanted` may mean this job: its name, the beginning of it, the pid of one of its PEs here; empty: any job.
@@ -72,12 +75,16 @@ struct pe_state {
 /// The same once its PEs are known. @param pes as they say, see ask()
 [[nodiscard]] bool is(const std::string& wanted, const nlohmann::json& pes);
 
+/// The job and the PE that the name of a socket stands for; none for other names, and for numbers that no PE writes.
+[[nodiscard]] std::optional<std::pair<std::string, int>> parse_name(std::string_view name);
+
 /// What the PEs of a job say: an object with `pes`, as the first that answered knows them, and `answers`. Without `pes`
-/// none answers this user. Takes at most 1.5 s.
+/// none answers this user. Only processes of this user are asked; root asks all. What they say has the fields that
+/// docs/debugging.md or docs/metrics.md names; other text is dropped with the one that says it. Takes at most 1.5 s.
 [[nodiscard]] nlohmann::json ask(const job& whom, pgas::detail::question what);
 
-/// The PEs of a job, in order; none where no PE of it answers this user. Takes at most 1.5 s. @param answers what the
-/// PEs sent, for --json
+/// The PEs of a job, in order; none where no PE of it answers this user. Strings in them are printable. Takes at most
+/// 1.5 s. @param answers what the PEs sent, for --json
 [[nodiscard]] std::vector<pe_state> ask(const job& whom, nlohmann::json& answers);
 
 }  // namespace pgas_why

@@ -80,14 +80,24 @@ const wait& telling_wait(const pe_state& of) {
 
 }  // namespace
 
+bool may_be_late(const root& found, const std::vector<pe_state>& pes) {
+  if (found.what == root::kind::nobody_waits || found.what == root::kind::unseen) return true;
+  return found.what == root::kind::elsewhere &&
+         std::ranges::any_of(found.pes, [&](int pe) { return !pes[static_cast<std::size_t>(pe)].calls.empty(); });
+}
+
 root find_root(const std::vector<pe_state>& pes) {
   const std::size_t n = pes.size();
   std::vector<std::set<int>> named;
   for (const pe_state& one : pes) named.push_back(one.is == life::answers ? named_by(one, n) : std::set<int>());
-  if (std::ranges::all_of(pes, [](const pe_state& one) { return one.is == life::answers && one.waits.empty(); }))
-    return {};
-
   root best;
+  if (std::ranges::all_of(pes, [](const pe_state& one) { return one.is == life::answers && one.waits.empty(); })) {
+    for (const pe_state& one : pes)
+      if (std::ranges::any_of(one.calls, [&one](const call& each) { return each.ms >= one.looked_ms; }))
+        best.pes.push_back(one.pe);
+    if (!best.pes.empty()) best.what = root::kind::unseen;
+    return best;
+  }
   for (const pe_state& one : pes) {
     // Those from which all ways lead back: a PE that waits for nobody by name, or a cycle that nobody leaves.
     const std::set<int> reached = reached_from(one.pe, named);
@@ -116,6 +126,11 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
   const bool many = found.pes.size() > 1;
   switch (found.what) {
     case root::kind::nobody_waits: break;
+    case root::kind::unseen:
+      return fmt::format(
+          "No wait is seen, but {} {} in a call: PE {} {}. The kernels of such calls compute, or have "
+          "had no processor to answer on.",
+          who, many ? "are" : "is", first.pe, activity_of(first));
     case root::kind::gone:
       return fmt::format("{} {} gone: pid {} on {} has ended.{}", who, many ? "are" : "is", first.pid, first.host,
                          others);

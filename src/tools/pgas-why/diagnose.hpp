@@ -13,6 +13,7 @@ namespace pgas_why {
 struct root {
   enum class kind {
     nobody_waits,  ///< no PE waits for anything
+    unseen,        ///< no wait is seen, but PEs are in calls whose kernels have not answered
     gone,          ///< a process that has ended
     stopped,       ///< a process that is stopped, as by a debugger
     silent,        ///< one that does not answer
@@ -27,6 +28,10 @@ struct root {
 /// PEs wait for those that their waits name. From every one of them that leads to PEs that wait for nobody by name, or
 /// to a cycle: of these the one that explains most comes first, in the order of root::kind.
 [[nodiscard]] root find_root(const std::vector<pe_state>& pes);
+
+/// Whether another question may find something else: a kernel that had no processor to answer, where no PE waits or the
+/// root is in a call.
+[[nodiscard]] bool may_be_late(const root& found, const std::vector<pe_state>& pes);
 
 /// A sentence that names the root and says what it does.
 [[nodiscard]] std::string say(const root& found, const std::vector<pe_state>& pes);

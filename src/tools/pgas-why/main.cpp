@@ -57,6 +57,11 @@ struct answered {
   nlohmann::json raw;
 };
 
+/// Of a job in which no wait is seen: an answer of a kernel may have come too late.
+constexpr int most_questions = 3;
+/// Jobs that are asked at the same time. Sockets of other users cost no time.
+constexpr std::size_t most_at_once = 64;
+
 std::vector<answered> ask_all(const options& asked) {
   std::vector<answered> found;
   std::vector<std::future<answered>> under_way;  // all at once, as one that is stopped takes its time
@@ -64,9 +69,18 @@ std::vector<answered> ask_all(const options& asked) {
     if (!may_be(asked.job, one)) continue;
     under_way.push_back(std::async(std::launch::async, [one] {
       answered next{one, {}, nlohmann::json::object()};
-      next.pes = ask(one, next.raw);
+      for (int times = 0; times < most_questions; ++times) {
+        nlohmann::json raw;
+        std::vector<pe_state> pes = ask(one, raw);
+        if (pes.empty()) break;
+        next.pes = std::move(pes);
+        next.raw = std::move(raw);
+        if (!may_be_late(find_root(next.pes), next.pes)) break;
+      }
       return next;
     }));
+    if (under_way.size() % most_at_once == 0)
+      for (const std::future<answered>& each : under_way) each.wait();
   }
   for (std::future<answered>& one : under_way) {
     answered next = one.get();
@@ -79,6 +93,7 @@ std::vector<answered> ask_all(const options& asked) {
 const char* name_of(root::kind what) {
   switch (what) {
     case root::kind::nobody_waits: return "nobody waits";
+    case root::kind::unseen: return "unseen";
     case root::kind::gone: return "gone";
     case root::kind::stopped: return "stopped";
     case root::kind::silent: return "silent";
@@ -125,7 +140,7 @@ bool look(const options& asked) {
         fmt::print("{}", report(one));
       any = true;
     }
-  if (asked.json) fmt::print("{}\n", all.dump(2));
+  if (asked.json) fmt::print("{}\n", all.dump(2, ' ', true));
   if (!any && !asked.json)
     fmt::print(
         stderr, "pgas-why: {}\n",

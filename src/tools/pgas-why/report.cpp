@@ -46,8 +46,8 @@ std::string activity_of(const pe_state& of) {
   if (of.leaving) return "is leaving the world";
   if (!of.calls.empty()) {
     const call& longest = *std::ranges::max_element(of.calls, {}, &call::ms);
-    return fmt::format("is in {} since {}, and none of its kernels waits in pgas", strip(longest.name),
-                       duration(longest.ms));
+    return fmt::format("is in {} since {}, and none of its kernels has said within {} ms that it waits in pgas",
+                       strip(longest.name), duration(longest.ms), of.looked_ms);
   }
   if (of.short_calls != 0) return "makes one short call after the other, such as put or test";
   return fmt::format("is in no call of this world since {}", duration(of.idle_ms));

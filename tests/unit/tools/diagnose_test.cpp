@@ -47,6 +47,35 @@ TEST(Diagnose, nobody_waits) {
   EXPECT_EQ(say(find_root(idle(3)), idle(3)), "No PE waits in pgas.");
 }
 
+TEST(Diagnose, a_call_without_an_answer_of_its_kernel_is_no_all_clear) {
+  auto pes = idle(2);
+  for (pe_state& one : pes) {
+    one.calls = {{"reduce", 624}};
+    one.looked_ms = 400;
+  }
+  expect(pes, kind::unseen, {0, 1});
+  EXPECT_TRUE(may_be_late(find_root(pes), pes));
+  EXPECT_EQ(say(find_root(pes), pes),
+            "No wait is seen, but PEs 0, 1 are in a call: PE 0 is in reduce since 0.6 s, and none of its kernels has "
+            "said within 400 ms that it waits in pgas. The kernels of such calls compute, or have had no processor to "
+            "answer on.");
+  for (pe_state& one : pes) {
+    one.calls = {{"reduce", 2}};  // it began while the question was open
+    one.looked_ms = 15;
+  }
+  expect(pes, kind::nobody_waits, {});
+}
+
+TEST(Job, a_name_of_a_socket_has_one_spelling) {
+  EXPECT_EQ(parse_name("pgas-why-0123456789abcdef-7"), (std::pair<std::string, int>("0123456789abcdef", 7)));
+  for (const char* const other :
+       {"pgas-why-0123456789abcdef-07", "pgas-why-0123456789abcdef-007", "pgas-why-0123456789abcdef-",
+        "pgas-why-0123456789ABCDEF-7", "pgas-why-\033[2J56789abcdef-7", "pgas-why-0123456789abcdef-7x",
+        "pgas-why-0123456789abcdef-99999999", "pgas-why-0123456789abcdef", "pgas-how-0123456789abcdef-7"})
+    EXPECT_FALSE(parse_name(other)) << other;
+  EXPECT_EQ(parse_name("pgas-why-0123456789abcdef-0")->second, 0);
+}
+
 TEST(Diagnose, follows_names_to_the_end) {
   auto pes = idle(4);
   pes[0].waits = {for_pes({1})};
