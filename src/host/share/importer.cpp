@@ -255,8 +255,15 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
 }
 
 std::string list_exports(const std::string& socket, const deadline& limit) {
-  const std::string who = "the process at " + socket;
+  constexpr std::size_t most = std::size_t{4} << 20;
+  const std::string who = "the process at " + printable(socket);
   const unforked_fd fd = connect(who, socket, false, limit);
+  const std::optional<socket_owner> owner = peer_credentials(fd.get());
+  if (!owner || (owner->uid != ::geteuid() && ::geteuid() != 0))
+    throw error(code::authentication,
+                fmt::format("it is a process of user {}, which can answer anything: only processes of this user are "
+                            "asked",
+                            owner ? static_cast<std::int64_t>(owner->uid) : -1));
   share_request request;
   request.what = share_request::kind::list;
   request.pid = ::getpid();
@@ -269,7 +276,15 @@ std::string list_exports(const std::string& socket, const deadline& limit) {
     const share_reply head = receive(fd.get(), who, buffer, body, fds, limit);
     if (head.what != share_reply::status::more && head.what != share_reply::status::listed) refused(head, body, who);
     text += as_text(body);
-    if (head.what == share_reply::status::listed) return text;
+    if (head.what != share_reply::status::listed && text.size() < most && !limit.expired()) continue;
+    std::string shown;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      shown += printable(std::string_view(text).substr(begin, end - begin)) + "\n";
+      begin = end + 1;
+    }
+    if (head.what != share_reply::status::listed) shown += fmt::format("{}: the rest of its list is too long\n", who);
+    return shown;
   }
 }
 

@@ -59,8 +59,8 @@ struct opened_ticket {
 /// a timeline, of memory that carries one.
 [[nodiscard]] opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline& limit);
 
-/// What the process that listens at `socket` exports and who has it open, as lines of text. *Errors* authentication for
-/// another user, peer_lost, wait_timeout.
+/// What the process that listens at `socket` exports and who has it open, as lines of printable text, 4 MiB at most.
+/// *Errors* authentication for a process of another user, unless this one is root's; peer_lost, wait_timeout.
 [[nodiscard]] std::string list_exports(const std::string& socket, const deadline& limit);
 
 /// Removes the sockets of exporters in `directory` that were killed, of this user.

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "common/printable.hpp"
 #include "host/share/importer.hpp"
 #include "pgas/error.hpp"
 
@@ -60,7 +61,8 @@ std::string shared_text(const std::string& directory, std::optional<pid_t> pid) 
       text += pid ? lines_about(list, *pid) : list;
     } catch (const pgas::error& why) {
       // One that has ended since is none. What it concerns is not known of one that does not answer.
-      if (why.code() != pgas::code::peer_lost) text += fmt::format("{}: {}\n", socket, why.what());
+      if (why.code() != pgas::code::peer_lost)
+        text += fmt::format("{}: {}\n", pgas::detail::printable(socket), pgas::detail::printable(why.what()));
     }
   }
   if (text.empty())

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/printable.hpp"
 #include "tools/common/text.hpp"
 #include "tools/pgas-why/ask_job.hpp"
 
@@ -60,7 +61,7 @@ std::string remarks_on(const json& of) {
   add_count("errors", "error", "errors");
   add_count("warnings", "warning", "warnings");
   if (const auto name = of.at("running").get<std::string>(); !name.empty())
-    all.push_back(fmt::format("in {} for {}", name, time_of(of.at("running_ms"))));
+    all.push_back(fmt::format("in {} for {}", pgas::detail::printable(name), time_of(of.at("running_ms"))));
   if (all.empty()) return {};
   const std::string text = fmt::format("{}", fmt::join(all, ", "));
   return std::string(remark_column, ' ') +
@@ -107,12 +108,17 @@ std::string stats_text(const std::string& directory, const std::string& wanted, 
     if (!pgas_why::may_be(wanted, one)) continue;
     json said = pgas_why::ask(one, pgas::detail::question::stats);
     if (!said.contains("pes") || !pgas_why::is(wanted, said.at("pes"))) continue;
-    text += (text.empty() ? "" : "\n") + stats_table(one.name, said);
+    text += text.empty() ? "" : "\n";
+    try {
+      text += stats_table(one.name, said);
+    } catch (const json::exception&) {
+      text += fmt::format("job {}: its answers have not the fields of this version of pgas-info\n", one.name);
+    }
     said["job"] = one.name;
     all.push_back(std::move(said));
   }
   if (all.empty()) return {};
-  return as_json ? all.dump(2) + "\n" : text;
+  return as_json ? all.dump(2, ' ', true) + "\n" : text;
 }
 
 }  // namespace pgas_info
