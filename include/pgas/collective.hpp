@@ -3,8 +3,9 @@
 /// complete, with a stream it is enqueued. For all of them:
 ///
 /// *Callers* every member of the team, in the same order on all members; one thread at a time for each team. All
-/// host-called collectives of a team share one channel, which kernels do not use. So enqueue them on one stream, or
-/// order the streams; and synchronise that stream before a call without a stream.
+/// host-called collectives of a team share one channel, which kernels do not use. So each runs after the one before,
+/// whatever streams they are on: where the stream changes, the library inserts an event. A call without a stream runs
+/// after the collectives that are enqueued; it hangs where they wait for what the calling thread does later.
 ///
 /// *Units* `count` is elements and the same on all members, unless a function says otherwise. With 0
 /// no element is moved, but the members synchronise as usual.
@@ -19,14 +20,21 @@
 ///
 /// *Order* without a stream: after earlier host-called operations of this thread; not after work on streams. With a
 /// stream: after its earlier work, and before its later work. In both forms the effects of earlier work on any member
-/// are visible after it. Can be captured in a CUDA graph and replayed: the counters of calls lie in device memory.
+/// are visible after it.
+///
+/// *Graphs* collectives can be captured in a CUDA graph and replayed: the counters of calls lie in device memory. Two
+/// streams of one capture get an edge. Graphs wait for the team's collectives before their launch, and later ones wait
+/// for the graph, on whatever streams; all members launch graphs and enqueue collectives in the same order. Where the
+/// captured stream had the team's last collective itself, synchronise it before the graph is launched on another
+/// stream.
 ///
 /// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is no member, strides below 1;
 /// outside_heap, misaligned: on the member with the wrong argument, while others wait. With PGAS_CHECKS, calls without
 /// a stream compare their arguments first, so all members throw the same, also asymmetric_call. fcollect() and
 /// reduce_scatter() always do where `src` and `dst` overlap; on a stream the in-place address of another member is not
 /// detected. Later failures (with PGAS_CHECKS different calls of members: asymmetric_call) are thrown by the call
-/// without a stream, or when the stream is synchronised; peer_lost and aborted end the wait.
+/// without a stream, or when the stream is synchronised; peer_lost and aborted end the wait. capturing
+/// where the team's last collective is on a stream that is being captured since, and so nothing else can wait for it.
 #pragma once
 
 #include "pgas/device/impl/reduce/collective_request.hpp"

@@ -14,6 +14,7 @@
 
 #include "common/unique_fd.hpp"
 #include "device/operation_request.hpp"
+#include "device/stream_order.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/reduce/collective_request.hpp"
@@ -196,6 +197,11 @@ class device {
 
   virtual void range_push(const char* name) noexcept = 0;
   virtual void range_pop() noexcept = 0;
+
+  // ---- order
+
+  /// For work that shares state and is enqueued on several streams. *Memory* it does not outlive the device.
+  [[nodiscard]] virtual std::unique_ptr<stream_order> make_stream_order() = 0;
 };
 
 /// The host heap. Never fails.

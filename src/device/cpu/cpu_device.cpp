@@ -11,6 +11,7 @@
 
 #include "device/cpu/files_behind_memory.hpp"
 #include "device/cpu/host_segment.hpp"
+#include "device/cpu/host_stream_order.hpp"
 #include "device/shared/execute_collective.hpp"
 #include "device/shared/execute_operation.hpp"
 #include "pgas/error.hpp"
@@ -270,6 +271,8 @@ void cpu_device::snapshot(void* to, const void* from, std::size_t count, std::si
     fence_acquire();
   });
 }
+
+std::unique_ptr<stream_order> cpu_device::make_stream_order() { return std::make_unique<host_stream_order>(); }
 
 void cpu_device::collective(const context& context, const team_view& team, const collective_request& request,
                             grid_state*, stream_handle stream) {

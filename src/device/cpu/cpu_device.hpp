@@ -59,6 +59,7 @@ class cpu_device final : public device {
 
   void range_push(const char*) noexcept override {}
   void range_pop() noexcept override {}
+  [[nodiscard]] std::unique_ptr<stream_order> make_stream_order() override;
 
   /// The queue behind a handle; the device's own for null.
   [[nodiscard]] host_stream& queue(stream_handle stream) noexcept;

@@ -169,6 +169,8 @@ stream_handle cuda_device::create_stream() {
   const current_context current(context_);
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  const std::lock_guard lock(streams_.mutex);
+  streams_.numbers.insert(number_of_stream(stream));
   return stream;
 }
 
@@ -190,7 +192,12 @@ void cuda_device::destroy_stream(stream_handle stream) noexcept {
   }
   const relaxed_capture_scope undisturbed;
   if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
-  static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
+  {
+    const std::lock_guard lock(streams_.mutex);
+    unsigned long long number = 0;
+    if (cudaStreamGetId(static_cast<cudaStream_t>(stream), &number) == cudaSuccess) streams_.numbers.erase(number);
+    static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
+  }
   CUcontext ignored = nullptr;
   static_cast<void>(driver().ctx_pop(&ignored));
 }
@@ -199,9 +206,7 @@ std::uint64_t cuda_device::number_of(stream_handle stream) {
   if (stream != cudaStreamPerThread) return device::number_of(stream);
   constexpr std::uint64_t no_address = std::uint64_t{1} << 63;
   const in_context current(context_);
-  unsigned long long number = 0;
-  check(cudaStreamGetId(cudaStreamPerThread, &number), "asking for the number of this thread's default stream");
-  return no_address | number;
+  return no_address | number_of_stream(cudaStreamPerThread);
 }
 
 void cuda_device::synchronize(stream_handle stream) {
@@ -248,6 +253,10 @@ void cuda_device::copy(void* to, const void* from, std::size_t bytes, stream_han
 void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) {
   const enqueuing on(*this, stream);
   check(cudaMemsetAsync(at, value, bytes, on.stream()), "filling memory");
+}
+
+std::unique_ptr<stream_order> cuda_device::make_stream_order() {
+  return std::make_unique<cuda_stream_order>(context_, streams_);
 }
 
 void cuda_device::collective(const context& context, const team_view& team, const collective_request& request,

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "device/cuda/context_scope.hpp"
+#include "device/cuda/cuda_stream_order.hpp"
 #include "device/cuda/legacy_segments.hpp"
 #include "device/device.hpp"
 
@@ -70,6 +71,7 @@ class cuda_device final : public device {
   void pop_context() noexcept override;
   void range_push(const char* name) noexcept override;
   void range_pop() noexcept override;
+  [[nodiscard]] std::unique_ptr<stream_order> make_stream_order() override;
 
  private:
   [[nodiscard]] CUmemAllocationProp allocation_properties(handle_kind kind) const;
@@ -122,6 +124,7 @@ class cuda_device final : public device {
   std::atomic<std::int64_t> failed_at_ms_{0};  ///< on the steady clock, 0: the world stands
   /// A kernel was given up. What it may still use is left to the end of the process: giving it back would wait for it.
   std::atomic<bool> lost_kernel_{false};
+  live_streams streams_;  ///< of the application
   legacy_segments legacy_;
   std::mutex handles_mutex_;
   /// The requested handle kind of each created segment. The driver has no such query for imported ones, which are never

@@ -125,14 +125,14 @@ void run_collective(const team& of, const stream* on, const collective_request& 
   const host_call listed(state, name_of(request.what), queue);
   if (queue) {
     check_on_all(state, false, asked);
-    world.device().collective(world.context(), state.host_view(), request, world.grids().of(*queue), *queue);
+    state.enqueue_collective(request, *queue);
     return;
   }
   const std::lock_guard lock(state.collective_mutex());
   check_on_all(state, true, asked);
   world.await_host_operations();
   const stream_handle own = state.stream();
-  world.device().collective(world.context(), state.host_view(), request, world.grids().of(own), own);
+  state.enqueue_collective(request, own);
   world.synchronize(own);
 }
 

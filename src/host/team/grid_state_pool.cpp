@@ -9,15 +9,24 @@ constexpr std::size_t chunk = 64;
 }
 
 grid_state* grid_state_pool::of(stream_handle stream) {
-  if (device_.capturing(stream)) {
-    const std::lock_guard lock(mutex_);
-    return next();
-  }
   const std::uint64_t number = device_.number_of(stream);
   const std::lock_guard lock(mutex_);
   grid_state*& known = by_stream_[number];
   if (known == nullptr) known = next();
   return known;
+}
+
+grid_state* grid_state_pool::take() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) return next();
+  grid_state* const found = free_.back();
+  free_.pop_back();
+  return found;
+}
+
+void grid_state_pool::release(grid_state* state) noexcept {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(state);  // next() has reserved the room
 }
 
 grid_state* grid_state_pool::table() {
@@ -28,6 +37,7 @@ grid_state* grid_state_pool::table() {
 
 grid_state* grid_state_pool::next() {
   if (left_ == 0) {
+    free_.reserve((chunks_.size() + 1) * chunk);
     chunk_ = make(chunk);
     left_ = chunk;
   }

@@ -99,7 +99,12 @@ team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<contr
 }
 
 team_state::~team_state() {
-  if (stream_ != nullptr && !world_.forked()) world_.device().destroy_stream(stream_);
+  if (world_.forked()) {
+    static_cast<void>(order_.release());  // what it has is of the parent
+    return;
+  }
+  if (stream_ != nullptr) world_.device().destroy_stream(stream_);
+  if (grid_ != nullptr && keep_ != nullptr) world_.grids().release(grid_);
 }
 
 void team_state::write_members() {
@@ -199,6 +204,19 @@ void team_state::check_direct() const {
     if (why != nullptr)
       throw error(code::peer_unreachable, fmt::format("direct_context: PE {} {}: take context()", pe, why), pe);
   }
+}
+
+void team_state::enqueue_collective(const collective_request& request, stream_handle on) {
+  // A barrier by words of the caller has no state of the team: several may be under way at once.
+  const bool in_order = request.what != collective_kind::meet;
+  const std::lock_guard lock(order_mutex_);
+  if (grid_ == nullptr) {
+    order_ = world_.device().make_stream_order();
+    grid_ = world_.grids().take();
+  }
+  if (in_order) order_->before(on);
+  world_.device().collective(world_.context(), host_view(), request, grid_, on);
+  if (in_order) order_->after(on);
 }
 
 stream_handle team_state::stream() {

@@ -66,6 +66,10 @@ class team_state {
   /// The memory of the members, under collective_mutex().
   [[nodiscard]] symmetric_allocator& memory() noexcept { return *memory_; }
 
+  /// The only way to a collective on the device: enqueues `request` on a stream, on the channel of the host's
+  /// collectives. They share the state of that channel, so each runs after the one before, whatever streams they are
+  /// on. *Callers* any thread. *Errors* capturing where the stream can't wait for the collective before.
+  void enqueue_collective(const collective_request& request, stream_handle on);
   /// A stream of the team's own, made at the first call: blocking collectives must not delay other threads' operations
   /// in the device's internal queue. *Callers* any thread.
   [[nodiscard]] stream_handle stream();
@@ -107,6 +111,9 @@ class team_state {
   std::mutex stream_mutex_;
   stream_handle stream_ = nullptr;
   std::atomic<std::uint64_t> traced_{0};
+  std::mutex order_mutex_;               ///< guards the rest, and what is enqueued between before() and after()
+  std::unique_ptr<stream_order> order_;  ///< of the host's collectives
+  grid_state* grid_ = nullptr;           ///< of their kernels
 };
 
 /// The arguments of one member. All members of the parent pass the same, but for colour and key.

@@ -144,6 +144,7 @@ class faulty_device : public detail::device {
   void pop_context() noexcept override { inner_->pop_context(); }
   void range_push(const char* name) noexcept override { inner_->range_push(name); }
   void range_pop() noexcept override { inner_->range_pop(); }
+  std::unique_ptr<detail::stream_order> make_stream_order() override { return inner_->make_stream_order(); }
 
  private:
   struct fault {

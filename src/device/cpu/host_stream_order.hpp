@@ -1,0 +1,52 @@
+/// @file
+/// The order of work on several streams of the CPU.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "device/cpu/host_stream.hpp"
+#include "device/stream_order.hpp"
+
+namespace pgas::detail {
+
+/// Each piece of work is followed by a task that counts it, and another stream waits for the count: the last stream
+/// itself is only compared, as it may be destroyed by then. A stream with the same address is as good: a stream's
+/// destructor waits for its tasks.
+class host_stream_order final : public stream_order {
+ public:
+  void before(void* stream) override {
+    if (stream == last_ || enqueued_ == 0) return;
+    static_cast<host_stream*>(stream)->run(
+        [done = done_, number = enqueued_] {
+          std::unique_lock lock(done->mutex);
+          done->changed.wait(lock, [&] { return done->count >= number; });
+        },
+        host_stream::place::worker);
+  }
+  void after(void* stream) override {
+    last_ = stream;
+    static_cast<host_stream*>(stream)->run(
+        [done = done_, number = ++enqueued_] {
+          const std::lock_guard lock(done->mutex);
+          done->count = number;
+          done->changed.notify_all();
+        },
+        host_stream::place::worker);
+  }
+
+ private:
+  /// Shared with the tasks, which may run longer than this object lives.
+  struct progress {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::uint64_t count = 0;
+  };
+  const std::shared_ptr<progress> done_ = std::make_shared<progress>();
+  std::uint64_t enqueued_ = 0;
+  void* last_ = nullptr;
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,145 @@
+#include "device/cuda/cuda_stream_order.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace pgas::detail::cuda {
+
+namespace {
+
+/// Captures under way at once whose last work is known. One thread at a time enqueues work, so more are hardly there.
+constexpr std::size_t most_captures = 16;
+
+}  // namespace
+
+unsigned long long number_of_stream(cudaStream_t stream) {
+  unsigned long long number = 0;
+  check(cudaStreamGetId(stream, &number), "asking for the number of a stream");
+  return number;
+}
+
+cuda_stream_order::cuda_stream_order(CUcontext context, live_streams& made) : context_(context), made_(made) {
+  const current_context current(context_);
+  event_ = make_event();
+}
+
+cuda_stream_order::~cuda_stream_order() {
+  const relaxed_capture_scope undisturbed;
+  if (driver().ctx_push(context_) != CUDA_SUCCESS) return;
+  static_cast<void>(cudaEventDestroy(event_));
+  for (const capture& each : captures_) static_cast<void>(cudaEventDestroy(each.last));
+  CUcontext ignored = nullptr;
+  static_cast<void>(driver().ctx_pop(&ignored));
+}
+
+cudaEvent_t cuda_stream_order::make_event() {
+  cudaEvent_t made = nullptr;
+  check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "making an event");
+  return made;
+}
+
+cuda_stream_order::capture_state cuda_stream_order::capture_of(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  capture_state now;
+  const cudaGraphEdgeData* edges = nullptr;
+  check(cudaStreamGetCaptureInfo(stream, &status, &now.id, &now.graph, &now.last, &edges, &now.count),
+        "asking whether a stream is being captured");
+  if (status == cudaStreamCaptureStatusInvalidated)
+    throw error(code::capturing, "the capture of this stream has been invalidated by an earlier call: end it");
+  return status == cudaStreamCaptureStatusActive ? now : capture_state{};
+}
+
+cuda_stream_order::capture* cuda_stream_order::find(unsigned long long id) {
+  const auto found = std::find_if(captures_.begin(), captures_.end(), [&](const capture& c) { return c.id == id; });
+  return found != captures_.end() ? &*found : nullptr;
+}
+
+cuda_stream_order::capture& cuda_stream_order::entry_of(unsigned long long id) {
+  if (capture* const known = find(id)) return *known;
+  capture next;
+  if (captures_.size() < most_captures) {
+    const relaxed_capture_scope undisturbed;
+    next.last = make_event();
+  } else {
+    next.last = captures_.front().last;
+    captures_.erase(captures_.begin());
+  }
+  next.id = id;
+  captures_.push_back(next);
+  return captures_.back();
+}
+
+void cuda_stream_order::record_late(cudaStream_t captured) {
+  if (recorded_) return;
+  const std::lock_guard lock(made_.mutex);  // the stream is not destroyed meanwhile
+  const bool lives = last_ == cudaStreamLegacy || made_.numbers.count(last_number_) != 0;
+  if (lives) {
+    if (capture_of(last_).id != 0) {
+      // What is captured now follows the stream's earlier work where the graph is launched on this stream.
+      if (last_ == captured) return;
+      throw error(
+          code::capturing,
+          "the last collective of this team is on a stream that is being captured into a CUDA graph since, so no "
+          "other stream can wait for it: end the capture first, or let the first collective of the capture be "
+          "on that stream");
+    }
+    check(cudaEventRecord(event_, last_), "recording an event");
+  }
+  recorded_ = true;
+}
+
+void cuda_stream_order::before_captured(cudaStream_t stream, unsigned long long id) {
+  // An event that the same capture has recorded adds an edge and no node. On one stream the edge is there already.
+  if (const capture* const known = find(id)) {
+    check(cudaStreamWaitEvent(stream, known->last, cudaEventWaitDefault), "ordering two streams of a capture");
+    return;
+  }
+  record_late(stream);
+  check(cudaStreamWaitEvent(stream, event_, cudaEventWaitExternal), "waiting for an event in a capture");
+}
+
+void cuda_stream_order::before(void* stream) {
+  const in_context current(context_);
+  const auto on = static_cast<cudaStream_t>(stream);
+  if (capture_ = capture_of(on).id; capture_ != 0) return before_captured(on, capture_);
+  number_ = number_of_stream(on);  // CUDA refuses to tell it during a capture
+  if (!enqueued_ && !captured_) return;
+  if (!captured_ && number_ == last_number_) return;
+  record_late(nullptr);
+  check(cudaStreamWaitEvent(on, event_, cudaEventWaitDefault), "ordering two streams");
+}
+
+void cuda_stream_order::after_captured(cudaStream_t stream) {
+  captured_ = true;
+  capture& entry = entry_of(capture_);
+  const capture_state now = capture_of(stream);
+  if (entry.record == nullptr) {
+    check(cudaGraphAddEventRecordNode(&entry.record, now.graph, now.last, now.count, event_),
+          "recording an event in a capture");
+  } else {
+    const std::vector<cudaGraphNode_t> to(std::max(now.count, entry.before.size()), entry.record);
+    check(cudaGraphRemoveDependencies(now.graph, entry.before.data(), to.data(), nullptr, entry.before.size()),
+          "moving the record of an event in a capture");
+    check(cudaGraphAddDependencies(now.graph, now.last, to.data(), nullptr, now.count),
+          "moving the record of an event in a capture");
+  }
+  entry.before.assign(now.last, now.last + now.count);
+  check(cudaEventRecord(entry.last, stream), "marking the last work of a capture");
+}
+
+void cuda_stream_order::after(void* stream) {
+  const in_context current(context_);
+  const auto on = static_cast<cudaStream_t>(stream);
+  if (capture_ != 0) return after_captured(on);
+  if (number_ != last_number_ || !enqueued_) {
+    const std::lock_guard lock(made_.mutex);
+    lasting_ = on == cudaStreamLegacy || made_.numbers.count(number_) != 0;
+  }
+  last_ = on;
+  last_number_ = number_;
+  enqueued_ = true;
+  recorded_ = !lasting_ || captured_;
+  if (recorded_) check(cudaEventRecord(event_, on), "recording an event");
+}
+
+}  // namespace pgas::detail::cuda
