@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "common/siphash.hpp"
+#include "common/keyed_hash.hpp"
 #include "pgas/bootstrap.hpp"
 
 namespace pgas::boot {
@@ -17,13 +17,14 @@ namespace pgas::boot {
 
 /// Over TCP, all members connected to rank 0: joins the job that `options` describe: by unique_id where given, else by
 /// master_address and master_port; rank and size are needed in both cases. The n-th world that a process makes at one
-/// address is the n-th of all other processes. *Errors* bootstrap_timeout, authentication, bootstrap_unavailable,
-/// bootstrap_protocol.
+/// address is the n-th of all other processes. Rank 0's may have a join_warning. *Errors*
+/// bootstrap_timeout, authentication, bootstrap_unavailable, bootstrap_protocol.
 [[nodiscard]] std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options);
 
-/// The key of a job at MASTER_ADDR. With a secret it is a real one. Without, it is made of what everyone on the network
-/// may know (run id and port), and only keeps jobs that use one address by accident apart. The address is left out
-/// because ranks may know the same host by different names, the size so that a wrong one gets an answer that says so.
+/// The key of a job at MASTER_ADDR. With a secret it is a real one, with run id and port as the salt. Without, it is
+/// made of these alone, which everyone on the network may know, and only keeps jobs that use one address by accident
+/// apart: rank 0 then sees by the user at the other end of a UNIX socket who may join. The address is left out because
+/// ranks may know the same host by different names, the size so that a wrong one gets an answer that says so.
 [[nodiscard]] detail::bits128 key_of_job(const bootstrap_options& options);
 
 /// Closes what make_unique_id() opened, for a world of one, to which nobody will come. Not where worlds were made with

@@ -1,7 +1,26 @@
-# What pgas is built with, found: CUDA, PMIx, UCX, fmt. Each may be left out, but fmt.
+# What pgas is built with, found: CUDA, PMIx, UCX, fmt, libsodium. Each may be left out, but fmt and libsodium.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(PkgConfig)
+
+# libsodium: hashes, keys, and the codes of messages between hosts. Its archive, where there is one (libsodium-dev has it, in
+# position-independent code), becomes part of the library and of pgasrun: they need nothing more to run than without it.
+if(PkgConfig_FOUND)
+  pkg_check_modules(SODIUM QUIET IMPORTED_TARGET libsodium)
+endif()
+if(NOT SODIUM_FOUND)
+  message(FATAL_ERROR "pkg-config does not know libsodium: install libsodium-dev and pkg-config")
+endif()
+find_library(PGAS_SODIUM_ARCHIVE libsodium.a HINTS ${SODIUM_LIBDIR})
+mark_as_advanced(PGAS_SODIUM_ARCHIVE)
+add_library(pgas_sodium INTERFACE)
+if(PGAS_SODIUM_ARCHIVE)
+  target_link_libraries(pgas_sodium INTERFACE ${PGAS_SODIUM_ARCHIVE})
+  list(REMOVE_ITEM SODIUM_INCLUDE_DIRS ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+  target_include_directories(pgas_sodium SYSTEM INTERFACE ${SODIUM_INCLUDE_DIRS})
+else()
+  target_link_libraries(pgas_sodium INTERFACE PkgConfig::SODIUM)
+endif()
 
 # CUDA: needed to build the GPU backend, never to run it: the driver is looked up at run time.
 set(PGAS_HAVE_CUDA OFF)

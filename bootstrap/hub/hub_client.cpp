@@ -19,18 +19,20 @@ constexpr milliseconds for_the_verdict{500};
 
 }  // namespace
 
-hub_client::hub_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner)
+hub_client::hub_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner,
+                       const std::optional<session_keys>& keys)
     : socket_(std::move(socket)),
       rank_(rank),
       size_(size),
       timeout_(timeout),
       owner_(std::move(owner)),
-      incoming_(longest_result(size)) {}
+      incoming_(longest_result(size), keys ? std::optional(frame_cipher(keys->to_receive)) : std::nullopt) {
+  if (keys) outgoing_.emplace(keys->to_send);
+}
 
 hub_client::~hub_client() {
   if (!socket_ || !process_.in_creator()) return;
-  const shared_frame leave = make_frame({.kind = frame_kind::leave});
-  (void)send_all(socket_.get(), *leave, deadline{milliseconds{100}});
+  send(make_frame({.kind = frame_kind::leave}), deadline{milliseconds{100}});
 }
 
 bool hub_client::join(const deadline& limit) {
@@ -54,9 +56,7 @@ void hub_client::barrier() { (void)exchange(collective::barrier, {}, deadline{ti
 
 void hub_client::abort(std::string_view reason) noexcept {
   try {
-    const shared_frame frame = make_frame({.kind = frame_kind::abort}, reason);
-    const std::lock_guard lock{sending_};
-    (void)send_all(socket_.get(), *frame, deadline{milliseconds{1000}});
+    send(make_frame({.kind = frame_kind::abort}, reason), deadline{milliseconds{1000}});
   } catch (...) {  // no memory for the message: the end of the connection serves instead
   }
 }
@@ -69,12 +69,7 @@ std::vector<blob> hub_client::exchange(collective what, std::span<const std::byt
                             .what = what,
                             .limit_ms = static_cast<std::uint32_t>(allowed.count())};
   const deadline answer_limit{allowed + for_the_verdict};
-  // If sending fails, the reason may be among the frames of the hub, so those are read in any case.
-  {
-    const std::lock_guard lock{sending_};
-    (void)send_all(socket_.get(), *make_frame(header, mine), answer_limit);
-  }
-
+  send(make_frame(header, mine), answer_limit);
   for (;;) {
     switch (incoming_.read(socket_.get())) {
       case frame_reader<frame_header>::status::incomplete:
@@ -97,6 +92,13 @@ std::vector<blob> hub_client::exchange(collective what, std::span<const std::byt
                          "the same version of the library",
                          rank_, size_, owner_.name),
              owner_.rank});
+      case frame_reader<frame_header>::status::forged:
+        fail({code::authentication,
+              fmt::format("rank {} of {}: what came over the connection from {} was changed on the way, or sent by "
+                          "another process: something between the two hosts interferes. Use a network that only the "
+                          "job's hosts are in",
+                          rank_, size_, owner_.name),
+              owner_.rank});
       case frame_reader<frame_header>::status::complete: break;
     }
     switch (incoming_.header().kind) {
@@ -113,6 +115,12 @@ std::vector<blob> hub_client::exchange(collective what, std::span<const std::byt
               fmt::format("rank {} of {} got an answer from {} that it did not ask for", rank_, size_, owner_.name)});
     }
   }
+}
+
+void hub_client::send(const shared_frame& frame, const deadline& limit) {
+  const std::lock_guard lock{sending_};
+  if (outgoing_) outgoing_->seal(*frame, {}, sealed_);
+  (void)send_all(socket_.get(), outgoing_ ? std::span<const std::byte>{sealed_} : *frame, limit);
 }
 
 void hub_client::fail(error why) {

@@ -24,8 +24,9 @@ class hub_client final : public bootstrap {
     int rank;          ///< -1 where it is not a member of the world
   };
 
-  /// @param socket connected and non-blocking.
-  hub_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner);
+  /// @param socket connected and non-blocking. @param keys where messages over it are sealed.
+  hub_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner,
+             const std::optional<session_keys>& keys = std::nullopt);
   /// Leaves the world.
   ~hub_client() override;
 
@@ -42,6 +43,8 @@ class hub_client final : public bootstrap {
 
  private:
   [[nodiscard]] std::vector<blob> exchange(collective what, std::span<const std::byte> mine, const deadline& limit);
+  /// Whether it failed does not matter: if so, the reason may be among the frames of the hub.
+  void send(const shared_frame& frame, const deadline& limit);
   [[noreturn]] void fail(error why);
 
   const detail::fork_guard process_;
@@ -53,6 +56,8 @@ class hub_client final : public bootstrap {
   frame_reader<frame_header> incoming_;
   bool welcome_ = false;
   std::uint32_t sequence_ = 0;
+  std::optional<frame_cipher> outgoing_;
+  std::vector<std::byte> sealed_;
   std::mutex sending_;            // abort() may be called while another thread is in a collective
   std::optional<error> failure_;  // what broke the world; every later call throws it again
 };

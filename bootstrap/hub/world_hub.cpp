@@ -18,11 +18,15 @@ world_hub::~world_hub() {
     if (one.socket) loop_.forget(one.socket.get());
 }
 
-void world_hub::attach(int rank, unique_fd socket) {
+void world_hub::attach(int rank, unique_fd socket, const std::optional<session_keys>& keys) {
   member& one = at(rank);
   if (has_come(rank)) return;
   one.where = member::state::present;
   one.socket = std::move(socket);
+  if (keys) {
+    one.incoming = frame_reader<frame_header>(max_contribution, frame_cipher(keys->to_receive));
+    one.seal.emplace(keys->to_send);
+  }
   loop_.watch(one.socket.get(), POLLIN, [this, rank](short revents) { react(rank, revents); });
   send(rank, make_frame({.kind = frame_kind::welcome}));
   if (failure_) send(rank, failure_);
@@ -81,6 +85,8 @@ void world_hub::receive(int rank) {
         return lost(rank, on_silence_ ? on_silence_(rank) : "its connection ended without a word");
       case frame_reader<frame_header>::status::malformed:
         return lost(rank, "it sent something that is not part of the exchange");
+      case frame_reader<frame_header>::status::forged:
+        return lost(rank, "what came over its connection was changed on the way, or sent by another process");
       case frame_reader<frame_header>::status::complete: break;
     }
     const auto payload = one.incoming.payload();
@@ -142,6 +148,11 @@ void world_hub::answer() {
 void world_hub::send(int rank, shared_frame frame) {
   member& one = at(rank);
   if (!one.socket) return;
+  if (one.seal) {
+    auto sealed = std::make_shared<blob>();
+    one.seal->seal(*frame, {}, *sealed);
+    frame = std::move(sealed);
+  }
   one.outgoing.push_back(std::move(frame));
   if (one.outgoing.size() == 1) flush(rank);
 }

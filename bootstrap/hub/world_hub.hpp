@@ -27,6 +27,7 @@ struct member {
   bool arrived = false;  ///< its contribution to the current collective has arrived
   blob contribution;
   frame_reader<frame_header> incoming{max_contribution};
+  std::optional<frame_cipher> seal;  ///< of frames to it, where they are sealed
   std::deque<shared_frame> outgoing;
   std::size_t sent = 0;  ///< bytes of outgoing.front() that were sent
 };
@@ -40,7 +41,8 @@ class world_hub {
   world_hub& operator=(const world_hub&) = delete;
 
   /// Takes a connected, non-blocking stream socket as that of `rank`; closes it if that rank has one already.
-  void attach(int rank, unique_fd socket);
+  /// @param keys where messages over it are sealed.
+  void attach(int rank, unique_fd socket, const std::optional<session_keys>& keys = std::nullopt);
   [[nodiscard]] bool has_come(int rank) const {
     return members_[static_cast<std::size_t>(rank)].where != member::state::absent;
   }

@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 #include <netdb.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -11,7 +15,9 @@
 #include "bootstrap/tcp/rank0_server.hpp"
 #include "bootstrap/tcp/reach_rank0.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
+#include "common/join_warning.hpp"
 #include "common/resource_limits.hpp"
+#include "common/system_error.hpp"
 #include "common/thread.hpp"
 #include "pgas/error.hpp"
 
@@ -22,7 +28,7 @@ constexpr int ports_to_try = 16;
 
 /// The state of one address at which this process makes worlds, kept from one world to the next.
 struct endpoint {
-  std::vector<tcp_listener> listeners;         // opened by make_unique_id(), until rank 0 joins
+  rank0_listeners listeners;                   // opened by make_unique_id(), until rank 0 joins
   std::weak_ptr<rank0_server> running;         // serves rank 0's worlds
   std::map<int, std::uint32_t> next_instance;  // by rank, as several may be threads of this process
 };
@@ -41,6 +47,8 @@ struct job_address {
   std::vector<std::uint16_t> ports;
   candidates where;
   std::string_view hint;  // what to do where all ports are in use
+  // Opens all listeners of rank 0 at a port, or none where the port is taken.
+  std::function<rank0_listeners(std::uint16_t port)> listen;
 };
 
 /// What getaddrinfo() says to a host name or a literal address.
@@ -80,8 +88,72 @@ struct looked_up {
   return {options.unique_id,
           id.secret,
           {id.addresses.front().port()},
-          [id](std::string&, const deadline&) { return id.addresses; },
-          "The process that made the unique id has to be the one that joins as rank 0"};
+          [id](std::string&, const deadline&) {
+            return std::vector<stream_address>(id.addresses.begin(), id.addresses.end());
+          },
+          "The process that made the unique id has to be the one that joins as rank 0",
+          [options](std::uint16_t port) {
+            rank0_listeners opened;
+            opened.tcp = listen_on(options.interface, port);
+            return opened;
+          }};
+}
+
+/// Where rank 0 takes processes of its own user and host: an abstract name that all of them know. Another user can take
+/// the name, too, which both sides notice.
+[[nodiscard]] unix_address local_socket(std::uint16_t port) {
+  return {"", fmt::format("pgas-rank0-{}-{}", ::geteuid(), port)};
+}
+
+[[nodiscard]] bool is_loopback(const tcp_address& address) {
+  const std::string host = address.host();
+  return host.starts_with("127.") || host == "::1";
+}
+
+constexpr std::string_view set_a_secret =
+    "set PGAS_SECRET to the same random text for all processes (`openssl rand -hex 16` makes one)";
+
+/// The addresses of MASTER_ADDR that rank 0 may listen at where nothing but the address keeps other hosts out.
+/// *Errors* bootstrap_unavailable where it is another host's.
+[[nodiscard]] std::vector<tcp_address> own_of(const bootstrap_options& options, const deadline& limit) {
+  std::string problem;
+  const auto all = resolve(options.master_address, limit.but_at_most(milliseconds{10'000}).left(), problem);
+  std::vector<tcp_address> own;
+  for (const tcp_address& one : all)
+    if (is_of_this_host(one)) own.push_back(one);
+  if (!own.empty()) return own;
+  throw error{
+      code::bootstrap_unavailable,
+      fmt::format("rank 0 cannot listen at MASTER_ADDR={}: {}. Without a secret it listens nowhere else. Correct "
+                  "MASTER_ADDR, or {}",
+                  options.master_address, all.empty() ? problem : all.front().host() + " is not an address of its host",
+                  set_a_secret)};
+}
+
+/// Rank 0's listeners for a job at MASTER_ADDR. With a secret they are on all interfaces, or the one asked for. Without
+/// one: on the interface of MASTER_ADDR, for other hosts only.
+[[nodiscard]] rank0_listeners listen_at_address(const bootstrap_options& options, std::uint16_t port,
+                                                const deadline& limit) {
+  rank0_listeners opened;
+  opened.secret = !options.secret.empty();
+  if (opened.secret) {
+    opened.tcp = listen_on(options.interface, port);
+    if (opened.tcp.empty()) return {};
+  } else {
+    for (const tcp_address& one : own_of(options, limit)) {
+      if (is_loopback(one)) continue;
+      auto listener = tcp_listener::open(one.with_port(port));
+      if (!listener && errno == EADDRINUSE) return {};
+      if (!listener) throw_system(fmt::format("listening at {}", one.with_port(port).text()));
+      opened.tcp.push_back(std::move(*listener));
+    }
+    if (opened.tcp.empty())
+      opened.limits = fmt::format("MASTER_ADDR={} is the loopback of rank 0's host, so that no other host reaches it",
+                                  options.master_address);
+  }
+  opened.local = listen_for_streams(local_socket(port), 4096);
+  if (!opened.local && errno != EADDRINUSE) throw_system("opening a UNIX socket for processes of this host");
+  return opened.local ? std::move(opened) : rank0_listeners{};
 }
 
 [[nodiscard]] job_address by_address(const bootstrap_options& options) {
@@ -93,23 +165,31 @@ struct looked_up {
                             options.master_port)};
   std::vector<std::uint16_t> ports;
   for (int port = first; port <= std::min(last, 65535); ++port) ports.push_back(static_cast<std::uint16_t>(port));
-  const auto where = [ports, host = options.master_address](std::string& problem, const deadline& limit) {
-    std::vector<tcp_address> all;
-    for (const tcp_address& one : resolve(host, limit.but_at_most(milliseconds{10'000}).left(), problem))
-      for (const std::uint16_t port : ports) all.push_back(one.with_port(port));
+  const auto where = [ports, options](std::string& problem, const deadline& limit) {
+    std::vector<stream_address> all;
+    const auto found = resolve(options.master_address, limit.but_at_most(milliseconds{10'000}).left(), problem);
+    const bool here = std::ranges::any_of(found, is_of_this_host);
+    for (const std::uint16_t port : ports) {
+      if (here) all.emplace_back(local_socket(port));
+      for (const tcp_address& one : found)  // without a secret, rank 0 turns away who comes over TCP from its own host
+        if (!options.secret.empty() || !is_of_this_host(one)) all.emplace_back(one.with_port(port));
+    }
     return all;
   };
   return {fmt::format("{}:{}|{}|{}", options.master_address, options.master_port, options.run_id, options.secret),
-          key_of_job(options), ports, where, "Choose another MASTER_PORT"};
+          key_of_job(options),
+          ports,
+          where,
+          "Choose another MASTER_PORT",
+          [options](std::uint16_t port) { return listen_at_address(options, port, deadline{options.timeout}); }};
 }
 
 /// Listeners on the first port that is free. Waits a moment, since this process may be closing its own listener.
-[[nodiscard]] std::vector<tcp_listener> listen_on_any(const job_address& where_to, const std::string& interface,
-                                                      const deadline& limit) {
+[[nodiscard]] rank0_listeners listen_on_any(const job_address& where_to, const deadline& limit) {
   const deadline retry_limit = limit.but_at_most(milliseconds{2000});
   do {
     for (const std::uint16_t port : where_to.ports)
-      if (auto listeners = listen_on(interface, port); !listeners.empty()) return listeners;
+      if (rank0_listeners listeners = where_to.listen(port); listeners.open()) return listeners;
     std::this_thread::sleep_for(milliseconds{20});
   } while (!retry_limit.expired());
   throw error{
@@ -118,12 +198,11 @@ struct looked_up {
                   where_to.ports.size() > 1 ? fmt::format(" to {}", where_to.ports.back()) : "", where_to.hint)};
 }
 
-[[nodiscard]] std::shared_ptr<rank0_server> server_at(const job_address& where_to, const bootstrap_options& options,
-                                                      const deadline& limit) {
+[[nodiscard]] std::shared_ptr<rank0_server> server_at(const job_address& where_to, const deadline& limit) {
   const std::lock_guard lock{endpoints_mutex};
   endpoint& point = endpoints()[where_to.name];
   if (auto running = point.running.lock()) return running;
-  if (point.listeners.empty()) point.listeners = listen_on_any(where_to, options.interface, limit);
+  if (!point.listeners.open()) point.listeners = listen_on_any(where_to, limit);
   auto fresh = std::make_shared<rank0_server>(where_to.key, std::exchange(point.listeners, {}));
   point.running = fresh;
   return fresh;
@@ -156,7 +235,7 @@ class numbered_attempt {
 };
 
 /// Rank 0's bootstrap: a member, and an owner of the server to which all members are connected.
-class tcp_root final : public bootstrap {
+class tcp_root final : public bootstrap, public join_warning {
  public:
   tcp_root(std::shared_ptr<rank0_server> host, std::uint32_t instance, const bootstrap_options& options)
       : server_(std::move(host)), instance_(instance), timeout_(options.timeout) {
@@ -184,6 +263,17 @@ class tcp_root final : public bootstrap {
     }
   }
 
+  [[nodiscard]] std::string warning() const override {
+    auto [ranks, last_address] = server_->unproven(instance_);
+    if (ranks.empty()) return {};
+    std::ranges::sort(ranks);
+    return fmt::format(
+        "{} joined from other hosts (the last from {}) without a secret: whoever reaches this host over "
+        "the network could have joined instead, and could read and write the memory of this job. "
+        "To keep others out, {}",
+        name_ranks(ranks, size()), last_address, set_a_secret);
+  }
+
   [[nodiscard]] int rank() const noexcept override { return 0; }
   [[nodiscard]] int size() const noexcept override { return client_->size(); }
   [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override {
@@ -204,7 +294,7 @@ class tcp_root final : public bootstrap {
 [[nodiscard]] std::unique_ptr<bootstrap> join_as_root(const job_address& where_to, const bootstrap_options& options,
                                                       std::uint32_t instance, const deadline& limit) {
   allow_descriptors_for(options.size);  // all others connect to this one
-  auto root = std::make_unique<tcp_root>(server_at(where_to, options, limit), instance, options);
+  auto root = std::make_unique<tcp_root>(server_at(where_to, limit), instance, options);
   root->join(limit);
   return root;
 }
@@ -213,8 +303,9 @@ class tcp_root final : public bootstrap {
                                                         std::uint32_t instance, const deadline& limit) {
   const hello me{.from = options.rank, .size = static_cast<std::uint32_t>(options.size), .world = instance};
   for (;;) {
-    auto member = std::make_unique<hub_client>(reach_rank0(where_to.where, where_to.key, me, limit), options.rank,
-                                               options.size, options.timeout, hub_client::hub_owner{"rank 0", 0});
+    proven_socket reached = reach_rank0(where_to.where, where_to.key, me, limit);
+    auto member = std::make_unique<hub_client>(std::move(reached.fd), options.rank, options.size, options.timeout,
+                                               hub_client::hub_owner{"rank 0", 0}, reached.keys);
     if (member->join(limit)) return member;
     // Rank 0 was leaving its previous world; the next attempt reaches this one.
     std::this_thread::sleep_for(milliseconds{10});
@@ -224,10 +315,9 @@ class tcp_root final : public bootstrap {
 }  // namespace
 
 bits128 key_of_job(const bootstrap_options& options) {
-  const bits128 fixed{};
-  const std::string text = fmt::format("pgas job key|{}|{}|{}|{}", options.secret.size(), options.secret,
-                                       options.run_id, options.master_port);
-  return siphash128(fixed, std::as_bytes(std::span{text}));
+  const std::string job = fmt::format("pgas job|{}|{}", options.run_id, options.master_port);
+  const bits128 salt = keyed_hash({}, std::as_bytes(std::span{job}));
+  return options.secret.empty() ? salt : key_of_secret(options.secret, salt);
 }
 
 std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options) {
@@ -242,7 +332,7 @@ std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options) {
 
 void keep_for_rank0(const std::string& unique_id, std::vector<tcp_listener> listeners) {
   const std::lock_guard lock{endpoints_mutex};
-  endpoints()[unique_id].listeners = std::move(listeners);
+  endpoints()[unique_id].listeners.tcp = std::move(listeners);
 }
 
 void close_unused(const std::string& unique_id) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -14,13 +15,17 @@ namespace {
 constexpr milliseconds time_to_prove{10'000};
 constexpr milliseconds time_to_read_a_refusal{2'000};
 constexpr milliseconds pause_without_descriptors{100};
-constexpr std::size_t max_unproven = 1024;
+constexpr std::size_t max_proving = 1024;
+constexpr std::size_t max_proving_of_host = 512;  // more than a host starts at once
+constexpr int most_accepted_at_once = 64;         // then those that were accepted before are served
 
 }  // namespace
 
-rank0_server::rank0_server(const bits128& key, std::vector<tcp_listener> listeners)
+rank0_server::rank0_server(const bits128& key, rank0_listeners listeners)
     : key_(key), listeners_(std::move(listeners)) {
-  for (const tcp_listener& one : listeners_) loop_.watch(one.fd(), POLLIN, [this, &one](short) { accept_from(one); });
+  for (const tcp_listener& one : listeners_.tcp)
+    loop_.watch(one.fd(), POLLIN, [this, &one](short) { accept_from(one); });
+  if (listeners_.local) loop_.watch(listeners_.local.get(), POLLIN, [this](short) { accept_local(); });
   thread_ = start_thread("pgas-hub", [this] { run(); });
 }
 
@@ -33,6 +38,11 @@ void rank0_server::open(std::uint32_t instance, int size, unique_fd own_end) {
   loop_.post([this, instance, size, end = std::make_shared<unique_fd>(std::move(own_end))] {
     auto center = std::make_unique<world_hub>(loop_, size);
     center->attach(0, std::move(*end));
+    remark(*center);
+    {
+      const std::lock_guard lock{mutex_};
+      unproven_.erase(instance);
+    }
     worlds_[instance] = world{.center = std::move(center), .closed = nullptr, .due = {}};
     std::vector<std::uint64_t> waiting;
     for (const auto& [id, who] : pending_)
@@ -75,7 +85,7 @@ void rank0_server::give_up(std::string_view why) {
   }
   worlds_.clear();
   pending_.clear();
-  listeners_.clear();
+  listeners_ = {};
   loop_.end();
 }
 
@@ -117,32 +127,74 @@ void rank0_server::expire() {
 }
 
 void rank0_server::set_accepting(bool on) {
-  for (const tcp_listener& listener : listeners_) loop_.change(listener.fd(), on ? POLLIN : 0);
+  for (const tcp_listener& listener : listeners_.tcp) loop_.change(listener.fd(), on ? POLLIN : 0);
+  if (listeners_.local) loop_.change(listeners_.local.get(), on ? POLLIN : 0);
   accept_again_ = on ? std::nullopt : std::optional{deadline{pause_without_descriptors}.at()};
 }
 
 void rank0_server::accept_from(const tcp_listener& listener) {
-  for (;;) {
+  for (int accepted = 0; accepted < most_accepted_at_once; ++accepted) {
     tcp_listener::caller one = listener.accept();
     if (!one.fd) {
-      if (one.error == 0) return;
-      if (drop_oldest_unproven()) continue;  // descriptors or memory have run out
-      return set_accepting(false);
+      if (go_on_after(one.error)) continue;
+      return;
     }
-    if (unproven_ == max_unproven) drop_oldest_unproven();
     watch_for_dead_host(one.fd.get());
-    const std::uint64_t id = next_id_++;
-    loop_.watch(one.fd.get(), POLLIN, [this, id](short revents) { react(id, revents); });
-    pending_.emplace(id, pending_connection{.talk = handshake(std::move(one.fd), key_, 0),
-                                            .from = std::move(one.address),
-                                            .due = deadline{time_to_prove}.at()});
-    ++unproven_;
+    const std::optional<tcp_address> from = peer_address(one.fd.get());
+    add_pending(std::move(one.fd), std::move(one.address), from ? from->host() : "", from);
   }
 }
 
-bool rank0_server::drop_oldest_unproven() {
-  const auto oldest = std::ranges::find_if(
-      pending_, [](const auto& entry) { return entry.second.now == pending_connection::phase::proving; });
+void rank0_server::accept_local() {
+  for (int accepted = 0; accepted < most_accepted_at_once; ++accepted) {
+    connect_result one = accept_next(listeners_.local.get());
+    if (!one.fd) {
+      if (go_on_after(one.error)) continue;
+      return;
+    }
+    const std::optional<socket_owner> owner = peer_credentials(one.fd.get());
+    std::string from = fmt::format("process {}", owner ? owner->pid : 0);
+    if (owner && owner->uid == ::geteuid())
+      add_pending(std::move(one.fd), std::move(from), "this user", std::nullopt);
+    else
+      remember_refusal(from, fmt::format("it runs as user {}", owner ? static_cast<long>(owner->uid) : -1L));
+  }
+}
+
+void rank0_server::add_pending(unique_fd fd, std::string from, std::string host,
+                               const std::optional<tcp_address>& address) {
+  if (proving_[host] >= max_proving_of_host)
+    drop_oldest_unproven(host);
+  else if (all_proving_ >= max_proving)
+    drop_oldest_unproven();
+  const std::uint64_t id = next_id_++;
+  loop_.watch(fd.get(), POLLIN, [this, id](short revents) { react(id, revents); });
+  ++proving_[host];
+  ++all_proving_;
+  pending_.emplace(id, pending_connection{.talk = handshake(std::move(fd), key_, 0),
+                                          .from = std::move(from),
+                                          .host = std::move(host),
+                                          .address = address,
+                                          .due = deadline{time_to_prove}.at()});
+}
+
+bool rank0_server::go_on_after(int failure) {
+  if (failure == 0) return false;           // nobody waits
+  if (drop_oldest_unproven()) return true;  // descriptors or memory have run out
+  set_accepting(false);
+  return false;
+}
+
+bool rank0_server::drop_oldest_unproven(const std::optional<std::string>& host) {
+  auto oldest = pending_.end();
+  for (auto at = pending_.begin(); at != pending_.end(); ++at) {
+    const pending_connection& who = at->second;
+    if (who.now != pending_connection::phase::proving || (host && who.host != *host)) continue;
+    if (oldest == pending_.end()) oldest = at;
+    if (who.talk.introduced()) continue;
+    oldest = at;
+    break;
+  }
   if (oldest == pending_.end()) return false;
   drop(oldest->first);
   return true;
@@ -171,7 +223,11 @@ void rank0_server::receive(std::uint64_t id, pending_connection& who) {
     case handshake::status::proven:
     case handshake::status::welcomed: break;
   }
-  --unproven_;
+  if (!listeners_.secret && who.address && is_of_this_host(*who.address))
+    return turn_away(id,
+                     "it came over TCP from this host, where processes have to use the UNIX socket, by which it is "
+                     "seen whose they are");
+  no_longer_proving(who);
   who.now = pending_connection::phase::parked;
   loop_.change(who.talk.fd(), POLLRDHUP);
   if (worlds_.contains(who.talk.introduction().world)) admit(id);
@@ -193,8 +249,16 @@ void rank0_server::admit(std::uint64_t id) {
     return refuse(
         id, code::bootstrap_protocol,
         fmt::format("there is a rank {} in this job already. Give each process a rank of its own", claim.from));
+  if (!listeners_.secret && who.address) {
+    const std::lock_guard lock{mutex_};
+    unproven_members& those = unproven_[claim.world];
+    those.ranks.push_back(claim.from);
+    those.last_address = who.from;
+  }
   loop_.forget(who.talk.fd());
-  center.attach(claim.from, who.talk.take());
+  const int rank = claim.from;
+  proven_socket proven = who.talk.take_proven();
+  center.attach(rank, std::move(proven.fd), proven.keys);
   pending_.erase(id);
 }
 
@@ -203,23 +267,46 @@ void rank0_server::refuse(std::uint64_t id, code why, std::string text) {
   who.now = pending_connection::phase::refused;
   who.due = deadline{time_to_read_a_refusal}.at();
   loop_.change(who.talk.fd(), POLLIN);
-  const shared_frame frame = make_failure({why, text, who.talk.introduction().from});
-  if (!send_now(who.talk.fd(), *frame)) return drop(id);
+  blob sealed;
+  frame_cipher(who.talk.keys().to_send).seal(*make_failure({why, text, who.talk.introduction().from}), {}, sealed);
+  if (send_now(who.talk.fd(), sealed) != 0) return drop(id);
   ::shutdown(who.talk.fd(), SHUT_WR);
 }
 
 void rank0_server::turn_away(std::uint64_t id, std::string_view why) {
-  ++refused_;
-  last_refused_ = fmt::format("{}, because {}", pending_.at(id).from, why);
-  for (const auto& [instance, one] : worlds_)
-    one.center->remark(fmt::format("{} connections were turned away, the last from {}", refused_, last_refused_));
+  remember_refusal(pending_.at(id).from, why);
   drop(id);
+}
+
+void rank0_server::remember_refusal(std::string_view from, std::string_view why) {
+  ++refused_;
+  last_refused_ = fmt::format("{}, because {}", from, why);
+  for (const auto& [instance, one] : worlds_) remark(*one.center);
+}
+
+void rank0_server::remark(world_hub& center) const {
+  std::string text = listeners_.limits;
+  if (refused_ > 0)
+    text += fmt::format("{}{} connections were turned away, the last from {}", text.empty() ? "" : "; ", refused_,
+                        last_refused_);
+  if (!text.empty()) center.remark(std::move(text));
+}
+
+rank0_server::unproven_members rank0_server::unproven(std::uint32_t instance) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = unproven_.find(instance);
+  return found == unproven_.end() ? unproven_members{} : found->second;
+}
+
+void rank0_server::no_longer_proving(const pending_connection& who) {
+  --all_proving_;
+  if (const auto of_host = proving_.find(who.host); --of_host->second == 0) proving_.erase(of_host);
 }
 
 void rank0_server::drop(std::uint64_t id) {
   const auto found = pending_.find(id);
   pending_connection& who = found->second;
-  if (who.now == pending_connection::phase::proving) --unproven_;
+  if (who.now == pending_connection::phase::proving) no_longer_proving(who);
   loop_.forget(who.talk.fd());
   pending_.erase(found);
 }

@@ -1,12 +1,14 @@
 /// @file
 /// Rank 0's side of the TCP bootstrap: a thread that admits members and runs the hub of each world. Each connection is
-/// served independently and has to prove itself within a time limit, so other processes that connect delay no member.
+/// served independently and has to prove itself within a time limit, and one host has no more than a share of those
+/// that have not, so other processes that connect delay no member.
 #pragma once
 
 #include <cstdint>
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -15,16 +17,27 @@
 #include "bootstrap/hub/world_hub.hpp"
 #include "common/net/event_loop.hpp"
 #include "common/net/handshake.hpp"
+#include "common/net/local_stream.hpp"
 #include "common/net/tcp_socket.hpp"
 
 namespace pgas::boot {
 
 using namespace detail;  // of src/common
 
+/// Where members connect to rank 0.
+struct rank0_listeners {
+  std::vector<tcp_listener> tcp;
+  unique_fd local;     ///< for processes of this user on this host
+  bool secret = true;  ///< else everybody knows the key, and over TCP no process of this host gets in
+  std::string limits;  ///< on who can not get in, for messages that name missing ranks
+
+  [[nodiscard]] bool open() const noexcept { return !tcp.empty() || local; }
+};
+
 /// *Callers* any thread.
 class rank0_server {
  public:
-  rank0_server(const bits128& key, std::vector<tcp_listener> listeners);
+  rank0_server(const bits128& key, rank0_listeners listeners);
   ~rank0_server();
   rank0_server(const rank0_server&) = delete;
   rank0_server& operator=(const rank0_server&) = delete;
@@ -34,6 +47,13 @@ class rank0_server {
   /// Ends a world: waits, at most `limit`, until all frames to its members were sent, then disconnects them. With
   /// `all_are_to_hear`, also members that have not come yet.
   void close(std::uint32_t instance, bool all_are_to_hear, milliseconds limit);
+  /// The members of a world that came over TCP although there is no secret which they could have proved, and the last
+  /// of their addresses.
+  struct unproven_members {
+    std::vector<int> ranks;
+    std::string last_address;
+  };
+  [[nodiscard]] unproven_members unproven(std::uint32_t instance) const;
 
  private:
   /// A connection that is not a member's, or not yet.
@@ -41,6 +61,8 @@ class rank0_server {
     enum class phase { proving, parked, refused };
     handshake talk;
     std::string from;
+    std::string host;                    // that it is counted for
+    std::optional<tcp_address> address;  // over TCP
     clock::time_point due;
     phase now = phase::proving;
   };
@@ -57,8 +79,17 @@ class rank0_server {
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   void expire();
   void accept_from(const tcp_listener& listener);
+  void accept_local();
+  void add_pending(unique_fd fd, std::string from, std::string host, const std::optional<tcp_address>& address);
+  /// After a failure to accept: whether to go on at once.
+  bool go_on_after(int failure);
   void set_accepting(bool on);
-  bool drop_oldest_unproven();
+  /// Of those that have not proved themselves: one that has said nothing, if there is one, and the oldest.
+  /// @param host none for any.
+  bool drop_oldest_unproven(const std::optional<std::string>& host = std::nullopt);
+  void no_longer_proving(const pending_connection& who);
+  void remember_refusal(std::string_view from, std::string_view why);
+  void remark(world_hub& center) const;
   void react(std::uint64_t id, short revents);
   void receive(std::uint64_t id, pending_connection& who);
   void admit(std::uint64_t id);
@@ -67,16 +98,19 @@ class rank0_server {
   void drop(std::uint64_t id);
 
   const bits128 key_;
-  std::vector<tcp_listener> listeners_;
+  rank0_listeners listeners_;
   event_loop loop_;
   std::map<std::uint64_t, pending_connection> pending_;  // in the order in which they came
   std::uint64_t next_id_ = 0;
-  std::size_t unproven_ = 0;  // connections that have not proved themselves
+  std::map<std::string, std::size_t> proving_;  // by host, connections that have not proved themselves
+  std::size_t all_proving_ = 0;
   std::size_t refused_ = 0;
   std::string last_refused_;
   std::optional<clock::time_point> accept_again_;  // set while descriptors have run out
   bool stopping_ = false;
   std::map<std::uint32_t, world> worlds_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<std::uint32_t, unproven_members> unproven_;
   std::thread thread_;
 };
 

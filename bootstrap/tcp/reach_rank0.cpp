@@ -35,19 +35,19 @@ constexpr milliseconds between_attempts{100};
 
 }  // namespace
 
-unique_fd reach_rank0(const candidates& where, const bits128& key, const hello& me, const deadline& limit) {
+proven_socket reach_rank0(const candidates& where, const bits128& key, const hello& me, const deadline& limit) {
   const milliseconds allowed = limit.left();
   std::vector<tcp_attempt> attempts;
   std::string problem = "nothing";
   do {
     if (attempts.empty())
-      for (const tcp_address& to : where(problem, limit)) attempts.emplace_back(to, key, me, false);
+      for (const stream_address& to : where(problem, limit)) attempts.emplace_back(to, key, me, false);
     std::vector<pollfd> waiting;
     for (tcp_attempt& one : attempts) {
       if (!one.active() && clock::now() >= one.due() + between_attempts) one.start(time_to_connect, allowed);
       if (one.advance()) {
-        unique_fd socket = one.take();
-        watch_for_dead_host(socket.get());
+        proven_socket socket = one.take();
+        watch_for_dead_host(socket.fd.get());
         return socket;
       }
       waiting.push_back(one.awaited());

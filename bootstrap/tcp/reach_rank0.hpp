@@ -8,7 +8,7 @@
 
 #include "common/deadline.hpp"
 #include "common/net/handshake.hpp"
-#include "common/net/tcp_socket.hpp"
+#include "common/net/tcp_connector.hpp"
 
 namespace pgas::boot {
 
@@ -16,12 +16,12 @@ using namespace detail;  // of src/common
 
 /// Where rank 0 may be; takes no longer than `limit`. Asked again while there is no address, since a name may become
 /// known only later; the reason goes to `problem`.
-using candidates = std::function<std::vector<tcp_address>(std::string& problem, const deadline& limit)>;
+using candidates = std::function<std::vector<stream_address>(std::string& problem, const deadline& limit)>;
 
 /// Tries all candidates at once and again, until one proves to be rank 0 of the job; returns that connection, over
 /// which `me` has been introduced and has proved itself too. *Errors* code::bootstrap_timeout, authentication or
 /// version_mismatch, with the answer of each candidate.
-[[nodiscard]] unique_fd reach_rank0(const candidates& where, const bits128& key, const hello& me,
-                                    const deadline& limit);
+[[nodiscard]] proven_socket reach_rank0(const candidates& where, const bits128& key, const hello& me,
+                                        const deadline& limit);
 
 }  // namespace pgas::boot

@@ -48,9 +48,11 @@ std::string unique_id::print(std::size_t most) const {
 
 unique_id unique_id::parse(std::string_view text) {
   const auto reject = [&](std::string_view why) {
-    return error{code::bootstrap_protocol,
-                 fmt::format("the unique id '{}' is not usable: {}. Pass on unchanged what make_unique_id() returned",
-                             text.substr(0, longest), why)};
+    return error{
+        code::bootstrap_protocol,
+        fmt::format("the unique id ({} characters, not shown because a secret is in it) is not usable: {}. Pass "
+                    "on unchanged what make_unique_id() returned",
+                    text.size(), why)};
   };
   if (text.size() > longest) throw reject("it is longer than any");
   if (!text.starts_with(prefix)) throw reject("it does not start with 'pgas1-'");

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "common/keyed_hash.hpp"
 #include "common/net/address.hpp"
 #include "common/net/tcp_socket.hpp"
-#include "common/siphash.hpp"
 
 namespace pgas::boot {
 

@@ -1,5 +1,6 @@
 # Puts library and programs of a build tree into the wheel, as its own install rules do, under one name each: a wheel has no
-# links. libfmt, which they need and few machines have, comes along.
+# links. libfmt, which they need and few machines have, comes along (and libsodium, where it is not
+# part of them).
 file(REMOVE_RECURSE ${PGAS_STAGE})
 foreach(place . src/tools/pgasrun)
   foreach(component runtime tools)
@@ -26,7 +27,7 @@ foreach(program pgasrun pgas-info pgas-perf pgas-doctor pgas-why pgas-trace)
 endforeach()
 
 file(GET_RUNTIME_DEPENDENCIES LIBRARIES ${package}/lib/${name} EXECUTABLES ${package}/bin/pgasrun
-  PRE_INCLUDE_REGEXES "^libfmt\\." PRE_EXCLUDE_REGEXES ".*"
+  PRE_INCLUDE_REGEXES "^lib(fmt|sodium)\\." PRE_EXCLUDE_REGEXES ".*"
   RESOLVED_DEPENDENCIES_VAR found)
 foreach(dependency ${found})
   get_filename_component(name ${dependency} NAME)

@@ -1,14 +1,17 @@
 /// @file
-/// Messages over a stream of bytes: each begins with a header that says how long it is. Used by the bootstrap's hub and
-/// by the control plane's TCP connections.
+/// Messages over a stream of bytes: each begins with a header that says how long it is. Over TCP each is sealed
+/// (frame_cipher.hpp). Used by the bootstrap's hub and by the control plane's TCP connections.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "common/net/frame_cipher.hpp"
 #include "common/net/socket.hpp"
 
 namespace pgas::detail {
@@ -18,32 +21,51 @@ namespace pgas::detail {
 template <class Header>
 class frame_reader {
  public:
-  enum class status { complete, incomplete, closed, malformed };
+  enum class status {
+    complete,
+    incomplete,
+    closed,
+    malformed,
+    forged  ///< it does not open: it was changed on the way, or another process has sent it
+  };
 
   /// @param max_bytes a longer payload is malformed, whatever the header says.
-  explicit frame_reader(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+  /// @param cipher of the other side's direction, where messages are sealed.
+  explicit frame_reader(std::size_t max_bytes, std::optional<frame_cipher> cipher = std::nullopt)
+      : max_bytes_(max_bytes), cipher_(std::move(cipher)) {}
 
-  /// Reads what is there, up to the end of one message, which stays readable until the next call. After `malformed`,
-  /// told once, the stream counts as closed: nobody knows where the next message begins.
+  /// Reads what is there, up to the end of one message, which stays readable until the next call. After `malformed` or
+  /// `forged`, told once, the stream counts as closed: nobody knows where the next message begins.
   [[nodiscard]] status read(int fd) {
     if (broken_) return status::closed;
     if (complete_) {
       complete_ = false;
       have_ = 0;
     }
-    if (have_ < sizeof(Header)) {
-      buffer_.resize(sizeof(Header));
+    const std::size_t begin = cipher_ ? frame_cipher::prefix_bytes : sizeof(Header);
+    if (have_ < begin) {
+      buffer_.resize(begin);
       if (const receipt at = receive_some(fd, buffer_, have_); at != receipt::whole) return stopped(at);
-      std::memcpy(&header_, buffer_.data(), sizeof(Header));
-      if (header_.magic != Header::expected_magic || header_.bytes > max_bytes_) {
-        broken_ = true;
-        return status::malformed;
+      if (cipher_) {
+        size_ = begin + frame_cipher::bytes_after(buffer_);
+        if (size_ > begin + sizeof(Header) + max_bytes_ + frame_cipher::code_bytes) return broken(status::forged);
+      } else {
+        if (!take_header(buffer_)) return broken(status::malformed);
+        size_ = begin + static_cast<std::size_t>(header_.bytes);
       }
     }
-    const std::size_t size = sizeof(Header) + static_cast<std::size_t>(header_.bytes);
-    while (have_ < size) {
-      buffer_.resize(std::min(size, have_ + step));
+    while (have_ < size_) {
+      buffer_.resize(std::min(size_, have_ + step));
       if (const receipt at = receive_some(fd, buffer_, have_); at != receipt::whole) return stopped(at);
+    }
+    message_ = buffer_;
+    if (cipher_) {
+      const auto opened = cipher_->open(buffer_);
+      if (!opened) return broken(status::forged);
+      message_ = *opened;
+      if (message_.size() < sizeof(Header) || !take_header(message_) ||
+          header_.bytes != message_.size() - sizeof(Header))
+        return broken(status::malformed);
     }
     complete_ = true;
     return status::complete;
@@ -51,20 +73,32 @@ class frame_reader {
   [[nodiscard]] const Header& header() const { return header_; }
   [[nodiscard]] std::span<const std::byte> payload() const { return message().subspan(sizeof(Header)); }
   /// Header and payload.
-  [[nodiscard]] std::span<const std::byte> message() const { return buffer_; }
+  [[nodiscard]] std::span<const std::byte> message() const { return message_; }
 
  private:
   /// The buffer grows with the bytes received: a header alone can not make it large.
   static constexpr std::size_t step = 1 << 20;
 
+  /// Whether it is the header of a message that may be received.
+  [[nodiscard]] bool take_header(std::span<const std::byte> bytes) {
+    std::memcpy(&header_, bytes.data(), sizeof(Header));
+    return header_.magic == Header::expected_magic && header_.bytes <= max_bytes_;
+  }
+  [[nodiscard]] status broken(status how) {
+    broken_ = true;
+    return how;
+  }
   [[nodiscard]] status stopped(receipt at) {
     broken_ = at == receipt::ended;
     return broken_ ? status::closed : status::incomplete;
   }
 
   std::size_t max_bytes_;
+  std::optional<frame_cipher> cipher_;
   Header header_;
-  std::vector<std::byte> buffer_;  ///< the message as far as it is there, and room for more
+  std::vector<std::byte> buffer_;       ///< the message as far as it is there, and room for more
+  std::span<const std::byte> message_;  ///< in the buffer, once it is complete
+  std::size_t size_ = 0;                ///< of the message as it is sent, once its beginning is there
   std::size_t have_ = 0;
   bool complete_ = false;
   bool broken_ = false;

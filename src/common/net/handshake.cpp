@@ -4,6 +4,17 @@
 #include <vector>
 
 namespace pgas::detail {
+namespace {
+
+/// What both sides have said, and what a hash of it is for.
+std::vector<std::byte> transcript(char purpose, const hello& introduction, const bits128& nonce) {
+  std::vector<std::byte> text{static_cast<std::byte>(purpose)};
+  for (const auto bytes : {bytes_of(introduction), bytes_of(nonce)})
+    text.insert(text.end(), bytes.begin(), bytes.end());
+  return text;
+}
+
+}  // namespace
 
 handshake::handshake(unique_fd fd, std::span<const std::byte> key, const hello& introduction)
     : fd_(std::move(fd)),
@@ -68,18 +79,19 @@ std::optional<handshake::status> handshake::incomplete(Message& message) {
   return at == receipt::partly ? status::pending : status::ended;
 }
 
+session_keys handshake::keys() const {
+  const auto both = long_keyed_hash(key_, transcript('k', hello_, answer_.nonce));
+  session_keys made;
+  static_assert(sizeof(both) == sizeof(made.to_send) + sizeof(made.to_receive));
+  const auto half = both.begin() + sizeof(made.to_send);
+  std::copy(both.begin(), half, made.to_send.begin());
+  std::copy(half, both.end(), made.to_receive.begin());
+  if (part_ == role::accepting) std::swap(made.to_send, made.to_receive);
+  return made;
+}
+
 bits128 handshake::code_of(std::span<const std::byte> key, role part, const hello& introduction, const bits128& nonce) {
-  std::vector<std::byte> text{static_cast<std::byte>(part)};
-  for (const auto bytes : {bytes_of(introduction), bytes_of(nonce)})
-    text.insert(text.end(), bytes.begin(), bytes.end());
-  bits128 code{};
-  for (; !key.empty(); key = key.subspan(code.size())) {
-    bits128 block;
-    std::copy_n(key.begin(), block.size(), block.begin());
-    const bits128 hash = siphash128(block, text);
-    for (std::size_t i = 0; i < code.size(); ++i) code[i] ^= hash[i];
-  }
-  return code;
+  return keyed_hash(key, transcript(static_cast<char>(part), introduction, nonce));
 }
 
 }  // namespace pgas::detail

@@ -7,8 +7,9 @@
 ///   accepting -> connecting   welcome  one byte: the connection is taken. The bootstrap's hub says so in a frame
 ///
 /// The codes cover both nonces and the whole hello, so neither a recorded handshake nor a changed one is accepted. They
-/// differ by the role of the side, so neither can be sent back as the other. The key itself is never sent. Afterwards
-/// the connection carries plain messages: this keeps strangers out, it hides nothing on a hostile network.
+/// differ by the role of the side, so neither can be sent back as the other. The key itself is never sent. The same key
+/// and nonces make the keys by which messages over TCP are sealed afterwards (frame_cipher.hpp), others for each
+/// connection and direction.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +18,15 @@
 #include <span>
 #include <utility>
 
+#include "common/keyed_hash.hpp"
+#include "common/net/frame_cipher.hpp"
 #include "common/net/socket.hpp"
-#include "common/siphash.hpp"
 
 namespace pgas::detail {
 
 struct hello {
   static constexpr std::uint32_t expected_magic = 0x48474750;  // "PGGH"
-  static constexpr std::uint32_t expected_version = 2;
+  static constexpr std::uint32_t expected_version = 3;
   std::uint32_t magic = expected_magic;
   std::uint32_t version = expected_version;
   std::int32_t from = -1;   ///< PE or rank of the connecting side
@@ -42,6 +44,12 @@ struct hello_answer {
   bits128 code{};
 };
 static_assert(sizeof(hello_answer) == 40);
+
+/// A connection whose other side is proven, and how messages over it are sealed.
+struct proven_socket {
+  unique_fd fd;
+  session_keys keys;
+};
 
 /// One side of a handshake, with its connection, which is non-blocking.
 class handshake {
@@ -71,12 +79,16 @@ class handshake {
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] unique_fd take() { return std::move(fd_); }
+  [[nodiscard]] proven_socket take_proven() { return {std::move(fd_), keys()}; }
   /// The connecting side's hello. On the accepting side: whether it has arrived, and what it says; a claim until
   /// proven.
   [[nodiscard]] bool introduced() const noexcept { return introduced_; }
   [[nodiscard]] const hello& introduction() const noexcept { return hello_; }
 
-  /// The code that the side of `part` sends: a keyed hash for each 16 bytes of the key, combined.
+  /// How messages over this connection are sealed; once the other side is proven.
+  [[nodiscard]] session_keys keys() const;
+
+  /// The code that the side of `part` sends: one hash, keyed with the whole key.
   [[nodiscard]] static bits128 code_of(std::span<const std::byte> key, role part, const hello& introduction,
                                        const bits128& nonce);
 

@@ -1,5 +1,8 @@
 #include "common/net/tcp_connector.hpp"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -20,8 +23,15 @@ void tcp_attempt::start(milliseconds to_connect, milliseconds to_answer) {
   to_answer_ = to_answer;
   due_ = deadline(to_connect).at();
   problem_ = "no answer";
-  connect_result begun = begin_connect(to_);
+  const auto* const local = std::get_if<unix_address>(&to_);
+  connect_result begun = local != nullptr ? connect_stream(*local) : begin_connect(std::get<tcp_address>(to_));
   if (begun.error != 0) return give_up(errno_text(begun.error));
+  if (local != nullptr) {
+    const std::optional<socket_owner> owner = peer_credentials(begun.fd.get());
+    if (!owner || owner->uid != ::geteuid())
+      return give_up("it belongs to user " + std::to_string(owner ? static_cast<long>(owner->uid) : -1L),
+                     code::authentication);
+  }
   connecting_ = std::move(begun.fd);
 }
 
@@ -63,10 +73,16 @@ pollfd tcp_attempt::awaited() const noexcept {
 
 void tcp_attempt::give_up(std::string problem, std::optional<code> verdict) {
   problem_ = std::move(problem);
-  verdict_ = verdict;
+  if (verdict || talk_) verdict_ = verdict;
+  if (verdict) reason_ = problem_;
   connecting_.reset();
   talk_.reset();
   due_ = clock::now();
+}
+
+std::string tcp_attempt::report() const {
+  const std::string where = std::visit([](const auto& one) { return one.text(); }, to_);
+  return where + " (" + (verdict_ && reason_ != problem_ ? reason_ + "; then: " + problem_ : problem_) + ")";
 }
 
 tcp_connector::tcp_connector(int me, int peer, const std::vector<tcp_address>& addresses,

@@ -7,20 +7,25 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "common/net/handshake.hpp"
+#include "common/net/local_stream.hpp"
 #include "common/net/tcp_socket.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
+
+/// Where a process may listen; a UNIX socket only belongs to this process's user.
+using stream_address = std::variant<tcp_address, unix_address>;
 
 /// One address. The process that answers there need not be the one meant: private addresses may belong to another
 /// machine here than there.
 class tcp_attempt {
  public:
   /// @param key must live as long. @param until_welcome whether the other side sends a welcome.
-  tcp_attempt(const tcp_address& to, std::span<const std::byte> key, const hello& introduction, bool until_welcome)
+  tcp_attempt(const stream_address& to, std::span<const std::byte> key, const hello& introduction, bool until_welcome)
       : to_(to), key_(key), introduction_(introduction), until_welcome_(until_welcome) {}
 
   /// Begins to connect, anew where it was tried before. Each limit bounds one step: the connection, and its answer.
@@ -28,22 +33,22 @@ class tcp_attempt {
   /// Goes as far as it can without waiting, and gives up at due(). True once the PE has proved itself and, where it
   /// does, welcomed this one; take() then.
   [[nodiscard]] bool advance();
-  [[nodiscard]] unique_fd take() { return talk_->take(); }
+  [[nodiscard]] proven_socket take() { return talk_->take_proven(); }
 
   [[nodiscard]] bool active() const noexcept { return connecting_ || talk_; }
   /// When it gives up, or when it has given up.
   [[nodiscard]] clock::time_point due() const noexcept { return due_; }
   /// For poll(), which ignores the descriptor -1 of an attempt that is not active.
   [[nodiscard]] pollfd awaited() const noexcept;
-  /// Why the last try failed, where trying again cannot help.
+  /// Why a try failed, where trying again cannot help. It stands until another process answers at this address.
   [[nodiscard]] std::optional<code> verdict() const noexcept { return verdict_; }
   /// "10.0.0.1:4711 (Connection refused)"
-  [[nodiscard]] std::string report() const { return to_.text() + " (" + problem_ + ")"; }
+  [[nodiscard]] std::string report() const;
 
  private:
   void give_up(std::string problem, std::optional<code> verdict = std::nullopt);
 
-  tcp_address to_;
+  stream_address to_;
   std::span<const std::byte> key_;
   hello introduction_;
   bool until_welcome_;
@@ -53,6 +58,7 @@ class tcp_attempt {
   milliseconds to_answer_{};
   std::string problem_ = "not tried yet";
   std::optional<code> verdict_;
+  std::string reason_;  ///< of the verdict
 };
 
 /// Connects to the addresses that a PE has given out, one after another and over again.
@@ -66,7 +72,7 @@ class tcp_connector {
   void start_if_due();
   /// Goes as far as it can without waiting. True once the PE is connected; take() then.
   [[nodiscard]] bool advance();
-  [[nodiscard]] unique_fd take() { return attempts_[current_].take(); }
+  [[nodiscard]] proven_socket take() { return attempts_[current_].take(); }
 
   [[nodiscard]] int peer() const noexcept { return peer_; }
   /// For poll(), which ignores the descriptor -1 of a pause.

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/siphash.hpp"
+#include "common/keyed_hash.hpp"
 #include "common/system_error.hpp"
 #include "device/cpu/files_behind_memory.hpp"
 #include "device/cpu/host_segment.hpp"

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/siphash.hpp"
+#include "common/keyed_hash.hpp"
 #include "common/system_error.hpp"
 #include "device/cuda/sharing_chunks.hpp"
 #include "device/sharing.hpp"

@@ -6,6 +6,7 @@
 
 #include "common/check_struct_size.hpp"
 #include "common/join_step_hook.hpp"
+#include "common/join_warning.hpp"
 #include "host/config/launcher_variables.hpp"
 #include "host/control/joining_mark.hpp"
 #include "host/control/metrics_service.hpp"
@@ -71,7 +72,10 @@ world world::join(const config& settings) {
   if (chosen.exchange->rank() != options.rank)  // as only the launcher knew
     mark.emplace(settings.socket_directory, chosen.exchange->rank(), chosen.exchange->size());
   static_cast<void>(detail::parse_p2p_sets(settings.p2p, chosen.exchange->size(), true));
-  return world(make_state(std::move(chosen.exchange), settings, chosen.description));
+  const std::string warning = detail::warning_of(*chosen.exchange);
+  std::shared_ptr<detail::world_state> state = make_state(std::move(chosen.exchange), settings, chosen.description);
+  if (!warning.empty()) state->log().warn("{}", warning);
+  return world(std::move(state));
 }
 
 world world::join(std::unique_ptr<bootstrap> exchange, const config& settings) {

@@ -54,6 +54,8 @@ bootstrap_options make_bootstrap_options(const config& settings, const environme
     }
     if (result.rank < 0) result.rank = number(variables, "RANK", 0, any);
     if (result.size < 0) result.size = number(variables, "WORLD_SIZE", 1, any);
+    // Where torchrun has started all processes on this host, they need no address by which other hosts reach rank 0.
+    if (address && number(variables, "LOCAL_WORLD_SIZE", 1, any) == result.size) result.master_address = "127.0.0.1";
   }
   return result;
 }

@@ -11,7 +11,7 @@ namespace pgas::config_detail {
 /// Options for make_bootstrap() from the configuration and from variables of launchers:
 /// * pgasrun: PGAS_RANK, PGAS_SIZE, PGAS_LOCAL_FD
 /// * mpirun, srun: PMIX_RANK, PMIX_NAMESPACE
-/// * torchrun, or by hand: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID,
+/// * torchrun, or by hand: RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID,
 ///   TORCHELASTIC_USE_AGENT_STORE (true: another process has the port)
 ///
 /// RANK and WORLD_SIZE count only beside MASTER_ADDR or a unique id. A missing variable leaves its option "not given".

@@ -68,7 +68,7 @@ class peer_connector {
     watch_processes();
   }
 
-  std::vector<unique_fd> run() {
+  std::vector<peer_socket> run() {
     while (missing_ > 0) {
       if (clock::now() >= deadline_) throw_missing();
       start_connections();
@@ -81,7 +81,9 @@ class peer_connector {
   }
 
  private:
-  static constexpr std::size_t max_unproven = 64;  // more than the PEs themselves need
+  static constexpr std::size_t max_unproven = 64;   // more than the PEs themselves need
+  static constexpr int most_accepted_at_once = 64;  // then those that were accepted before are served
+  static constexpr int most_refusals_logged = 64;   // a flood of connections is not to become one of lines
 
   /// The death of a PE need not close a socket: it may not have connected yet, and a child may hold its sockets.
   void watch_processes() {
@@ -164,8 +166,8 @@ class peer_connector {
       next = std::min(next, one.until);
     }
     // A connected PE sends nothing before all are connected; only its end can arrive.
-    for (const unique_fd& socket : sockets_)
-      if (socket) watched.push_back({socket.get(), POLLRDHUP, 0});
+    for (const peer_socket& socket : sockets_)
+      if (socket.fd) watched.push_back({socket.fd.get(), POLLRDHUP, 0});
     for (const auto& [pe, process] : processes_) watched.push_back({process.get(), POLLIN, 0});
 
     const auto pause = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());
@@ -180,13 +182,15 @@ class peer_connector {
     for (const auto& [pe, process] : processes_)
       if (news_of(process.get())) throw_died(pe);
     for (std::size_t pe = 0; pe < sockets_.size(); ++pe)
-      if (sockets_[pe] && news_of(sockets_[pe].get())) throw_closed(static_cast<int>(pe), "it closed the connection");
+      if (sockets_[pe].fd && news_of(sockets_[pe].fd.get()))
+        throw_closed(static_cast<int>(pe), "it closed the connection");
     local_targets_.remove_if(
         [&](local_target& target) { return target.talk && news_of(target.talk->fd()) && advance(target); });
     connectors_.remove_if([&](tcp_connector& one) {
       const bool ready = news_of(one.awaited().fd) || clock::now() >= one.due();
       if (!ready || !one.advance()) return false;
-      add_socket(one.peer(), one.take());
+      proven_socket proven = one.take();
+      add_socket(one.peer(), {std::move(proven.fd), proven.keys});
       return true;
     });
     pending_.remove_if([&](pending_connection& one) { return news_of(one.talk.fd()) && advance(one); });
@@ -209,7 +213,7 @@ class peer_connector {
                     target.pe);
       case status::welcomed: break;
     }
-    add_socket(target.pe, target.talk->take());
+    add_socket(target.pe, {target.talk->take(), std::nullopt});
     return true;
   }
 
@@ -228,17 +232,18 @@ class peer_connector {
       refuse(one.name, "it does not know this job's secret");
       return true;
     }
-    if (sockets_[static_cast<std::size_t>(pe)]) {
+    if (sockets_[static_cast<std::size_t>(pe)].fd) {
       refuse(one.name, fmt::format("it claims to be PE {}, which is connected already", pe));
       return true;
     }
     if (const int failed = one.talk.welcome(); failed != 0) throw_closed(pe, errno_text(failed));
-    add_socket(pe, one.talk.take());
+    proven_socket proven = one.talk.take_proven();
+    add_socket(pe, {std::move(proven.fd), one.local ? std::nullopt : std::optional(proven.keys)});
     return true;
   }
 
   void accept_local() {
-    for (;;) {
+    for (int accepted = 0; accepted < most_accepted_at_once; ++accepted) {
       connect_result next = listener_.accept();
       throw_if_failed(next.error);
       if (!next.fd) return;
@@ -252,7 +257,7 @@ class peer_connector {
   }
 
   void accept_remote() {
-    for (;;) {
+    for (int accepted = 0; accepted < most_accepted_at_once; ++accepted) {
       tcp_listener::caller next = tcp_listener_->accept();
       throw_if_failed(next.error);
       if (!next.fd) return;
@@ -288,14 +293,17 @@ class peer_connector {
     });
   }
 
-  void add_socket(int pe, unique_fd fd) {
+  void add_socket(int pe, peer_socket socket) {
     join_step("connection");
-    sockets_[static_cast<std::size_t>(pe)] = std::move(fd);
+    sockets_[static_cast<std::size_t>(pe)] = std::move(socket);
     --missing_;
   }
 
   void refuse(const std::string& name, const std::string& why) {
-    log_.warn("refused a connection from {} to this world's socket: {}", name, why);
+    if (++refused_ <= most_refusals_logged)
+      log_.warn("refused a connection from {} to this world's socket: {}", name, why);
+    if (refused_ == most_refusals_logged)
+      log_.warn("further connections that are refused while joining are not logged");
   }
 
   [[nodiscard]] unix_address address_of(int pe) const {
@@ -337,7 +345,7 @@ class peer_connector {
     std::string names;
     int first = -1;
     for (int pe = 0; pe < static_cast<int>(all_.size()); ++pe) {
-      if (pe == me_ || sockets_[static_cast<std::size_t>(pe)]) continue;
+      if (pe == me_ || sockets_[static_cast<std::size_t>(pe)].fd) continue;
       if (first < 0) first = pe;
       names += (names.empty() ? "" : ", ") + describe_pe(all_, pe);
     }
@@ -359,12 +367,13 @@ class peer_connector {
   const config& settings_;
   log::logger& log_;
   const job_secret secret_;
-  std::vector<unique_fd> sockets_;
+  std::vector<peer_socket> sockets_;
   std::list<local_target> local_targets_;
   std::list<tcp_connector> connectors_;
   std::list<pending_connection> pending_;
   std::vector<std::pair<int, unique_fd>> processes_;  ///< of this host's PEs, by PE
   std::size_t missing_ = 0;
+  int refused_ = 0;
   clock::time_point deadline_;
   milliseconds timeout_{};
 };
@@ -376,9 +385,9 @@ std::string describe_pe(const std::vector<peer_descriptor>& all, int pe) {
   return fmt::format("PE {} (host {}, pid {})", pe, one.host, one.pid);
 }
 
-std::vector<unique_fd> connect_peers(const std::vector<peer_descriptor>& all, int me, const unix_listener& listener,
-                                     const config& settings, log::logger& log, const tcp_listener* tcp,
-                                     std::span<const tcp_endpoints> endpoints) {
+std::vector<peer_socket> connect_peers(const std::vector<peer_descriptor>& all, int me, const unix_listener& listener,
+                                       const config& settings, log::logger& log, const tcp_listener* tcp,
+                                       std::span<const tcp_endpoints> endpoints) {
   return peer_connector(all, me, listener, settings, log, tcp, endpoints).run();
 }
 

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include <cerrno>
 #include <chrono>
@@ -13,21 +12,14 @@ namespace pgas::detail {
 namespace {
 
 /// The number of bytes that the kernel has taken; if none, `why` is an errno.
-std::size_t send_some(int fd, std::span<iovec> parts, int& why) {
-  msghdr message{};
-  message.msg_iov = parts.data();
-  message.msg_iovlen = parts.size();
+std::size_t send_some(int fd, std::span<const std::byte> bytes, int& why) {
   for (;;) {
-    const ssize_t sent = ::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0) return static_cast<std::size_t>(sent);
     if (errno == EINTR) continue;
     why = errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM ? EAGAIN : EPIPE;
     return 0;
   }
-}
-
-iovec as_iovec(std::span<const std::byte> bytes) {
-  return {const_cast<std::byte*>(bytes.data()), bytes.size()};  // sendmsg only reads
 }
 
 }  // namespace
@@ -55,15 +47,12 @@ int tcp_connection::send(std::span<const std::byte> head, std::span<const std::b
   if (!fds.empty()) return EINVAL;
   const std::lock_guard lock(sending_);
   if (const int before = push(); before != 0) return before;
-  int why = 0;
-  iovec parts[2] = {as_iovec(head), as_iovec(body)};
-  const std::size_t sent = send_some(fd(), parts, why);
-  if (why != 0) return why;
-  if (sent == head.size() + body.size()) return 0;
-  unsent_.assign(head.begin(), head.end());
-  unsent_.insert(unsent_.end(), body.begin(), body.end());
-  sent_ = sent;
-  return EINPROGRESS;
+  outgoing_.seal(head, body, unsent_);
+  const int why = push();
+  if (why == 0 || sent_ > 0) return why == EAGAIN ? EINPROGRESS : why;
+  unsent_.clear();
+  outgoing_.withdraw();
+  return why;
 }
 
 int tcp_connection::flush() {
@@ -74,8 +63,7 @@ int tcp_connection::flush() {
 int tcp_connection::push() {
   while (sent_ < unsent_.size()) {
     int why = 0;
-    iovec rest = as_iovec(std::span<const std::byte>(unsent_).subspan(sent_));
-    sent_ += send_some(fd(), std::span(&rest, 1), why);
+    sent_ += send_some(fd(), std::span<const std::byte>(unsent_).subspan(sent_), why);
     if (why != 0) return why;
   }
   unsent_.clear();
@@ -90,6 +78,10 @@ received_packet tcp_connection::receive() {
     case status::incomplete: break;
     case status::closed: result.what = received_packet::status::closed; break;
     case status::malformed: result.what = received_packet::status::oversized; break;
+    case status::forged:
+      forged_ = true;
+      result.what = received_packet::status::oversized;
+      break;
     case status::complete: result.what = received_packet::status::complete; result.bytes = incoming_.message();
   }
   return result;

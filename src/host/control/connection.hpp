@@ -40,6 +40,8 @@ class connection {
                                std::span<const int> fds, const std::function<bool()>& keep_trying);
   /// Receives one message without blocking; its bytes are valid until the next call.
   [[nodiscard]] virtual received_packet receive() = 0;
+  /// Whether the last message was changed on the way, or sent by another process. *Callers* the receiving thread.
+  [[nodiscard]] virtual bool is_forged() const noexcept { return false; }
   /// Ends the sending direction. The peer receives all that was sent, then the end.
   virtual void finish() noexcept = 0;
 
@@ -63,28 +65,35 @@ class unix_connection final : public connection {
   std::vector<std::byte>& buffer_;
 };
 
-/// Each message in the stream begins with its control_header, which holds its length. A message that the kernel does
-/// not take whole is kept, and no other is taken before its rest is sent.
+/// Each message in the stream is sealed (frame_cipher.hpp). A message that the kernel does not take whole is kept, and
+/// no other is taken before its rest is sent.
 class tcp_connection final : public connection {
  public:
-  explicit tcp_connection(unique_fd fd) : connection(std::move(fd)) {}
+  tcp_connection(unique_fd fd, const session_keys& keys)
+      : connection(std::move(fd)),
+        outgoing_(keys.to_send),
+        incoming_(max_contribution, frame_cipher(keys.to_receive)) {}
 
   /// *Errors* EPIPE for every reason for which nothing can be sent any more; receive() reports the end and its reason.
   /// EINVAL for descriptors.
   int send(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds) override;
   int flush() override;
-  /// A message that is malformed or too long is reported as `oversized` once; then the connection counts as closed.
+  /// A message that is malformed or too long is reported as `oversized` once, also one that the
+  /// other side has not sent so, which is_forged() tells; then the connection counts as closed.
   received_packet receive() override;
+  bool is_forged() const noexcept override { return forged_; }
   void finish() noexcept override;
 
  private:
   [[nodiscard]] int push();
 
-  std::mutex sending_;             ///< guards unsent_ and sent_
-  std::vector<std::byte> unsent_;  ///< the rest of a message, from `sent_` on
+  std::mutex sending_;  ///< guards what follows
+  frame_cipher outgoing_;
+  std::vector<std::byte> unsent_;  ///< a sealed message, to be sent from `sent_` on
   std::size_t sent_ = 0;
 
-  frame_reader<control_header> incoming_{max_contribution};  ///< of the receiving thread
+  bool forged_ = false;
+  frame_reader<control_header> incoming_;  ///< of the receiving thread
 };
 
 }  // namespace pgas::detail

@@ -88,6 +88,13 @@ bool control_plane_state::read_from(int pe, bool died) {
 }
 
 void control_plane_state::handle(int pe, received_packet message) {
+  if (connections[static_cast<std::size_t>(pe)]->is_forged())
+    throw error(
+        code::authentication,
+        fmt::format("what came over the connection from {} was changed on the way, or sent by another process: "
+                    "something between the two hosts interferes. Use a network that only the job's hosts are in",
+                    describe(pe)),
+        pe);
   control_header header;
   if (message.what == received_packet::status::complete && message.bytes.size() >= sizeof(header))
     std::memcpy(&header, message.bytes.data(), sizeof(header));

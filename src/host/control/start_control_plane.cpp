@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/join_step_hook.hpp"
+#include "common/keyed_hash.hpp"
 #include "common/resource_limits.hpp"
-#include "common/siphash.hpp"
 #include "host/control/connect_peers.hpp"
 #include "host/control/control_plane_state.hpp"
 #include "host/control/peer_descriptor.hpp"
@@ -67,7 +67,7 @@ std::vector<peer_info> make_peers(const std::vector<peer_descriptor>& all) {
 /// A number for the job, the same on all PEs: of the random name under which PE 0 was connected to.
 std::uint64_t job_of(const std::vector<peer_descriptor>& all) {
   std::uint64_t job = 0;
-  std::memcpy(&job, siphash128(bits128{}, std::as_bytes(std::span(all[0].socket_name))).data(), sizeof job);
+  std::memcpy(&job, keyed_hash({}, std::as_bytes(std::span(all[0].socket_name))).data(), sizeof job);
   return job;
 }
 
@@ -172,16 +172,17 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   std::optional<error> failed_here;
   bool one_died = false;
   try {
-    std::vector<unique_fd> sockets = connect_peers(all, me, *listener, settings, log, tcp ? &*tcp : nullptr, endpoints);
+    std::vector<peer_socket> sockets =
+        connect_peers(all, me, *listener, settings, log, tcp ? &*tcp : nullptr, endpoints);
     buffer.resize(sizeof(control_header) + max_contribution);
     for (int pe = 0; pe < size; ++pe) {
-      unique_fd& socket = sockets[static_cast<std::size_t>(pe)];
+      peer_socket& socket = sockets[static_cast<std::size_t>(pe)];
       std::unique_ptr<connection>& to = connections[static_cast<std::size_t>(pe)];
-      if (!socket) continue;
-      if (on_this_host(pe))
-        to = std::make_unique<unix_connection>(std::move(socket), buffer);
+      if (!socket.fd) continue;
+      if (socket.keys)
+        to = std::make_unique<tcp_connection>(std::move(socket.fd), *socket.keys);
       else
-        to = std::make_unique<tcp_connection>(std::move(socket));
+        to = std::make_unique<unix_connection>(std::move(socket.fd), buffer);
     }
     loop.emplace();
     for (int pe = 0; pe < size; ++pe) {  // last: if descriptors run out, these are dispensable

@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "common/keyed_hash.hpp"
 #include "common/net/socket.hpp"
-#include "common/siphash.hpp"
 #include "common/unique_fd.hpp"
 #include "device/device.hpp"
 

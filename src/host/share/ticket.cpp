@@ -226,7 +226,7 @@ bits128 this_machine() {
     char id[36] = {};
     const ssize_t length = file ? ::read(file.get(), id, sizeof id) : 0;
     const std::string text = length > 0 ? std::string(id, static_cast<std::size_t>(length)) : host_name();
-    return siphash128({}, bytes_in(text));
+    return keyed_hash({}, bytes_in(text));
   }();
   return machine;
 }
@@ -245,7 +245,7 @@ ticket_exporter this_process(std::string socket) {
 bits128 code_over(const bits128& secret, char role, std::initializer_list<std::span<const std::byte>> parts) {
   blob message{static_cast<std::byte>(role)};
   for (const std::span<const std::byte> part : parts) message.insert(message.end(), part.begin(), part.end());
-  return siphash128(secret, message);
+  return keyed_hash(secret, message);
 }
 
 }  // namespace pgas::detail

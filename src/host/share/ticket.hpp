@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/siphash.hpp"
+#include "common/keyed_hash.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <vector>
 
-#include "common/siphash.hpp"
+#include "common/keyed_hash.hpp"
 
 namespace pgas::doctor {
 
@@ -34,7 +34,7 @@ std::string version_in(const std::string& path, std::string& contents_hash) {
     text.resize(kept + piece);
     file.read(text.data() + kept, static_cast<std::streamsize>(piece));
     text.resize(kept + static_cast<std::size_t>(file.gcount()));
-    key = detail::siphash128(key, std::as_bytes(std::span(text.data() + kept, text.size() - kept)));
+    key = detail::keyed_hash(key, std::as_bytes(std::span(text.data() + kept, text.size() - kept)));
     if (!version.empty()) continue;
     const std::size_t at = text.find(mark);
     if (at == std::string::npos || text.size() - at < longest / 2) continue;

@@ -1,8 +1,14 @@
 /// @file
 /// Worlds over TCP, with ranks that are threads of this process.
+#include <sys/socket.h>
+
 #include <atomic>
 
+#include "bootstrap/hub/hub_client.hpp"
+#include "bootstrap/join_methods.hpp"
+#include "bootstrap/tcp/reach_rank0.hpp"
 #include "common/deadline.hpp"
+#include "common/net/address.hpp"
 #include "support.hpp"
 
 namespace pgas::boot::test {
@@ -21,9 +27,14 @@ TEST_P(tcp, exchange_by_unique_id) {
 }
 
 TEST_P(tcp, exchange_by_address) {
-  const int port = free_port();
-  run_all(GetParam(),
-          [&](int rank) { exchange_everything(*make_bootstrap(member_at(port, rank, GetParam())).exchange); });
+  for (const char* secret : {"", "of this job"}) {
+    const int port = free_port();
+    run_all(GetParam(), [&](int rank) {
+      bootstrap_options mine = member_at(port, rank, GetParam());
+      mine.secret = secret;
+      exchange_everything(*make_bootstrap(mine).exchange);
+    });
+  }
 }
 INSTANTIATE_TEST_SUITE_P(sizes, tcp, testing::Values(2, 3, 8));
 
@@ -115,7 +126,11 @@ TEST(tcp, without_rank0_every_address_tried_is_reported) {
   EXPECT_LT(clock::now() - began, seconds(3));
   EXPECT_EQ(e.code(), code::bootstrap_timeout);
   EXPECT_EQ(e.pe(), 0);
-  EXPECT_SAYS(e, "127.0.0.1:" + std::to_string(port) + " (Connection refused)");
+  EXPECT_SAYS(e, "-" + std::to_string(port) + " (Connection refused)");
+  bootstrap_options with_secret = member_at(port, 1, 2, milliseconds(500));
+  with_secret.secret = "s";
+  EXPECT_SAYS(thrown_by([&] { (void)make_bootstrap(with_secret); }),
+              "127.0.0.1:" + std::to_string(port) + " (Connection refused)");
 
   bootstrap_options nowhere = member_at(port, 1, 2, milliseconds(500));
   nowhere.master_address = "no-such-host.invalid";
@@ -137,6 +152,79 @@ TEST(tcp, another_secret_is_refused_and_reported_at_both_ends) {
   EXPECT_EQ(thrown[1]->code(), code::authentication);
 }
 
+TEST(tcp, another_secret_is_reported_also_where_rank0_has_given_up_meanwhile) {
+  for (const bool none_at_rank0 : {false, true}) {
+    const int port = free_port();
+    const auto thrown = run_ranks({0, 1}, [&](int rank) {
+      bootstrap_options mine = member_at(port, rank, 2, milliseconds(rank == 0 ? 500 : 1500));
+      mine.secret = rank == 1 ? "wrong" : none_at_rank0 ? "" : "right";
+      (void)make_bootstrap(mine);
+    });
+    ASSERT_TRUE(thrown[1]);
+    EXPECT_EQ(thrown[1]->code(), code::authentication) << thrown[1]->what();
+    EXPECT_SAYS(*thrown[1], "it does not know this job's secret");
+  }
+}
+
+/// Whether something listens at a port of the loopback, or of another address of this host.
+bool listens(const std::string& host, int port) {
+  const tcp_address where = tcp_address::parse_host(host, static_cast<std::uint16_t>(port)).value();
+  const unique_fd fd{::socket(where.family(), SOCK_STREAM, 0)};
+  return ::connect(fd.get(), where.raw(), where.length()) == 0;
+}
+
+TEST(tcp, without_a_secret_rank0_listens_only_where_other_hosts_need_it) {
+  const host_addresses own = own_addresses("");
+  for (const std::string& secret : {std::string(), std::string("of this job")}) {
+    const int port = free_port();
+    run_all(2, [&](int rank) {
+      bootstrap_options mine = member_at(port, rank, 2);
+      mine.secret = secret;
+      if (rank == 1) std::this_thread::sleep_for(milliseconds(300));
+      if (rank == 1) {
+        EXPECT_EQ(listens("127.0.0.1", port), !secret.empty());
+        for (const tcp_address& one : own.reachable)
+          EXPECT_EQ(listens(one.host(), port), !secret.empty()) << one.text();
+      }
+      exchange_everything(*make_bootstrap(mine).exchange);
+    });
+  }
+}
+
+TEST(tcp, without_a_secret_nobody_of_this_host_gets_in_over_the_network) {
+  const host_addresses own = own_addresses("");
+  if (own.reachable.empty()) GTEST_SKIP() << "this host has no address but the loopback";
+  const int port = free_port();
+  bootstrap_options mine = member_at(port, 0, 2, seconds(2));
+  mine.master_address = own.reachable.front().host();
+  const auto thrown = run_ranks({0, 1}, [&](int rank) {
+    if (rank == 0) {
+      (void)make_bootstrap(mine);
+      return;
+    }
+    // Another user's process knows all that makes the key, and proves it.
+    const hello me{.from = 1, .size = 2};
+    const auto where = [&](std::string&, const deadline&) {
+      return std::vector<stream_address>{own.reachable.front().with_port(static_cast<std::uint16_t>(port))};
+    };
+    const deadline limit{seconds(1)};
+    proven_socket reached = reach_rank0(where, key_of_job(mine), me, limit);
+    hub_client one{std::move(reached.fd), 1, 2, seconds(1), {"rank 0", 0}, reached.keys};
+    EXPECT_FALSE(one.join(limit)) << "it was let in";
+  });
+  ASSERT_TRUE(thrown[0]);
+  EXPECT_EQ(thrown[0]->code(), code::bootstrap_timeout);
+  EXPECT_SAYS(*thrown[0], "it came over TCP from this host");
+}
+
+TEST(tcp, without_a_secret_an_address_of_another_host_is_refused_with_the_remedy) {
+  bootstrap_options mine = member_at(free_port(), 0, 2, seconds(2));
+  mine.master_address = "192.0.2.1";  // of no host, RFC 5737
+  const error e = thrown_by([&] { (void)make_bootstrap(mine); });
+  EXPECT_EQ(e.code(), code::bootstrap_unavailable);
+  EXPECT_SAYS(e, "PGAS_SECRET");
+}
+
 TEST(tcp, the_same_secret_lets_in) {
   const int port = free_port();
   run_all(3, [&](int rank) {
@@ -148,7 +236,9 @@ TEST(tcp, the_same_secret_lets_in) {
 
 TEST(tcp, a_port_in_use_is_reported) {
   const tcp_listener taken = listen_anywhere();
-  const error e = thrown_by([&] { (void)make_bootstrap(member_at(taken.port(), 0, 2, seconds(1))); });
+  bootstrap_options mine = member_at(taken.port(), 0, 2, seconds(1));
+  mine.secret = "s";
+  const error e = thrown_by([&] { (void)make_bootstrap(mine); });
   EXPECT_EQ(e.code(), code::bootstrap_unavailable);
   EXPECT_SAYS(e, "Choose another MASTER_PORT");
 }
@@ -164,6 +254,7 @@ TEST(tcp, the_launchers_port_is_left_alone_and_the_next_free_one_found) {
   run_all(4, [&](int rank) {
     bootstrap_options mine = member_at(launcher.front().port(), rank, 4);
     mine.master_port_taken = true;
+    mine.secret = "s";
     exchange_everything(*make_bootstrap(mine).exchange);
   });
 }

@@ -3,7 +3,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <cerrno>
+#include <thread>
 
 #include "bootstrap/hub/hub_client.hpp"
 #include "bootstrap/tcp/reach_rank0.hpp"
@@ -87,6 +89,40 @@ TEST(strangers, who_say_nothing_and_stay) {
   });
 }
 
+TEST(strangers, who_flood_rank0_with_connections) {
+  const std::string id = make_unique_id();
+  const tcp_address to = tcp_address::parse_host("127.0.0.1", unique_id::parse(id).addresses.front().port()).value();
+  std::atomic<bool> joined = false;
+  const auto began = clock::now();
+  std::vector<std::thread> flood;
+  for (int i = 0; i < 3; ++i)
+    flood.emplace_back([&] {
+      // At most 10 s and 150,000 connections to the loopback, which are reset: none stays with the kernel.
+      for (int n = 0; n < 50'000 && !joined && clock::now() - began < seconds(10); ++n) {
+        const unique_fd one{::socket(AF_INET, SOCK_STREAM, 0)};
+        const linger reset{1, 0};
+        ::setsockopt(one.get(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+        (void)::connect(one.get(), to.raw(), to.length());
+      }
+    });
+  run_all(3, [&](int rank) {
+    if (rank > 0) std::this_thread::sleep_for(milliseconds(300));  // the flood comes before them
+    exchange_everything(*make_bootstrap(member_of(id, rank, 3)).exchange);
+  });
+  EXPECT_LT(clock::now() - began, seconds(8)) << "the flood kept members out";
+  joined = true;
+  for (std::thread& one : flood) one.join();
+}
+
+TEST(strangers, who_connect_more_often_than_rank0_remembers) {
+  join_despite([](const std::string& id, auto& all) {
+    for (int i = 0; i < 700; ++i) {
+      all.emplace_back(id);
+      if (i % 2 == 0) all.back().say(bytes_of(rank2_of_3));
+    }
+  });
+}
+
 TEST(strangers, who_stop_in_the_middle_of_a_hello) {
   join_despite([](const std::string& id, auto& all) {
     for (std::size_t bytes = 1; bytes < sizeof(hello); bytes += 3)
@@ -143,11 +179,11 @@ error refusal(const std::string& text, int rank, int size) {
   const unique_id id = unique_id::parse(text);
   const hello me{.from = rank, .size = static_cast<std::uint32_t>(size)};
   const deadline limit{seconds(5)};
-  hub_client one{reach_rank0([&](std::string&, const deadline&) { return id.addresses; }, id.secret, me, limit),
-                 rank,
-                 size,
-                 seconds(5),
-                 {"rank 0", 0}};
+  const auto where = [&](std::string&, const deadline&) {
+    return std::vector<stream_address>(id.addresses.begin(), id.addresses.end());
+  };
+  proven_socket reached = reach_rank0(where, id.secret, me, limit);
+  hub_client one{std::move(reached.fd), rank, size, seconds(5), {"rank 0", 0}, reached.keys};
   return thrown_by([&] { (void)one.join(limit); });
 }
 
@@ -208,7 +244,9 @@ TEST(strangers, an_impostor_of_rank0_is_not_believed) {
       (void)::send(visitor.get(), &forged, sizeof forged, MSG_NOSIGNAL);
     }
   }};
-  const error e = thrown_by([&] { (void)make_bootstrap(member_at(listener.port(), 1, 2, milliseconds(500))); });
+  bootstrap_options member = member_at(listener.port(), 1, 2, milliseconds(500));
+  member.secret = "of the job";
+  const error e = thrown_by([&] { (void)make_bootstrap(member); });
   impostor.join();
   EXPECT_EQ(e.code(), code::authentication);
 }

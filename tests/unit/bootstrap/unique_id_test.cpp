@@ -69,6 +69,14 @@ TEST(unique_id, many_addresses_are_cut_to_fit_and_keep_the_loopback) {
   EXPECT_GT(unique_id::parse(text).addresses.size(), 3u);
 }
 
+TEST(unique_id, nothing_of_a_damaged_one_is_shown) {
+  const std::string text = make_unique_id();
+  for (const std::string& damaged :
+       {text + ",not-an-address", text.substr(6), "x" + text, text + std::string(300, '1')})
+    EXPECT_EQ(std::string(thrown_by([&] { (void)unique_id::parse(damaged); }).what()).find(text.substr(12, 8)),
+              std::string::npos);
+}
+
 TEST(unique_id, a_damaged_one_is_refused) {
   const std::string text = make_unique_id();
   const std::string secret_cut = "pgas1-1234-00112233-127.0.0.1";

@@ -66,6 +66,22 @@ TEST(bootstrap_options, torchrun) {
   EXPECT_TRUE(o.master_port_taken);
 }
 
+TEST(bootstrap_options, processes_of_one_host_need_no_address_that_others_reach) {
+  environment job{{"MASTER_ADDR", "node1"},
+                  {"MASTER_PORT", "29500"},
+                  {"RANK", "1"},
+                  {"WORLD_SIZE", "4"},
+                  {"LOCAL_WORLD_SIZE", "4"}};
+  EXPECT_EQ(make_bootstrap_options({}, job).master_address, "127.0.0.1");
+  EXPECT_EQ(make_bootstrap_options({}, {{"MASTER_ADDR", "node1"},
+                                        {"MASTER_PORT", "29500"},
+                                        {"RANK", "1"},
+                                        {"WORLD_SIZE", "4"},
+                                        {"LOCAL_WORLD_SIZE", "2"}})
+                .master_address,
+            "node1");
+}
+
 TEST(bootstrap_options, half_a_rendezvous_is_none) {
   const bootstrap_options o = make_bootstrap_options({}, {{"MASTER_ADDR", "node1"}, {"RANK", "not a number"}});
   EXPECT_EQ(o.master_address, "");

@@ -134,7 +134,7 @@ struct introduced_pair {
     endpoints[0].addresses = of_pe_0;
     const unix_listener local(unix_address("", all[static_cast<std::size_t>(me)].socket_name), 4);
     return std::move(
-        connect_peers(all, me, local, settings, quiet, &listener, endpoints)[static_cast<std::size_t>(1 - me)]);
+        connect_peers(all, me, local, settings, quiet, &listener, endpoints)[static_cast<std::size_t>(1 - me)].fd);
   }
   std::vector<peer_descriptor> all;
   config settings = quick();
@@ -217,7 +217,7 @@ TEST(peer_connector, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing
 }
 
 /// Joins as PE 1 of two, by hand; gives the connection to PE 0.
-unique_fd join_by_hand(bootstrap& exchange) {
+peer_socket join_by_hand(bootstrap& exchange) {
   const auto all = decode_descriptors(exchange.all_gather(encode(make_descriptor(""))));
   const tcp_listener listener = listen_anywhere();
   tcp_endpoints mine;
@@ -225,7 +225,7 @@ unique_fd join_by_hand(bootstrap& exchange) {
   const std::vector<tcp_endpoints> endpoints = decode_endpoints(exchange.all_gather(encode(mine)));
   const unix_listener local(unix_address("", all[1].socket_name), 4);
   log::logger quiet(log_level::error, "/dev/null");
-  std::vector<unique_fd> sockets = connect_peers(all, 1, local, quick(), quiet, &listener, endpoints);
+  std::vector<peer_socket> sockets = connect_peers(all, 1, local, quick(), quiet, &listener, endpoints);
   static_cast<void>(exchange.all_gather({}));  // no failure
   return std::move(sockets[0]);
 }
@@ -239,16 +239,21 @@ TEST(peer_connector, packets_may_come_in_pieces_and_one_that_is_too_long_is_a_fa
         pe.control_plane.barrier();
         return;
       }
-      const unique_fd socket = join_by_hand(exchange);
+      const peer_socket joined = join_by_hand(exchange);
+      const unique_fd& socket = joined.fd;
+      frame_cipher cipher(joined.keys.value().to_send);
+      blob sealed;
       control_header header;
       header.call = collective::barrier;
       const auto bytes = std::as_bytes(std::span(&header, 1));
-      for (const std::byte one : bytes) EXPECT_EQ(::send(socket.get(), &one, 1, MSG_NOSIGNAL), 1);
+      cipher.seal(bytes, {}, sealed);
+      for (const std::byte one : sealed) EXPECT_EQ(::send(socket.get(), &one, 1, MSG_NOSIGNAL), 1);
       if (too_long)
         header.bytes = std::uint64_t{1} << 40;
       else
         header.magic = 0;
-      EXPECT_EQ(::send(socket.get(), &header, sizeof(header), MSG_NOSIGNAL), static_cast<ssize_t>(sizeof(header)));
+      cipher.seal(bytes, {}, sealed);
+      EXPECT_EQ(::send(socket.get(), sealed.data(), sealed.size(), MSG_NOSIGNAL), static_cast<ssize_t>(sealed.size()));
       char text[1000];
       do EXPECT_TRUE(wait_for(socket.get(), POLLIN)) << "the other side has not ended";
       while (::recv(socket.get(), text, sizeof(text), 0) > 0);
@@ -260,6 +265,26 @@ TEST(peer_connector, packets_may_come_in_pieces_and_one_that_is_too_long_is_a_fa
     EXPECT_TRUE(says(ends[0], "PE 1 (host host-1")) << ends[0]->what();
     EXPECT_TRUE(says(ends[0], "malformed message")) << ends[0]->what();
   }
+}
+
+TEST(peer_connector, what_another_process_sends_over_a_connection_is_a_failure_that_says_so) {
+  const auto ends = run_threads_on({0, 1}, [](bootstrap& exchange) {
+    if (exchange.rank() == 0) {
+      joined_pe pe(exchange);
+      pe.control_plane.barrier();
+      return;
+    }
+    const peer_socket joined = join_by_hand(exchange);
+    control_header header;  // as a relay between the hosts would send it, which has not made the handshake
+    header.call = collective::barrier;
+    EXPECT_EQ(::send(joined.fd.get(), &header, sizeof(header), MSG_NOSIGNAL), static_cast<ssize_t>(sizeof(header)));
+    char text[1000];
+    do EXPECT_TRUE(wait_for(joined.fd.get(), POLLIN)) << "the other side has not ended";
+    while (::recv(joined.fd.get(), text, sizeof(text), 0) > 0);
+  });
+  ASSERT_TRUE(ends[0]);
+  EXPECT_EQ(ends[0]->code(), code::authentication) << ends[0]->what();
+  EXPECT_TRUE(says(ends[0], "changed on the way, or sent by another process")) << ends[0]->what();
 }
 
 }  // namespace

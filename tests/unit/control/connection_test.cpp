@@ -19,11 +19,21 @@ namespace {
 using namespace pgas::detail;
 using status = received_packet::status;
 
+constexpr session_keys keys_of_channel{{std::byte{1}}, {std::byte{2}}};
+constexpr session_keys keys_of_other{{std::byte{2}}, {std::byte{1}}};
+
 /// A connection, and its other end as a socket.
 struct one_end {
   one_end() : one_end(make_pair()) {}
   unique_fd other;
+  frame_cipher seal{keys_of_other.to_send};  ///< of what is written to the other end
   tcp_connection channel;
+
+  blob sealed(std::span<const std::byte> packet) {
+    blob bytes;
+    seal.seal(packet, {}, bytes);
+    return bytes;
+  }
 
  private:
   static std::array<unique_fd, 2> make_pair() {
@@ -32,7 +42,8 @@ struct one_end {
     ::setsockopt(ends[1].get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
     return ends;
   }
-  explicit one_end(std::array<unique_fd, 2> ends) : other(std::move(ends[0])), channel(std::move(ends[1])) {}
+  explicit one_end(std::array<unique_fd, 2> ends)
+      : other(std::move(ends[0])), channel(std::move(ends[1]), keys_of_channel) {}
 };
 
 control_header header_of(std::uint64_t sequence, std::size_t bytes) {
@@ -57,7 +68,8 @@ blob packet_of(std::uint64_t sequence, const std::string& text) {
 TEST(tcp_connection, a_packet_may_come_in_single_bytes) {
   one_end end;
   for (const std::string& text : {std::string("slowly"), std::string(), std::string("again")}) {
-    const blob bytes = packet_of(7, text);
+    const blob packet = packet_of(7, text);
+    const blob bytes = end.sealed(packet);
     for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
       write_to(end.other, std::span(bytes).subspan(i, 1));
       EXPECT_EQ(end.channel.receive().what, status::nothing_yet);
@@ -65,7 +77,7 @@ TEST(tcp_connection, a_packet_may_come_in_single_bytes) {
     write_to(end.other, std::span(bytes).last(1));
     const received_packet message = end.channel.receive();
     ASSERT_EQ(message.what, status::complete);
-    EXPECT_EQ(blob(message.bytes.begin(), message.bytes.end()), bytes);
+    EXPECT_EQ(blob(message.bytes.begin(), message.bytes.end()), packet);
   }
 }
 
@@ -73,7 +85,7 @@ TEST(tcp_connection, several_packets_may_come_at_once) {
   one_end end;
   blob bytes;
   for (std::uint64_t i = 0; i < 3; ++i) {
-    const blob one = packet_of(i, std::string(i * 10, 'x'));
+    const blob one = end.sealed(packet_of(i, std::string(i * 10, 'x')));
     bytes.insert(bytes.end(), one.begin(), one.end());
   }
   write_to(end.other, bytes);
@@ -90,9 +102,9 @@ TEST(tcp_connection, what_is_no_packet_or_too_long_ends_it) {
     one_end end;
     control_header bad = header_of(0, too_long ? max_contribution + 1 : 3);
     if (!too_long) bad.magic ^= 1;
-    write_to(end.other, packet_of(1, "good"));
-    write_to(end.other, std::as_bytes(std::span(&bad, 1)));
-    write_to(end.other, packet_of(2, "after"));
+    write_to(end.other, end.sealed(packet_of(1, "good")));
+    write_to(end.other, end.sealed(std::as_bytes(std::span(&bad, 1))));
+    write_to(end.other, end.sealed(packet_of(2, "after")));
     EXPECT_EQ(end.channel.receive().what, status::complete);
     EXPECT_EQ(end.channel.receive().what, status::oversized);
     EXPECT_EQ(end.channel.receive().what, status::closed) << "nobody knows where the next packet begins";
@@ -103,11 +115,30 @@ TEST(tcp_connection, what_is_no_packet_or_too_long_ends_it) {
 TEST(tcp_connection, an_end_within_a_packet_is_an_end) {
   for (const std::size_t bytes : {std::size_t{1}, sizeof(control_header), sizeof(control_header) + 2}) {
     one_end end;
-    const blob whole = packet_of(1, "four");
+    const blob whole = end.sealed(packet_of(1, "four"));
     write_to(end.other, std::span(whole).first(bytes));
     end.other.reset();
     EXPECT_EQ(end.channel.receive().what, status::closed);
     EXPECT_EQ(end.channel.send(blob(8), {}, {}), EPIPE);
+  }
+}
+
+TEST(tcp_connection, what_another_process_puts_into_the_stream_ends_it) {
+  one_end sender;
+  const blob good = sender.sealed(packet_of(1, "good"));
+  blob changed = good;
+  changed.back() ^= std::byte{1};
+  for (const blob& injected : {packet_of(1, "a failure"), changed, good}) {
+    one_end end;
+    if (injected == good) {  // repeated
+      write_to(end.other, good);
+      EXPECT_EQ(end.channel.receive().what, status::complete);
+    }
+    write_to(end.other, injected);
+    write_to(end.other, end.sealed(packet_of(2, "after")));
+    EXPECT_EQ(end.channel.receive().what, status::oversized);
+    EXPECT_TRUE(end.channel.is_forged());
+    EXPECT_EQ(end.channel.receive().what, status::closed);
   }
 }
 
@@ -119,7 +150,7 @@ TEST(tcp_connection, descriptors_are_refused) {
 
 TEST(tcp_connection, a_packet_that_was_taken_in_part_is_sent_before_any_other) {
   one_end end;
-  tcp_connection reader(std::move(end.other));
+  tcp_connection reader(std::move(end.other), keys_of_other);
   const control_header first = header_of(1, max_contribution);
   const blob body(max_contribution, std::byte{1});
   ASSERT_EQ(end.channel.send(std::as_bytes(std::span(&first, 1)), body, {}), EINPROGRESS);
@@ -146,7 +177,7 @@ TEST(tcp_connection, packets_of_several_threads_do_not_mix) {
   constexpr std::uint64_t packets = 100;
   constexpr int threads = 4;
   one_end end;
-  tcp_connection reader(std::move(end.other));
+  tcp_connection reader(std::move(end.other), keys_of_other);
   std::vector<std::thread> senders;
   for (int id = 0; id < threads; ++id)
     senders.emplace_back([&, id] {

@@ -82,6 +82,35 @@ TEST(handshake, either_half_of_the_secret_is_needed) {
   }
 }
 
+TEST(handshake, the_halves_of_the_secret_are_not_exchangeable) {
+  const job_secret secret = secret_of(3);
+  job_secret swapped;
+  std::rotate_copy(secret.begin(), secret.begin() + 16, secret.end(), swapped.begin());
+  const bits128 nonce = random_bits();
+  EXPECT_FALSE(same_bits(handshake::code_of(secret, handshake::role::connecting, from_5_to_2, nonce),
+                         handshake::code_of(swapped, handshake::role::connecting, from_5_to_2, nonce)));
+}
+
+TEST(handshake, both_sides_have_the_same_keys_and_no_other_connection_has_them) {
+  const job_secret secret = secret_of(3);
+  std::vector<frame_cipher::key> keys;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    auto [a, b] = connected_pair();
+    handshake caller(std::move(a), secret, from_5_to_2);
+    handshake callee(std::move(b), secret, 2);
+    ASSERT_EQ(caller.send_hello(), 0);
+    EXPECT_EQ(callee.receive(), status::pending);
+    EXPECT_EQ(caller.receive(), status::proven);
+    EXPECT_EQ(callee.receive(), status::proven);
+    EXPECT_EQ(caller.keys().to_send, callee.keys().to_receive);
+    EXPECT_EQ(caller.keys().to_receive, callee.keys().to_send);
+    keys.push_back(caller.keys().to_send);
+    keys.push_back(caller.keys().to_receive);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(keys[i], keys[j]);
+}
+
 TEST(handshake, codes_cover_all_that_is_said_and_differ_by_side) {
   const job_secret secret = secret_of(3);
   const bits128 nonce = random_bits();

@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "common/join_warning.hpp"
+
 namespace pgas::compat {
 
 namespace {
@@ -114,6 +116,8 @@ void runtime::start(start_request request) {
       chosen_bootstrap chosen = make_bootstrap(detail::make_bootstrap_options(*settings_));
       request.exchange = std::move(chosen.exchange);
       if (request.exchange->rank() == 0) log->write(log_level::info, "bootstrapped through " + chosen.description);
+      if (const std::string warning = detail::warning_of(*request.exchange); !warning.empty())
+        log->write(log_level::warn, warning);
     }
     exchange_ = std::move(request.exchange);
     my_pe_ = exchange_->rank();
