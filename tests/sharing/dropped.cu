@@ -176,21 +176,16 @@ void recorded() {
   }
 }
 
-/// The maker of an event: prints a ticket, records on a stream that waits, and again on one that does not.
+/// The maker of an event: prints a ticket, and records on a stream that waits.
 int make_event() {
   pgas::ipc_event mine = pgas::ipc_event::make(gpu);
   words* const at = new_words();
   const cudaStream_t slow = new_stream();
-  const cudaStream_t quick = new_stream();
   std::cout << mine.ticket() << std::endl;
   read_when_told<<<1, 1, 0, slow>>>(at, nullptr);
   mine.record(slow);
   std::string line;
   std::cout << "recorded" << std::endl;
-  std::getline(std::cin, line);
-  mine.record(quick);
-  check(cudaStreamSynchronize(quick));
-  std::cout << "again" << std::endl;
   std::getline(std::cin, line);
   at->go = 1;
   check(cudaStreamSynchronize(slow));
@@ -200,7 +195,7 @@ int make_event() {
   return failures == 0 ? 0 : 1;
 }
 
-/// Two streams wait for two records of another process, the second of which is reached first.
+/// Two streams wait for a record of another process when the event is dropped.
 void event() {
   int to[2];
   int from[2];
@@ -236,25 +231,25 @@ void event() {
   const cudaStream_t second = new_stream();
   theirs.wait(first);
   read_when_told<<<1, 1, 0, first>>>(at, nullptr);
-  command();
-  expect(answer() == "again", "the maker has recorded again");
   theirs.wait(second);
-  check(cudaStreamSynchronize(second));
   drop(theirs);
   // A new event has what was dropped looked at.
   static_cast<void>(pgas::ipc_event::make(gpu));
   expect(cudaStreamQuery(first) == cudaErrorNotReady && at->read == 0, "the first wait goes on");
+  expect(cudaStreamQuery(second) == cudaErrorNotReady, "the second wait goes on");
   command();
-  expect(answer() == "reached", "the maker has reached its first record");
+  expect(answer() == "reached", "the maker has reached its record");
   check(cudaStreamSynchronize(first));
-  expect(at->read == 1, "the first wait ends with its record");
+  check(cudaStreamSynchronize(second));
+  expect(at->read == 1, "the waits end with the record");
   command();
   int status = -1;
   expect(::waitpid(maker, &status, 0) == maker && WIFEXITED(status) && WEXITSTATUS(status) == 0,
          "the maker is content");
 }
 
-/// Drops while a stream is being captured, from another thread: the capture stays valid.
+/// Drops while a stream is being captured, from another thread. The capture of a stream that synchronizes with the default
+/// stream stays valid. That of another one may be invalidated, which CUDA reports, and what was dropped is released.
 void capture() {
   for (const auto& [mode, name] :
        {std::pair(cudaStreamCaptureModeRelaxed, "relaxed"), std::pair(cudaStreamCaptureModeThreadLocal, "thread-local"),
@@ -279,7 +274,8 @@ void capture() {
                   flags == cudaStreamNonBlocking ? "non-blocking" : "blocking", valid ? "valid" : "invalid",
                   cudaGetErrorName(ended));
       static_cast<void>(cudaGetLastError());
-      expect(valid, "a drop leaves a capture valid");
+      expect(valid || (flags == cudaStreamNonBlocking && ended == cudaErrorStreamCaptureInvalidated),
+             "a drop leaves a capture valid, or CUDA reports it");
       expect(comes([&] { return !is_mapped(data); }), "what was dropped is released after the capture");
       if (graph != nullptr) check(cudaGraphDestroy(graph));
       check(cudaStreamDestroy(stream));
@@ -330,6 +326,8 @@ void fork_soon() {
 int main(int argc, char** argv) {
   const std::string_view mode = argc > 1 ? argv[1] : "";
   ::alarm(90);
+  // A kernel that is loaded when it is first launched can wait for all work of the context, waits of streams among it.
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   check(cudaFree(nullptr));
   try {
     if (mode == "make_event") return make_event();
