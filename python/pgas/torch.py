@@ -34,6 +34,8 @@ from ._world import World
 _extension: Any = None
 _world: World | None = None
 _groups: dict[str, _Group] = {}
+# The extension keeps its groups, which refer to these teams, until the process ends.
+_groups_of_earlier_worlds: list[dict[str, _Group]] = []
 _generations: dict[str, int] = {}
 _lock = threading.RLock()
 _pool: Any = None
@@ -76,6 +78,7 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
             world = join(group=group, device=device, like="torch")
         if _extension is None:
             _extension = _load_torch_backend.load()
+        _groups_of_earlier_worlds.append(dict(_groups))
         _groups.clear()
         _staged.clear()
         _world = world
