@@ -248,8 +248,9 @@ void event() {
          "the maker is content");
 }
 
-/// Drops while a stream is being captured, from another thread. The capture of a stream that synchronizes with the default
-/// stream stays valid. That of another one may be invalidated, which CUDA reports, and what was dropped is released.
+/// Drops while a stream is being captured, from another thread. The capture of a stream that synchronizes with the
+/// default stream stays valid. That of another one may be invalidated, which CUDA reports, and what was dropped is
+/// released.
 void capture() {
   for (const auto& [mode, name] :
        {std::pair(cudaStreamCaptureModeRelaxed, "relaxed"), std::pair(cudaStreamCaptureModeThreadLocal, "thread-local"),
