@@ -180,7 +180,7 @@ def test_a_read_only_ticket_of_memory_that_is_writable_here(how):
 def test_a_read_only_ticket_of_a_file_of_memory():
     import mmap
 
-    file = os.memfd_create("test", os.MFD_CLOEXEC)
+    file = os.memfd_create("test", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.ftruncate(file, 4096)
     x = np.frombuffer(mmap.mmap(file, 4096), "int32")
     x[...] = 5
@@ -232,7 +232,7 @@ def test_tickets_of_a_second_array_of_one_memory_outlive_the_first_array():
     import gc
     import mmap
 
-    file = os.memfd_create("test", os.MFD_CLOEXEC)
+    file = os.memfd_create("test", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.ftruncate(file, 4096)
     memory = mmap.mmap(file, 4096)
     first, second, third = (np.frombuffer(memory, "int32") for _ in range(3))

@@ -121,7 +121,6 @@ void metrics_service::accept() {
                         0,
                         0});
     loop_.watch(fd, POLLIN, [this, fd](short) { on_event(fd); });
-    on_event(fd);  // the request has come with the connection, mostly
   }
 }
 
