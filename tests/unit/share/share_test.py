@@ -233,7 +233,8 @@ def a_thousand_at_once():
         other.say(f"together 100 1 {ticket}")
     for other in others:
         assert other.hear() == "100"
-    assert comes(lambda: one.good("openers") == "openers")
+    # What is closed here is released by a thread where streams are busy, and several hundred are at once.
+    assert comes(lambda: one.good("openers") == "openers", 10 * TOLD)
     for other in others:
         other.end()
     size = 12 if GPU else 200
@@ -245,7 +246,7 @@ def a_thousand_at_once():
     assert len(one.good("openers").split()) == size + 1
     for other in crowd:
         other.end()
-    assert comes(lambda: one.good("openers") == "openers")
+    assert comes(lambda: one.good("openers") == "openers", 10 * TOLD)
     one.end()
 
 
