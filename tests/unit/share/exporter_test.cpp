@@ -47,7 +47,7 @@ class numbered_files final : public shared_object {
     if (no_memory) throw std::bad_alloc();
     return std::to_string(count_) + " files";
   }
-  bool no_memory = false;
+  std::atomic<bool> no_memory{false};  ///< read by the thread of the exporter
   std::size_t fail_at = ~std::size_t{0};
 
  private:
