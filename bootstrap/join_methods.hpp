@@ -21,9 +21,9 @@ namespace pgas::boot {
 /// bootstrap_timeout, authentication, bootstrap_unavailable, bootstrap_protocol.
 [[nodiscard]] std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options);
 
-/// The key of a job at MASTER_ADDR. With a secret it is a real one, with run id and port as the salt. Without, it is
-/// made of these alone, which everyone on the network may know, and only keeps jobs that use one address by accident
-/// apart: rank 0 then sees by the user at the other end of a UNIX socket who may join. The address is left out because
+/// The key of a job at MASTER_ADDR. With a secret it is a real one, with run id and port as the salt. Without a
+/// secret, the key is made of run id and port, which anyone on the network may know. It then keeps apart jobs that use
+/// the same address by accident. Rank 0 checks the user at the other end of a UNIX socket instead. The address is left out because
 /// ranks may know the same host by different names, the size so that a wrong one gets an answer that says so.
 [[nodiscard]] detail::bits128 key_of_job(const bootstrap_options& options);
 

@@ -99,8 +99,8 @@ struct looked_up {
           }};
 }
 
-/// Where rank 0 takes processes of its own user and host: an abstract name that all of them know. Another user can take
-/// the name, too, which both sides notice.
+/// The abstract name at which rank 0 accepts processes of its own user and host. All of them can compute the name. Both
+/// sides check the user at the other end, since another user can take the name.
 [[nodiscard]] unix_address local_socket(std::uint16_t port) {
   return {"", fmt::format("pgas-rank0-{}-{}", ::geteuid(), port)};
 }
@@ -113,8 +113,8 @@ struct looked_up {
 constexpr std::string_view set_a_secret =
     "set PGAS_SECRET to the same random text for all processes (`openssl rand -hex 16` makes one)";
 
-/// The addresses of MASTER_ADDR that rank 0 may listen at where nothing but the address keeps other hosts out.
-/// *Errors* bootstrap_unavailable where it is another host's.
+/// The addresses of MASTER_ADDR that belong to this host: without a secret, rank 0 listens at no other.
+/// *Errors* bootstrap_unavailable if there is none.
 [[nodiscard]] std::vector<tcp_address> own_of(const bootstrap_options& options, const deadline& limit) {
   std::string problem;
   const auto all = resolve(options.master_address, limit.but_at_most(milliseconds{10'000}).left(), problem);
@@ -171,7 +171,8 @@ constexpr std::string_view set_a_secret =
     const bool here = std::ranges::any_of(found, is_of_this_host);
     for (const std::uint16_t port : ports) {
       if (here) all.emplace_back(local_socket(port));
-      for (const tcp_address& one : found)  // without a secret, rank 0 turns away who comes over TCP from its own host
+      // Without a secret, rank 0 refuses TCP connections from its own host.
+      for (const tcp_address& one : found)
         if (!options.secret.empty() || !is_of_this_host(one)) all.emplace_back(one.with_port(port));
     }
     return all;

@@ -17,7 +17,7 @@ constexpr milliseconds time_to_read_a_refusal{2'000};
 constexpr milliseconds pause_without_descriptors{100};
 constexpr std::size_t max_proving = 1024;
 constexpr std::size_t max_proving_of_host = 512;  // more than a host starts at once
-constexpr int most_accepted_at_once = 64;         // then those that were accepted before are served
+constexpr int most_accepted_at_once = 64;         // the loop then serves connections that are already open
 
 }  // namespace
 
@@ -225,8 +225,8 @@ void rank0_server::receive(std::uint64_t id, pending_connection& who) {
   }
   if (!listeners_.secret && who.address && is_of_this_host(*who.address))
     return turn_away(id,
-                     "it came over TCP from this host, where processes have to use the UNIX socket, by which it is "
-                     "seen whose they are");
+                     "it came over TCP from this host, whose processes must use the UNIX socket, which tells "
+                     "their user");
   no_longer_proving(who);
   who.now = pending_connection::phase::parked;
   loop_.change(who.talk.fd(), POLLRDHUP);

@@ -1,7 +1,7 @@
 /// @file
 /// Rank 0's side of the TCP bootstrap: a thread that admits members and runs the hub of each world. Each connection is
-/// served independently and has to prove itself within a time limit, and one host has no more than a share of those
-/// that have not, so other processes that connect delay no member.
+/// served independently and has to prove itself within a time limit. The unproven connections of one host are limited.
+/// So other processes that connect delay no member.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ using namespace detail;  // of src/common
 struct rank0_listeners {
   std::vector<tcp_listener> tcp;
   unique_fd local;     ///< for processes of this user on this host
-  bool secret = true;  ///< else everybody knows the key, and over TCP no process of this host gets in
-  std::string limits;  ///< on who can not get in, for messages that name missing ranks
+  bool secret = true;  ///< without one the key is public, and processes of this host may not use TCP
+  std::string limits;  ///< which processes cannot connect, for messages that name missing ranks
 
   [[nodiscard]] bool open() const noexcept { return !tcp.empty() || local; }
 };
@@ -84,8 +84,8 @@ class rank0_server {
   /// After a failure to accept: whether to go on at once.
   bool go_on_after(int failure);
   void set_accepting(bool on);
-  /// Of those that have not proved themselves: one that has said nothing, if there is one, and the oldest.
-  /// @param host none for any.
+  /// Drops the oldest unproven connection that has sent nothing; if all have sent something, the oldest one.
+  /// @param host drops a connection of this host only; none: of any host. False: there is no such connection.
   bool drop_oldest_unproven(const std::optional<std::string>& host = std::nullopt);
   void no_longer_proving(const pending_connection& who);
   void remember_refusal(std::string_view from, std::string_view why);

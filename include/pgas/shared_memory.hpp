@@ -56,7 +56,7 @@ struct shared_memory_options {
 struct ticket_options {
   std::chrono::duration<double> lifetime{0};  ///< from now on; 0: until it is revoked
   int opens = 0;                ///< how many processes may open it, one after another or at once; 0: any number
-  std::optional<uid_t> user{};  ///< whose processes may open it; not set: those of this process's own user
+  std::optional<uid_t> user{};  ///< the user whose processes may open it; not set: the user of this process
   /// Says when the memory is ready: a timeline made by this process (`pgas/timeline.hpp`) in which it records once the
   /// memory is filled, and each time that it is filled anew. Whoever opens the ticket waits for the last record, and
   /// can do so again: opened_memory::wait(). One timeline may go with any number of tickets. Not for tickets of

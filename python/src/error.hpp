@@ -21,8 +21,8 @@ void release_errors() noexcept;
 /// An argument that the library would not accept.
 [[noreturn]] inline void refuse(std::string_view what) { throw error(code::invalid_argument, what); }
 
-/// Seconds of Python as the library takes them. More than 30 years are as good as for ever. *Errors* invalid_argument
-/// for less than 0, and for what is no number.
+/// Converts seconds of Python. More than 30 years become the longest time that the library takes. *Errors*
+/// invalid_argument for a negative value or a value that is no number.
 [[nodiscard]] std::chrono::milliseconds milliseconds_of(double seconds, std::string_view what);
 /// A value of 64 bits without a sign. *Errors* invalid_argument.
 [[nodiscard]] std::uint64_t word_of(nanobind::handle value, std::string_view what);

@@ -1,12 +1,13 @@
 /// @file
-/// What a bootstrap has to tell the user about the world that was joined. Bootstraps do not log: the library asks.
+/// A warning of a bootstrap about the world that it has joined. A bootstrap has no log, and the public interface of
+/// bootstraps has five functions: so the library asks for the warning by this second interface, and logs it.
 #pragma once
 
 #include <string>
 
 namespace pgas::detail {
 
-/// A base of bootstraps that may have something to tell.
+/// A second base of bootstraps that can have a warning.
 class join_warning {
  public:
   join_warning() = default;
@@ -14,11 +15,11 @@ class join_warning {
   join_warning(const join_warning&) = delete;
   join_warning& operator=(const join_warning&) = delete;
 
-  /// What the user has to know, with the remedy; empty where there is nothing.
+  /// The problem and its remedy; empty if there is no problem.
   [[nodiscard]] virtual std::string warning() const = 0;
 };
 
-/// The warning of a bootstrap; empty for those that have none.
+/// The warning of a bootstrap; empty if it has none.
 template <class Bootstrap>
 [[nodiscard]] std::string warning_of(const Bootstrap& joined) {
   const auto* const told = dynamic_cast<const join_warning*>(&joined);

@@ -1,5 +1,6 @@
 /// @file
-/// Streams to processes of this host: where rank 0 takes those of its own user, and what tells them from others.
+/// Streams between processes of this host, by which rank 0 accepts processes of its own user, and the test whether an
+/// address belongs to this host.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,7 @@
 namespace pgas::detail {
 
 /// A listener for streams of bytes under an abstract name; none with errno set where that cannot be. Every user may
-/// connect: peer_credentials() says whose a process is.
+/// connect: peer_credentials() tells the user of the other end.
 [[nodiscard]] unique_fd listen_for_streams(const unix_address& address, int backlog);
 
 /// A stream to such a listener. An error of EAGAIN: it is busy.

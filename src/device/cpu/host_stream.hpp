@@ -16,7 +16,7 @@
 
 namespace pgas::detail {
 
-/// How far a stream is. It outlives the stream for those who ask.
+/// The progress of a stream. It can outlive the stream.
 struct host_progress {
   std::atomic<std::uint64_t> enqueued{0};
   std::atomic<std::uint64_t> done{0};

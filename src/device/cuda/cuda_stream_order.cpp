@@ -7,7 +7,8 @@ namespace pgas::detail::cuda {
 
 namespace {
 
-/// Captures under way at once whose last work is known. One thread at a time enqueues work, so more are hardly there.
+/// The number of captures whose last work is known. One thread at a time enqueues work, so more captures at once are
+/// unlikely.
 constexpr std::size_t most_captures = 16;
 
 }  // namespace

@@ -31,8 +31,8 @@ struct live_streams {
 /// A piece of work in a capture depends on the one before it in the same capture. An event node before the first one
 /// waits for the event, and one after the last records it: whenever the graph is launched, on whatever stream, its work
 /// runs after the work that was enqueued or launched before, and what comes later runs after it. No node is between two
-/// pieces of work. The library does not see launches of
-/// graphs, so from the first capture on all work waits for the event and records it.
+/// pieces of work. The library does not see launches of graphs: from the first capture on, all work waits for the event
+/// and records it.
 class cuda_stream_order final : public stream_order {
  public:
   /// @param made the streams that the library has made

@@ -71,7 +71,8 @@ class metrics_service {
   };
 
   void accept();
-  /// Ends the oldest connection of the address that has most of those without a whole request, or else of any address.
+  /// Ends one connection without a whole request: the oldest of the address that has most connections. If all have sent
+  /// a request, ends one of those in the same way.
   /// So clients that connect and send nothing do not keep out a client that sends a request.
   void make_room() noexcept;
   void on_event(int fd) noexcept;

@@ -86,7 +86,7 @@ std::optional<pid_t> event_records::release_lost() {
   for (std::uint64_t n = oldest_under_way(last); n <= last; ++n) {
     record_page::slot& slot = page_.of(n);
     std::uint64_t seen = atomic(slot.reached);
-    if (seen == record_page::lost_at(n)) note_loss(slot, n);  // whoever has ended it may not have come to this
+    if (seen == record_page::lost_at(n)) note_loss(slot, n);  // the process that ended the wait may not have got here
     if (seen >= n) continue;
     const std::uint64_t recorder = atomic(slot.recorder);
     if (recorder == running) continue;
