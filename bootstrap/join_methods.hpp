@@ -23,8 +23,9 @@ namespace pgas::boot {
 
 /// The key of a job at MASTER_ADDR. With a secret it is a real one, with run id and port as the salt. Without a
 /// secret, the key is made of run id and port, which anyone on the network may know. It then keeps apart jobs that use
-/// the same address by accident. Rank 0 checks the user at the other end of a UNIX socket instead. The address is left out because
-/// ranks may know the same host by different names, the size so that a wrong one gets an answer that says so.
+/// the same address by accident. Rank 0 checks the user at the other end of a UNIX socket instead. The address is left
+/// out because ranks may know the same host by different names, the size so that a wrong one gets an answer that says
+/// so.
 [[nodiscard]] detail::bits128 key_of_job(const bootstrap_options& options);
 
 /// Closes what make_unique_id() opened, for a world of one, to which nobody will come. Not where worlds were made with

@@ -12,9 +12,9 @@
 
 namespace pgas::detail {
 
-/// A task behind each piece of work counts it, and another stream waits for the count. The pointer to the last stream is
-/// compared and never followed, since the stream may be destroyed. A new stream at the same address needs no wait, since
-/// the destructor of a stream waits for its tasks.
+/// A task behind each piece of work counts it, and another stream waits for the count. The pointer to the last stream
+/// is compared and never followed, since the stream may be destroyed. A new stream at the same address needs no wait,
+/// since the destructor of a stream waits for its tasks.
 class host_stream_order final : public stream_order {
  public:
   void before(void* stream) override {
