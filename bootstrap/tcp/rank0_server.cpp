@@ -140,8 +140,7 @@ void rank0_server::accept_from(const tcp_listener& listener) {
       return;
     }
     watch_for_dead_host(one.fd.get());
-    const std::optional<tcp_address> from = peer_address(one.fd.get());
-    add_pending(std::move(one.fd), std::move(one.address), from ? from->host() : "", from);
+    add_pending(std::move(one.fd), std::move(one.address), one.peer ? one.peer->host() : "", one.peer);
   }
 }
 

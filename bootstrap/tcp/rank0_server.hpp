@@ -17,8 +17,8 @@
 #include "bootstrap/hub/world_hub.hpp"
 #include "common/net/event_loop.hpp"
 #include "common/net/handshake.hpp"
-#include "common/net/local_stream.hpp"
 #include "common/net/tcp_socket.hpp"
+#include "common/net/unix_socket.hpp"
 
 namespace pgas::boot {
 

@@ -24,7 +24,7 @@ void tcp_attempt::start(milliseconds to_connect, milliseconds to_answer) {
   due_ = deadline(to_connect).at();
   problem_ = "no answer";
   const auto* const local = std::get_if<unix_address>(&to_);
-  connect_result begun = local != nullptr ? connect_stream(*local) : begin_connect(std::get<tcp_address>(to_));
+  connect_result begun = local != nullptr ? connect_to(*local, SOCK_STREAM) : begin_connect(std::get<tcp_address>(to_));
   if (begun.error != 0) return give_up(errno_text(begun.error));
   if (local != nullptr) {
     const std::optional<socket_owner> owner = peer_credentials(begun.fd.get());

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "common/net/handshake.hpp"
-#include "common/net/local_stream.hpp"
 #include "common/net/tcp_socket.hpp"
+#include "common/net/unix_socket.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

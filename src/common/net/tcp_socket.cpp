@@ -55,10 +55,10 @@ tcp_listener::caller tcp_listener::accept() const {
   socklen_t length = sizeof(from);
   auto* const raw = reinterpret_cast<sockaddr*>(&from);
   connect_result next = accept_next(fd(), raw, &length);
-  if (!next.fd) return {unique_fd(), next.error, {}};
+  if (!next.fd) return {unique_fd(), next.error, {}, std::nullopt};
   set_option(next.fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
   const std::optional<tcp_address> address = tcp_address::from(raw);
-  return {std::move(next.fd), 0, address ? address->text() : "an unknown address"};
+  return {std::move(next.fd), 0, address ? address->text() : "an unknown address", address};
 }
 
 tcp_listener listen_anywhere() {
@@ -106,6 +106,15 @@ int outcome_of_connect(int fd) {
   int outcome = 0;
   socklen_t length = sizeof(outcome);
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &outcome, &length) == 0 ? outcome : errno;
+}
+
+bool is_of_this_host(const tcp_address& address) {
+  const unique_fd fd = new_socket(address.family());
+  if (!fd) return true;
+  // An IPv6 address may be that of an IPv4 one.
+  if (address.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  const tcp_address where = address.with_port(0);
+  return ::bind(fd.get(), where.raw(), where.length()) == 0 || errno != EADDRNOTAVAIL;
 }
 
 void watch_for_dead_host(int fd) {

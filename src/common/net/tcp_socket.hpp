@@ -27,7 +27,8 @@ class tcp_listener {
   struct caller {
     unique_fd fd;  ///< none where nobody waits, or after an error
     int error = 0;
-    std::string address;
+    std::string address;              ///< of the other end, for messages
+    std::optional<tcp_address> peer;  ///< none if the kernel does not tell it
   };
   /// The next connection that waits, see accept_next().
   [[nodiscard]] caller accept() const;
@@ -50,6 +51,9 @@ class tcp_listener {
 [[nodiscard]] connect_result begin_connect(const tcp_address& address);
 /// The outcome of that: 0, EINPROGRESS or another errno.
 [[nodiscard]] int outcome_of_connect(int fd);
+
+/// Whether the address belongs to this host; also if that is not known.
+[[nodiscard]] bool is_of_this_host(const tcp_address& address);
 
 /// Has the kernel find out within 30 s that the other host is gone, for connections without messages of their own.
 void watch_for_dead_host(int fd);

@@ -62,9 +62,20 @@ unix_listener::~unix_listener() {
   if (!path_.empty()) ::unlink(path_.c_str());
 }
 
-connect_result connect_to(const unix_address& address) {
+unique_fd listen_for_streams(const unix_address& address, int backlog) {
+  unique_fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return fd;
+  if (::bind(fd.get(), address.raw(), address.length()) != 0 || ::listen(fd.get(), backlog) != 0) {
+    const int why = errno;
+    fd.reset();
+    errno = why;
+  }
+  return fd;
+}
+
+connect_result connect_to(const unix_address& address, int type) {
   connect_result result;
-  result.fd = unique_fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  result.fd = unique_fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!result.fd) return {unique_fd(), errno};
   while (::connect(result.fd.get(), address.raw(), address.length()) != 0) {
     if (errno == EINTR) continue;

@@ -57,8 +57,13 @@ class unix_listener {
   std::string path_;
 };
 
+/// A listener for streams of bytes (SOCK_STREAM) under an abstract name; none with errno set if there can be none.
+/// Every user may connect: peer_credentials() tells the user of the other end.
+[[nodiscard]] unique_fd listen_for_streams(const unix_address& address, int backlog);
+
 /// An error of EAGAIN: the listener is busy.
-[[nodiscard]] connect_result connect_to(const unix_address& address);
+/// @param type SOCK_SEQPACKET, or SOCK_STREAM for listen_for_streams().
+[[nodiscard]] connect_result connect_to(const unix_address& address, int type = SOCK_SEQPACKET);
 
 /// Who is at the other end, as the kernel says; none where it does not.
 struct socket_owner {
