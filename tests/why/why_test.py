@@ -219,6 +219,30 @@ class Tool(unittest.TestCase):
         self.assertEqual(len(said), 20)
         self.assertEqual([root["text"] for root in said if root["kind"] == "nobody waits"], [])
 
+    def test_a_long_wait_is_warned_of_once_without_a_limit(self):
+        environment = os.environ | DIRECT | {"PGAS_WAIT_WARNING": "2s"}
+        job = subprocess.Popen([PGASRUN, "-n", "3", "--grace-period", "0.1", HANG, "one_in_allocate"], text=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, env=environment)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            job.wait(timeout=14)
+        job.terminate()
+        said = job.communicate()[1]
+        # PEs 0 and 2 wait in a barrier of kernels, PE 1 in an exchange of the host.
+        for pe, words in ((0, "barrier by block 0 thread"), (1, "an exchange waits since"), (2, "barrier by block 0 thread")):
+            lines = [line for line in said.splitlines() if f"[pgas {pe}/3 " in line and "The wait goes on" in line]
+            self.assertEqual(len(lines), 1, said)
+            self.assertIn(words, lines[0])
+            self.assertIn("pgas-why", lines[0])
+            self.assertIn(" for PE ", lines[0])
+
+    def test_an_idle_program_is_not_warned_of(self):
+        job = subprocess.Popen([PGASRUN, "-n", "2", "--grace-period", "0.1", HANG, "own_handler"], text=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, env=os.environ | DIRECT | {"PGAS_WAIT_WARNING": "1s"})
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            job.wait(timeout=5)
+        job.terminate()
+        self.assertNotIn("warn", job.communicate()[1])
+
     def test_garbage_of_a_socket_is_not_the_end(self):
         with forger(["pgas-why-00000000deadbeef-0", "pgas-why-00000000deadbeef-00"], "garbage"), Job("endless_loop", 2, DIRECT) as job:
             for arguments in ((), ("--json",)):

@@ -131,6 +131,11 @@ constexpr std::array rows{
            .field = &config::wait_timeout,
            .help = "How long a wait inside a kernel or on the host may last before it fails and reports the awaited "
                    "condition. 0: no limit, or 60 s with PGAS_CHECKS."},
+    option{.name = "PGAS_WAIT_WARNING",
+           .field = &config::wait_warning,
+           .help = "How long a wait for other PEs may last before the library logs a warning, once for each wait, that "
+                   "says what waits, for which PE where that is known, and since when. The wait goes on. Half of "
+                   "PGAS_WAIT_TIMEOUT counts instead where that is shorter, and at least 5 s. 0: no warning."},
     option{.name = "PGAS_DEFAULT_STREAM_WAIT",
            .field = &config::default_stream_wait,
            .help = "How long host-called barriers, syncs, allocations and frees of nvshmem.h wait for work on "

@@ -228,16 +228,19 @@ std::string control_plane_state::describe_collectives() const {
   return fmt::format(R"("collectives":[{}])", text);
 }
 
-std::string control_plane_state::describe_overdue(std::chrono::milliseconds limit) const {
+std::vector<long_wait> control_plane_state::overdue_collectives(std::chrono::milliseconds limit) const {
+  std::vector<long_wait> found;
   const std::lock_guard lock(mutex);
   for (const auto& [id, pending] : groups) {
     const std::optional<pending_collectives::own_wait> wait = pending.wait_of(me);
-    if (!wait || clock::now() - wait->since < limit) continue;
-    return fmt::format("{} waits since {:.1f} s for PE {}", name_of(wait->call),
-                       std::chrono::duration<double>(clock::now() - wait->since).count(),
-                       fmt::join(pending.missing(wait->sequence), ", "));
+    if (!wait) continue;
+    const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - wait->since);
+    if (lasted < limit) continue;
+    found.push_back({lasted, fmt::format("{} waits since {:.1f} s for PE {}", name_of(wait->call),
+                                         static_cast<double>(lasted.count()) / 1000.0,
+                                         fmt::join(pending.missing(wait->sequence), ", "))});
   }
-  return {};
+  return found;
 }
 
 void control_plane_state::fail_mismatch(const pending_collectives::mismatch& other, collective call) {

@@ -91,8 +91,8 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
 
   /// The collectives that this PE waits in, as a field of a JSON object.
   [[nodiscard]] std::string describe_collectives() const;
-  /// A sentence on one that has lasted so long, or longer; empty if there is none.
-  [[nodiscard]] std::string describe_overdue(std::chrono::milliseconds limit) const;
+  /// Those that have lasted so long, or longer.
+  [[nodiscard]] std::vector<long_wait> overdue_collectives(std::chrono::milliseconds limit) const;
 
   // ---- other hosts (other_hosts.cpp)
 
@@ -110,6 +110,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   int me;
   std::chrono::milliseconds join_timeout;
   std::chrono::milliseconds wait_timeout;
+  std::chrono::milliseconds wait_warning;
   std::chrono::milliseconds peer_timeout;  ///< the same on all PEs
   log::logger& log;
   const control_plane::failure_callback on_failure;

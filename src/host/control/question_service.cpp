@@ -18,9 +18,14 @@ namespace pgas::detail {
 namespace {
 
 /// A PE that is stopped never answers.
-constexpr auto patience = std::chrono::milliseconds(700);
+constexpr auto patience = std::chrono::milliseconds(1100);
 /// Waits with shorter limits end soon enough to need no warning.
 constexpr auto shortest_limit_to_warn = std::chrono::seconds(10);
+/// From one look for long waits to the next, at most.
+constexpr auto between_looks = std::chrono::seconds(15);
+/// A call and the kernel that it waits for begin within this time: they are one wait.
+constexpr auto one_wait = std::chrono::seconds(2);
+constexpr std::size_t most_warned = 256;
 constexpr int backlog = 64;
 constexpr std::size_t most_clients = 16;
 constexpr auto pause_without_descriptors = std::chrono::milliseconds(200);
@@ -67,7 +72,9 @@ question_service::~question_service() {
 }
 
 void question_service::start() {
-  next_look_ = clock::now() + plane_.wait_timeout / 4;
+  warn_after_ = plane_.wait_warning;
+  if (plane_.wait_timeout >= shortest_limit_to_warn) warn_after_ = std::min(warn_after_, plane_.wait_timeout / 2);
+  next_look_ = clock::now() + time_between_looks();
   if (listener_) plane_.loop->watch(listener_->fd(), POLLIN, [this](short) { attempt([this] { accept(); }); });
   if (plane_.on_signal && plane_.on_signal->fd() >= 0)
     plane_.loop->watch(plane_.on_signal->fd(), POLLIN, [this](short) {
@@ -163,21 +170,22 @@ void question_service::ask_here(asker who) {
   if (due_) return;  // the same answer is for all who ask meanwhile
   if (plane_.waits) plane_.waits->ask();
   due_ = clock::now() + time_to_answer;
+  last_due_ = clock::now() + most_time_to_answer;
 }
 
 std::optional<clock::time_point> question_service::next_wake() const {
   std::optional<clock::time_point> next = due_;
-  if (plane_.wait_timeout >= shortest_limit_to_warn) next = next ? std::min(*next, next_look_) : next_look_;
+  const auto wake_at = [&next](clock::time_point when) { next = next ? std::min(*next, when) : when; };
+  if (warn_after_.count() > 0) wake_at(next_look_);
   for (const client& one : clients_) {
-    const clock::time_point due = one.asked && one.number == 0 ? next_time(*one.asked) : one.until;
-    next = next ? std::min(*next, due) : due;
+    wake_at(one.asked && one.number == 0 ? next_time(*one.asked) : one.until);
   }
   return next;
 }
 
 void question_service::check() noexcept {
-  if (plane_.wait_timeout >= shortest_limit_to_warn && clock::now() >= next_look_) {
-    next_look_ = clock::now() + plane_.wait_timeout / 4;
+  if (warn_after_.count() > 0 && clock::now() >= next_look_) {
+    next_look_ = clock::now() + time_between_looks();
     attempt([this] { ask_here({nobody, 0}); });
   }
   for (const question what : {question::waits, question::stats})
@@ -191,6 +199,12 @@ void question_service::check() noexcept {
 }
 
 void question_service::answer_here() {
+  // Who waits in a collective of the control plane is known at once.
+  if (plane_.waits && clock::now() < last_due_ && !plane_.waits->settled() &&
+      plane_.overdue_collectives(std::chrono::milliseconds(0)).empty()) {
+    due_ = clock::now() + time_to_answer;
+    return;
+  }
   due_.reset();
   const std::string fields = plane_.waits ? plane_.waits->answer() : R"("joining":true)";
   std::string text = fmt::format(R"({{"pe":{},{},{}}})", plane_.me, fields, plane_.describe_collectives());
@@ -219,14 +233,36 @@ void question_service::answer_to(asker who, const std::string& text) {
   static_cast<void>(plane_.connections[static_cast<std::size_t>(who.pe)]->send(bytes_of(header), body, {}));
 }
 
+std::chrono::milliseconds question_service::time_between_looks() const {
+  return std::min<std::chrono::milliseconds>(warn_after_ / 2, between_looks);
+}
+
 void question_service::warn_of_long_waits() {
-  const auto half = plane_.wait_timeout / 2;
-  std::string text = plane_.waits ? plane_.waits->overdue(half) : std::string();
-  // A collective knows the PEs that are missing. It began a little after the host's call of it.
-  if (std::string collective = plane_.describe_overdue(text.empty() ? half : half - half / 8); !collective.empty())
-    text = std::move(collective);
-  if (!std::exchange(warned_, !text.empty()) && warned_)
-    plane_.log.warn("{}. Half of PGAS_WAIT_TIMEOUT is over; pgas-why {} says who waits for whom", text, ::getpid());
+  // A collective knows the PEs that are missing. The call around it tells less.
+  std::vector<long_wait> waits = plane_.overdue_collectives(warn_after_);
+  if (plane_.waits) std::ranges::move(plane_.waits->overdue(warn_after_), std::back_inserter(waits));
+  const clock::time_point now = clock::now();
+  std::string first;
+  std::size_t more = 0;
+  for (long_wait& one : waits) {
+    const clock::time_point began = now - one.lasted;
+    if (std::ranges::any_of(warned_, [&](clock::time_point of) { return std::chrono::abs(began - of) < one_wait; }))
+      continue;
+    if (warned_.size() == most_warned) warned_.erase(warned_.begin());
+    warned_.push_back(began);
+    if (first.empty())
+      first = std::move(one.sentence);
+    else
+      ++more;
+  }
+  if (first.empty()) return;
+  const bool half = warn_after_ < plane_.wait_warning;
+  plane_.log.warn("{}{}. {}; pgas-why {} says who waits for whom", first,
+                  more == 0 ? "" : fmt::format(", and {} more waits as long", more),
+                  half                               ? "Half of PGAS_WAIT_TIMEOUT is over"
+                  : plane_.wait_timeout.count() == 0 ? "The wait goes on, as PGAS_WAIT_TIMEOUT is 0"
+                                                     : "PGAS_WAIT_TIMEOUT will end the wait",
+                  ::getpid());
 }
 
 void question_service::log_waits() {
@@ -234,9 +270,9 @@ void question_service::log_waits() {
   const std::vector<std::string> waits = plane_.waits ? plane_.waits->sentences() : std::vector<std::string>();
   for (std::size_t i = 0; i < std::min(most, waits.size()); ++i) plane_.log.warn("SIGUSR1: {}", waits[i]);
   if (waits.size() > most) plane_.log.warn("SIGUSR1: and {} more waits", waits.size() - most);
-  const std::string collective = plane_.describe_overdue(std::chrono::milliseconds(0));
-  if (!collective.empty()) plane_.log.warn("SIGUSR1: {}", collective);
-  if (waits.empty() && collective.empty())
+  const std::vector<long_wait> collectives = plane_.overdue_collectives(std::chrono::milliseconds(0));
+  for (const long_wait& one : collectives) plane_.log.warn("SIGUSR1: {}", one.sentence);
+  if (waits.empty() && collectives.empty())
     plane_.log.warn("SIGUSR1: {}", plane_.waits ? "this PE waits for nothing in this world" : "this PE still joins");
 }
 

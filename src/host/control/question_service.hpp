@@ -27,6 +27,9 @@ inline constexpr std::string_view question_socket_prefix = "pgas-why-";
 /// Between question and answer: kernels look for a question every millisecond or so.
 inline constexpr std::chrono::milliseconds time_to_answer{15};
 
+/// The same where a call lasts whose kernels have not answered: threads of the host heap may wait for a processor.
+inline constexpr std::chrono::milliseconds most_time_to_answer{400};
+
 /// From one question of a PE to its next of that kind: who asks sooner waits, and gets the same answers as all who
 /// wait. So PEs have as little to do for many who ask as for one.
 inline constexpr std::chrono::milliseconds between_questions{50};
@@ -35,12 +38,19 @@ inline constexpr std::chrono::milliseconds between_questions{50};
 enum class question : std::uint64_t { waits, stats };
 inline constexpr std::string_view question_words[] = {"waits", "stats"};
 
+/// A wait that has lasted for some time, in words.
+struct long_wait {
+  std::chrono::milliseconds lasted;
+  std::string sentence;
+};
+
 /// Where a PE keeps what it knows of itself.
 struct wait_source {
   std::function<void()> ask;            ///< from now on, waits leave answers
+  std::function<bool()> settled;        ///< whether the answers that are there tell what the PE waits for
   std::function<std::string()> answer;  ///< what they were, as the fields of a JSON object; no question is open then
-  /// A sentence on a wait in the last answer that had lasted so long, or longer; empty if there is none.
-  std::function<std::string(std::chrono::milliseconds)> overdue;
+  /// The waits in the last answer that had lasted so long, or longer, the most telling first.
+  std::function<std::vector<long_wait>(std::chrono::milliseconds)> overdue;
   std::function<std::string()> stats;  ///< what it has counted, as fields of a JSON object
   /// A sentence on each wait in the last answer.
   std::function<std::vector<std::string>()> sentences;
@@ -91,7 +101,9 @@ class question_service {
     return last_asked_[static_cast<std::size_t>(what)] + between_questions;
   }
   void ask_here(asker who);
+  /// Warns of each wait that has lasted for warn_after_, once.
   void warn_of_long_waits();
+  [[nodiscard]] std::chrono::milliseconds time_between_looks() const;
   void log_waits();
   void answer_here();
   void answer_to(asker who, const std::string& text);
@@ -110,11 +122,15 @@ class question_service {
   std::vector<client> clients_;
   std::vector<asker> askers_;
   std::optional<clock::time_point> due_;  ///< for this PE's answer
+  clock::time_point last_due_{};          ///< when it answers, whether its own answers are settled or not
+  /// Begins of the waits that were warned of.
+  std::vector<clock::time_point> warned_;
+  /// How long a wait lasts until it is warned of; 0: none is.
+  std::chrono::milliseconds warn_after_{0};
   std::uint64_t questions_ = 0;
   std::array<clock::time_point, std::size(question_words)> last_asked_{};  ///< all PEs, by question
   bool refused_ = false;                                                   ///< somebody; said once
   bool full_ = false;                                                      ///< no descriptor was left; said once
-  bool warned_ = false;                                                    ///< of the wait that still lasts
   clock::time_point next_look_;                                            ///< for long waits
 };
 

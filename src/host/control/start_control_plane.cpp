@@ -110,6 +110,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
     : me(exchange.rank()),
       join_timeout(settings.join_timeout),
       wait_timeout(settings.wait_timeout),
+      wait_warning(settings.wait_warning),
       peer_timeout(settings.heartbeat_timeout),
       log(logger),
       on_failure(std::move(callback)) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -99,6 +101,12 @@ std::string wait_report::sentence_of(const failure_record& wait) const {
                      text_of_word(wait.heap_offset, wait.compare, wait.expected, wait.seen));
 }
 
+std::string wait_report::sentence_of(const awaited_command& one) const {
+  return fmt::format("{} through the proxy waits since {:.1f} s for PE {}{}", what_of(one.cmd),
+                     static_cast<double>(lasted(one).count()) / 1000.0, fmt::join(one.pes, ", "),
+                     words_of_place(one.cmd.offset));
+}
+
 std::string wait_report::sentence_of(const call_list::call& call) const {
   const std::optional<call_list::awaited_word>& word = call.word;
   return fmt::format("{} waits since {:.1f} s{}", call.name, static_cast<double>(call.lasted.count()) / 1000.0,
@@ -116,9 +124,20 @@ void wait_report::ask() {
   const std::lock_guard lock(mutex_);
   if (control_ == nullptr || ++open_ > 1) return;
   if (++questions_ == 0) ++questions_;  // 0 is no question
+  asked_at_ = std::chrono::steady_clock::now();
   short_calls_ = calls_->short_calls();
   std::atomic_ref(control_->question).store(questions_, std::memory_order_release);
   if (proxy_ != nullptr) proxy_->ask_awaited();
+}
+
+bool wait_report::settled() const {
+  const std::lock_guard lock(mutex_);
+  if (control_ == nullptr) return true;
+  for (failure_record& one : control_->answers)
+    if (load(one.complete) == questions_) return true;
+  const auto open = std::chrono::steady_clock::now() - asked_at_;
+  return std::ranges::none_of(calls_->now(),
+                              [open](const call_list::call& one) { return !one.word && one.lasted >= open; });
 }
 
 pe_waits wait_report::collect() {
@@ -142,7 +161,9 @@ pe_waits wait_report::collect() {
 
 pe_waits wait_report::ask_and_collect() {
   ask();
-  std::this_thread::sleep_for(time_to_answer);
+  const auto last = std::chrono::steady_clock::now() + most_time_to_answer;
+  do std::this_thread::sleep_for(time_to_answer);
+  while (!settled() && std::chrono::steady_clock::now() < last);
   return collect();
 }
 
@@ -151,20 +172,36 @@ std::string wait_report::answer() {
   const std::lock_guard lock(mutex_);
   if (control_ == nullptr) return R"("leaving":true)";
   last_ = std::move(found);
-  return fmt::format(R"("waits":[{}],"more":{},"commands":[{}],"calls":[{}],"short_calls":{},"idle_ms":{})",
-                     joined(last_.kernels), last_.more, joined(last_.commands), joined(last_.calls), last_.short_calls,
-                     last_.idle.count());
+  const auto looked = std::chrono::steady_clock::now() - asked_at_;
+  return fmt::format(
+      R"("waits":[{}],"more":{},"commands":[{}],"calls":[{}],"short_calls":{},"idle_ms":{},"looked_ms":{})",
+      joined(last_.kernels), last_.more, joined(last_.commands), joined(last_.calls), last_.short_calls,
+      last_.idle.count(), std::chrono::duration_cast<std::chrono::milliseconds>(looked).count());
 }
 
-std::string wait_report::overdue(std::chrono::milliseconds limit) const {
+std::vector<long_wait> wait_report::overdue(std::chrono::milliseconds limit) const {
   const std::lock_guard lock(mutex_);
-  const auto call = std::ranges::max_element(last_.calls, {}, &call_list::call::lasted);
-  const bool overdue_call = call != last_.calls.end() && call->lasted >= limit;
-  const auto wait = std::ranges::max_element(last_.kernels, {}, &failure_record::limit_ms);
-  // The host waits for its kernel as long as that for a word, or a little longer. What the kernel waits for says more.
-  if (wait != last_.kernels.end() && std::chrono::milliseconds(wait->limit_ms) >= (overdue_call ? limit / 2 : limit))
-    return sentence_of(*wait);
-  return overdue_call ? sentence_of(*call) : std::string();
+  std::vector<long_wait> found;
+  const auto add = [&](std::chrono::milliseconds time, const auto& one) {
+    if (time >= limit) found.push_back({time, sentence_of(one)});
+  };
+  const auto longest = [](const auto& list, const auto& time_of) {
+    std::vector<std::pair<std::chrono::milliseconds, std::size_t>> order;
+    for (std::size_t i = 0; i < list.size(); ++i) order.emplace_back(time_of(list[i]), i);
+    std::ranges::sort(order, std::greater<>());
+    return order;
+  };
+  for (const auto& [time, i] :
+       longest(last_.kernels, [](const failure_record& one) { return std::chrono::milliseconds(one.limit_ms); }))
+    add(time, last_.kernels[i]);
+  for (const auto& [time, i] : longest(last_.commands, [](const awaited_command& one) { return lasted(one); }))
+    add(time, last_.commands[i]);
+  const bool waits_inside = !last_.kernels.empty() || !last_.commands.empty();
+  for (const auto& [time, i] : longest(last_.calls, [](const call_list::call& one) { return one.lasted; })) {
+    const call_list::call& one = last_.calls[i];
+    if (one.word || (!waits_inside && !std::string_view(one.name).ends_with("synchronize"))) add(time, one);
+  }
+  return found;
 }
 
 std::vector<std::string> wait_report::sentences() const {
@@ -172,10 +209,7 @@ std::vector<std::string> wait_report::sentences() const {
   std::vector<std::string> all;
   if (control_ == nullptr) return all;
   for (const failure_record& one : last_.kernels) all.push_back(sentence_of(one));
-  for (const awaited_command& one : last_.commands)
-    all.push_back(fmt::format("{} through the proxy waits since {:.1f} s for PE {}{}", what_of(one.cmd),
-                              static_cast<double>(lasted(one).count()) / 1000.0, fmt::join(one.pes, ", "),
-                              words_of_place(one.cmd.offset)));
+  for (const awaited_command& one : last_.commands) all.push_back(sentence_of(one));
   for (const call_list::call& one : last_.calls) all.push_back(sentence_of(one));
   return all;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/control/question_service.hpp"
 #include "host/heap/allocation_list.hpp"
 #include "host/proxy/proxy_thread.hpp"
 #include "host/team/call_list.hpp"
@@ -46,14 +47,18 @@ class wait_report {
 
   /// Waits of kernels leave answers from now on.
   void ask();
+  /// Whether the answers tell what this PE waits for. They do not while a call that began before the question lasts,
+  /// names no word, and no kernel has answered: the threads of that kernel may have had no processor since.
+  [[nodiscard]] bool settled() const;
   /// What they were, and host calls; nothing once this has ended. Without another question none answers any more.
   [[nodiscard]] pe_waits collect();
-  /// Both, and the time between them.
+  /// Both, and the time between them: time_to_answer, or until the answers are settled.
   [[nodiscard]] pe_waits ask_and_collect();
   /// What collect() returns as fields of a JSON object; docs/debugging.md has their names.
   [[nodiscard]] std::string answer();
-  /// A sentence on the longest wait in the last answer() that had lasted for `limit` or longer; empty if there is none.
-  [[nodiscard]] std::string overdue(std::chrono::milliseconds limit) const;
+  /// The waits in the last answer() that had lasted for `limit` or longer, the most telling first: those of kernels,
+  /// the proxy's, calls. A call that waits for its kernel only is none where that kernel computes.
+  [[nodiscard]] std::vector<long_wait> overdue(std::chrono::milliseconds limit) const;
   /// A sentence on each wait in the last answer().
   [[nodiscard]] std::vector<std::string> sentences() const;
   /// Nothing is read any more: neither waits nor calls are there.
@@ -69,6 +74,7 @@ class wait_report {
   [[nodiscard]] std::string text_of_word(std::uint64_t offset, std::int32_t compare, std::uint64_t expected,
                                          std::uint64_t seen) const;
   [[nodiscard]] std::string sentence_of(const failure_record& wait) const;
+  [[nodiscard]] std::string sentence_of(const awaited_command& one) const;
   [[nodiscard]] std::string sentence_of(const call_list::call& call) const;
   template <class List>
   [[nodiscard]] std::string joined(const List& list) const;
@@ -80,6 +86,7 @@ class wait_report {
   const team_view world_;
   const locator locate_;
   std::uint32_t questions_ = 0;
+  std::chrono::steady_clock::time_point asked_at_{};
   int open_ = 0;                   ///< questions without an answer: they share a number
   pe_waits last_{};                ///< that answer() has told
   std::uint64_t short_calls_ = 0;  ///< when the question was asked

@@ -10,7 +10,8 @@ void world_state::begin_watch(control_block& control) {
       [this](std::uint64_t offset) { return heap_->memory().list().around(offset); });
   stats_report_ = std::make_shared<stats_report>(*this);
   control_plane_->set_wait_source(
-      {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->answer(); },
+      {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->settled(); },
+       [report = wait_report_] { return report->answer(); },
        [report = wait_report_](std::chrono::milliseconds limit) { return report->overdue(limit); },
        [report = stats_report_] { return report->summary(); },
        [report = wait_report_] { return report->sentences(); }});

@@ -55,6 +55,7 @@ TEST(read, every_option_reaches_its_field) {
                          {"PGAS_HEARTBEAT_TIMEOUT", "5s"},
                          {"PGAS_CHECKS", "yes"},
                          {"PGAS_WAIT_TIMEOUT", "1500ms"},
+                         {"PGAS_WAIT_WARNING", "90s"},
                          {"PGAS_DEFAULT_STREAM_WAIT", "3s"},
                          {"PGAS_HOST_BLOCK_THREADS", "4"},
                          {"PGAS_NVTX", "off"},
@@ -81,6 +82,7 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_EQ(c.heartbeat_timeout, std::chrono::seconds(5));
   EXPECT_TRUE(c.checks);
   EXPECT_EQ(c.wait_timeout, std::chrono::milliseconds(1500));
+  EXPECT_EQ(c.wait_warning, std::chrono::seconds(90));
   EXPECT_EQ(c.default_stream_wait, std::chrono::seconds(3));
   EXPECT_EQ(c.host_block_threads, 4);
   EXPECT_FALSE(c.nvtx);

@@ -204,19 +204,58 @@ TEST_F(WaitReport, two_who_ask_at_once_both_get_the_answers) {
   EXPECT_EQ(control_.question, 0u);
 }
 
-TEST_F(WaitReport, names_the_longest_wait_that_is_overdue) {
+TEST_F(WaitReport, a_call_whose_kernel_has_not_answered_leaves_the_question_open) {
+  using std::chrono::milliseconds;
+  ASSERT_TRUE(calls_.enter("reduce"));
+  std::this_thread::sleep_for(milliseconds(50));  // longer than the coarse clock's step
+  report_.ask();
+  EXPECT_FALSE(report_.settled());
+  answer(wait_for(2));
+  EXPECT_TRUE(report_.settled());
+  static_cast<void>(report_.answer());
+  report_.ask();
+  EXPECT_FALSE(report_.settled());
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_GE(told().at("looked_ms"), 20);
+  calls_.leave();
+  report_.ask();
+  EXPECT_TRUE(report_.settled()) << "no call lasts";
+  static_cast<void>(report_.collect());
+}
+
+TEST_F(WaitReport, a_program_that_asks_waits_for_a_kernel_without_a_processor) {
+  ASSERT_TRUE(calls_.enter("reduce"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::thread kernel([&] {  // it gets its processor when the usual time is over
+    while (load_relaxed(&control_.question) == 0) std::this_thread::yield();
+    std::this_thread::sleep_for(3 * time_to_answer);
+    answer(wait_for(2));
+  });
+  EXPECT_EQ(report_.ask_and_collect().kernels.size(), 1u);
+  kernel.join();
+  calls_.leave();
+}
+
+TEST_F(WaitReport, names_all_waits_that_are_overdue) {
   using std::chrono::milliseconds;
   report_.ask();
   answer(wait_for(2));
   static_cast<void>(report_.answer());
-  EXPECT_EQ(report_.overdue(milliseconds(1501)), "");
-  EXPECT_EQ(report_.overdue(milliseconds(1500)),
+  EXPECT_TRUE(report_.overdue(milliseconds(1501)).empty());
+  ASSERT_EQ(report_.overdue(milliseconds(1500)).size(), 1u);
+  EXPECT_EQ(report_.overdue(milliseconds(1500))[0].sentence,
             "barrier by block 0 thread 0 of a kernel waits since 1.5 s for PE 2: the word at heap offset 0x480 has to "
             "become >= 7 and is 6");
   ASSERT_TRUE(calls_.enter("barrier_all"));
   report_.ask();
   static_cast<void>(report_.answer());
-  EXPECT_EQ(report_.overdue(milliseconds(0)).find("barrier_all waits since 0"), 0u);
+  ASSERT_EQ(report_.overdue(milliseconds(0)).size(), 1u);
+  EXPECT_EQ(report_.overdue(milliseconds(0))[0].sentence.find("barrier_all waits since 0"), 0u);
+  calls_.leave();
+  ASSERT_TRUE(calls_.enter("synchronize"));
+  report_.ask();
+  static_cast<void>(report_.answer());
+  EXPECT_TRUE(report_.overdue(milliseconds(0)).empty()) << "its kernel may compute";
   calls_.leave();
 }
 
