@@ -1,5 +1,7 @@
 #include "rendezvous_log.hpp"
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -13,6 +15,14 @@ std::string text_of(const rendezvous_log::entry& entry) {
 }
 
 }  // namespace
+
+std::string rendezvous_log::text_of_wait(std::size_t rank, std::uint64_t number,
+                                         std::chrono::milliseconds lasted) const {
+  return "pgas.torch: rendezvous " + std::to_string(number) + " of group '" + group_ + "' on rank " +
+         std::to_string(rank_) + " waits since " + std::to_string(lasted.count() / 1000) + " s for rank " +
+         std::to_string(rank) + ", which has made " +
+         std::to_string(pages_[rank]->calls.load(std::memory_order_relaxed)) + " of them";
+}
 
 rendezvous_log::entry rendezvous_log::read(const rendezvous_page& page, std::uint64_t number) {
   const rendezvous_record& found = page.records[number % rendezvous_page::length];
@@ -71,6 +81,11 @@ void rendezvous_log::enter(const entry& mine, const world& of) {
 void rendezvous_log::await_others(const world& of) {
   constexpr int spins = 1000;
   const std::uint64_t number = pages_[static_cast<std::size_t>(rank_)]->calls.load(std::memory_order_relaxed);
+  using std::chrono::milliseconds;
+  const auto begin = std::chrono::steady_clock::now();
+  const milliseconds limit = of.settings().wait_timeout;
+  const milliseconds warning = of.settings().wait_warning;
+  bool warned = warning.count() <= 0;
   int polls = 0;
   for (std::size_t rank = 0; rank < pages_.size(); ++rank) {
     if (pages_[rank] == nullptr) continue;
@@ -80,6 +95,17 @@ void rendezvous_log::await_others(const world& of) {
         continue;
       }
       of.check();
+      const auto lasted = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);
+      if (limit.count() > 0 && lasted >= limit)
+        throw error(code::wait_timeout,
+                    text_of_wait(rank, number, lasted) +
+                        " (PGAS_WAIT_TIMEOUT): all ranks have to make the same ones, or raise the limit");
+      if (!warned && lasted >= warning) {
+        warned = true;
+        TORCH_WARN(text_of_wait(rank, number, lasted),
+                   ": all ranks have to make the same ones. The wait goes on; "
+                   "PGAS_WAIT_TIMEOUT would end it");
+      }
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     if (static_cast<int>(rank) != rank_) compare(rank, number);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -48,13 +49,16 @@ class rendezvous_log {
   /// *Errors* asymmetric_call, naming the first rank that differs, from then on at each call; wait_timeout.
   void enter(const entry& mine, const world& of);
   /// Returns when the other ranks have made the same call as this one's last, before something in which all have to
-  /// take part. *Errors* as enter(); those of the world.
+  /// take part. A warning says whom it waits for after PGAS_WAIT_WARNING. *Errors* as enter(), where wait_timeout is
+  /// after PGAS_WAIT_TIMEOUT; those of the world.
   void await_others(const world& of);
 
  private:
   void await_room(std::uint64_t number, const world& of) const;
   void compare(std::size_t rank, std::uint64_t up_to);
   void throw_difference() const;
+  [[nodiscard]] std::string text_of_wait(std::size_t rank, std::uint64_t number,
+                                         std::chrono::milliseconds lasted) const;
   [[nodiscard]] static entry read(const rendezvous_page& page, std::uint64_t number);
 
   std::string group_;

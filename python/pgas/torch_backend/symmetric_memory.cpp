@@ -74,6 +74,7 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   explicit allocator(c10::DeviceType type) : type_(type) {}
 
   void* alloc(size_t size, int device, const std::optional<std::string>& group) override {
+    const without_gil free;  // it may wait for the GPU, whose kernels may wait for what another thread is to do
     return backend::get().allocate(size, device, symm::get_signal_pad_size(), group);
   }
   void free(void* buffer) override {
@@ -148,6 +149,7 @@ void add_group(const std::string& name, std::uintptr_t members, std::size_t slot
 // For torch.cuda.memory.CUDAPluggableAllocator, which finds them by their names.
 extern "C" {
 [[gnu::visibility("default")]] void* pgas_torch_pool_allocate(std::ptrdiff_t bytes, int device, void* /*stream*/) {
+  const pgas::torch_backend::without_gil free;
   return pgas::torch_backend::backend::get().allocate(static_cast<std::size_t>(bytes), device,
                                                       c10d::symmetric_memory::get_signal_pad_size(), std::nullopt);
 }
