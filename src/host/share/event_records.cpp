@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "common/process_identity.hpp"
+#include "host/share/wait_alarm.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -42,7 +43,18 @@ std::uint64_t event_records::claim_next() {
   for (;;) {
     const std::uint64_t next = count() + 1;
     if (next > record_page::most_under_way)
-      await_word(&page_.of(next).reached, next - record_page::most_under_way, [this] { release_lost(); });
+      await_word(&page_.of(next).reached, next - record_page::most_under_way,
+                 [this, next, alarm = wait_alarm()]() mutable {
+                   release_lost();
+                   const std::uint64_t oldest = next - record_page::most_under_way;
+                   if (reached(oldest)) return;
+                   alarm.look([&](const std::string& lasted) {
+                     return fmt::format(
+                         "a record of an interprocess event waits since {} for record {}, which the stream of "
+                         "process {} has not reached. The wait goes on until that or the end of that process",
+                         lasted, oldest, pid_in(atomic(page_.of(oldest).recorder)));
+                   });
+                 });
     become_recorder();
     const std::uint64_t now = count() + 1;
     if (now <= record_page::most_under_way || reached(now - record_page::most_under_way)) return now;
@@ -106,6 +118,12 @@ std::optional<pid_t> event_records::release_lost() {
 void event_records::note_loss(record_page::slot& slot, std::uint64_t number) {
   atomic(slot.lost) = number;
   atomic(page_.any_lost) = 1;
+}
+
+std::optional<event_records::awaited_record> event_records::awaited() const {
+  const std::uint64_t number = awaited_;
+  if (number == 0 || reached(number)) return std::nullopt;
+  return awaited_record{number, pid_in(atomic(page_.of(number).recorder))};
 }
 
 std::optional<pid_t> event_records::lost_wait() const {

@@ -67,6 +67,12 @@ class event_records {
   std::optional<pid_t> release_lost();
   /// The process that has ended before its record was reached, for which wait() was called last.
   [[nodiscard]] std::optional<pid_t> lost_wait() const;
+  /// The record for which wait() was called last, and its process; none once it is reached.
+  struct awaited_record {
+    std::uint64_t number;
+    pid_t recorder;
+  };
+  [[nodiscard]] std::optional<awaited_record> awaited() const;
 
  private:
   /// Returns when no more than `most_under_way` would be, and this process alone makes records.

@@ -185,6 +185,14 @@ void event_state::look() noexcept {
               "process {} has ended before its stream had reached its record of an interprocess event: waits for it "
               "go on without",
               *lost);
+    const auto awaited = records_.awaited();
+    if (!awaited || awaited->number != std::exchange(seen_, awaited->number)) return alarm_.restart();
+    alarm_.look([&](const std::string& lasted) {
+      return fmt::format(
+          "a stream waits since {} for record {} of an interprocess event, which the stream of process "
+          "{} has not reached. The wait goes on until that or the end of that process",
+          lasted, awaited->number, awaited->recorder);
+    });
   } catch (const std::exception&) {
     // The system refuses to say who runs: the next look asks again.
   }

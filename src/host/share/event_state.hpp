@@ -13,6 +13,7 @@
 #include "host/share/deferred_release.hpp"
 #include "host/share/event_records.hpp"
 #include "host/share/shared_page.hpp"
+#include "host/share/wait_alarm.hpp"
 #include "host/share/wait_watch.hpp"
 #include "pgas/shared_memory.hpp"
 
@@ -68,6 +69,8 @@ class event_state final : public deferred_object, private watched {
   event_page* page_;
   std::uint64_t me_;  ///< process_name() of this process
   event_records records_;
+  wait_alarm alarm_;                   ///< of waits of streams; the watch's
+  std::uint64_t seen_ = 0;             ///< the record that was awaited at the watch's last look
   std::shared_ptr<wait_watch> watch_;  ///< of the maker, and of others from the first wait on
 };
 

@@ -161,17 +161,24 @@ void timeline_state::wait(void* stream, std::uint64_t value) {
     for (std::uint64_t most = awaited_; most < value && !awaited_.compare_exchange_weak(most, value);) {
     }
   }
-  words_->wait(stream, &page_->word, value, [self = shared_from_this(), value] { self->check_wait(value); });
+  words_->wait(stream, &page_->word, value, [self = shared_from_this(), value, alarm = wait_alarm()]() mutable {
+    self->check_wait(value);
+    if (load_relaxed(&self->page_->word) >= value) return;
+    alarm.look([&](const std::string& lasted) { return self->text_of_wait("a stream", value, lasted); });
+  });
 }
 
 void timeline_state::wait_host(std::uint64_t value, std::chrono::milliseconds timeout) {
   check_value(value);
   const bool bounded = timeout != timeline::forever;
   const auto end = std::chrono::steady_clock::now() + (bounded ? timeout : std::chrono::milliseconds{0});
+  wait_alarm alarm;
   await_word(&page_->word, value, [&] {
     check_wait(value);
     const std::uint64_t seen = load_relaxed(&page_->word);
-    if (bounded && seen < value && std::chrono::steady_clock::now() >= end)
+    if (seen >= value) return;
+    alarm.look([&](const std::string& lasted) { return text_of_wait("a thread", value, lasted); });
+    if (bounded && std::chrono::steady_clock::now() >= end)
       throw error(code::wait_timeout,
                   fmt::format("a timeline stood at {} after {} ms, {} was awaited", seen, timeout.count(), value));
   });
@@ -293,9 +300,21 @@ void timeline_state::look() noexcept {
     const std::uint64_t recorded_last = recorded();
     const auto lost = find_loss(at < recorded_last ? recorded_last : awaited_.load());
     if (lost && at < awaited_) release_waits(*lost);
+    if (at >= awaited_ || at != std::exchange(seen_, at)) return alarm_.restart();
+    alarm_.look([&](const std::string& lasted) { return text_of_wait("a stream of a GPU", awaited_, lasted); });
   } catch (const std::exception&) {
     // The system refuses to say who runs: the next look asks again.
   }
+}
+
+std::string timeline_state::text_of_wait(const char* waiter, std::uint64_t value, const std::string& lasted) const {
+  const std::uint64_t writer = load_relaxed(&page_->writer);
+  return fmt::format(
+      "{} waits since {} for value {} of the timeline that process {}{} has made. It stands at {}, {}. The "
+      "wait goes on until the value or the end of that process",
+      waiter, lasted, value, shared_.is_mine() ? ::getpid() : shared_.exporter().pid, on_host(), query(),
+      writer == 0 ? "and no process has recorded a value"
+                  : fmt::format("and process {} was the last to record", pid_in(writer)));
 }
 
 void timeline_state::release_waits(pid_t lost) {

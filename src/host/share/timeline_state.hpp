@@ -16,6 +16,7 @@
 #include "device/visible_gpus.hpp"
 #include "host/share/deferred_release.hpp"
 #include "host/share/shared_page.hpp"
+#include "host/share/wait_alarm.hpp"
 #include "host/share/wait_watch.hpp"
 #include "pgas/shared_memory.hpp"
 #include "pgas/timeline.hpp"
@@ -102,6 +103,8 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   /// " on node17" where the timeline is another process's; for messages.
   [[nodiscard]] std::string on_host() const;
   void release_waits(pid_t lost);
+  /// For the warning of a wait for `value`, as wait_alarm takes it.
+  [[nodiscard]] std::string text_of_wait(const char* waiter, std::uint64_t value, const std::string& lasted) const;
 
   std::mutex mutex_;  ///< guards what follows, up to page_
   shared_page shared_;
@@ -115,6 +118,8 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   std::atomic<std::int64_t> next_look_{0};  ///< of check_now_and_then()
   std::atomic<bool> known_loss_{false};     ///< find_loss() has found one the last time
   std::shared_ptr<wait_watch> watch_;       ///< from the first such wait on
+  wait_alarm alarm_;                        ///< of such waits; the watch's
+  std::uint64_t seen_ = 0;                  ///< the value at the last look of the watch
 };
 
 }  // namespace pgas::detail

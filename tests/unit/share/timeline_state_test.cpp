@@ -167,4 +167,54 @@ TEST(TimelineState, AWaitOfItsMakerForWhatNobodyRecordsEndsAfterTheDrop) {
   device->destroy_stream(stream);
 }
 
+/// The warnings about waits while `wait` runs with a short PGAS_WAIT_WARNING.
+std::string warnings_of(const auto& wait) {
+  ::setenv("PGAS_WAIT_WARNING", "300ms", 1);
+  testing::internal::CaptureStderr();
+  wait();
+  ::unsetenv("PGAS_WAIT_WARNING");
+  return testing::internal::GetCapturedStderr();
+}
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(TimelineState, ALongWaitOfAThreadIsWarnedOfOnce) {
+  made one;
+  one.state->set(2);
+  const std::string said =
+      warnings_of([&] { EXPECT_EQ(code_of([&] { one.state->wait_host(5, 2s); }), code::wait_timeout); });
+  EXPECT_EQ(count(said, "a thread waits since"), 1U) << said;
+  EXPECT_EQ(count(said, "for value 5 of the timeline that process " + std::to_string(::getpid())), 1U) << said;
+  EXPECT_EQ(count(said, "It stands at 2"), 1U) << said;
+}
+
+TEST(TimelineState, ALongWaitOfAStreamIsWarnedOfOnce) {
+  timeline on_host = timeline::make(memory_place::host());
+  const auto device = pgas::detail::make_cpu_device();
+  const pgas::detail::stream_handle stream = device->create_stream();
+  made of_gpu;
+  const std::string said = warnings_of([&] {
+    on_host.wait(stream, 1);
+    of_gpu.state->wait(nullptr, 4);
+    std::this_thread::sleep_for(3s);
+    on_host.set(1);
+    of_gpu.state->set(4);
+    device->synchronize(stream);
+  });
+  EXPECT_EQ(count(said, "a stream waits since"), 1U) << said;
+  EXPECT_EQ(count(said, "a stream of a GPU waits since"), 1U) << said;
+  EXPECT_EQ(count(said, "no process has recorded a value"), 2U) << said;
+  device->destroy_stream(stream);
+}
+
+TEST(TimelineState, AShortWaitIsNotWarnedOf) {
+  made one;
+  const std::string said =
+      warnings_of([&] { EXPECT_EQ(code_of([&] { one.state->wait_host(5, 150ms); }), code::wait_timeout); });
+  EXPECT_EQ(said, "");
+}
+
 }  // namespace
