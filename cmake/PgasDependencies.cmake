@@ -1,6 +1,7 @@
-# What pgas is built with, found: CUDA, PMIx, UCX, fmt, libsodium. Each may be left out, but fmt and libsodium.
+# What pgas is built with, found: CUDA, PMIx, UCX, fmt, libsodium, nlohmann_json. CUDA, PMIx and UCX may be left out.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
 find_package(PkgConfig)
 
 # libsodium: hashes, keys, and the codes of messages between hosts. Its archive, where there is one (libsodium-dev has it, in

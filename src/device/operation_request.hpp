@@ -8,6 +8,18 @@
 
 namespace pgas::detail {
 
+/// The number of a stream's wait among the enqueued operations of a PE, 0: it has none. Its answer to the host carries
+/// the number in place of the PE, which the wait does not know.
+struct wait_ticket {
+  std::uint32_t number = 0;
+
+  static constexpr std::uint32_t most = 0x3fffffff;
+  [[nodiscard]] PGAS_HD std::int32_t as_pe() const { return -1 - static_cast<std::int32_t>(number); }
+  [[nodiscard]] static constexpr wait_ticket of_pe(std::int32_t pe) {
+    return {pe < -1 ? static_cast<std::uint32_t>(-1 - pe) : 0};
+  }
+};
+
 /// An operation on addresses: those of the target PE where it is direct, else this PE's own.
 struct operation_request {
   enum class kind : std::uint8_t {
@@ -39,6 +51,7 @@ struct operation_request {
   void* result = nullptr;        ///< where the old value goes, as wide as the word; null: nowhere
   const int* status = nullptr;   ///< words to leave out of a wait
   const void* values = nullptr;  ///< a wait's value for each word; null: `value` for all
+  wait_ticket ticket;            ///< a wait's
   context here;                  ///< for waits, and where some PEs are proxied
 
   static constexpr std::int32_t direct = -1;

@@ -14,9 +14,9 @@ class stream_order {
   stream_order(const stream_order&) = delete;
   stream_order& operator=(const stream_order&) = delete;
 
-  /// Holds `stream` until the work before is done. *Errors* capturing where that work can't be waited for, because its
-  /// stream is being captured by now. Nothing is to be enqueued then.
-  virtual void before(void* stream) = 0;
+  /// Holds `stream` until the work before is done. Whether the stream is being captured. *Errors* capturing where that
+  /// work can't be waited for, because its stream is being captured by now. Nothing is to be enqueued then.
+  virtual bool before(void* stream) = 0;
   /// The work is enqueued on `stream`.
   virtual void after(void* stream) = 0;
 };

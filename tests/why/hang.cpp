@@ -78,6 +78,12 @@ struct grid_with_a_late_block {
     pgas::this_grid(block).sync();
   }
 };
+struct kernel_fcollect {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, int* data) const {
+    pgas::fcollect(ctx, block, ctx.team(), data, data + 64, 4);
+  }
+};
 struct wait_for_all_words {
   template <class Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, signal_t* words) const {
@@ -207,6 +213,56 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
          pgas::wait_until(s.world, on, s.words.data(), cmp::ge, 1);
          on.synchronize();
        }
+     }},
+    {"fcollect_of_two_teams",
+     [](scene& s) {
+       pgas::team pair = s.world.team().split_strided(0, 1, 2);
+       if (s.me == 0)
+         pgas::fcollect(pair, s.data.data(), s.data.data() + 64, 4);
+       else
+         run(s, 1, kernel_fcollect{}, s.data.data());
+     }},
+    {"signal_behind_its_wait",
+     [](scene& s) {
+       if (s.me == 0) {
+         pgas::stream on(s.world);
+         pgas::wait_until(s.world, on, s.words.data(), cmp::ge, 1);
+         pgas::signal_set(s.world, on, s.words.data(), 1, s.me);
+         on.synchronize();
+       }
+     }},
+    {"signals_behind_waits",
+     [](scene& s) {
+       pgas::stream on(s.world);
+       if (s.me < 2) {
+         pgas::wait_until(s.world, on, s.words.data(), cmp::ge, 1);
+         pgas::put_signal(s.world, on, s.data.data(), s.data.data() + 64, 16, s.words.data(), 1, pgas::signal_op::set,
+                          1 - s.me);
+       }
+       on.synchronize();
+     }},
+    {"signal_behind_a_barrier",
+     [](scene& s) {
+       pgas::stream on(s.world);
+       if (s.me == 1) {
+         pgas::barrier(s.world.team(), on);
+         pgas::signal_set(s.world, on, s.words.data(), 1, 0);
+         on.synchronize();
+       }
+       pgas::wait_until(s.world, s.words.data(), cmp::ge, 1);
+     }},
+    {"two_blocks_in_one_reduce",
+     [](scene& s) {
+       if (s.me == 1) for_ever();
+       run(s, 2, kernel_reduce{}, s.data.data());
+     }},
+    {"two_launches_in_one_barrier",
+     [](scene& s) {
+       if (s.me == 1) for_ever();
+       const pgas::stream one(s.world), other(s.world);
+       for (const pgas::stream* on : {&one, &other})
+         pgas::launch(s.world, {.blocks = 1, .threads = 32, .on = on}, kernel_barrier{}, s.world.context());
+       for_ever();
      }},
     {"two_worlds_in_opposite_order",
      [](scene& s) {

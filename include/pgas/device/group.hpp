@@ -248,6 +248,8 @@ namespace detail {
 /// Linear index of the calling block in its grid, and of the calling thread in its block; for failure records.
 [[nodiscard]] PGAS_FN std::uint32_t place_block() { return block::block_rank(); }
 [[nodiscard]] PGAS_FN std::uint32_t place_thread() { return block::thread_rank(); }
+/// A number that tells apart the threads of two launches with equal indices.
+[[nodiscard]] PGAS_FN std::uint32_t place_launch() { return launch_number(); }
 }  // namespace detail
 
 #else
@@ -304,6 +306,9 @@ class named_group {
 namespace detail {
 [[nodiscard]] inline std::uint32_t place_block() { return this_cpu_thread.block; }
 [[nodiscard]] inline std::uint32_t place_thread() { return this_cpu_thread.thread; }
+[[nodiscard]] inline std::uint32_t place_launch() {  // threads of the system have different addresses
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&this_cpu_thread) / alignof(cpu_thread_id));
+}
 }  // namespace detail
 
 #endif

@@ -17,14 +17,15 @@ namespace pgas::detail {
 /// since the destructor of a stream waits for its tasks.
 class host_stream_order final : public stream_order {
  public:
-  void before(void* stream) override {
-    if (stream == last_ || enqueued_ == 0) return;
+  bool before(void* stream) override {
+    if (stream == last_ || enqueued_ == 0) return false;
     static_cast<host_stream*>(stream)->run(
         [done = done_, number = enqueued_] {
           std::unique_lock lock(done->mutex);
           done->changed.wait(lock, [&] { return done->count >= number; });
         },
         host_stream::place::worker);
+    return false;
   }
   void after(void* stream) override {
     last_ = stream;

@@ -99,15 +99,19 @@ void cuda_stream_order::before_captured(cudaStream_t stream, unsigned long long 
   check(cudaStreamWaitEvent(stream, event_, cudaEventWaitExternal), "waiting for an event in a capture");
 }
 
-void cuda_stream_order::before(void* stream) {
+bool cuda_stream_order::before(void* stream) {
   const in_context current(context_);
   const auto on = static_cast<cudaStream_t>(stream);
-  if (capture_ = capture_of(on).id; capture_ != 0) return before_captured(on, capture_);
+  if (capture_ = capture_of(on).id; capture_ != 0) {
+    before_captured(on, capture_);
+    return true;
+  }
   number_ = number_of_stream(on);  // CUDA refuses to tell it during a capture
-  if (!enqueued_ && !captured_) return;
-  if (!captured_ && number_ == last_number_) return;
+  if (!enqueued_ && !captured_) return false;
+  if (!captured_ && number_ == last_number_) return false;
   record_late(nullptr);
   check(cudaStreamWaitEvent(on, event_, cudaEventWaitDefault), "ordering two streams");
+  return false;
 }
 
 void cuda_stream_order::after_captured(cudaStream_t stream) {

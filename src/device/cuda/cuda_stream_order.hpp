@@ -39,7 +39,7 @@ class cuda_stream_order final : public stream_order {
   cuda_stream_order(CUcontext context, live_streams& made);
   ~cuda_stream_order() override;
 
-  void before(void* stream) override;
+  bool before(void* stream) override;
   void after(void* stream) override;
 
  private:

@@ -149,16 +149,38 @@ PGAS_FN void execute_updates(batched_atomic* list, std::size_t count) {
   fence_acquire();
 }
 
+/// One thread's slice of a wait for all words of the set. Its answers to the host carry the request's ticket. False if
+/// it gave up.
+template <class T>
+[[nodiscard]] PGAS_FN bool await_words(const operation_request& r, slice me) {
+  const auto* const words = static_cast<const T*>(r.from);
+  for (std::uint64_t i = me.rank; i < r.count; i += me.size) {
+    if (r.status != nullptr && r.status[i] != 0) continue;
+    const T value = r.values != nullptr ? static_cast<const T*>(r.values)[i] : static_cast<T>(r.value[0]);
+    T seen{};
+    const failure why = poll_until(
+        r.here.control_,
+        [&] {
+          seen = load_relaxed(words + i);
+          return compare(seen, r.compare, value);
+        },
+        [&](wait_state now) {
+          failure_record found =
+              wait_record(now, operation::wait, -1, r.here.offset(words + i), r.compare, value, seen);
+          if (now.why == failure::asked) found.pe = r.ticket.as_pe();
+          report(r.here, found);
+        });
+    if (why != failure::none) return false;
+  }
+  fence_acquire();
+  return true;
+}
+
 /// Waits for all words of the set. *Callers* all threads of `g`, which it ends when the wait has to be given up.
 template <group G>
 PGAS_FN void execute_wait(const operation_request& r, const G& g) {
-  const auto on = [&]<class T>(std::type_identity<T>) {
-    const auto* const words = static_cast<const T*>(r.from);
-    if (r.values != nullptr)
-      wait_until_all(r.here, g, words, r.count, r.status, r.compare, static_cast<const T*>(r.values));
-    else
-      wait_until_all(r.here, g, words, r.count, r.status, r.compare, static_cast<T>(r.value[0]));
-  };
+  const slice mine{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
+  const auto on = [&]<class T>(std::type_identity<T>) { exit_if_any(g, !await_words<T>(r, mine)); };
   switch (r.as) {
     case datatype::i16: return on(std::type_identity<std::int16_t>{});
     case datatype::u16: return on(std::type_identity<std::uint16_t>{});

@@ -231,6 +231,7 @@ void enqueue_wait(world& w, const stream& on, const word_set& set) {
   request.values = set.values;
   request.value[0] = set.value;
   request.here = s.state().context();
+  request.ticket = s.state().enqueued().add_wait(s.queue());
   s.device().enqueue(request, s.queue());
 }
 

@@ -1,13 +1,13 @@
-#include "tools/pgas-why/diagnose.hpp"
+#include "host/team/find_root.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "tools/pgas-why/report.hpp"
+#include "host/team/wait_words.hpp"
 
-namespace pgas_why {
+namespace pgas::detail::told {
 
 namespace {
 
@@ -86,8 +86,12 @@ bool may_be_late(const root& found, const std::vector<pe_state>& pes) {
          std::ranges::any_of(found.pes, [&](int pe) { return !pes[static_cast<std::size_t>(pe)].calls.empty(); });
 }
 
-root find_root(const std::vector<pe_state>& pes) {
+root find_root(const std::vector<pe_state>& pes, int from) {
   const std::size_t n = pes.size();
+  root crowded{root::kind::crowded, {}};
+  for (const pe_state& one : pes)
+    if (one.crowded) crowded.pes.push_back(one.pe);
+  if (!crowded.pes.empty()) return crowded;
   std::vector<std::set<int>> named;
   for (const pe_state& one : pes) named.push_back(one.is == life::answers ? named_by(one, n) : std::set<int>());
   root best;
@@ -98,7 +102,18 @@ root find_root(const std::vector<pe_state>& pes) {
     if (!best.pes.empty()) best.what = root::kind::unseen;
     return best;
   }
+  // A wait that names nobody may be for any PE.
+  std::set<int> awaited;
+  bool any = false;
   for (const pe_state& one : pes) {
+    if (from >= 0 && one.pe != from && !reached_from(from, named).contains(one.pe)) continue;
+    const std::set<int>& names = named[static_cast<std::size_t>(one.pe)];
+    awaited.insert(names.begin(), names.end());
+    any |= std::ranges::any_of(one.waits, [](const wait& each) { return each.pes.empty(); });
+  }
+  for (const pe_state& one : pes) {
+    const bool is_concerned = any || awaited.contains(one.pe) || (from < 0 && !one.waits.empty());
+    if (!is_concerned && one.is == life::answers) continue;
     // Those from which all ways lead back: a PE that waits for nobody by name, or a cycle that nobody leaves.
     const std::set<int> reached = reached_from(one.pe, named);
     const bool ends_here = std::ranges::all_of(
@@ -126,6 +141,18 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
   const bool many = found.pes.size() > 1;
   switch (found.what) {
     case root::kind::nobody_waits: break;
+    case root::kind::crowded: {
+      const crowd& two = *first.crowded;
+      const bool alike = two.first == two.second;
+      return fmt::format(
+          "On {} two groups of threads are in collectives of one team at the same time, on channel {} of {}: block {} "
+          "thread {} and {}. A channel serves one group at a time: give each block its own (team.channel(i)), or let "
+          "one block call the collective.{}",
+          who, two.channel, name_of(two.of), two.first.first, two.first.second,
+          alike ? "the same thread of another launch"
+                : fmt::format("block {} thread {}", two.second.first, two.second.second),
+          others);
+    }
     case root::kind::unseen:
       return fmt::format(
           "No wait is seen, but {} {} in a call: PE {} {}. The kernels of such calls compute, or have "
@@ -153,9 +180,15 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
         const auto why = std::ranges::find_if(
             from.waits, [to](const wait& one) { return std::ranges::find(one.pes, to) != one.pes.end(); });
         const bool named = why != from.waits.end();
-        if (!named || place_of(from, *why).find("lock") != std::string::npos) of_collectives = false;
+        if (!named || !why->writer.empty() || place_of(from, *why).find("lock") != std::string::npos)
+          of_collectives = false;
+        if (named && !why->writer.empty() && from.pe == to) {
+          text += " in " + describe(from, *why);
+          continue;
+        }
         text += fmt::format("{} PE {} for PE {} {}", i == 0 ? ":" : ",", from.pe, to,
                             named ? "in " + place_of(from, *why) : "");
+        if (named && !why->writer.empty()) text += ", whose " + why->writer;
       }
       return text + "." + (of_collectives ? " All PEs must make the same collective calls in the same order." : "") +
              others;
@@ -167,4 +200,4 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
   return {};
 }
 
-}  // namespace pgas_why
+}  // namespace pgas::detail::told

@@ -1,18 +1,20 @@
 /// @file
-/// Who is to blame: the PEs for which, in the end, all others wait.
+/// The root of the waits of a job: the PEs for which, in the end, all others wait. Used by pgas-why, and by a PE that
+/// warns of a wait.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "tools/pgas-why/ask_job.hpp"
+#include "host/team/told_waits.hpp"
 
-namespace pgas_why {
+namespace pgas::detail::told {
 
 /// What the root of the waits is.
 struct root {
   enum class kind {
     nobody_waits,  ///< no PE waits for anything
+    crowded,       ///< two groups of threads in one collective of a team: nothing else that is seen means much
     unseen,        ///< no wait is seen, but PEs are in calls whose kernels have not answered
     gone,          ///< a process that has ended
     stopped,       ///< a process that is stopped, as by a debugger
@@ -27,7 +29,8 @@ struct root {
 
 /// PEs wait for those that their waits name. From every one of them that leads to PEs that wait for nobody by name, or
 /// to a cycle: of these the one that explains most comes first, in the order of root::kind.
-[[nodiscard]] root find_root(const std::vector<pe_state>& pes);
+/// @param from of one PE: only those that it waits for; -1: of all
+[[nodiscard]] root find_root(const std::vector<pe_state>& pes, int from = -1);
 
 /// Whether another question may find something else: a kernel that had no processor to answer, where no PE waits or the
 /// root is in a call.
@@ -36,4 +39,4 @@ struct root {
 /// A sentence that names the root and says what it does.
 [[nodiscard]] std::string say(const root& found, const std::vector<pe_state>& pes);
 
-}  // namespace pgas_why
+}  // namespace pgas::detail::told

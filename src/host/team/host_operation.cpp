@@ -35,6 +35,8 @@ host_operation::host_operation(const op_target& how, const char* what)
 
 void* host_operation::target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const {
   state_.check_symmetric(local, bytes, alignment, what_);
+  target_offset_ = state_.context().offset(local);
+  target_bytes_ = bytes;
   if (!proxied(pe)) return state_.remote(local, pe);
   state_.check_peer_has(local, pe);
   return const_cast<void*>(local);
@@ -104,6 +106,9 @@ void host_operation::count(const atomic_op& update, int pe) noexcept {
   // Locks release, too, but by words of 4 bytes.
   const bool signals = update.release && update.as == datatype::u64;
   count(signals ? operation_counter::kind::signal : operation_counter::kind::atomic, pe);
+  if (how_.on != nullptr && update.how != atomic_update::fetch)
+    state_.enqueued().add_write(queue_, {signals && std::string_view(what_) != "put_signal" ? "signal" : what_, pe,
+                                         state_.context().offset(update.target), size_of(update.as)});
   trace::event_facts* const facts = call_.traced.facts();
   if (facts == nullptr) return;
   facts->offset = state_.context().offset(update.target);

@@ -38,9 +38,12 @@ class host_operation {
 
   /// Submits a request after address().
   void submit(const operation_request& request);
-  /// Counts an operation on PE `pe` that has been submitted. @param bytes of data
+  /// Counts an operation on PE `pe` that has been submitted, the last target() of which it writes where it is a put.
+  /// @param bytes of data
   void count(operation_counter::kind what, int pe, std::uint64_t bytes = 0) noexcept {
     using caller = operation_counter::caller;
+    if (how_.on != nullptr && what == operation_counter::kind::put)
+      state_.enqueued().add_write(queue_, {what_, pe, target_offset_, target_bytes_});
     state_.operations().add(pe, how_.on != nullptr ? caller::stream : caller::host, what, bytes);
     if (call_.traced.facts() != nullptr) note(what, pe, bytes);
   }
@@ -62,6 +65,8 @@ class host_operation {
   const char* what_;
   stream_handle queue_;
   profiled_call call_;
+  mutable std::uint64_t target_offset_ = 0;  ///< of the last target(), in the heap
+  mutable std::uint64_t target_bytes_ = 0;
 };
 
 }  // namespace pgas::detail

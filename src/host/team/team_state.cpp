@@ -103,6 +103,7 @@ team_state::~team_state() {
     static_cast<void>(order_.release());  // what it has is of the parent
     return;
   }
+  world_.teams().remove(this);
   if (stream_ != nullptr) world_.device().destroy_stream(stream_);
   if (grid_ != nullptr && keep_ != nullptr) world_.grids().release(grid_);
 }
@@ -144,6 +145,7 @@ const pgas::context* team_state::context_copy() const {
 }
 
 void team_state::write_context(const pgas::context& ctx) {
+  world_.teams().add(this, group_->id(), view_, members());
   static_assert(sizeof ctx <= team_state_layout::line);
   world_.device().copy(const_cast<pgas::context*>(context_copy()), &ctx, sizeof ctx, nullptr);
   world_.synchronize(nullptr);
@@ -214,7 +216,8 @@ void team_state::enqueue_collective(const collective_request& request, stream_ha
     order_ = world_.device().make_stream_order();
     grid_ = world_.grids().take();
   }
-  if (in_order) order_->before(on);
+  const bool captured = in_order && order_->before(on);
+  if (in_order && !captured) world_.enqueued().add_collective(on, group_->id());
   world_.device().collective(world_.context(), host_view(), request, grid_, on);
   if (in_order) order_->after(on);
 }
@@ -237,6 +240,7 @@ void team_state::destroy() {
 
 void team_state::release() noexcept {
   released_ = true;
+  world_.teams().remove(this);
   if (own_memory_) own_memory_->clear();
   if (state_offset_) world_.team_states().release(*state_offset_);
   state_offset_.reset();

@@ -56,7 +56,8 @@ class team_state {
   [[nodiscard]] pgas::context context() const;
   /// Where its copy lies, which code out of line reads.
   [[nodiscard]] const pgas::context* context_copy() const;
-  /// Writes the copy. For the teams of the world itself once the world knows its routes.
+  /// Writes the copy, and lists the team among those of the world. For the teams of the world itself once the world
+  /// knows its routes.
   void write_context(const pgas::context& ctx);
   /// The world's numbers of the members.
   [[nodiscard]] std::span<const int> members() const noexcept { return group_->members(); }

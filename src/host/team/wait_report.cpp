@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -30,27 +31,8 @@ std::chrono::milliseconds lasted(const awaited_command& one) {
 
 std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std::memory_order_acquire); }
 
-/// Who has to send the packet that a collective of `team` waits for: packets lie in the order of their senders. -1
-/// where it is none of this team.
-int sender_of(const team_view& team, const failure_record& wait) {
-  const auto found = [&](std::uint64_t epoch, std::uint64_t buffer) {
-    const std::uint64_t begin = epoch + team_state_layout::line;
-    if (wait.heap_offset < begin || wait.heap_offset >= begin + 2 * buffer || wait.bytes == 0) return -1;
-    const std::uint64_t member = (wait.heap_offset - begin) % buffer / (2 * wait.bytes);
-    return member < static_cast<std::uint64_t>(team.n_pes()) ? team.world_pe(static_cast<std::int32_t>(member)) : -1;
-  };
-  int sender = -1;
-  for (const bool of_host : {false, true}) {
-    const std::uint64_t epoch =
-        team.state_offset_ + team_state_layout::packets(team.n_pes(), team.n_channels(), of_host);
-    sender = std::max(sender, found(epoch, team_state_layout::packet_buffer_bytes(of_host)));
-  }
-  for (std::int32_t block = 0; team.staging_offset_ != 0 && block < oneshot_staging::blocks; ++block) {
-    const std::uint64_t epoch = team.staging_offset_ + oneshot_staging::packets(block);
-    sender = std::max(sender, found(epoch, team_state_layout::packet_buffer_bytes(true)));
-  }
-  return sender;
-}
+/// Writes of a wait that are told; a stream may have been given more.
+constexpr std::size_t most_behind = 64;
 
 }  // namespace
 
@@ -66,12 +48,63 @@ std::string wait_report::words_of_place(std::uint64_t offset) const {
   return around ? fmt::format(" ({})", describe(*around, offset)) : std::string();
 }
 
-std::string wait_report::text_of(const failure_record& wait) const {
+kernel_wait wait_report::wait_of(const failure_record& answer) const {
+  kernel_wait wait{answer, teams_.find(answer), false, {}};
+  if (wait.in_team && answer.what == operation::none) wait.pe = wait.in_team->sender;
+  const wait_ticket ticket = wait_ticket::of_pe(answer.what == operation::wait ? answer.pe : -1);
+  wait.of_stream = ticket.number != 0 || (wait.in_team && wait.in_team->of_host);
+  if (ticket.number != 0) {
+    wait.pe = -1;
+    wait.behind = streams_.behind(ticket);
+  } else if (wait.of_stream) {
+    wait.behind = streams_.behind_collective(wait.in_team->team);
+  }
+  return wait;
+}
+
+std::optional<crowded_channel> wait_report::crowd_in(const std::vector<kernel_wait>& waits) {
+  // One thread of a collective waits for a message, and all its threads are in one epoch.
+  for (std::size_t i = 0; i < waits.size(); ++i)
+    for (std::size_t k = i + 1; k < waits.size(); ++k) {
+      const std::optional<team_list::place>& one = waits[i].in_team;
+      const std::optional<team_list::place>& other = waits[k].in_team;
+      if (!one || !other || one->message == std::nullopt || one->message != other->message) continue;
+      return crowded_channel{
+          one->team, one->channel, {waits[i].block, waits[i].thread}, {waits[k].block, waits[k].thread}};
+    }
+  return std::nullopt;
+}
+
+std::string wait_report::teams_of_waits() const {
+  std::map<control_group::identity, const std::vector<int>*> teams;
+  for (const kernel_wait& one : last_.kernels)
+    if (one.in_team) teams[one.in_team->team] = &one.in_team->members;
+  std::string text;
+  for (const auto& [id, members] : teams) {
+    const std::string list =
+        id == control_group::world ? "" : fmt::format(R"(,"members":[{}])", fmt::join(*members, ","));
+    text += fmt::format(R"({}{{"id":{}{}}})", text.empty() ? "" : ",", id, list);
+  }
+  return text;
+}
+
+std::string wait_report::text_of(const kernel_wait& wait) const {
+  std::string more;
+  if (wait.in_team) more += fmt::format(R"(,"team":{},"channel":{})", wait.in_team->team, wait.in_team->channel);
+  if (wait.of_stream) {
+    std::string writes;
+    for (std::size_t i = 0; i < std::min(most_behind, wait.behind.size()); ++i) {
+      const stream_log::write& one = wait.behind[i];
+      writes += fmt::format(R"({}{{"what":"{}","pe":{},"offset":{},"bytes":{}}})", i == 0 ? "" : ",", one.what, one.pe,
+                            one.offset, one.bytes);
+    }
+    more += fmt::format(R"(,"behind":[{}])", writes);
+  }
   return fmt::format(R"({{"what":"{}","block":{},"thread":{},"pe":{},"offset":{},"bytes":{},)"
-                     R"("compare":"{}","expected":{},"seen":{},"ms":{}{}}})",
+                     R"("compare":"{}","expected":{},"seen":{},"ms":{}{}{}}})",
                      what_of(wait), wait.block, wait.thread, wait.pe, wait.heap_offset, wait.bytes,
-                     symbol_of(wait.compare), wait.expected, wait.seen, wait.limit_ms,
-                     field_of_place(wait.heap_offset));
+                     symbol_of(wait.compare), wait.expected, wait.seen, wait.limit_ms, field_of_place(wait.heap_offset),
+                     more);
 }
 
 std::string wait_report::text_of(const awaited_command& one) const {
@@ -95,9 +128,11 @@ std::string wait_report::text_of_word(std::uint64_t offset, std::int32_t compare
                      symbol_of(compare), expected, seen);
 }
 
-std::string wait_report::sentence_of(const failure_record& wait) const {
-  return fmt::format("{} by block {} thread {} of a kernel waits since {:.1f} s{}{}", what_of(wait), wait.block,
-                     wait.thread, wait.limit_ms / 1000.0, wait.pe >= 0 ? fmt::format(" for PE {}", wait.pe) : "",
+std::string wait_report::sentence_of(const kernel_wait& wait) const {
+  const std::string place =
+      wait.of_stream ? "on a stream" : fmt::format("by block {} thread {} of a kernel", wait.block, wait.thread);
+  return fmt::format("{} {} waits since {:.1f} s{}{}", what_of(wait), place, wait.limit_ms / 1000.0,
+                     wait.pe >= 0 ? fmt::format(" for PE {}", wait.pe) : "",
                      text_of_word(wait.heap_offset, wait.compare, wait.expected, wait.seen));
 }
 
@@ -147,9 +182,9 @@ pe_waits wait_report::collect() {
   if (--open_ == 0) std::atomic_ref(control_->question).store(0, std::memory_order_release);
   for (failure_record& one : control_->answers) {
     if (load(one.complete) != questions_) continue;
-    found.kernels.push_back(one);
-    if (one.what == operation::none) found.kernels.back().pe = sender_of(world_, one);
+    found.kernels.push_back(wait_of(one));
   }
+  found.crowd = crowd_in(found.kernels);
   found.more = load(control_->unanswered) == questions_;
   if (proxy_ != nullptr) found.commands = proxy_->awaited();
   std::erase_if(found.commands, [](const awaited_command& one) { return lasted(one) < least_of_command; });
@@ -173,10 +208,14 @@ std::string wait_report::answer() {
   if (control_ == nullptr) return R"("leaving":true)";
   last_ = std::move(found);
   const auto looked = std::chrono::steady_clock::now() - asked_at_;
+  std::string crowd;
+  if (const auto& two = last_.crowd)
+    crowd = fmt::format(R"(,"crowd":{{"team":{},"channel":{},"first":[{},{}],"second":[{},{}]}})", two->team,
+                        two->channel, two->first.first, two->first.second, two->second.first, two->second.second);
   return fmt::format(
-      R"("waits":[{}],"more":{},"commands":[{}],"calls":[{}],"short_calls":{},"idle_ms":{},"looked_ms":{})",
-      joined(last_.kernels), last_.more, joined(last_.commands), joined(last_.calls), last_.short_calls,
-      last_.idle.count(), std::chrono::duration_cast<std::chrono::milliseconds>(looked).count());
+      R"("waits":[{}],"teams":[{}]{},"more":{},"commands":[{}],"calls":[{}],"short_calls":{},"idle_ms":{},"looked_ms":{})",
+      joined(last_.kernels), teams_of_waits(), crowd, last_.more, joined(last_.commands), joined(last_.calls),
+      last_.short_calls, last_.idle.count(), std::chrono::duration_cast<std::chrono::milliseconds>(looked).count());
 }
 
 std::vector<long_wait> wait_report::overdue(std::chrono::milliseconds limit) const {
@@ -192,7 +231,7 @@ std::vector<long_wait> wait_report::overdue(std::chrono::milliseconds limit) con
     return order;
   };
   for (const auto& [time, i] :
-       longest(last_.kernels, [](const failure_record& one) { return std::chrono::milliseconds(one.limit_ms); }))
+       longest(last_.kernels, [](const kernel_wait& one) { return std::chrono::milliseconds(one.limit_ms); }))
     add(time, last_.kernels[i]);
   for (const auto& [time, i] : longest(last_.commands, [](const awaited_command& one) { return lasted(one); }))
     add(time, last_.commands[i]);
@@ -208,7 +247,7 @@ std::vector<std::string> wait_report::sentences() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> all;
   if (control_ == nullptr) return all;
-  for (const failure_record& one : last_.kernels) all.push_back(sentence_of(one));
+  for (const kernel_wait& one : last_.kernels) all.push_back(sentence_of(one));
   for (const awaited_command& one : last_.commands) all.push_back(sentence_of(one));
   for (const call_list::call& one : last_.calls) all.push_back(sentence_of(one));
   return all;

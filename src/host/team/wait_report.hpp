@@ -15,14 +15,31 @@
 #include "host/heap/allocation_list.hpp"
 #include "host/proxy/proxy_thread.hpp"
 #include "host/team/call_list.hpp"
+#include "host/team/stream_log.hpp"
+#include "host/team/team_list.hpp"
 #include "pgas/detail/failure_record.hpp"
-#include "pgas/device/team.hpp"
 
 namespace pgas::detail {
 
+/// The answer of a thread of a kernel.
+struct kernel_wait : failure_record {
+  std::optional<team_list::place> in_team;  ///< of a collective
+  bool of_stream = false;                   ///< the host has enqueued the kernel on a stream
+  std::vector<stream_log::write> behind;    ///< it on that stream
+};
+
+/// Two groups of threads in collectives of one channel of a team at the same time, by a thread of each.
+struct crowded_channel {
+  control_group::identity team;
+  std::int32_t channel;
+  std::pair<std::uint32_t, std::uint32_t> first;  ///< block and thread
+  std::pair<std::uint32_t, std::uint32_t> second;
+};
+
 /// What is known of the waits of a PE at some time.
 struct pe_waits {
-  std::vector<failure_record> kernels;
+  std::vector<kernel_wait> kernels;
+  std::optional<crowded_channel> crowd;
   bool more = false;                      ///< there was no room for all
   std::vector<awaited_command> commands;  ///< for whose answers kernels or calls wait
   std::vector<call_list::call> calls;
@@ -39,11 +56,16 @@ class wait_report {
   /// The allocation around an offset in the heap.
   using locator = std::function<std::optional<allocation>(std::uint64_t offset)>;
 
-  /// @param control of this PE, by its host address @param calls both live until end() returns @param world the team of
-  /// all PEs @param proxy where there is one; lives until end() returns @param locate likewise
-  wait_report(control_block& control, const call_list& calls, const team_view& world, proxy_thread* proxy = nullptr,
-              locator locate = {})
-      : control_(&control), calls_(&calls), proxy_(proxy), world_(world), locate_(std::move(locate)) {}
+  /// All arguments live until end() returns. @param control of this PE, by its host address @param proxy where there is
+  /// one
+  wait_report(control_block& control, const call_list& calls, const team_list& teams, const stream_log& streams,
+              proxy_thread* proxy = nullptr, locator locate = {})
+      : control_(&control),
+        calls_(&calls),
+        teams_(teams),
+        streams_(streams),
+        proxy_(proxy),
+        locate_(std::move(locate)) {}
 
   /// Waits of kernels leave answers from now on.
   void ask();
@@ -68,12 +90,16 @@ class wait_report {
   /// Where an offset is, as a field of a JSON object or in words; empty where no allocation is known there.
   [[nodiscard]] std::string field_of_place(std::uint64_t offset) const;
   [[nodiscard]] std::string words_of_place(std::uint64_t offset) const;
-  [[nodiscard]] std::string text_of(const failure_record& wait) const;
+  [[nodiscard]] kernel_wait wait_of(const failure_record& answer) const;
+  [[nodiscard]] static std::optional<crowded_channel> crowd_in(const std::vector<kernel_wait>& waits);
+  /// The teams that the last waits name, as the entries of a JSON array.
+  [[nodiscard]] std::string teams_of_waits() const;
+  [[nodiscard]] std::string text_of(const kernel_wait& wait) const;
   [[nodiscard]] std::string text_of(const awaited_command& one) const;
   [[nodiscard]] std::string text_of(const call_list::call& call) const;
   [[nodiscard]] std::string text_of_word(std::uint64_t offset, std::int32_t compare, std::uint64_t expected,
                                          std::uint64_t seen) const;
-  [[nodiscard]] std::string sentence_of(const failure_record& wait) const;
+  [[nodiscard]] std::string sentence_of(const kernel_wait& wait) const;
   [[nodiscard]] std::string sentence_of(const awaited_command& one) const;
   [[nodiscard]] std::string sentence_of(const call_list::call& call) const;
   template <class List>
@@ -82,8 +108,9 @@ class wait_report {
   mutable std::mutex mutex_;
   control_block* control_;  ///< null: ended
   const call_list* calls_;
+  const team_list& teams_;
+  const stream_log& streams_;
   proxy_thread* proxy_;
-  const team_view world_;
   const locator locate_;
   std::uint32_t questions_ = 0;
   std::chrono::steady_clock::time_point asked_at_{};

@@ -5,16 +5,15 @@
 namespace pgas::detail {
 
 void world_state::begin_watch(control_block& control) {
-  wait_report_ = std::make_shared<wait_report>(
-      control, calls_, team_state::view_of_world(*this), proxied_ ? &proxied_->through() : nullptr,
-      [this](std::uint64_t offset) { return heap_->memory().list().around(offset); });
+  wait_report_ =
+      std::make_shared<wait_report>(control, calls_, teams_, *enqueued_, proxied_ ? &proxied_->through() : nullptr,
+                                    [this](std::uint64_t offset) { return heap_->memory().list().around(offset); });
   stats_report_ = std::make_shared<stats_report>(*this);
   control_plane_->set_wait_source(
       {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->settled(); },
        [report = wait_report_] { return report->answer(); },
        [report = wait_report_](std::chrono::milliseconds limit) { return report->overdue(limit); },
-       [report = stats_report_] { return report->summary(); },
-       [report = wait_report_] { return report->sentences(); }});
+       [report = stats_report_] { return report->summary(); }, [report = wait_report_] { return report->sentences(); }});
   control_plane_->set_metrics_source(
       {[report = stats_report_] { return report->text(); }, [report = stats_report_] { report->look(); }});
 }

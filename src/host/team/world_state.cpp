@@ -111,6 +111,7 @@ void world_state::choose_device() {
     device_ = make_cpu_device();
     for (device_descriptor& info : infos) info.properties = device_->properties();
   }
+  enqueued_.emplace(*device_);
   if (device_->properties().kind != heap_kind::host) launch_kernel_preload::of_process().preload(*device_);
   std::vector<device_user> users;
   for (int pe = 0; pe < n; ++pe) {

@@ -24,6 +24,8 @@
 #include "host/team/collect_stats.hpp"
 #include "host/team/grid_state_pool.hpp"
 #include "host/team/operation_counter.hpp"
+#include "host/team/stream_log.hpp"
+#include "host/team/team_list.hpp"
 #include "host/team/trace_session.hpp"
 #include "host/team/traced_call.hpp"
 #include "host/team/wait_report.hpp"
@@ -149,6 +151,11 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Which calls the threads of this PE are in.
   [[nodiscard]] call_list& calls() noexcept { return calls_; }
 
+  /// The teams that this PE is in.
+  [[nodiscard]] team_list& teams() noexcept { return teams_; }
+  /// What streams have been given.
+  [[nodiscard]] stream_log& enqueued() noexcept { return *enqueued_; }
+
   /// The operations of host threads and streams.
   [[nodiscard]] operation_counter& operations() noexcept { return *operations_; }
   /// Of the time line; null where none is recorded.
@@ -193,6 +200,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
   const fork_guard process_;
   call_list calls_;
+  team_list teams_;
   std::optional<operation_counter> operations_;
   std::optional<trace_session> trace_;
   std::shared_ptr<wait_report> wait_report_;    ///< shared with the control plane's thread
@@ -202,6 +210,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::unique_ptr<bootstrap> bootstrap_;
   std::unique_ptr<class control_plane> control_plane_;
   std::unique_ptr<class device> device_;
+  std::optional<stream_log> enqueued_;  ///< from the device on
   mapped_block mapped_;
   std::unique_ptr<class heap> heap_;
   std::unique_ptr<proxy_service> proxied_;  ///< null where all PEs are direct peers

@@ -14,7 +14,6 @@
 #include <string_view>
 
 #include "common/net/unix_socket.hpp"
-#include "common/printable.hpp"
 #include "host/control/question_service.hpp"
 
 namespace pgas_why {
@@ -39,98 +38,14 @@ pgas::detail::unix_address address_of(const std::string& socket) {
   return {path.parent_path().string(), path.filename().string()};
 }
 
-std::string text_of(const json& from) { return pgas::detail::printable(from.get<std::string>()); }
-
 /// Whether this user believes the process that listens there.
 bool is_ours(int fd) {
   const auto owner = pgas::detail::peer_credentials(fd);
   return owner && (owner->uid == ::geteuid() || ::geteuid() == 0);
 }
 
-/// What the kernel says of a process of this host that does not answer.
-pe_state::life life_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  if (!std::getline(file, text))
-    return std::filesystem::exists("/proc/self/stat") ? pe_state::life::gone : pe_state::life::silent;
-  const std::size_t end = text.rfind(')');  // the name before may contain anything
-  const char state = end != std::string::npos && end + 2 < text.size() ? text[end + 2] : '?';
-  if (state == 'T' || state == 't') return pe_state::life::stopped;
-  if (state == 'Z' || state == 'X') return pe_state::life::gone;
-  return pe_state::life::silent;
-}
-
-awaited_word word_of(const json& from) {
-  awaited_word word{from.at("offset"), text_of(from.at("compare")), from.at("expected"), from.at("seen"), {}};
-  if (from.contains("allocation")) {
-    const json& around = from.at("allocation");
-    word.around = {around.at("number"), around.at("offset"), around.at("bytes")};
-  }
-  return word;
-}
-
-wait wait_of_kernel(const json& from) {
-  wait found;
-  found.what = text_of(from.at("what"));
-  found.thread = std::pair(from.at("block").get<std::uint32_t>(), from.at("thread").get<std::uint32_t>());
-  if (from.at("pe").get<int>() >= 0) found.pes = {from.at("pe").get<int>()};
-  found.word = word_of(from);
-  found.ms = from.at("ms");
-  return found;
-}
-
-void read_answer(pe_state& state, const json& from) {
-  state.is = pe_state::life::answers;
-  state.joining = from.value("joining", false);
-  state.leaving = from.value("leaving", false);
-  state.more = from.value("more", false) || from.value("too_long", false);
-  state.idle_ms = from.value("idle_ms", 0L);
-  state.looked_ms = from.value("looked_ms", 15L);
-  state.short_calls = from.value("short_calls", std::uint64_t{0});
-  for (const json& one : from.value("waits", json::array())) state.waits.push_back(wait_of_kernel(one));
-  for (const json& one : from.value("commands", json::array())) {
-    wait found;
-    found.what = text_of(one.at("what")) + " through the proxy";
-    found.pes = one.at("pes").get<std::vector<int>>();
-    found.ms = one.at("ms");
-    state.waits.push_back(found);
-  }
-  for (const json& one : from.value("calls", json::array())) {
-    state.calls.push_back({text_of(one.at("name")), one.at("ms")});
-    if (!one.contains("word")) continue;
-    const json& word = one.at("word");
-    wait found;
-    found.what = text_of(one.at("name"));
-    if (word.at("pe").get<int>() >= 0) found.pes = {word.at("pe").get<int>()};
-    found.word = word_of(word);
-    found.ms = one.at("ms");
-    state.waits.push_back(found);
-  }
-  for (const json& one : from.value("collectives", json::array())) {
-    wait found;
-    found.what = text_of(one.at("what"));
-    found.pes = one.at("missing").get<std::vector<int>>();
-    found.number = one.at("number").get<std::uint64_t>();
-    found.ms = one.at("ms");
-    state.waits.push_back(found);
-  }
-}
-
 bool is_pid(const std::string& wanted) {
   return !wanted.empty() && wanted.size() < 8 && wanted.find_first_not_of("0123456789") == std::string::npos;
-}
-
-std::vector<pe_state> introduced(const json& by) {
-  std::vector<pe_state> pes;
-  for (const json& one : by.at("pes")) {
-    pe_state next;
-    next.pe = static_cast<int>(pes.size());
-    next.pid = one.at("pid");
-    next.host = text_of(one.at("host"));
-    next.here = one.at("here");
-    pes.push_back(next);
-  }
-  return pes;
 }
 
 /// Takes one packet of a PE into `found`. Whether it is one that a PE sends.
@@ -256,8 +171,7 @@ std::vector<pe_state> ask(const job& whom, json& answers) {
   if (!answers.contains("pes")) return {};
   std::vector<pe_state> pes = introduced(answers);
   for (const json& said : answers.value("answers", json::array())) read_answer(pes.at(said.at("pe")), said);
-  for (pe_state& one : pes)
-    if (one.is != pe_state::life::answers && one.here) one.is = life_of(one.pid);
+  complete(pes);
   return pes;
 }
 

@@ -15,8 +15,8 @@
 #include "common/deadline.hpp"
 #include "common/net/unix_socket.hpp"
 #include "host/control/joining_mark.hpp"
+#include "host/team/wait_words.hpp"
 #include "tools/common/text.hpp"
-#include "tools/pgas-why/report.hpp"
 
 namespace pgas_why {
 
@@ -116,7 +116,7 @@ std::string say(const joining_job& of) {
   const char* const verb = of.pes.size() == 1 ? "joins" : "join";
   std::string text = of.n < 0 ? fmt::format("{} PE{} {}", of.pes.size(), of.pes.size() == 1 ? "" : "s", verb)
                               : fmt::format("{} of {} PEs {}", of.pes.size(), of.n, verb);
-  text += " on this host, since " + duration(longest) + ".";
+  text += " on this host, since " + pgas::detail::told::duration(longest) + ".";
   const bool known = of.n > 0 && std::ranges::all_of(of.pes, [](const joining_pe& one) { return one.pe >= 0; });
   if (!known) return text + " Which ones are missing is not known yet: the launcher has not answered.";
   const std::vector<int> others = not_seen(of);
@@ -128,8 +128,8 @@ std::string say(const joining_job& of) {
 std::string report(const joining_job& of) {
   std::string text = "joining\n\n" + pgas::tools::wrapped(say(of), pgas::tools::usual_width, 0) + "\n\n";
   for (const joining_pe& one : of.pes)
-    text += fmt::format("PE {} joins since {} (pid {})\n", one.pe < 0 ? "?" : std::to_string(one.pe), duration(one.ms),
-                        one.pid);
+    text += fmt::format("PE {} joins since {} (pid {})\n", one.pe < 0 ? "?" : std::to_string(one.pe),
+                        pgas::detail::told::duration(one.ms), one.pid);
   return text;
 }
 

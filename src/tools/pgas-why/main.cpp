@@ -10,11 +10,11 @@
 #include <future>
 #include <thread>
 
+#include "host/team/find_root.hpp"
 #include "pgas/config.hpp"
 #include "tools/common/text.hpp"
 #include "tools/common/tool.hpp"
 #include "tools/pgas-why/ask_job.hpp"
-#include "tools/pgas-why/diagnose.hpp"
 #include "tools/pgas-why/find_joining.hpp"
 #include "tools/pgas-why/report.hpp"
 
@@ -93,6 +93,7 @@ std::vector<answered> ask_all(const options& asked) {
 const char* name_of(root::kind what) {
   switch (what) {
     case root::kind::nobody_waits: return "nobody waits";
+    case root::kind::crowded: return "crowded";
     case root::kind::unseen: return "unseen";
     case root::kind::gone: return "gone";
     case root::kind::stopped: return "stopped";

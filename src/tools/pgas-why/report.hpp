@@ -4,19 +4,10 @@
 
 #include <string>
 
+#include "host/team/find_root.hpp"
 #include "tools/pgas-why/ask_job.hpp"
-#include "tools/pgas-why/diagnose.hpp"
 
 namespace pgas_why {
-
-/// "8.2 s", "2 min 5 s".
-[[nodiscard]] std::string duration(long ms);
-/// What a PE does that does not wait, as far as it is known: "is in no call of this world since 8.2 s".
-[[nodiscard]] std::string activity_of(const pe_state& of);
-/// Where a wait is: "barrier in a kernel", "allocate".
-[[nodiscard]] std::string place_of(const pe_state& of, const wait& one);
-/// A wait in words: where, for whom, which word.
-[[nodiscard]] std::string describe(const pe_state& of, const wait& one);
 
 /// All of it: the root first, then each PE. @param colour for a terminal
 [[nodiscard]] std::string report(const job& of, const std::vector<pe_state>& pes, const root& found, bool colour);

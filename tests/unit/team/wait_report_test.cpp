@@ -22,6 +22,8 @@ class WaitReport : public ::testing::Test {
  protected:
   WaitReport() : area_(internal_area::world_state / 8) {
     control_.my_slot = reinterpret_cast<std::uintptr_t>(area_.data());
+    const std::vector<int> all{0, 1, 2, 3};
+    teams_.add(this, control_group::world, world(), all);
   }
   /// The answer of a thread of a kernel that waits, as it leaves it while it polls.
   void answer(const failure_record& wait) { leave_record(&control_, control_.my_slot, wait); }
@@ -49,11 +51,124 @@ class WaitReport : public ::testing::Test {
     return four;
   }
 
+  /// Answers with a wait in a collective, as it is in the state of a team, and reads the answers.
+  [[nodiscard]] static failure_record packet_wait(std::uint64_t packets, int from, std::uint64_t units = 3) {
+    failure_record wait = wait_for(-1);
+    wait.what = operation::none;
+    wait.bytes = units * 16;
+    wait.heap_offset = packets + team_state_layout::line + static_cast<std::uint64_t>(from) * units * 32;
+    return wait;
+  }
+  /// As another thread of the system would leave it.
+  void answer_elsewhere(const failure_record& wait) {
+    std::thread([&] { answer(wait); }).join();
+  }
+
   std::vector<std::uint64_t> area_;
   control_block control_{};
   call_list calls_;
-  wait_report report_{control_, calls_, world()};
+  std::unique_ptr<device> device_ = make_cpu_device();
+  team_list teams_;
+  stream_log streams_{*device_};
+  wait_report report_{control_, calls_, teams_, streams_};
 };
+
+TEST_F(WaitReport, a_wait_in_a_collective_names_its_team) {
+  pgas::team_view pair;
+  pair.n_pes_ = 2;
+  pair.n_channels_ = 4;
+  pair.state_offset_ = std::uint64_t{1} << 20;
+  constexpr control_group::identity id = std::uint64_t{3} << 40 | 7;
+  const std::vector<int> members{1, 3};
+  teams_.add(&pair, id, pair, members);
+  report_.ask();
+  answer(packet_wait(pair.state_offset_ + team_state_layout::packets(2, 4, false), 1));
+  json said = told();
+  EXPECT_EQ(said.at("waits")[0].at("pe"), 3);
+  EXPECT_EQ(said.at("waits")[0].at("team"), id);
+  EXPECT_EQ(said.at("waits")[0].at("channel"), 0);
+  EXPECT_EQ(said.at("teams"), json::parse(R"([{"id":3298534883335,"members":[1,3]}])"));
+  report_.ask();
+  failure_record barrier = wait_for(3);
+  barrier.heap_offset = pair.state_offset_ + 2 * team_state_layout::channel_bytes(2) + team_state_layout::arrived(1);
+  answer(barrier);
+  said = told();
+  EXPECT_EQ(said.at("waits")[0].at("pe"), 3);
+  EXPECT_EQ(said.at("waits")[0].at("channel"), 2);
+  teams_.remove(&pair);
+  report_.ask();
+  answer(barrier);
+  EXPECT_FALSE(told().at("waits")[0].contains("team"));
+}
+
+TEST_F(WaitReport, two_groups_in_one_collective_are_told) {
+  const std::uint64_t packets = internal_area::world_state + team_state_layout::packets(4, default_channels, false);
+  failure_record wait = packet_wait(packets, 2);
+  report_.ask();
+  answer(wait);
+  wait.heap_offset += team_state_layout::packet_buffer_bytes(false);  // of the next epoch, by another launch
+  ++wait.expected;
+  answer_elsewhere(wait);
+  json said = told();
+  ASSERT_EQ(said.at("waits").size(), 2u);
+  EXPECT_EQ(said.at("crowd"), json::parse(R"({"team":0,"channel":0,"first":[0,0],"second":[0,0]})"));
+  report_.ask();
+  answer(packet_wait(packets, 2));
+  answer_elsewhere(packet_wait(packets, 1));  // another thread of the same group
+  said = told();
+  EXPECT_EQ(said.at("waits").size(), 2u);
+  EXPECT_FALSE(said.contains("crowd"));
+}
+
+TEST_F(WaitReport, words_of_the_program_are_awaited_by_as_many_threads_as_like) {
+  failure_record wait = wait_for(-1);
+  wait.what = operation::wait;
+  wait.heap_offset = std::uint64_t{1} << 30;
+  report_.ask();
+  answer(wait);
+  answer_elsewhere(wait);
+  const json said = told();
+  EXPECT_EQ(said.at("waits").size(), 2u);
+  EXPECT_FALSE(said.contains("crowd"));
+}
+
+TEST_F(WaitReport, what_is_enqueued_behind_a_wait_of_a_stream_is_told) {
+  const stream_handle one = device_->create_stream();
+  const stream_handle other = device_->create_stream();
+  streams_.add_write(one, {"signal_set", 1, 64, 8});  // before the wait
+  const wait_ticket ticket = streams_.add_wait(one);
+  streams_.add_write(other, {"signal_set", 2, 64, 8});
+  streams_.add_write(one, {"put", 3, 512, 4096});
+  failure_record wait = wait_for(-1);
+  wait.what = operation::wait;
+  wait.pe = ticket.as_pe();
+  report_.ask();
+  answer(wait);
+  json said = told().at("waits")[0];
+  EXPECT_EQ(said.at("pe"), -1);
+  EXPECT_EQ(said.at("behind"), json::parse(R"([{"what":"put","pe":3,"offset":512,"bytes":4096}])"));
+  // An entry that newer ones have replaced is not mistaken for one of them.
+  for (int i = 0; i < 1000; ++i) static_cast<void>(streams_.add_wait(other));
+  streams_.add_write(other, {"put", 3, 512, 4096});
+  report_.ask();
+  answer(wait);
+  said = told().at("waits")[0];
+  EXPECT_EQ(said.at("behind"), json::array());
+  device_->destroy_stream(one);
+  device_->destroy_stream(other);
+}
+
+TEST_F(WaitReport, what_is_enqueued_behind_a_collective_of_a_stream_is_told) {
+  const stream_handle on = device_->create_stream();
+  streams_.add_collective(on, control_group::world);
+  streams_.add_write(on, {"signal_add", 2, 128, 8});
+  report_.ask();
+  answer(packet_wait(internal_area::world_state + team_state_layout::packets(4, default_channels, true), 1));
+  const json said = told().at("waits")[0];
+  EXPECT_EQ(said.at("pe"), 1);
+  EXPECT_EQ(said.at("behind"), json::parse(R"([{"what":"signal_add","pe":2,"offset":128,"bytes":8}])"));
+  device_->destroy_stream(on);
+}
 
 TEST_F(WaitReport, has_what_a_kernel_answers) {
   report_.ask();
@@ -263,7 +378,8 @@ TEST_F(WaitReport, a_word_is_told_with_the_allocation_that_it_lies_in) {
   allocation_list list;
   list.add(0, 0x400);
   list.add(0x400, 512);
-  wait_report located(control_, calls_, world(), nullptr, [&](std::uint64_t offset) { return list.around(offset); });
+  wait_report located(control_, calls_, teams_, streams_, nullptr,
+                      [&](std::uint64_t offset) { return list.around(offset); });
   located.ask();
   answer(wait_for(2));
   const json said = json::parse("{" + located.answer() + "}").at("waits")[0].at("allocation");

@@ -1,11 +1,11 @@
 // Which PE pgas-why names, for states of jobs that nobody has to play.
-#include "tools/pgas-why/diagnose.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "host/team/find_root.hpp"
+#include "host/team/wait_words.hpp"
 #include "tools/pgas-why/find_joining.hpp"
 #include "tools/pgas-why/report.hpp"
 
@@ -74,6 +74,79 @@ TEST(Job, a_name_of_a_socket_has_one_spelling) {
         "pgas-why-0123456789abcdef-99999999", "pgas-why-0123456789abcdef", "pgas-how-0123456789abcdef-7"})
     EXPECT_FALSE(parse_name(other)) << other;
   EXPECT_EQ(parse_name("pgas-why-0123456789abcdef-0")->second, 0);
+}
+
+TEST(Diagnose, two_groups_in_one_collective_are_said_first) {
+  auto pes = idle(3);
+  pes[0].waits = {for_pes({1}, "collective"), for_pes({1}, "collective")};
+  pes[0].crowded = crowd{{std::uint64_t{1} << 40, {0, 1}}, 0, {0, 0}, {1, 0}};
+  expect(pes, kind::crowded, {0});
+  EXPECT_EQ(
+      say(find_root(pes), pes),
+      "On PE 0 two groups of threads are in collectives of one team at the same time, on channel 0 of team 0.0 of "
+      "PEs 0, 1: block 0 thread 0 and block 1 thread 0. A channel serves one group at a time: give each block "
+      "its own (team.channel(i)), or let one block call the collective. 1 of 3 PEs wait.");
+}
+
+TEST(Diagnose, a_signal_behind_its_own_wait_is_said) {
+  auto pes = idle(2);
+  pgas_why::wait one = for_word();
+  one.of_stream = true;
+  one.behind = {{"signal", 0, 0x40, 8}};
+  pes[0].waits = {one};
+  complete(pes);
+  expect(pes, kind::cycle, {0});
+  EXPECT_EQ(say(find_root(pes), pes),
+            "PE 0 waits for itself in wait_until on a stream, the word at heap offset 0x40 to become >= 2 (it is 1), "
+            "whose signal is enqueued behind this wait on the same stream, since 0.0 s. 1 of 2 PEs wait.");
+}
+
+TEST(Diagnose, signals_behind_waits_of_two_streams_are_a_cycle) {
+  auto pes = idle(3);
+  for (const int pe : {0, 1}) {
+    pgas_why::wait one = for_word();
+    one.of_stream = true;
+    one.behind = {{"put_signal", 1 - pe, 0x40, 8}};
+    pes[static_cast<std::size_t>(pe)].waits = {one};
+  }
+  pes[2].waits = {for_word()};  // whose word nobody writes
+  complete(pes);
+  expect(pes, kind::cycle, {0, 1});
+  EXPECT_EQ(
+      say(find_root(pes), pes),
+      "PEs 0, 1 wait for one another: PE 0 for PE 1 in wait_until on a stream, whose put_signal is enqueued behind "
+      "a wait on a stream of PE 1, PE 1 for PE 0 in wait_until on a stream, whose put_signal is enqueued behind a "
+      "wait on a stream of PE 0. 3 of 3 PEs wait.");
+  EXPECT_EQ(find_root(pes, 2).what, kind::cycle) << "PE 2 may wait for one of them";
+}
+
+TEST(Diagnose, a_pe_that_computes_is_no_root_where_all_names_are_known) {
+  auto pes = idle(4);
+  pes[0].waits = {for_pes({1})};
+  pes[1].waits = {for_pes({0})};
+  pes[2].waits = {for_pes({3})};
+  expect({pes.begin(), pes.begin() + 2}, kind::cycle, {0, 1});
+  EXPECT_EQ(find_root(pes, 0).what, kind::cycle);
+  EXPECT_EQ(find_root(pes, 2).pes, std::vector<int>{3});
+  auto three = idle(3);
+  three[0].waits = {for_pes({1})};
+  three[1].waits = {for_pes({0})};
+  expect(three, kind::cycle, {0, 1});
+}
+
+TEST(Diagnose, collectives_of_different_teams_are_named) {
+  auto pes = idle(3);
+  pes[0].calls = pes[1].calls = {{"pgas::fcollect", 100}};
+  for (const int pe : {0, 1}) {
+    pgas_why::wait one = for_pes({1 - pe}, "collective");
+    one.thread = {0, 0};
+    one.of_team = pe == 0 ? pgas_why::team{std::uint64_t{1} << 40, {0, 1}} : pgas_why::team{};
+    pes[static_cast<std::size_t>(pe)].waits = {one};
+  }
+  EXPECT_EQ(
+      say(find_root(pes), pes),
+      "PEs 0, 1 wait for one another: PE 0 for PE 1 in fcollect of team 0.0 of PEs 0, 1, PE 1 for PE 0 in fcollect "
+      "of the team of all PEs. All PEs must make the same collective calls in the same order. 2 of 3 PEs wait.");
 }
 
 TEST(Diagnose, follows_names_to_the_end) {

@@ -259,6 +259,15 @@ PGAS_FN void fence_sc() {
 #endif
 }
 
+#if defined(__CUDACC__)
+/// The number of the calling thread's launch: two grids that run at the same time have different ones.
+[[nodiscard]] PGAS_FN std::uint32_t launch_number() {
+  std::uint64_t number;
+  asm("mov.u64 %0, %%gridid;" : "=l"(number));
+  return static_cast<std::uint32_t>(number);
+}
+#endif
+
 /// Polls of a wait between two checks of the abort word and the clock. The abort word is in host memory, which a GPU
 /// reads slowly, one multiprocessor after the other: blocks of a grid that wait for one another and check at the same
 /// time delay each other for longer than a large copy takes. A poll takes some 0.15 us on an H200: the first check

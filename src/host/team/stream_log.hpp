@@ -1,0 +1,75 @@
+/// @file
+/// The waits and writes that the host has last enqueued on streams, in their order: what a stream that waits has not
+/// run yet. Used by wait_report.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "device/device.hpp"
+#include "host/control/control_group.hpp"
+
+namespace pgas::detail {
+
+/// The last entries of all streams of a PE. Nothing says when they have run: what is behind a wait that still waits has
+/// not. A write is only listed on a stream with such a wait. Work that a stream captures into a graph is not listed, as
+/// the graph may run on another stream.
+/// *Callers* any thread, in the order in which it enqueues on a stream.
+class stream_log {
+ public:
+  struct write {
+    const char* what;
+    int pe;                ///< whose memory it writes
+    std::uint64_t offset;  ///< in the heap
+    std::uint64_t bytes;
+  };
+
+  /// @param on whose streams these are; it outlives this object
+  explicit stream_log(device& on) : device_(on) {}
+  stream_log(const stream_log&) = delete;
+  stream_log& operator=(const stream_log&) = delete;
+
+  /// A wait is enqueued on `stream`; the number is for its request. @returns number 0 in a capture
+  [[nodiscard]] wait_ticket add_wait(stream_handle stream);
+  /// A collective of a team is, on a stream that is not being captured.
+  void add_collective(stream_handle stream, control_group::identity team);
+  /// A write is. @param one `what` has to live as long as the process
+  void add_write(stream_handle stream, const write& one) noexcept {
+    if (stream != nullptr && any_.load(std::memory_order_relaxed)) add_behind_wait(stream, one);
+  }
+
+  /// The writes behind a wait on its stream, as far as they are known.
+  [[nodiscard]] std::vector<write> behind(wait_ticket wait) const;
+  /// Those behind the last collective of a team.
+  [[nodiscard]] std::vector<write> behind_collective(control_group::identity team) const;
+
+ private:
+  enum class kind : std::uint8_t { nothing, wait, collective, write };
+  struct entry {
+    kind what = kind::nothing;
+    std::uint64_t stream = 0;  ///< device::number_of()
+    std::uint64_t number = 0;  ///< from 1, of all entries
+    control_group::identity team = 0;
+    write enqueued{};
+  };
+  static constexpr std::size_t length = 512;
+
+  void add_behind_wait(stream_handle stream, const write& one) noexcept;
+  entry& next(kind what, std::uint64_t stream);
+  [[nodiscard]] bool waits(std::uint64_t stream) const;
+  [[nodiscard]] std::vector<write> behind(const entry& first) const;
+
+  device& device_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<std::array<entry, length>> entries_;  ///< from the first wait on
+  std::uint64_t last_ = 0;                              ///< number
+  std::map<std::uint64_t, std::uint64_t> last_waits_;   ///< by stream the number of its last wait or collective
+  std::atomic<bool> any_{false};                        ///< there has been a wait or a collective
+};
+
+}  // namespace pgas::detail
