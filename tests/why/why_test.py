@@ -56,6 +56,12 @@ SCENES = {
     "quiet_to_a_stopped_pe": (2, (PROXIED,), "stopped", [1], "stopped"),
     "kernel_gets_from_a_stopped_pe": (2, (PROXIED,), "stopped", [1], "1 of 2 PEs wait"),
     "stream_wait_that_nobody_serves": (3, (DIRECT,), "own wait", [0], "to become >= 1"),
+    "fcollect_of_two_teams": (3, (DIRECT, PROXIED), "cycle", [0, 1], "of PEs 0, 1"),
+    "signal_behind_its_wait": (2, (DIRECT, PROXIED), "cycle", [0], "whose signal is enqueued behind this wait on the same stream"),
+    "signals_behind_waits": (3, (DIRECT, PROXIED), "cycle", [0, 1], "whose put_signal is enqueued behind a wait on a stream of PE 1"),
+    "signal_behind_a_barrier": (2, (DIRECT, PROXIED), "cycle", [0, 1], "whose signal is enqueued behind a wait on a stream of PE 1"),
+    "two_blocks_in_one_reduce": (2, (DIRECT,), "crowded", [0], "block 0 thread 0 and block 1 thread 0"),
+    "two_launches_in_one_barrier": (2, (DIRECT,), "crowded", [0], "the same thread of another launch"),
     "two_worlds_in_opposite_order": (2, (DIRECT,), "elsewhere", None, "is in no call of this world"),
     "loop_around_test": (2, (DIRECT,), "elsewhere", [1], "makes one short call after the other"),
     "fork": (2, (DIRECT,), "elsewhere", [0], "is in no call of this world since"),
@@ -234,6 +240,30 @@ class Tool(unittest.TestCase):
             self.assertIn(words, lines[0])
             self.assertIn("pgas-why", lines[0])
             self.assertIn(" for PE ", lines[0])
+            self.assertIn("PEs 0, 1 wait for one another", lines[0])
+
+    def test_a_warning_names_the_root(self):
+        environment = os.environ | DIRECT | {"PGAS_WAIT_WARNING": "2s"}
+        for scene, n, root in (("reduce_from_the_host_without_one", 4, "PE 1 is what the others wait for: it is in no call of this world since"),
+                               ("stopped", 3, "PE 1 is stopped, as by a debugger or SIGSTOP"),
+                               ("stream_wait_that_nobody_serves", 1, "PE 0 waits for a word that no PE is on the way to write")):
+            with self.subTest(scene=scene):
+                job = subprocess.Popen([PGASRUN, "-n", str(n), "--grace-period", "0.1", HANG, scene], text=True, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, env=environment)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    job.wait(timeout=10)
+                job.terminate()
+                said = job.communicate()[1]
+                lines = [line for line in said.splitlines() if f"[pgas 0/{n} " in line and "The wait goes on" in line]
+                self.assertEqual(len(lines), 1, said)
+                self.assertIn(root, lines[0])
+
+    def test_a_world_of_one_is_asked(self):
+        with Job("stream_wait_that_nobody_serves", 1, DIRECT) as job:
+            end = time.monotonic() + 20
+            while not (roots := roots_of(job.pids[0])) and time.monotonic() < end:
+                time.sleep(0.1)
+        self.assertEqual([root["kind"] for root in roots], ["own wait"])
 
     def test_an_idle_program_is_not_warned_of(self):
         job = subprocess.Popen([PGASRUN, "-n", "2", "--grace-period", "0.1", HANG, "own_handler"], text=True, stdout=subprocess.DEVNULL,

@@ -134,7 +134,7 @@ constexpr std::array rows{
     option{.name = "PGAS_WAIT_WARNING",
            .field = &config::wait_warning,
            .help = "How long a wait for other PEs may last before the library logs a warning, once for each wait, that "
-                   "says what waits, for which PE where that is known, and since when. The wait goes on. Half of "
+                   "says what waits, since when, and for which PE in the end. The wait goes on. Half of "
                    "PGAS_WAIT_TIMEOUT counts instead where that is shorter, and at least 5 s. 0: no warning."},
     option{.name = "PGAS_DEFAULT_STREAM_WAIT",
            .field = &config::default_stream_wait,

@@ -22,7 +22,7 @@ constexpr auto patience = std::chrono::milliseconds(1100);
 /// Waits with shorter limits end soon enough to need no warning.
 constexpr auto shortest_limit_to_warn = std::chrono::seconds(10);
 /// From one look for long waits to the next, at most.
-constexpr auto between_looks = std::chrono::seconds(15);
+constexpr auto most_between_looks = std::chrono::seconds(15);
 /// A call and the kernel that it waits for begin within this time: they are one wait.
 constexpr auto one_wait = std::chrono::seconds(2);
 constexpr std::size_t most_warned = 256;
@@ -74,7 +74,8 @@ question_service::~question_service() {
 void question_service::start() {
   warn_after_ = plane_.wait_warning;
   if (plane_.wait_timeout >= shortest_limit_to_warn) warn_after_ = std::min(warn_after_, plane_.wait_timeout / 2);
-  next_look_ = clock::now() + time_between_looks();
+  // The PEs of a world look at different times, so that not all ask all others at once.
+  next_look_ = clock::now() + time_between_looks() + time_between_looks() * plane_.me / plane_.n();
   if (listener_) plane_.loop->watch(listener_->fd(), POLLIN, [this](short) { attempt([this] { accept(); }); });
   if (plane_.on_signal && plane_.on_signal->fd() >= 0)
     plane_.loop->watch(plane_.on_signal->fd(), POLLIN, [this](short) {
@@ -146,6 +147,11 @@ void question_service::ask_all(question what) {
     one.number = number;
     one.until = now + patience;
   }
+  if (what == question::waits && warning_ && warning_->number == 0) {
+    if (number == 0) number = ++questions_;
+    warning_->number = number;
+    warning_->until = now + patience;
+  }
   if (number == 0) return;
   last_asked_[static_cast<std::size_t>(what)] = now;
   control_header header;
@@ -176,7 +182,10 @@ void question_service::ask_here(asker who) {
 std::optional<clock::time_point> question_service::next_wake() const {
   std::optional<clock::time_point> next = due_;
   const auto wake_at = [&next](clock::time_point when) { next = next ? std::min(*next, when) : when; };
-  if (warn_after_.count() > 0) wake_at(next_look_);
+  if (warning_)
+    wake_at(warning_->number == 0 ? next_time(question::waits) : warning_->until);
+  else if (warn_after_.count() > 0)
+    wake_at(next_look_);
   for (const client& one : clients_) {
     wake_at(one.asked && one.number == 0 ? next_time(*one.asked) : one.until);
   }
@@ -184,13 +193,15 @@ std::optional<clock::time_point> question_service::next_wake() const {
 }
 
 void question_service::check() noexcept {
-  if (warn_after_.count() > 0 && clock::now() >= next_look_) {
+  if (warn_after_.count() > 0 && !warning_ && clock::now() >= next_look_) {
     next_look_ = clock::now() + time_between_looks();
     attempt([this] { ask_here({nobody, 0}); });
   }
   for (const question what : {question::waits, question::stats})
-    if (!clients_.empty()) attempt([&] { ask_all(what); });
+    if (!clients_.empty() || warning_) attempt([&] { ask_all(what); });
   if (due_ && clock::now() >= *due_) attempt([this] { answer_here(); });
+  const auto answered_by_all = [this] { return static_cast<int>(warning_->answers.size()) == plane_.n(); };
+  if (warning_ && (answered_by_all() || clock::now() >= warning_->until)) attempt([this] { warn(); });
   std::erase_if(clients_, [this](const client& one) {
     const bool ends = one.answers == 0 || clock::now() >= one.until;
     if (ends && !one.asked) plane_.loop->forget(one.socket.get());
@@ -199,7 +210,7 @@ void question_service::check() noexcept {
 }
 
 void question_service::answer_here() {
-  // Who waits in a collective of the control plane is known at once.
+  // A wait in a collective of the control plane is known at once.
   if (plane_.waits && clock::now() < last_due_ && !plane_.waits->settled() &&
       plane_.overdue_collectives(std::chrono::milliseconds(0)).empty()) {
     due_ = clock::now() + time_to_answer;
@@ -212,7 +223,7 @@ void question_service::answer_here() {
     text = fmt::format(R"({{"pe":{},"too_long":true}})", plane_.me);
   for (const asker& who : std::exchange(askers_, {})) {
     if (who.pe == nobody) {
-      warn_of_long_waits();
+      find_long_waits();
       continue;
     }
     if (who.pe == the_log) {
@@ -234,10 +245,10 @@ void question_service::answer_to(asker who, const std::string& text) {
 }
 
 std::chrono::milliseconds question_service::time_between_looks() const {
-  return std::min<std::chrono::milliseconds>(warn_after_ / 2, between_looks);
+  return std::min<std::chrono::milliseconds>(warn_after_ / 2, most_between_looks);
 }
 
-void question_service::warn_of_long_waits() {
+void question_service::find_long_waits() {
   // A collective knows the PEs that are missing. The call around it tells less.
   std::vector<long_wait> waits = plane_.overdue_collectives(warn_after_);
   if (plane_.waits) std::ranges::move(plane_.waits->overdue(warn_after_), std::back_inserter(waits));
@@ -256,9 +267,16 @@ void question_service::warn_of_long_waits() {
       ++more;
   }
   if (first.empty()) return;
+  if (more != 0) first += fmt::format(", and {} more waits as long", more);
+  warning_ = warning{std::move(first), now + patience, 0, {}};
+}
+
+void question_service::warn() {
+  const warning of = *std::exchange(warning_, std::nullopt);
+  std::string root = plane_.waits ? plane_.waits->root(introduction(), of.answers) : std::string();
+  if (!root.empty()) root += ' ';
   const bool half = warn_after_ < plane_.wait_warning;
-  plane_.log.warn("{}{}. {}; pgas-why {} says who waits for whom", first,
-                  more == 0 ? "" : fmt::format(", and {} more waits as long", more),
+  plane_.log.warn("{}. {}{}; pgas-why {} says who waits for whom", of.waits, root,
                   half                               ? "Half of PGAS_WAIT_TIMEOUT is over"
                   : plane_.wait_timeout.count() == 0 ? "The wait goes on, as PGAS_WAIT_TIMEOUT is 0"
                                                      : "PGAS_WAIT_TIMEOUT will end the wait",
@@ -277,6 +295,8 @@ void question_service::log_waits() {
 }
 
 void question_service::on_answer(std::uint64_t number, std::span<const std::byte> text) noexcept {
+  if (warning_ && warning_->number == number)
+    attempt([&] { warning_->answers.emplace_back(reinterpret_cast<const char*>(text.data()), text.size()); });
   for (client& one : clients_) {  // none, where it came too late
     if (one.number != number || one.answers == 0) continue;
     send(one, {reinterpret_cast<const char*>(text.data()), text.size()});

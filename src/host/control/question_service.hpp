@@ -54,6 +54,9 @@ struct wait_source {
   std::function<std::string()> stats;  ///< what it has counted, as fields of a JSON object
   /// A sentence on each wait in the last answer.
   std::function<std::vector<std::string>()> sentences;
+  /// A sentence on the PE that this one waits for in the end, from what a PE says of all of them and from the answers
+  /// of all; empty where they do not tell.
+  std::function<std::string(std::string_view introduction, const std::vector<std::string>& answers)> root;
 };
 
 /// *Callers* the reader of the control plane; the constructor: the thread that joins.
@@ -90,6 +93,14 @@ class question_service {
     std::optional<question> asked;  ///< it has sent its word
   };
 
+  /// A warning that waits for the answers of all PEs.
+  struct warning {
+    std::string waits;  ///< the sentence
+    clock::time_point until;
+    std::uint64_t number = 0;  ///< of the question; 0: the PEs were not asked yet
+    std::vector<std::string> answers;
+  };
+
   static constexpr int nobody = -1;
   static constexpr int the_log = -2;
 
@@ -101,8 +112,10 @@ class question_service {
     return last_asked_[static_cast<std::size_t>(what)] + between_questions;
   }
   void ask_here(asker who);
-  /// Warns of each wait that has lasted for warn_after_, once.
-  void warn_of_long_waits();
+  /// Finds the waits that have lasted for warn_after_ and were not warned of, and asks all PEs about them.
+  void find_long_waits();
+  /// Warns of them, with what the PEs have answered.
+  void warn();
   [[nodiscard]] std::chrono::milliseconds time_between_looks() const;
   void log_waits();
   void answer_here();
@@ -123,6 +136,7 @@ class question_service {
   std::vector<asker> askers_;
   std::optional<clock::time_point> due_;  ///< for this PE's answer
   clock::time_point last_due_{};          ///< when it answers, whether its own answers are settled or not
+  std::optional<warning> warning_;
   /// Begins of the waits that were warned of.
   std::vector<clock::time_point> warned_;
   /// How long a wait lasts until it is warned of; 0: none is.

@@ -149,7 +149,6 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
     start_reader();
   };
   if (size == 1) {
-    if (!metrics_at && !on_signal) return;
     loop.emplace();
     start_services();
     return;

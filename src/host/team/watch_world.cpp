@@ -1,5 +1,6 @@
 // The waits and the counts of a running world, for its program, for pgas-why and for monitoring systems; its time line.
 #include "host/team/team_state.hpp"
+#include "host/team/told_waits.hpp"
 #include "host/team/world_state.hpp"
 
 namespace pgas::detail {
@@ -13,7 +14,10 @@ void world_state::begin_watch(control_block& control) {
       {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->settled(); },
        [report = wait_report_] { return report->answer(); },
        [report = wait_report_](std::chrono::milliseconds limit) { return report->overdue(limit); },
-       [report = stats_report_] { return report->summary(); }, [report = wait_report_] { return report->sentences(); }});
+       [report = stats_report_] { return report->summary(); }, [report = wait_report_] { return report->sentences(); },
+       [me = control_plane_->my_pe()](std::string_view introduction, const std::vector<std::string>& answers) {
+         return told::root_of(me, introduction, answers);
+       }});
   control_plane_->set_metrics_source(
       {[report = stats_report_] { return report->text(); }, [report = stats_report_] { report->look(); }});
 }
