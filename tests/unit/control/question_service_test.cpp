@@ -1,0 +1,82 @@
+// The questions of pgas-why: a PE that finds no memory for an answer goes on, and answers the next one.
+#include "host/control/question_service.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <atomic>
+#include <chrono>
+#include <new>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/net/socket.hpp"
+#include "common/net/unix_socket.hpp"
+#include "unit/control/fixtures.hpp"
+
+namespace {
+
+using namespace pgas::detail;
+using namespace pgas::unit_test;
+
+/// What a PE whose sockets are in `folder` says, packet by packet, until it closes the connection.
+std::vector<std::string> ask(const scratch_folder& folder, std::string_view word) {
+  std::string socket;
+  for (const auto& one : folder.entries())
+    if (one.filename().string().starts_with(question_socket_prefix)) socket = one.filename().string();
+  const connect_result to = connect_to(unix_address(folder.path(), socket));
+  EXPECT_TRUE(to.fd) << socket;
+  EXPECT_EQ(send_packet(to.fd.get(), std::as_bytes(std::span(word)), {}, {}), 0);
+  std::vector<std::string> said;
+  std::vector<std::byte> buffer(std::size_t{1} << 16);
+  for (pollfd ready{to.fd.get(), POLLIN, 0}; ::poll(&ready, 1, 10'000) > 0;) {
+    const received_packet packet = receive_packet(to.fd.get(), buffer);
+    if (packet.what == received_packet::status::nothing_yet) continue;
+    if (packet.what != received_packet::status::complete) break;
+    said.emplace_back(reinterpret_cast<const char*>(packet.bytes.data()), packet.bytes.size());
+  }
+  return said;
+}
+
+TEST(question_service, goes_on_where_there_is_no_memory_for_an_answer) {
+  enum class step { none, ask, answer, stats };
+  const scratch_folder folder;
+  const auto ended = run_threads(1, [&](pgas::bootstrap& exchange) {
+    std::atomic<step> fails{step::none};
+    const auto pass = [&](step now) {
+      if (fails == now) throw std::bad_alloc();
+    };
+    pgas::config settings = quick();
+    settings.socket_directory = folder.path();
+    pgas::log::logger log(pgas::log_level::error, folder.path() + "/log");
+    control_plane plane(exchange, settings, log, [](const pgas::error&) {});
+    plane.set_wait_source({[&] { pass(step::ask); }, [] { return true; },
+                           [&] {
+                             pass(step::answer);
+                             return std::string(R"("waits":[])");
+                           },
+                           [](std::chrono::milliseconds) { return std::vector<long_wait>(); },
+                           [&] {
+                             pass(step::stats);
+                             return std::string(R"("calls":[])");
+                           },
+                           [] { return std::vector<std::string>(); },
+                           [](std::string_view, const std::vector<std::string>&) { return std::string(); }});
+    for (const auto& [word, failing] :
+         {std::pair("waits", step::ask), std::pair("waits", step::answer), std::pair("stats", step::stats)}) {
+      fails = failing;
+      EXPECT_EQ(ask(folder, word).size(), 1U) << word << ": it introduces its PEs, and has no answer";
+      fails = step::none;
+      const std::vector<std::string> said = ask(folder, word);
+      ASSERT_EQ(said.size(), 2U) << word;
+      EXPECT_TRUE(said[1].starts_with(R"({"pe":0,)")) << said[1];
+    }
+    EXPECT_FALSE(plane.failed());
+    plane.leave();
+  });
+  EXPECT_FALSE(ended[0]) << ended[0]->what();
+}
+
+}  // namespace
