@@ -54,7 +54,7 @@ template <class T>
 struct one_shot {
   static constexpr unsigned max_threads = 512;
   static constexpr unsigned min_blocks = 1;
-  using channel = pgas::ll_team_channel<piece>;
+  using channel = pgas::ll_team_channel<piece, pgas::ll_to::others>;
 
   // A row at a time: a block takes one, a warp some groups of it, a lane a piece of the group.
   template <pgas::block_group Block>
@@ -78,16 +78,16 @@ struct one_shot {
         examples::each_of_32(warp, [&](int i) {
           load(g, i);
           begun = static_cast<std::uint32_t>(rounds);  // is on its way with them
-          channel all = open(g, i);
-          pgas::broadcast_to_others(ctx, all, mine);
+          channel others = open(g, i);
+          pgas::broadcast_to_others(ctx, others, mine);
         });
       });
       ++passed;
       examples::normalize_by_block<T>(block, b.squares_of(block, passed), b.row(row), [&](int g, int i) {
         if (!kept) load(g, i);
-        channel all = open(g, i);
+        channel others = open(g, i);
         float sums[examples::per_piece<T>] = {};
-        pgas::receive_each(ctx, all, mine, [&](int, const piece& part) { examples::add_piece<T>(sums, part); });
+        pgas::receive_each(ctx, others, mine, [&](int, const piece& part) { examples::add_piece<T>(sums, part); });
         pgas::trigger_next_launch();  // takes no place from this one on another PE: that has its places if it has sent
         examples::add_piece<T>(sums, residual);
         return b.hidden[b.at(row, g, i)] = examples::rounded_to<T>(sums);

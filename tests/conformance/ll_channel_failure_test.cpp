@@ -62,6 +62,92 @@ TEST(ll_channel_failure, mistakes_are_refused_with_checks) {
   EXPECT_EQ(caught(mistake::no_such_member, operation::receive, failure::pe_out_of_range).pe, 2);
 }
 
+/// Round after round on a channel whose rounds the program counts. PE 0 does not receive all of round 3 before it
+/// begins round 4.
+struct hasty_body {
+  enum missing : int { all, one, none };
+
+  sym<packet_line> box;
+  missing what;
+  ll_to to;
+
+  template <ll_to To>
+  PGAS_FN void rounds(const context& ctx) const {
+    PGAS_ROLLED
+    for (std::uint32_t begun = 0; begun < 6; ++begun) {
+      ll_team_channel<int, To> channel(ctx, ctx.team(), box.at(ctx), {begun});
+      if constexpr (To == ll_to::others)
+        broadcast_to_others(ctx, channel, 1);
+      else
+        broadcast(ctx, channel, 1);
+      const bool hasty = begun == 2 && ctx.my_pe() == 0 && what != none;
+      if (hasty && what == all) continue;
+      for (std::int32_t pe = 0; pe < (hasty ? 2 : 3); ++pe) {
+        if constexpr (To == ll_to::others)
+          static_cast<void>(receive(ctx, channel, pe, 1));
+        else
+          static_cast<void>(receive(ctx, channel, pe));
+      }
+    }
+  }
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (global_rank(block) != 0) return;
+    if (to == ll_to::all)
+      rounds<ll_to::all>(ctx);
+    else
+      rounds<ll_to::others>(ctx);
+  }
+};
+
+TEST(ll_channel_failure, a_counted_round_that_begins_before_the_last_was_received_is_refused_with_checks) {
+  for (const ll_to to : {ll_to::all, ll_to::others}) {
+    for (const auto what : {hasty_body::all, hasty_body::one, hasty_body::none}) {
+      pe_set pes(3, {.checks = true});
+      const hasty_body body{pes.allocate<packet_line>(ll_lines<int>(1, 3)), what, to};
+      if (what == hasty_body::none) {
+        pes.run({1, 1}, body);
+        EXPECT_EQ(pes.control(0).record.complete, 0u);
+        continue;
+      }
+      ASSERT_TRUE(pes.run_out({1, 1}, body)[0]);
+      const detail::failure_record& record = pes.control(0).record;
+      EXPECT_EQ(record.why, detail::failure::not_received);
+      EXPECT_EQ(record.what, detail::operation::send);
+      EXPECT_EQ(record.pe, what == hasty_body::all ? 1 : 2);
+      EXPECT_EQ(record.heap_offset, body.box.offset);
+      EXPECT_EQ(record.expected, 4u);
+      EXPECT_EQ(record.seen, 3u);
+    }
+  }
+}
+
+/// A channel that is open over several rounds waits by itself for what has not been received.
+struct patient_body {
+  sym<packet_line> box;
+  findings found;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (global_rank(block) != 0) return;
+    {
+      ll_team_channel<std::uint32_t> channel(ctx, ctx.team(), box.at(ctx), {0});
+      for (std::uint32_t round = 0; round < 5; ++round) broadcast(ctx, channel, round);
+      static_cast<void>(receive(ctx, channel, 1));
+      broadcast(ctx, channel, 5);
+    }
+    ll_team_channel<std::uint32_t> channel(ctx, ctx.team(), box.at(ctx), {6});
+    found.equal(ctx, 0, std::uint32_t{15}, receive_reduce(ctx, channel, op::sum{}));
+  }
+};
+
+TEST(ll_channel_failure, an_open_counted_channel_may_leave_messages_out_with_checks) {
+  pe_set pes(3, {.checks = true});
+  const patient_body body{pes.allocate<packet_line>(ll_lines<int>(1, 3)), make_findings(pes)};
+  pes.run({1, 1}, body);
+  expect_nothing_found(pes, body.found);
+}
+
 /// The last PE does not send.
 struct silent_body {
   sym<packet_line> box;

@@ -140,7 +140,7 @@ struct digits {
 };
 
 /// Rounds of all kinds among all members; in the middle of each ten, the channel is closed and opened again between the
-/// sends and the receives.
+/// sends and the receives. All rounds of a ten are to all members, or to the others.
 struct team_body {
   enum kind : std::uint32_t {
     each_alone,
@@ -150,11 +150,15 @@ struct team_body {
     each_in_turn,
     reduced,
     ordered,
-    others_in_turn,
+    n_kinds_to_all,
+    others_in_turn = n_kinds_to_all,
     others_reduced,
+    each_of_the_others,
     one_of_the_others,
     n_kinds
   };
+  template <ll_to To>
+  using channel_to = ll_team_channel<std::uint64_t, To>;
 
   test_team team;
   sym<packet_line> box;
@@ -166,54 +170,56 @@ struct team_body {
   PGAS_FN static std::uint32_t name(std::int32_t from, std::int32_t to) {
     return static_cast<std::uint32_t>(from * 16 + to);
   }
-  template <class Context>
-  PGAS_FN void begin(const Context& ctx, ll_team_channel<std::uint64_t>& channel, std::uint32_t round,
-                     std::uint32_t rank) const {
+  template <ll_to To>
+  PGAS_FN static std::uint32_t kind_of(std::uint32_t round) {
+    if constexpr (To == ll_to::others) return n_kinds_to_all + mix(round) % (n_kinds - n_kinds_to_all);
+    return mix(round) % n_kinds_to_all;
+  }
+  template <ll_to To, class Context>
+  PGAS_FN void begin(const Context& ctx, channel_to<To>& channel, std::uint32_t round, std::uint32_t rank) const {
     const std::int32_t me = ctx.my_pe();
-    const std::uint32_t how = mix(round) % n_kinds;
-    if (how >= others_in_turn)
+    if constexpr (To == ll_to::others) {
       broadcast_to_others(ctx, channel, mix64(name(me, 0), round, rank));
-    else if (how == personal)
+    } else if (kind_of<To>(round) == personal) {
       send_each(ctx, channel, [=](std::int32_t to) { return mix64(name(me, to), round, rank); });
-    else
+    } else {
       broadcast(ctx, channel, mix64(name(me, 0), round, rank));
+    }
+  }
+  /// What all send in a round, added up, and combined in the order of members.
+  struct sums {
+    std::uint64_t sum = 0;
+    std::uint64_t in_order = 0;
+  };
+  PGAS_FN static sums sums_of(std::int32_t n, std::uint32_t round, std::uint32_t rank) {
+    sums all;
+    for (std::int32_t from = 0; from < n; ++from) {
+      const std::uint64_t value = mix64(name(from, 0), round, rank);
+      all.sum += value;
+      all.in_order = from == 0 ? value : digits{}(all.in_order, value);
+    }
+    return all;
   }
   template <class Context>
-  PGAS_FN void finish(const Context& ctx, ll_team_channel<std::uint64_t>& channel, std::uint32_t round,
+  PGAS_FN void finish(const Context& ctx, channel_to<ll_to::all>& channel, std::uint32_t round,
                       std::uint32_t rank) const {
     const context known = ctx;
     const std::int32_t me = ctx.my_pe();
     const std::int32_t n = ctx.n_pes();
-    const std::uint32_t how = mix(round) % n_kinds;
+    const std::uint32_t how = kind_of<ll_to::all>(round);
     const std::int32_t to = how == personal ? me : 0;
-    std::uint64_t sum = 0;
-    std::uint64_t in_order = 0;
-    for (std::int32_t from = 0; from < n; ++from) {
-      const std::uint64_t value = mix64(name(from, 0), round, rank);
-      sum += value;
-      in_order = from == 0 ? value : digits{}(in_order, value);
-    }
     const std::uint64_t where = std::uint64_t{round} << 32 | how << 24 | rank;
     if (how == reduced) {
-      found.equal(known, where, sum, receive_reduce(ctx, channel, op::sum{}));
+      found.equal(known, where, sums_of(n, round, rank).sum, receive_reduce(ctx, channel, op::sum{}));
     } else if (how == ordered) {
-      found.equal(known, where, in_order, receive_reduce(ctx, channel, digits{}));
-    } else if (how == others_reduced) {
-      found.equal(known, where, in_order, receive_reduce(ctx, channel, mix64(name(me, 0), round, rank), digits{}));
-    } else if (how == each_in_turn || how == others_in_turn) {
+      found.equal(known, where, sums_of(n, round, rank).in_order, receive_reduce(ctx, channel, digits{}));
+    } else if (how == each_in_turn) {
       std::int32_t expected = 0;
-      const auto check = [&](std::int32_t from, std::uint64_t value) {
+      receive_each(ctx, channel, [&](std::int32_t from, std::uint64_t value) {
         found.equal(known, where, expected++, from);
         found.equal(known, where, mix64(name(from, 0), round, rank), value);
-      };
-      if (how == each_in_turn)
-        receive_each(ctx, channel, check);
-      else
-        receive_each(ctx, channel, mix64(name(me, 0), round, rank), check);
+      });
       found.equal(known, where, n, expected);
-    } else if (how == one_of_the_others) {
-      const std::int32_t from = (me + 1 + static_cast<std::int32_t>(round) % (n > 1 ? n - 1 : 1)) % n;
-      if (n > 1) found.equal(known, where, mix64(name(from, 0), round, rank), receive(ctx, channel, from));
     } else {
       const std::int32_t count = how == one_of_them ? 1 : n;
       for (std::int32_t i = 0; i < count; ++i) {
@@ -222,47 +228,96 @@ struct team_body {
       }
     }
   }
+  template <class Context>
+  PGAS_FN void finish(const Context& ctx, channel_to<ll_to::others>& channel, std::uint32_t round,
+                      std::uint32_t rank) const {
+    const context known = ctx;
+    const std::int32_t n = ctx.n_pes();
+    const std::uint32_t how = kind_of<ll_to::others>(round);
+    const std::uint64_t mine = mix64(name(ctx.my_pe(), 0), round, rank);
+    const std::uint64_t where = std::uint64_t{round} << 32 | how << 24 | rank;
+    if (how == others_reduced) {
+      found.equal(known, where, sums_of(n, round, rank).in_order, receive_reduce(ctx, channel, mine, digits{}));
+    } else if (how == others_in_turn) {
+      std::int32_t expected = 0;
+      receive_each(ctx, channel, mine, [&](std::int32_t from, std::uint64_t value) {
+        found.equal(known, where, expected++, from);
+        found.equal(known, where, mix64(name(from, 0), round, rank), value);
+      });
+      found.equal(known, where, n, expected);
+    } else {
+      const std::int32_t count = how == one_of_the_others ? 1 : n;
+      for (std::int32_t i = 0; i < count; ++i) {
+        const std::int32_t from = (i + static_cast<std::int32_t>(round)) % n;
+        found.equal(known, where, mix64(name(from, 0), round, rank), receive(ctx, channel, from, mine));
+      }
+    }
+  }
+
+  template <ll_to To, class Context, class Group>
+  PGAS_FN void open_rounds(const Context& ctx, const Group& g, std::uint32_t first) const {
+    const context known = ctx;
+    const auto rank = static_cast<std::uint32_t>(g.thread_rank());
+    {
+      channel_to<To> channel(ctx, g, known.team(), box.at(known));
+      PGAS_ROLLED
+      for (std::uint32_t round = first; round < first + 5; ++round) {
+        begin<To>(ctx, channel, round, rank);
+        if (round < first + 4) finish(ctx, channel, round, rank);
+      }
+    }
+    channel_to<To> channel(ctx, g, known.team(), box.at(known));
+    PGAS_ROLLED
+    for (std::uint32_t round = first + 4; round < first + 10; ++round) {
+      if (round > first + 4) begin<To>(ctx, channel, round, rank);
+      finish(ctx, channel, round, rank);
+    }
+  }
+  /// Rounds that are counted here, from 0 as the box is zeros. A round in three is received by the channel that sends.
+  template <ll_to To, class Context, class Group>
+  PGAS_FN void counted_round(const Context& ctx, const Group& g, std::uint32_t round) const {
+    const context known = ctx;
+    const auto rank = static_cast<std::uint32_t>(g.thread_rank());
+    const auto value_of = [&](std::int32_t pe) { return mix64(name(pe, 1), round, rank); };
+    std::uint64_t sum = 0;
+    for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) sum += value_of(pe);
+    const std::uint64_t mine = value_of(ctx.my_pe());
+    const auto receive_with = [&](channel_to<To>& channel) {
+      if constexpr (To == ll_to::others) {
+        found.equal(known, round, sum, receive_reduce(ctx, channel, mine, op::sum{}));
+      } else if (round % 4 == 1) {
+        for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe)
+          found.equal(known, round, value_of(pe), receive(ctx, channel, pe));
+      } else {
+        found.equal(known, round, sum, receive_reduce(ctx, channel, op::sum{}));
+      }
+    };
+    {
+      channel_to<To> channel(ctx, g, known.team(), counted_box.at(known), {round});
+      if constexpr (To == ll_to::others)
+        broadcast_to_others(ctx, channel, mine);
+      else
+        broadcast(ctx, channel, mine);
+      if (round % 3 == 0) receive_with(channel);
+    }
+    if (round % 3 == 0) return;
+    channel_to<To> channel(ctx, g, known.team(), counted_box.at(known), {round + 1});
+    receive_with(channel);
+  }
 
   template <class Context, class Group>
   PGAS_FN void ten_rounds(const Context& ctx, const Group& g, std::uint32_t first) const {
     const context known = ctx;
     const auto rank = static_cast<std::uint32_t>(g.thread_rank());
-    {
-      ll_team_channel<std::uint64_t> channel(ctx, g, known.team(), box.at(known));
-      PGAS_ROLLED
-      for (std::uint32_t round = first; round < first + 5; ++round) {
-        begin(ctx, channel, round, rank);
-        if (round < first + 4) finish(ctx, channel, round, rank);
-      }
-    }
-    {
-      ll_team_channel<std::uint64_t> channel(ctx, g, known.team(), box.at(known));
-      PGAS_ROLLED
-      for (std::uint32_t round = first + 4; round < first + 10; ++round) {
-        if (round > first + 4) begin(ctx, channel, round, rank);
-        finish(ctx, channel, round, rank);
-      }
-    }
-    for (std::uint32_t round = first; round < first + 10; ++round) {  // counted here, from 0 as the box is zeros
-      const auto value_of = [&](std::int32_t pe) { return mix64(name(pe, 1), round, rank); };
-      std::uint64_t sum = 0;
-      for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) sum += value_of(pe);
-      const bool to_others = round % 2 == 0;
-      const std::uint64_t mine = value_of(ctx.my_pe());
-      const auto received = [&](auto& channel) {
-        return to_others ? receive_reduce(ctx, channel, mine, op::sum{}) : receive_reduce(ctx, channel, op::sum{});
-      };
-      {
-        ll_team_channel<std::uint64_t> channel(ctx, g, known.team(), counted_box.at(known), {round});
-        if (to_others)
-          broadcast_to_others(ctx, channel, mine);
-        else
-          broadcast(ctx, channel, mine);
-        if (round % 3 == 0) found.equal(known, round, sum, received(channel));
-      }
-      if (round % 3 == 0) continue;
-      ll_team_channel<std::uint64_t> channel(ctx, g, known.team(), counted_box.at(known), {round + 1});
-      found.equal(known, round, sum, received(channel));
+    if (mix(first) % 3 != 0)
+      open_rounds<ll_to::all>(ctx, g, first);
+    else
+      open_rounds<ll_to::others>(ctx, g, first);
+    for (std::uint32_t round = first; round < first + 10; ++round) {
+      if (round % 2 == 0)
+        counted_round<ll_to::others>(ctx, g, round);
+      else
+        counted_round<ll_to::all>(ctx, g, round);
     }
     ll_team_channel<indexed<double>> wide(ctx, g, known.team(), wide_box.at(known));
     const auto place_of = [&](std::int32_t pe) {

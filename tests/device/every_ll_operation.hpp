@@ -18,15 +18,24 @@ PGAS_FN bool do_every_ll_operation(const Context& ctx, Workplace& here, int left
   pgas::send(ctx, right, me + 0.5);
   bool good = pgas::receive(ctx, left) == left_pe + 0.5;
   good = pgas::receive(ctx, right) == right_pe && good;
-  pgas::ll_team_channel<int> all(ctx, g..., ctx.team(), here.boxes[2]);
-  pgas::broadcast(ctx, all, me + 1);
-  const int sum = pgas::receive_reduce(ctx, all, pgas::op::sum{});
-  pgas::send_each(ctx, all, [me](int pe) { return 100 * me + pe; });
-  good = pgas::receive(ctx, all, right_pe) == 100 * right_pe + me && good;
-  pgas::broadcast(ctx, all, me);
-  pgas::receive_each(ctx, all, [&good](int pe, int value) { good = value == pe && good; });
-  pgas::broadcast_to_others(ctx, all, me + 1);
-  good = pgas::receive_reduce(ctx, all, me + 1, pgas::op::sum{}) == sum && good;
+  int sum = 0;
+  {
+    pgas::ll_team_channel<int> all(ctx, g..., ctx.team(), here.boxes[2]);
+    pgas::broadcast(ctx, all, me + 1);
+    sum = pgas::receive_reduce(ctx, all, pgas::op::sum{});
+    pgas::send_each(ctx, all, [me](int pe) { return 100 * me + pe; });
+    good = pgas::receive(ctx, all, right_pe) == 100 * right_pe + me && good;
+    pgas::broadcast(ctx, all, me);
+    pgas::receive_each(ctx, all, [&good](int pe, int value) { good = value == pe && good; });
+  }
+  pgas::ll_team_channel<int, pgas::ll_to::others> others(ctx, g..., ctx.team(), here.boxes[2]);
+  pgas::broadcast_to_others(ctx, others, me + 1);
+  good = pgas::receive_reduce(ctx, others, me + 1, pgas::op::sum{}) == sum && good;
+  pgas::broadcast_to_others(ctx, others, me);
+  good = pgas::receive(ctx, others, right_pe, me) == right_pe && good;
+  good = pgas::receive(ctx, others, me, me) == me && good;
+  pgas::broadcast_to_others(ctx, others, me);
+  pgas::receive_each(ctx, others, me, [&good](int pe, int value) { good = value == pe && good; });
   return good && 2 * sum == n_pes * (n_pes + 1);
 }
 

@@ -24,6 +24,7 @@ enum class failure : std::uint32_t {
   no_such_value,    ///< an enumerator that there is not, or no values to compare with; found with checks on
   not_direct,       ///< a kernel that has only loads and stores addressed a proxied PE
   asked,            ///< none: the host asks what is waited for, and the wait goes on
+  not_received,     ///< a round of a channel begins before the last one has been received; found with checks on
 };
 
 /// The device operation that a record is about.

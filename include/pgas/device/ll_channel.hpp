@@ -17,8 +17,8 @@
 /// and among all members of a team, ll_lines<float>(block_size, n_members):
 ///
 ///     pgas::ll_team_channel<float> all(ctx, block, ctx.team(), box);
-///     pgas::broadcast_to_others(ctx, all, mine);
-///     const float sum = pgas::receive_reduce(ctx, all, mine, pgas::op::sum{});
+///     pgas::broadcast(ctx, all, mine);
+///     const float sum = pgas::receive_reduce(ctx, all, pgas::op::sum{});
 ///
 /// Threads are on their own: nobody waits for the other threads of the group, and each may have sent more or less than
 /// its neighbour. What has been sent and received is in registers; the destructor stores it in the box, and the next
@@ -143,13 +143,25 @@ struct ll_rounds {
   std::uint32_t begun;  ///< the last of them need not have ended
 };
 
+/// The members of a team that a thread sends a value to in a round.
+enum class ll_to {
+  all,    ///< this PE included
+  others  ///< not to this PE: its own value stays in a register, and receives are given it
+};
+
 /// A thread's side of a channel with the threads of its rank on all members of a team, this PE included. Its messages
-/// are in *rounds*: in each, a thread sends one to every member, by broadcast() or send_each(), or to all others, by
-/// broadcast_to_others(), and may receive one from each. A round begins when the thread has all messages of the last
-/// one: it waits for those that it has not asked for, and drops them. That is why two places for each member are
-/// enough: a message of round k overwrites that of k - 2, and its sender had this thread's of k - 1, which was sent
-/// when all of k - 2 had arrived.
-template <PGAS_IS(ll_type) T>
+/// are in *rounds*: in each, a thread sends one to every member, by broadcast() or send_each(), and receives one from
+/// each. An `ll_team_channel<T, ll_to::others>` sends to all other members, by broadcast_to_others(), which saves a
+/// store and a load: its receives take this PE's own value as an argument, since no message has it.
+///
+/// A round begins when the thread has all messages of the last one: it waits for those that it has not asked for, and
+/// drops them. That is why two places for each member are enough: a message of round k overwrites that of k - 2, and
+/// its sender had this thread's of k - 1, which was sent when all of k - 2 had arrived. Where the program counts the
+/// rounds, nothing is kept that tells which messages have been asked for, so the program must ask for all of them.
+///
+/// A round is sent and received by channels of the same type. Between two rounds a box may change from one ll_to to the
+/// other.
+template <PGAS_IS(ll_type) T, ll_to To = ll_to::all>
 class ll_team_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
 
@@ -171,9 +183,11 @@ class ll_team_channel {
   /// the group is not synced.
   ///
   /// *Callers* as above. *Units* `rounds.begun` is 0 for a box of zeros, and the same for all threads and members; a
-  /// thread that takes no part in some rounds leaves out an even number of them. All messages of these rounds have been
-  /// asked for, but for those of the last, which receive_each() or receive_reduce() may ask for next. A box is always
-  /// opened like this, or never.
+  /// thread that takes no part in some rounds leaves out an even number of them. *Order* before a thread begins a
+  /// round, it must have received the last one from all other members: on the channel that has sent, or on one that is
+  /// opened after it with one round more. Else a message may overwrite another one that is still awaited. A box is
+  /// always opened like this, or never. *Errors* as above. With checks on, a round that begins too early ends the
+  /// thread with a record that names the box, the round, and a member that the last round has not been received from.
   template <PGAS_IS(group) G>
   PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box, ll_rounds rounds)
       : team_(team), places_(places_of(ctx, g, team, box)), now_{rounds.begun + 1, 0}, is_counted_(true) {}
@@ -194,6 +208,7 @@ class ll_team_channel {
 
   // For the library's own use.
   using value_type = T;                                                      ///< of a message
+  static constexpr bool to_others = To == ll_to::others;                     ///< no message has this PE's own value
   static constexpr std::uint32_t packets = detail::packets_of_value<T>;      ///< of a message
   static constexpr std::uint32_t apart = packets * detail::packets_in_line;  ///< from one member's place to the next
   /// The place of this round for messages of member `from`.
@@ -247,7 +262,7 @@ class ll_team_channel {
 /// of the last round does not arrive.
 template <PGAS_IS(ll_type) T, class F>
 PGAS_FN void send_each(const context& ctx, ll_team_channel<T>& channel, const F& value_for) {
-  detail::send_round(ctx, channel, channel.team_.n_pes(), value_for);
+  detail::send_round(ctx, channel, value_for);
 }
 
 /// Begins a round, and sends every member the same value.
@@ -259,13 +274,12 @@ PGAS_FN void broadcast(const context& ctx, ll_team_channel<T>& channel, const de
   send_each(ctx, channel, [copy](std::int32_t) { return copy; });
 }
 
-/// The same without sending this PE its own value, which saves a store and a load of it: receive_each() and
-/// receive_reduce() have forms that are given it. In such a round receive() is for the other members.
+/// The same on a channel that does not send this PE its own value.
 template <PGAS_IS(ll_type) T>
-PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T>& channel,
+PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T, ll_to::others>& channel,
                                  const detail::type_identity_t<T>& value) {
   const T copy = value;
-  detail::send_round(ctx, channel, channel.team_.n_pes() - 1, [copy](std::int32_t) { return copy; });
+  detail::send_round(ctx, channel, [copy](std::int32_t) { return copy; });
 }
 
 /// Waits for the value of member `pe` of the team in this round; its own for this PE.
@@ -275,10 +289,13 @@ PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T>& channel
 /// world is aborted or the deadline passes; with checks on if there is no such member.
 template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_FN T receive(const context& ctx, ll_team_channel<T>& channel, std::int32_t pe) {
-  if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_root(ctx.copy_, channel.team_, detail::operation::receive, pe);
-  --channel.now_.received;
-  return detail::from_ll<T>(channel.await(ctx, pe));
+  return detail::receive_of_round(ctx, channel, pe);
+}
+/// The same on a channel that does not send this PE its own value, which is `own`.
+template <PGAS_IS(ll_type) T>
+[[nodiscard]] PGAS_FN T receive(const context& ctx, ll_team_channel<T, ll_to::others>& channel, std::int32_t pe,
+                                const detail::type_identity_t<T>& own) {
+  return pe == channel.team_.my_pe() ? own : detail::receive_of_round(ctx, channel, pe);
 }
 
 /// Waits for the values of all members in this round, and calls f(member, value) for each: in the members' order, this
@@ -289,10 +306,10 @@ template <PGAS_IS(ll_type) T, class F>
 PGAS_FN void receive_each(const context& ctx, ll_team_channel<T>& channel, const F& f) {
   detail::receive_round(ctx, channel, nullptr, f);
 }
-/// The same in a round of broadcast_to_others(): `own` is this PE's value, in its place.
+/// The same on a channel that does not send this PE its own value, which is `own`.
 template <PGAS_IS(ll_type) T, class F>
-PGAS_FN void receive_each(const context& ctx, ll_team_channel<T>& channel, const detail::type_identity_t<T>& own,
-                          const F& f) {
+PGAS_FN void receive_each(const context& ctx, ll_team_channel<T, ll_to::others>& channel,
+                          const detail::type_identity_t<T>& own, const F& f) {
   detail::receive_round(ctx, channel, &own, f);
 }
 
@@ -306,9 +323,9 @@ template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
   receive_each(ctx, channel, [&](std::int32_t member, const T& value) { sum.add(member, value); });
   return sum.value();
 }
-/// The same in a round of broadcast_to_others(): `own` is this PE's value.
+/// The same on a channel that does not send this PE its own value, which is `own`.
 template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
-[[nodiscard]] PGAS_FN T receive_reduce(const context& ctx, ll_team_channel<T>& channel,
+[[nodiscard]] PGAS_FN T receive_reduce(const context& ctx, ll_team_channel<T, ll_to::others>& channel,
                                        const detail::type_identity_t<T>& own, const Op& op) {
   detail::ll_sum<T, Op> sum{op};
   receive_each(ctx, channel, own, [&](std::int32_t member, const T& value) { sum.add(member, value); });

@@ -167,6 +167,14 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
                       "receives a message for each one that it sends, if need be an empty one",
                       where, record.expected, record.pe, record.seen),
           record.pe};
+    case failure::not_received:
+      return {code::invalid_argument,
+              fmt::format("{}: round {} of the ll_team_channel whose box is at heap offset {:#x} begins before "
+                          "this thread has received round {} from {}: where the program counts rounds (ll_rounds), "
+                          "receive a round from all other members before the next one begins",
+                          where, record.expected, record.heap_offset, record.seen,
+                          record.pe >= 0 ? fmt::format("PE {}", record.pe) : "all members"),
+              record.pe};
   }
   return {code::device_failed, fmt::format("{} failed for an unknown reason", where), record.pe};
 }

@@ -76,6 +76,8 @@ TEST(failure_text, says_what_was_wrong_with_a_message) {
               {"send by", "96 bytes", "PE 7", "room for 12", "packet_lines()"});
   expect_said(failure::out_of_turn, operation::receive, code::invalid_argument,
               {"receive by", "message 12", "PE 7", "only 11", "an empty one"});
+  expect_said(failure::not_received, operation::send, code::invalid_argument,
+              {"send by", "round 12 of the ll_team_channel", "0x1240", "received round 11 from PE 7", "ll_rounds"});
 }
 
 }  // namespace

@@ -4,26 +4,100 @@
 #pragma once
 
 #include "pgas/device/impl/ll/ll_value.hpp"
+#include "pgas/device/impl/sync/collective_argument_check.hpp"
 
 namespace pgas::detail {
 
-/// Waits for the messages of a round that nobody has asked for. This PE's own is not waited for: nobody else reads its
-/// place, so it may be overwritten.
+// ---- with checks on, a counted channel keeps in its box which messages of the last round have been received ----
+
+/// Where it keeps them: the line in which other channels keep their progress. `received` counts the other members that
+/// the thread has not received from; bit i of the word behind stands for member i, or i modulo 64, and is set when it
+/// has.
+[[nodiscard]] PGAS_FN std::uint64_t* received_members(vec16* places) {
+  return reinterpret_cast<std::uint64_t*>(places - packets_in_line) + 1;
+}
+
+/// Ends the thread for a round that begins before the last one has been received.
+PGAS_FN void refuse_round(ll_waiter who, vec16* places, std::uint32_t round, ll_progress last, ll_senders from,
+                          std::int32_t members, std::int32_t me) {
+  const std::uint64_t received = load_relaxed(received_members(places));
+  std::int32_t pe = -1;  // all bits of a large team may be set
+  PGAS_ROLLED
+  for (std::int32_t member = 0; member < members; ++member) {
+    const bool has_come = (received >> (member % 64) & 1) != 0;
+    if (member != me && !has_come && pe < 0) pe = from.world_pe(static_cast<std::uint32_t>(member));
+  }
+  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(places - packets_in_line) - who.my_slot;
+  failure_record found = bad_argument(failure::not_received, operation::send, pe, offset, last.received);
+  found.expected = round;
+  found.seen = last.sent;
+  leave_record(who.control, who.my_slot, found);
+  end_thread();
+}
+
+/// Begins a round, the thread's next one. @param from, members, me of the team
+PGAS_COLD void begin_counted_round(ll_waiter who, vec16* places, std::uint32_t round, ll_senders from,
+                                   std::int32_t members, std::int32_t me) {
+  const ll_progress last = load_progress(places);
+  if (last.received != 0) refuse_round(who, places, round, last, from, members, me);
+  store_progress(places, {round, static_cast<std::uint32_t>(members - 1)});
+  store_relaxed(received_members(places), std::uint64_t{0});
+}
+
+/// Member `from` has been received from in a round.
+PGAS_COLD void note_received(vec16* places, std::uint32_t round, std::int32_t from, std::int32_t members) {
+  const ll_progress last = load_progress(places);
+  const std::uint64_t before = load_relaxed(received_members(places));
+  const std::uint64_t member = std::uint64_t{1} << (from % 64);
+  const bool again = members <= 64 && (before & member) != 0;
+  if (last.sent != round || last.received == 0 || again) return;
+  store_progress(places, {round, last.received - 1});
+  store_relaxed(received_members(places), before | member);
+}
+
+/// All members have been received from in a round.
+PGAS_COLD void note_round_received(vec16* places, std::uint32_t round) {
+  if (load_progress(places).sent == round) store_progress(places, {round, 0});
+}
+
+/// The round of a channel as the program counts it.
+template <class Channel>
+[[nodiscard]] PGAS_FN std::uint32_t round_of(const Channel& channel) {
+  return channel.now_.sent - 1;
+}
+
+/// Whether the rounds of a channel are counted by the program, and checked.
+template <class Channel>
+[[nodiscard]] PGAS_FN bool is_checked(const context& ctx, const Channel& channel) {
+  return channel.is_counted_ && ctx.checks();
+}
+
+// ---- rounds ----
+
+/// Waits for the messages of a round that the thread has not asked for. This PE's own is not waited for: nobody else
+/// reads its place, so it may be overwritten.
 template <class Channel>
 PGAS_FN void finish_round(const context& ctx, const Channel& channel) {
   for (std::int32_t from = 0; from < channel.team_.n_pes(); ++from) {
     if (from != channel.team_.my_pe()) static_cast<void>(channel.await(ctx, from));
   }
+  if (is_checked(ctx, channel)) PGAS_UNLIKELY
+    note_round_received(channel.places_, round_of(channel));
 }
 
-/// Begins a round, and sends `value_for(member)` to each of the `count` members that follow this PE.
+/// Begins a round, and sends `value_for(member)` to each member, if need be not to this PE.
 template <class Channel, class F>
-PGAS_FN void send_round(const context& ctx, Channel& channel, std::int32_t count, const F& value_for) {
+PGAS_FN void send_round(const context& ctx, Channel& channel, const F& value_for) {
   using T = typename Channel::value_type;
   if (channel.now_.received != 0) PGAS_UNLIKELY
     finish_round(ctx, channel);
+  if (is_checked(ctx, channel)) PGAS_UNLIKELY {
+    begin_counted_round(ll_waiter_of(ctx), channel.places_, round_of(channel) + 1, channel.senders(0),
+                        channel.team_.n_pes(), channel.team_.my_pe());
+  }
   const std::uint32_t number = ++channel.now_.sent;
   const std::int32_t members = channel.team_.n_pes();
+  const std::int32_t count = Channel::to_others ? members - 1 : members;
   channel.now_.received = static_cast<std::uint32_t>(count);
   const proxy_queue queue = proxy_queue_of(ctx);
   vec16* const place = channel.place(channel.team_.my_pe());
@@ -36,6 +110,19 @@ PGAS_FN void send_round(const context& ctx, Channel& channel, std::int32_t count
         place, channel.team_.world_pe(member), [=](vec16* there) { send_ll_value(there, number, data); },
         [=](std::int32_t pe) { send_ll_proxied(queue, pe, place, number, data); });
   }
+}
+
+/// Waits for the value of member `from`.
+template <class Channel>
+[[nodiscard]] PGAS_FN typename Channel::value_type receive_of_round(const context& ctx, Channel& channel,
+                                                                    std::int32_t from) {
+  if (ctx.checks()) PGAS_UNLIKELY
+    check_root(ctx.copy_, channel.team_, operation::receive, from);
+  --channel.now_.received;
+  const auto data = channel.await(ctx, from);
+  if (is_checked(ctx, channel) && from != channel.team_.my_pe()) PGAS_UNLIKELY
+    note_received(channel.places_, round_of(channel), from, channel.team_.n_pes());
+  return from_ll<typename Channel::value_type>(data);
 }
 
 /// Waits for the values of all members, several at once, and calls f(member, value) for each in turn. @param own this
@@ -72,6 +159,8 @@ PGAS_FN void receive_round(const context& ctx, Channel& channel, const typename 
     first += count;
   }
   channel.now_.received = 0;
+  if (is_checked(ctx, channel)) PGAS_UNLIKELY
+    note_round_received(channel.places_, round_of(channel));
 }
 
 /// The values of a round, combined in the order in which they are added.
