@@ -28,11 +28,12 @@ hub_client::hub_client(unique_fd socket, int rank, int size, milliseconds timeou
       owner_(std::move(owner)),
       incoming_(longest_result(size), keys ? std::optional(frame_cipher(keys->to_receive)) : std::nullopt) {
   if (keys) outgoing_.emplace(keys->to_send);
+  sealed_.reserve(leave_->size() + frame_cipher::prefix_bytes + frame_cipher::code_bytes);
 }
 
 hub_client::~hub_client() {
   if (!socket_ || !process_.in_creator()) return;
-  send(make_frame({.kind = frame_kind::leave}), deadline{milliseconds{100}});
+  send(leave_, deadline{milliseconds{100}});
 }
 
 bool hub_client::join(const deadline& limit) {

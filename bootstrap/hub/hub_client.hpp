@@ -58,6 +58,7 @@ class hub_client final : public bootstrap {
   std::uint32_t sequence_ = 0;
   std::optional<frame_cipher> outgoing_;
   std::vector<std::byte> sealed_;
+  const shared_frame leave_ = make_frame({.kind = frame_kind::leave});  // a destructor must not need memory
   std::mutex sending_;            // abort() may be called while another thread is in a collective
   std::optional<error> failure_;  // what broke the world; every later call throws it again
 };

@@ -37,8 +37,10 @@ class thread_exchange {
     } else if (const auto gone = find(member_state::left)) {
       fail(left_early(*gone));
     }
-    const bool in_time = changed_.wait_until(lock, limit.at(), [&] { return round_ != round || failure_; });
+    const bool in_time =
+        changed_.wait_until(lock, limit.at(), [&] { return round_ != round || failure_ || find(member_state::left); });
     if (round_ != round) return result_;
+    if (const auto gone = find(member_state::left); gone && !failure_) fail(left_early(*gone));
     if (!in_time) {
       std::vector<int> missing;
       for (int other = 0; other < size(); ++other)
@@ -51,13 +53,11 @@ class thread_exchange {
     throw *failure_;
   }
 
-  void leave(int rank) {
+  /// Needs no memory: those that wait make the message.
+  void leave(int rank) noexcept {
     const std::lock_guard lock{mutex_};
     at(rank) = member_state::left;
-    if (arrived_ > 0 && !failure_) {
-      failure_ = left_early(rank);
-      changed_.notify_all();
-    }
+    changed_.notify_all();
   }
 
   void abort(int rank, std::string_view reason) {

@@ -241,13 +241,13 @@ class tcp_root final : public bootstrap, public join_warning {
   tcp_root(std::shared_ptr<rank0_server> host, std::uint32_t instance, const bootstrap_options& options)
       : server_(std::move(host)), instance_(instance), timeout_(options.timeout) {
     auto [mine, hubs] = socket_pair();
-    server_->open(instance_, options.size, std::move(hubs));
+    world_ = server_->open(instance_, options.size, std::move(hubs));
     client_ = std::make_unique<hub_client>(std::move(mine), 0, options.size, options.timeout,
                                            hub_client::hub_owner{"its own server thread", 0});
   }
   ~tcp_root() override {
     client_.reset();
-    server_->close(instance_, broken_, std::min(timeout_, milliseconds{5000}));
+    server_->close(world_, broken_, std::min(timeout_, milliseconds{5000}));
   }
   void join(const deadline& limit) {
     try {
@@ -287,6 +287,7 @@ class tcp_root final : public bootstrap, public join_warning {
  private:
   std::shared_ptr<rank0_server> server_;
   std::uint32_t instance_;
+  rank0_server::opened_world world_;
   milliseconds timeout_;
   bool broken_ = false;  // before all had come
   std::unique_ptr<hub_client> client_;

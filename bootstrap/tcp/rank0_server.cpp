@@ -30,40 +30,41 @@ rank0_server::rank0_server(const bits128& key, rank0_listeners listeners)
 }
 
 rank0_server::~rank0_server() {
-  loop_.post([this] { stopping_ = true; });
+  stopping_ = true;
+  loop_.wake();
   thread_.join();
 }
 
-void rank0_server::open(std::uint32_t instance, int size, unique_fd own_end) {
-  loop_.post([this, instance, size, end = std::make_shared<unique_fd>(std::move(own_end))] {
+rank0_server::opened_world rank0_server::open(std::uint32_t instance, int size, unique_fd own_end) {
+  opened_world made;
+  auto fresh = std::make_shared<world>();  // a std::function can be copied, so what it has must be, too
+  fresh->end = made.end_;
+  made.ended_ = fresh->ended.get_future();
+  loop_.post([this, instance, size, fresh = std::move(fresh), own = std::make_shared<unique_fd>(std::move(own_end))] {
     auto center = std::make_unique<world_hub>(loop_, size);
-    center->attach(0, std::move(*end));
+    center->attach(0, std::move(*own));
     remark(*center);
     {
       const std::lock_guard lock{mutex_};
       unproven_.erase(instance);
     }
-    worlds_[instance] = world{.center = std::move(center), .closed = nullptr, .due = {}};
+    fresh->center = std::move(center);
+    worlds_.insert_or_assign(instance, std::move(*fresh));
     std::vector<std::uint64_t> waiting;
     for (const auto& [id, who] : pending_)
       if (who.now == pending_connection::phase::parked && who.talk.introduction().world == instance)
         waiting.push_back(id);
     for (const std::uint64_t id : waiting) admit(id);
   });
+  return made;
 }
 
-void rank0_server::close(std::uint32_t instance, bool all_are_to_hear, milliseconds limit) {
-  auto closed = std::make_shared<std::promise<void>>();
-  const auto done = closed->get_future();
-  // Only the loop holds the promise: if the loop ends, the promise is destroyed and the wait ends.
-  loop_.post([this, instance, all_are_to_hear, limit, closed = std::move(closed)] {
-    const auto found = worlds_.find(instance);
-    if (found == worlds_.end()) return closed->set_value();
-    found->second.closed = closed;
-    found->second.all_are_to_hear = all_are_to_hear;
-    found->second.due = deadline{limit}.at();
-  });
-  (void)done.wait_for(limit + milliseconds{1000});
+void rank0_server::close(opened_world& which, bool all_are_to_hear, milliseconds limit) noexcept {
+  which.end_->all_are_to_hear = all_are_to_hear;
+  which.end_->due = deadline{limit}.at();
+  which.end_->made = true;
+  loop_.wake();
+  (void)which.ended_.wait_for(limit + milliseconds{1000});
 }
 
 void rank0_server::run() {
@@ -96,7 +97,7 @@ std::optional<clock::time_point> rank0_server::next_wake() const {
     if (who.now != pending_connection::phase::parked) consider(who.due);
   for (const auto& [instance, one] : worlds_) {
     if (one.center->due()) consider(*one.center->due());
-    if (one.closed) consider(one.due);
+    if (one.end->made) consider(one.end->due);
   }
   return next;
 }
@@ -114,12 +115,15 @@ void rank0_server::expire() {
       turn_away(id, "it did not prove itself in time");
   }
   for (auto at = worlds_.begin(); at != worlds_.end();) {
-    auto& [center, closed, all_are_to_hear, due] = at->second;
-    if (center->due() && *center->due() <= now) center->expire();
-    const bool all_heard = center->drained() && (center->complete() || !all_are_to_hear);
-    if (closed && (all_heard || due <= now)) {
-      closed->set_value();
+    world_hub& center = *at->second.center;
+    if (center.due() && *center.due() <= now) center.expire();
+    const auto is_over = [&](const opened_world::end_request& end) {
+      return end.due <= now || (center.drained() && (center.complete() || !end.all_are_to_hear));
+    };
+    if (at->second.end->made && is_over(*at->second.end)) {
+      std::promise<void> ended = std::move(at->second.ended);
       at = worlds_.erase(at);
+      ended.set_value();
     } else {
       ++at;
     }

@@ -4,6 +4,7 @@
 /// So other processes that connect delay no member.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <future>
 #include <map>
@@ -42,11 +43,25 @@ class rank0_server {
   rank0_server(const rank0_server&) = delete;
   rank0_server& operator=(const rank0_server&) = delete;
 
+  /// What rank 0 has of a world, from open() to close(). It is made when the world is opened, so that its end needs no
+  /// memory.
+  class opened_world {
+   private:
+    friend class rank0_server;
+    struct end_request {
+      bool all_are_to_hear = false;
+      clock::time_point due;
+      std::atomic<bool> made = false;  ///< what is above is written
+    };
+    std::shared_ptr<end_request> end_ = std::make_shared<end_request>();
+    std::future<void> ended_;
+  };
+
   /// Opens a world; `own_end` is the hub's end of rank 0's connection. Members that came earlier are admitted now.
-  void open(std::uint32_t instance, int size, unique_fd own_end);
+  [[nodiscard]] opened_world open(std::uint32_t instance, int size, unique_fd own_end);
   /// Ends a world: waits, at most `limit`, until all frames to its members were sent, then disconnects them. With
   /// `all_are_to_hear`, also members that have not come yet.
-  void close(std::uint32_t instance, bool all_are_to_hear, milliseconds limit);
+  void close(opened_world& which, bool all_are_to_hear, milliseconds limit) noexcept;
   /// The members of a world that came over TCP although there is no secret which they could have proved, and the last
   /// of their addresses.
   struct unproven_members {
@@ -68,9 +83,8 @@ class rank0_server {
   };
   struct world {
     std::unique_ptr<world_hub> center;
-    std::shared_ptr<std::promise<void>> closed;  // set while close() waits
-    bool all_are_to_hear = false;                // before it is closed
-    clock::time_point due;                       // of closing
+    std::shared_ptr<const opened_world::end_request> end;
+    std::promise<void> ended;  // only the loop has it: where the loop ends, it is destroyed, and close() returns
   };
 
   void run();
@@ -107,7 +121,7 @@ class rank0_server {
   std::size_t refused_ = 0;
   std::string last_refused_;
   std::optional<clock::time_point> accept_again_;  // set while descriptors have run out
-  bool stopping_ = false;
+  std::atomic<bool> stopping_ = false;
   std::map<std::uint32_t, world> worlds_;
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::uint32_t, unproven_members> unproven_;

@@ -86,7 +86,11 @@ job::job(job_options options)
 }
 
 job::~job() {
-  if (!processes_.empty()) clean_up();
+  try {
+    if (!processes_.empty()) clean_up();
+  } catch (const std::exception&) {
+    // The processes have ended by then; what they have printed since is lost.
+  }
 }
 
 int job::run() {
