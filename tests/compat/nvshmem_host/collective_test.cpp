@@ -66,6 +66,30 @@ TEST_F(NvshmemCollective, combine_everyones_elements) {
   EXPECT_EQ(mine[1], static_cast<int64_t>(n) * (static_cast<int64_t>(2 * me + 1) << 33));
 }
 
+// The program's streams are CUDA's; the host heap has none, so nothing is enqueued, on whatever stream: each PE is
+// told, and collectives of the same team that the host calls in between are not disturbed.
+TEST_F(NvshmemCollective, on_two_streams_are_refused_and_leave_the_team_in_order) {
+  const size_t count = 64;
+  const size_t all = count * static_cast<size_t>(n);
+  Symmetric<float> src(count);
+  Symmetric<float> sum(count);
+  Symmetric<float> gathered(all);
+  int places[2];
+  cudaStream_t streams[2] = {reinterpret_cast<cudaStream_t>(&places[0]), reinterpret_cast<cudaStream_t>(&places[1])};
+  for (int round = 1; round <= 20; ++round) {
+    for (size_t i = 0; i < count; ++i) src[i] = static_cast<float>(round * (me + 1));
+    for (cudaStream_t stream : streams) {
+      EXPECT_EQ(nvshmemx_float_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, sum, src, count, stream),
+                NVSHMEMX_ERROR_INVALID_VALUE);
+      EXPECT_EQ(nvshmemx_float_fcollect_on_stream(NVSHMEM_TEAM_WORLD, gathered, src, count, stream),
+                NVSHMEMX_ERROR_INVALID_VALUE);
+    }
+    ASSERT_EQ(nvshmem_float_sum_reduce(NVSHMEM_TEAM_WORLD, sum, src, count), 0);
+    EXPECT_EQ(sum[count - 1], static_cast<float>(round * n * (n + 1) / 2));
+    nvshmem_barrier_all();
+  }
+}
+
 TEST_F(NvshmemCollective, of_halves_by_their_types) {
   Symmetric<half> h(1);
   Symmetric<half> sum(1);
