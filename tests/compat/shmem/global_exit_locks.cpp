@@ -1,5 +1,6 @@
 // KIND STATUS: PE 1 ends all with this status. A thread of each PE is in a call of KIND meanwhile that holds the lock
-// of a stream and does not return.
+// of a stream and does not return. KIND "cancelled": the thread that ends all is to be cancelled at its next call.
+#include <pthread.h>
 #include <shmem.h>
 #include <unistd.h>
 
@@ -39,6 +40,9 @@ int main(int argc, char** argv) {
   std::thread([kind] { hold(kind); }).detach();
   usleep(200000);
   shmem_barrier_all();
-  if (shmem_my_pe() == 1) shmem_global_exit(std::atoi(argv[2]));
+  if (shmem_my_pe() == 1) {
+    if (kind == "cancelled") pthread_cancel(pthread_self());
+    shmem_global_exit(std::atoi(argv[2]));
+  }
   for (;;) pause();
 }

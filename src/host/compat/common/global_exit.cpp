@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio_ext.h>
 #include <unistd.h>
 
@@ -160,6 +161,8 @@ bool is_ending() noexcept {
 
 void begin_end(int status) noexcept {
   if (ending.begun.exchange(true)) return static_cast<void>(is_ending());
+  // A thread that is cancelled in here would end the process before the other PEs are told.
+  static_cast<void>(::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr));
   ending.status = status;
   ending.thread = std::this_thread::get_id();
   keep_status_at_signals();
