@@ -78,7 +78,7 @@ class progress_line {
   }
   ~progress_line() {
     if (!shown_) return;
-    fmt::print(stderr, "\r\033[K");
+    std::fputs("\r\033[K", stderr);  // fmt::print() throws where the terminal is gone
     std::fflush(stderr);
   }
   progress_line() = default;
