@@ -67,7 +67,7 @@ class dlpack_library final : public array_library {
   static constexpr std::uint8_t complex_code = 5;
 
   [[nodiscard]] static bool is_true(nb::handle array, nb::handle method) {
-    const nb::object answer = nb::steal(PyObject_CallMethodNoArgs(array.ptr(), method.ptr()));
+    const nb::object answer = nb::steal(PyObject_CallMethodObjArgs(array.ptr(), method.ptr(), nullptr));
     if (!answer.is_valid()) PyErr_Clear();
     return answer.ptr() != Py_False;
   }
