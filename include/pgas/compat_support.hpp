@@ -1,6 +1,6 @@
 /// @file
-/// For libraries that offer another interface over pgas, such as libpgas_shmem and libnvshmem_host. Programs have no
-/// use for it.
+/// For libraries that offer another interface over pgas, such as libpgas_shmem, libnvshmem_host and the Python package.
+/// Programs have no use for it.
 #pragma once
 
 #include <initializer_list>
@@ -10,6 +10,7 @@
 
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
+#include "pgas/stream.hpp"
 
 namespace pgas::log {
 class logger;
@@ -47,6 +48,29 @@ class PGAS_API interface_log {
 
  private:
   std::unique_ptr<log::logger> log_;
+};
+
+class stream_order;
+
+/// An order of work that shares memory and is enqueued on several streams of a world, in captures too. What is enqueued
+/// between before() and after() runs after the work before it. *Callers* one thread at a time, from before() to
+/// after().
+class PGAS_API ordered_work {
+ public:
+  explicit ordered_work(const world& of);
+  ~ordered_work();
+  ordered_work(const ordered_work&) = delete;
+  ordered_work& operator=(const ordered_work&) = delete;
+
+  /// Holds the stream until the work before is done. *Errors* capturing where the stream of that work is being captured
+  /// by now, and so can't be waited for.
+  void before(const stream& on);
+  /// The work is enqueued on the stream.
+  void after(const stream& on);
+
+ private:
+  std::shared_ptr<world_state> world_;
+  std::unique_ptr<stream_order> order_;
 };
 
 }  // namespace pgas::detail

@@ -172,6 +172,17 @@ class Stream:
 
     def __cuda_stream__(self) -> tuple[int, int]: ...
 
+class WorkOrder:
+    """
+    What is enqueued between before() and after() runs after the work before it, whatever streams they are on.
+    """
+
+    def __init__(self, world: World) -> None: ...
+
+    def before(self, stream: object) -> None: ...
+
+    def after(self, stream: object) -> None: ...
+
 class Team:
     @property
     def is_member(self) -> bool: ...

@@ -13,7 +13,8 @@ from typing import Any, List, Optional
 import torch
 from torch import Tensor
 
-from ._stream import CURRENT
+from ._staging import Staging
+from ._stream import CURRENT, resolve
 from ._tracing import groups, traceable
 
 _orders: dict[int, Tensor] = {}
@@ -85,41 +86,51 @@ def meet(order: Tensor, name: str, group: int, current: bool) -> None:
 
 # ---- collectives ----------------------------------------------------------------------------------------------------
 
-_staged: dict[tuple[int, str, torch.dtype], Tensor] = {}
-
-
-def _on_heap(group: Any, x: Tensor, what: str) -> Tensor:
-    """The tensor, or as much memory of the heap: a compiler may pass a copy. All PEs have the same graph, so all need it."""
-    world = group._world()
-    if x.numel() == 0 or world._core.accessible(x.data_ptr(), world.my_pe):
-        return x
-    if world is not group:
-        raise ValueError("a compiled collective of a team got a copy of its array: write to that array in another function, or use the "
-                         "world's collectives")
-    key = (group._number, what, x.dtype)
-    found = _staged.get(key)
-    if found is None or found.numel() < x.numel():
-        found = _staged[key] = world.empty(x.numel(), x.dtype, like="torch")
-    return found[:x.numel()].view(x.shape)
+_lent: dict[int, Staging] = {}
 
 
 def release(number: int) -> None:
     """Lets go of what a world has lent to its collectives."""
-    for key in [key for key in _staged if key[0] == number]:
-        del _staged[key]
+    _lent.pop(number, None)
+
+
+def _staging_of(group: Any) -> Staging:
+    world = group._world()
+    if world is not group:
+        raise ValueError("a compiled collective of a team got a copy of its array: write to that array in another function, or use the "
+                         "world's collectives")
+    found = _lent.get(group._number)
+    if found is None:
+        found = _lent[group._number] = Staging(world, lambda x: world.empty(x.numel(), x.dtype, like="torch"))
+    return found
 
 
 def _run(name: str, group: int, out: Tensor, x: Optional[Tensor], op: str, root: int, blocks: List[int], current: bool) -> None:
     of = groups[group]
-    to = _on_heap(of, out, "out")
-    source = to if x is None else _on_heap(of, x, "in")
-    for lent, own in ((to, out), (source, x)):
-        if own is not None and lent is not own:
-            lent.copy_(own)
-    of._collective(name, to, source, _stream(current), op=op, root=root, in_blocks=blocks[0], out_blocks=blocks[1],
-                   any_count=blocks[1] == 0)
-    if to is not out:
-        out.copy_(to)
+    world = of._world()
+
+    def on_heap(tensor: Tensor) -> bool:
+        return tensor.numel() == 0 or bool(world._core.accessible(tensor.data_ptr(), world.my_pe))
+
+    def enqueue(to: Tensor, source: Tensor) -> None:
+        of._collective(name, to, source, _stream(current), op=op, root=root, in_blocks=blocks[0], out_blocks=blocks[1],
+                       any_count=blocks[1] == 0)
+
+    given = out if x is None else x
+    if on_heap(out) and on_heap(given):
+        enqueue(out, given)
+        return
+    # A compiler may pass a copy. All PEs have the same graph, so all of them lend memory.
+    staging = _staging_of(of)
+    with staging.section(resolve(world, CURRENT) if current else None):
+        to = out if on_heap(out) else staging.lend(out, "out", name)
+        source = to if x is None else x if on_heap(x) else staging.lend(x, "in", name)
+        for lent, own in ((to, out), (source, given)):
+            if lent is not own:
+                lent.copy_(own)
+        enqueue(to, source)
+        if to is not out:
+            out.copy_(to)
 
 
 @torch.library.custom_op("pgas::collective", mutates_args=("order", "out"))

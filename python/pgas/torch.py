@@ -27,10 +27,12 @@ from . import _core, _join_with_torch, _load_torch_backend
 from ._collectives import _operation
 from ._error import Error
 from ._join import join
+from ._staging import Staging
 from ._stream import _current_of
 from ._team import Team
 from ._world import World
 
+_symm_mem: Any = torch._C._distributed_c10d._SymmetricMemory
 _extension: Any = None
 _world: World | None = None
 _groups: dict[str, _Group] = {}
@@ -50,8 +52,14 @@ def _refuse(code: int, message: str) -> NoReturn:
 class _Group:
     """What belongs to a process group: kept until another world is enabled."""
 
-    def __init__(self, team: Team, slot: int, pages: list[Any]) -> None:
+    def __init__(self, name: str, team: Team, slot: int, pages: list[Any]) -> None:
+        def make(x: torch.Tensor) -> torch.Tensor:
+            made: torch.Tensor = _symm_mem.empty_strided_p2p((x.numel(),), (1,), x.dtype, x.device, None)
+            _symm_mem.rendezvous(made, name)
+            return made
+
         self.team = team
+        self.staging = Staging(team.world, make)
         self.slot = slot
         self.pages = pages
 
@@ -80,10 +88,9 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
             _extension = _load_torch_backend.load()
         _groups_of_earlier_worlds.append(dict(_groups))
         _groups.clear()
-        _staged.clear()
         _world = world
         _extension.enable(world._core.native, _meet, Error)
-        torch._C._distributed_c10d._SymmetricMemory.set_backend("PGAS")
+        _symm_mem.set_backend("PGAS")
         return world
 
 
@@ -158,7 +165,7 @@ def _meet(name: str) -> None:
                 pages.append(None)
         _extension.add_group(name, team._group.native, free[0], [each["rank"] for each in all_ranks],
                              [0 if each is None else _address(each) for each in pages])
-        _groups[name] = _Group(team, free[0], pages)
+        _groups[name] = _Group(name, team, free[0], pages)
         team.sync(stream=None)
         page.revoke()  # all have it open
 
@@ -197,26 +204,18 @@ def mem_pool(group: Any = None) -> Any:
 # ---- collectives ----------------------------------------------------------------------------------------------------
 
 
-_staged: dict[tuple[str, str, torch.dtype], torch.Tensor] = {}
-
-
-def _symmetric(x: torch.Tensor, name: str, what: str) -> torch.Tensor:
-    """The tensor, or as much symmetric memory: a compiler may pass a copy. All ranks have the same graph, so all need it."""
-    if x.numel() == 0 or _extension.has_allocation(x.data_ptr()):
-        return x
-    key = (name, what, x.dtype)
-    found = _staged.get(key)
-    if found is None or found.numel() < x.numel():
-        found = torch._C._distributed_c10d._SymmetricMemory.empty_strided_p2p((x.numel(),), (1,), x.dtype, x.device, None)
-        torch._C._distributed_c10d._SymmetricMemory.rendezvous(found, name)
-        _staged[key] = found
-    return found[:x.numel()].view(x.shape)
+def _is_symmetric(x: torch.Tensor) -> bool:
+    return x.numel() == 0 or bool(_extension.has_allocation(x.data_ptr()))
 
 
 def _run(what: str, out: torch.Tensor, x: torch.Tensor, name: str, op: str = "sum", root: int = 0, in_blocks: int = 1,
          out_blocks: int = 1) -> None:
-    if out.dtype != x.dtype or not out.is_contiguous() or not x.is_contiguous():
-        raise ValueError(f"pgas.torch.{what}: tensors are contiguous and of one type, not {out.dtype} and {x.dtype}")
+    if out.dtype != x.dtype:
+        raise TypeError(f"pgas.torch.{what}: the output is of {out.dtype}, the input of {x.dtype}")
+    for of, tensor in (("output", out), ("input", x)):
+        if not tensor.is_contiguous():
+            raise ValueError(f"pgas.torch.{what}: the {of} of shape {tuple(tensor.shape)} has strides {tensor.stride()}: a collective takes "
+                             "contiguous tensors, so pass x.contiguous()")
     count = x.numel() // in_blocks
     if count * in_blocks != x.numel() or out.numel() != count * out_blocks:
         raise ValueError(f"pgas.torch.{what}: {x.numel()} elements in and {out.numel()} out do not fit: {in_blocks} blocks in, {out_blocks} "
@@ -225,16 +224,26 @@ def _run(what: str, out: torch.Tensor, x: torch.Tensor, name: str, op: str = "su
     joined.check()
     if name not in _groups:
         _meet(name)
-    to = _symmetric(out, name, "out")
-    source = to if out is x else _symmetric(x, name, "in")
-    if source is not x:
-        source.copy_(x)
+    group = _groups[name]
     stream = None if joined.device is None else _current_of("torch", joined.device)
     dtype = str(x.dtype).removeprefix("torch.")
-    dst, src = (0 if each.numel() == 0 else _extension.alias(each.data_ptr(), name) for each in (to, source))
-    _groups[name].team._group.collective(what, dtype, _operation(op), dst, src, count, root, (1, 1), stream)
-    if to is not out:
-        out.copy_(to)
+
+    def enqueue(to: torch.Tensor, source: torch.Tensor) -> None:
+        dst, src = (0 if each.numel() == 0 else _extension.alias(each.data_ptr(), name) for each in (to, source))
+        group.team._group.collective(what, dtype, _operation(op), dst, src, count, root, (1, 1), stream)
+
+    if _is_symmetric(out) and _is_symmetric(x):
+        enqueue(out, x)
+        return
+    # A compiler may pass a copy. All ranks have the same graph, so all of them lend memory.
+    with group.staging.section(stream):
+        to = out if _is_symmetric(out) else group.staging.lend(out, "out", f"pgas.torch.{what}")
+        source = to if out is x else x if _is_symmetric(x) else group.staging.lend(x, "in", f"pgas.torch.{what}")
+        if source is not x:
+            source.copy_(x)
+        enqueue(to, source)
+        if to is not out:
+            out.copy_(to)
 
 
 def _size(name: str) -> int:

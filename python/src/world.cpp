@@ -135,6 +135,27 @@ void bind_stream(nb::module_& m) {
            [](const python_stream& s) { return nb::make_tuple(0, reinterpret_cast<std::uintptr_t>(s.on->native())); });
 }
 
+/// An order of work that is enqueued on several streams.
+class python_work_order {
+ public:
+  explicit python_work_order(std::shared_ptr<joined_world> world) : of_(std::move(world)), order_(of_->get()) {}
+  void before(nb::handle on) { order_.before(*stream_argument(*of_, on).get()); }
+  void after(nb::handle on) { order_.after(*stream_argument(*of_, on).get()); }
+
+ private:
+  std::shared_ptr<joined_world> of_;
+  detail::ordered_work order_;
+};
+
+void bind_work_order(nb::module_& m) {
+  nb::class_<python_work_order>(
+      m, "WorkOrder",
+      "What is enqueued between before() and after() runs after the work before it, whatever streams they are on.")
+      .def(nb::init<std::shared_ptr<joined_world>>(), "world"_a)
+      .def("before", &python_work_order::before, "stream"_a)
+      .def("after", &python_work_order::after, "stream"_a);
+}
+
 }  // namespace
 
 std::shared_ptr<joined_world> join_launched(const config& settings) {
@@ -248,6 +269,7 @@ void bind_world(nb::module_& m) {
           },
           "ptr"_a, "pe"_a);
   bind_stream(m);
+  bind_work_order(m);
   bind_operations(c);
   bind_teams(m, c);
 }

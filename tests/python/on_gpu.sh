@@ -140,6 +140,7 @@ done
 for library in torch cupy jax; do
   for n in 1 2 4; do beside "gpu.py $library $n" 120 "$library" "is content" $(run $n) "$here/pe/gpu.py" $library; done
 done
+for n in 1 2 4; do beside "two_streams.py $n" 60 torch "is content" $(run $n) "$here/pe/two_streams.py"; done
 for backend in aot_eager inductor; do
   beside "compiled.py $backend 2" 120 torch "is content" $(run 2) "$here/pe/compiled.py" $backend --gpu
 done

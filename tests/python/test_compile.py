@@ -40,6 +40,6 @@ from pgas import _torch_operators as operators
 with pgas.join() as world:
     x = world.zeros(8, like="torch")
     torch.compile(lambda: world.all_reduce(x), backend="aot_eager", fullgraph=True)()
-    assert operators._staged
-assert not operators._staged
+    assert operators._lent
+assert not operators._lent
 """).check()

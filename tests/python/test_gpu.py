@@ -29,6 +29,14 @@ def test_arrays_and_operations(library, n):
     print(job.out)
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_two_streams_of_one_team(n):
+    pytest.importorskip("torch")
+    program = os.path.join(os.path.dirname(__file__), "pe", "two_streams.py")
+    job = run([*launcher(n), program], timeout=120, PGAS_HEAP="cuda")
+    assert job.status == 0 and job.out.count("is content") == n, job.out + job.err
+
+
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 def test_a_dead_pe_is_reported_while_a_stream_is_waited_for(library):
     pytest.importorskip(library)

@@ -19,6 +19,11 @@ def test_collectives(launch, n):
     assert launch(n, "collectives.py").check().out.count("is content") == n
 
 
+@pytest.mark.parametrize("n", [2, 3])
+def test_two_streams_of_one_team(launch, n):
+    assert launch(n, "two_streams.py").check().out.count("is content") == n
+
+
 def test_ten_thousand_arrays_dropped_in_other_orders_on_each_pe(launch):
     assert launch(3, "dropping.py", "10000", timeout=120).check().out.count("is content") == 3
 

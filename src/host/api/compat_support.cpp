@@ -4,6 +4,7 @@
 #include "host/config/launcher_variables.hpp"
 #include "host/control/peer_descriptor.hpp"
 #include "host/log/logger.hpp"
+#include "host/team/world_state.hpp"
 
 namespace pgas::detail {
 
@@ -26,5 +27,18 @@ void interface_log::set_pe(int pe, int n_pes) { log_->set_pe(pe, n_pes); }
 void interface_log::write(log_level level, std::string_view text) noexcept {
   log_->write(level, "{}", fmt::make_format_args(text));
 }
+
+ordered_work::ordered_work(const world& of)
+    : world_(of.state().shared_from_this()), order_(world_->device().make_stream_order()) {}
+ordered_work::~ordered_work() {
+  if (world_->forked()) static_cast<void>(order_.release());  // what the device has made belongs to the parent process
+}
+
+void ordered_work::before(const stream& on) {
+  world_->check();
+  order_->before(on.native(*world_));
+}
+
+void ordered_work::after(const stream& on) { order_->after(on.native(*world_)); }
 
 }  // namespace pgas::detail

@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 import torch.distributed._symmetric_memory as symm_mem
 
+import pgas
 import pgas.torch
 from torch_job import device, done, everyone, left, met, n, rank, right
 
@@ -98,6 +99,74 @@ def graph():
         done()
         assert x[0].item() == i + 2 and y[5].item() == n * (i + 2), (x[0].item(), y[5].item())
         dist.barrier()
+
+
+def staged_streams(rounds=100):
+    """Tensors that are copied through memory of the group, on two streams at once: eagerly, in a graph, and in both."""
+    rounds, count = int(rounds), 1 << 16
+    streams = [torch.cuda.Stream(), torch.cuda.Stream()]
+
+    def inputs(k):
+        return [torch.full((count,), (k + 1) * (rank + i), dtype=torch.int64, device=device) for i in range(rounds)]
+
+    def check(k, tensors, graph=1):
+        for i, x in enumerate(tensors):
+            assert (x == (k + 1) * (n * (n - 1) // 2 + n * i)).all(), (k, i, x[0].item(), graph)
+
+    pgas.torch.all_reduce(torch.zeros(count, dtype=torch.int64, device=device))
+    tensors = [inputs(0), inputs(1)]
+    done()
+    dist.barrier()
+    for i in range(rounds):
+        for stream, own in zip(streams, tensors):
+            with torch.cuda.stream(stream):
+                pgas.torch.all_reduce(own[i])
+    done()
+    for k, own in enumerate(tensors):
+        check(k, own)
+    dist.barrier()
+
+    # The first stream's are in a graph, which is launched on a third stream beside the second one's.
+    tensors = [inputs(0), inputs(1)]
+    fresh = inputs(0)
+    work = [torch.empty_like(x) for x in fresh[:10]]
+    captured = torch.cuda.CUDAGraph()
+    done()
+    with torch.cuda.graph(captured, stream=streams[0]):
+        for x, own in zip(work, fresh):
+            x.copy_(own)
+            pgas.torch.all_reduce(x)
+    larger = torch.ones(2 * count, dtype=torch.int64, device=device)
+    assert (pgas.torch.all_reduce(larger) == n).all()  # other memory is lent from now on; the graph keeps its own
+    third = torch.cuda.Stream()
+    done()
+    dist.barrier()
+    for i in range(rounds):
+        with torch.cuda.stream(third):
+            captured.replay()
+        with torch.cuda.stream(streams[1]):
+            pgas.torch.all_reduce(tensors[1][i])
+    done()
+    check(0, work, "graph")
+    check(1, tensors[1], "beside a graph")
+    dist.barrier()
+
+
+def first_in_a_capture():
+    """The first collective of a type within a capture is refused, and the error says what to do."""
+    x = torch.ones(16, dtype=torch.int16, device=device)
+    own = torch.cuda.Stream()
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured, stream=own, capture_error_mode="thread_local"):
+        try:
+            pgas.torch.all_reduce(x)
+            raise AssertionError("no error")
+        except pgas.Error as said:
+            assert said.code == pgas.Code.capturing and "once before the capture" in str(said), said
+    done()
+    assert (pgas.torch.all_reduce(x) == n).all()
+    done()
+    dist.barrier()
 
 
 def torch_operators():

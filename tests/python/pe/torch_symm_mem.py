@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 
 import torch
@@ -17,7 +18,7 @@ import torch.distributed._symmetric_memory as symm_mem
 
 import pgas
 import pgas.torch
-from torch_gpu_parts import expandable, graph, inductor, pool, torch_operators  # noqa: F401  found by name
+from torch_gpu_parts import expandable, first_in_a_capture, graph, inductor, pool, staged_streams, torch_operators  # noqa: F401  found by name
 from torch_job import device, done, everyone, left, met, n, on_gpu, raises, rank, right, world
 
 
@@ -167,6 +168,30 @@ def collectives():
         assert n == 1
 
 
+def staged_threads(rounds=200):
+    """Tensors that are copied through memory of the group, by two threads: each gets its own values. With several ranks the threads
+    take turns, as ranks have to make their calls in one order."""
+    turns = [threading.Semaphore(1), threading.Semaphore(0)] if n > 1 else [threading.Semaphore(int(rounds)) for _ in range(2)]
+    wrong = []
+
+    def work(me):
+        for i in range(int(rounds)):
+            x = torch.full((1 << 14,), (me + 1) * (rank + i), dtype=torch.int64, device=device)
+            turns[me].acquire()
+            pgas.torch.all_reduce(x)
+            if n > 1:
+                turns[1 - me].release()
+            if not (x == (me + 1) * (n * (n - 1) // 2 + n * i)).all():
+                wrong.append((me, i, x[0].item()))
+
+    threads = [threading.Thread(target=work, args=(me,)) for me in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong, wrong[:5]
+
+
 def dropping(count=1000):
     """Tensors that each rank drops in an order of its own, with exceptions in between."""
     order = random.Random(rank)
@@ -256,7 +281,8 @@ def killed_in(where):
     os._exit(0)
 
 
-parts = [buffers, handle_alone, signals, waits_for_others, subgroups, collectives, *([pool, graph, torch_operators] if on_gpu else []), dropping]
+parts = [buffers, handle_alone, signals, waits_for_others, subgroups, collectives, staged_threads,
+         *([pool, graph, staged_streams, first_in_a_capture, torch_operators] if on_gpu else []), dropping]
 for name in sys.argv[2:] or [part.__name__ for part in parts]:
     globals()[name.split(":")[0]](*name.split(":")[1:])
     if rank == 0:

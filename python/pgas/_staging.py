@@ -1,0 +1,58 @@
+"""Symmetric memory that a world, or a process group of torch, lends to collectives of tensors that are elsewhere."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Callable, Iterator
+
+import torch
+
+from . import _core
+
+if TYPE_CHECKING:
+    from ._world import World
+
+
+class Staging:
+    """One tensor for each use and element type, as large as the largest that was asked for. All collectives that use it share it: what
+    is enqueued within section() runs as one, after what was enqueued within the sections before, whatever streams they are on."""
+
+    def __init__(self, world: World, make: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        """make: collective, as many elements of symmetric memory as a tensor has, of its type and on its device."""
+        self._world = world
+        self._make = make
+        self._order = _core.WorkOrder(world._core)
+        self._lock = threading.RLock()
+        self._tensors: dict[tuple[str, torch.dtype], torch.Tensor] = {}
+        self._in_graphs: dict[int, torch.Tensor] = {}
+
+    @contextmanager
+    def section(self, stream: Any) -> Iterator[None]:
+        """`stream`: a number, or None where the calls within block."""
+        with self._lock:
+            if stream is None:
+                yield
+                return
+            self._order.before(stream)
+            try:
+                yield
+            finally:
+                self._order.after(stream)
+
+    def lend(self, x: torch.Tensor, use: str, what: str) -> torch.Tensor:
+        """As much symmetric memory as the tensor has, in its shape. *Callers* within section(). Collective where it has to be made."""
+        capturing = x.is_cuda and torch.cuda.is_current_stream_capturing()
+        key = (use, x.dtype)
+        found = self._tensors.get(key)
+        if found is None or found.numel() < x.numel():
+            if capturing:
+                _core.raise_error(504, f"{what}: a tensor that is not symmetric memory is copied through memory that the group keeps, and there is "
+                                       f"none yet for {x.numel()} elements of {x.dtype}; none can be made while a CUDA graph is captured. Call "
+                                       "it once before the capture with a tensor as large, or pass tensors of symmetric memory that the group "
+                                       "has met over", -1)
+            found = self._tensors[key] = self._make(x)
+        if capturing:
+            # The graph uses this memory at each launch, also when a larger tensor has taken its place here.
+            self._in_graphs[found.data_ptr()] = found
+        return found[:x.numel()].view(x.shape)
