@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "pgas/bootstrap.hpp"
+#include "pgas/collective.hpp"
 #include "pgas/config.hpp"
 #include "pgas/stream.hpp"
 
@@ -49,6 +50,17 @@ class PGAS_API interface_log {
  private:
   std::unique_ptr<log::logger> log_;
 };
+
+/// run_collective() without a stream, after the members have compared their arguments, as with PGAS_CHECKS. All members
+/// call it, or none does. *Errors* the same on all members; asymmetric_call where they differ, or one leaves the world.
+PGAS_API void run_compared_collective(const team& of, const collective_request& request);
+
+/// Collective: returns when all PEs have come to their end, and work on the world's streams is done. world::leave()
+/// begins with it; between the two, world::abort() may be called. *Errors* asymmetric_call where a PE is in another
+/// collective call; wait_timeout.
+PGAS_API void await_leave(world& of);
+/// Whether all work of a stream of the world is done, as far as can be told without waiting.
+[[nodiscard]] PGAS_API bool is_idle(const world& of, const stream& one);
 
 class stream_order;
 

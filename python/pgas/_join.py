@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import operator
+import os
 import sys
 import traceback
 from typing import Any
@@ -54,6 +56,30 @@ def _id_of_comm(comm: Any) -> tuple[str, int, int]:
     return _exchange_id(rank, lambda made: comm.bcast(made, root=0)), rank, comm.Get_size()
 
 
+def _setting(name: str, value: Any) -> Any:
+    """A setting, as the extension takes it."""
+    try:
+        if name == "heap":
+            if not isinstance(value, str):
+                raise TypeError
+            return value
+        if name == "device":
+            number = operator.index(value)
+            if not 0 <= number < 1 << 31:
+                raise ValueError
+            return number
+        if name == "checks":
+            if value not in (False, True):
+                raise ValueError
+            return bool(value)
+        if isinstance(value, (str, bytes, bool)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError) as wrong:
+        takes = {"heap": "'auto', 'cuda' or 'host'", "device": "the number of a GPU", "checks": "True or False"}.get(name, "a number of seconds")
+        raise type(wrong)(f"join: {name} is {takes}, not {value!r}") from None
+
+
 def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, rank: int | None = None, size: int | None = None,
          like: Any = None, heap: str | None = None, device: int | None = None, join_timeout: float | None = None,
          wait_timeout: float | None = None, checks: bool | None = None) -> World:
@@ -63,23 +89,27 @@ def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, r
     group: joins the processes of this torch.distributed group, True for all. comm: those of this mpi4py communicator.
     unique_id, with rank and size: those that have the same make_unique_id(). like: the library of arrays, by name. heap: 'auto',
     'cuda' or 'host'. device: the number of the GPU. join_timeout, wait_timeout: seconds. checks: arguments of all calls and
-    kernels are checked. What is not given comes from the environment (`pgas-info --config`)."""
+    kernels are checked; where nothing is said, arguments of collectives that block are compared on the host heap. What is not given comes from the environment (`pgas-info --config`)."""
     given = {"heap": heap, "device": device, "join_timeout": join_timeout, "wait_timeout": wait_timeout, "checks": checks}
-    settings = {name: value for name, value in given.items() if value is not None}
+    settings = {name: _setting(name, value) for name, value in given.items() if value is not None}
+    # Arguments that differ would be wrong values, or a wait without an end. The library's own checks compare on GPUs, too.
+    compares = checks is None and "PGAS_CHECKS" not in os.environ
     if sum(way is not None for way in (group, comm, unique_id)) > 1:
         raise ValueError("join: give one of group, comm and unique_id")
     if group is not None:
         unique_id, rank, size = _id_of_group(group)
     elif comm is not None:
         unique_id, rank, size = _id_of_comm(comm)
+    elif unique_id is not None and not isinstance(unique_id, str):
+        raise TypeError(f"join: unique_id is a text that make_unique_id() has made, not {unique_id!r}")
     elif unique_id is None and (rank is not None or size is not None):
         raise ValueError("join: rank and size belong to unique_id")
     if unique_id is None:
-        core = _core.join(settings)
+        core = _core.join(settings, compares)
     elif rank is None or size is None:
         raise ValueError("join: unique_id needs rank and size")
     else:
-        core = _core.join_by_id(settings, unique_id, rank, size)
+        core = _core.join_by_id(settings, compares, unique_id, operator.index(rank), operator.index(size))
     return World(core, like)
 
 

@@ -25,11 +25,11 @@ CURRENT = _Current()
 
 class Stream:
     """A stream of a world: on a GPU heap a CUDA stream, on the host heap a thread with a queue. Arrays that operations
-    on it use are kept until it is synchronized."""
+    on it use are kept until it is synchronized; where it is dropped before, until its work is done. Dropping does not wait."""
 
     def __init__(self, world: World) -> None:
-        self._stream = _core.Stream(world._core)
         self._held: list[Any] = []
+        self._stream = _core.Stream(world._core, self._held)
 
     @property
     def native(self) -> int:
@@ -41,11 +41,11 @@ class Stream:
 
     def synchronize(self) -> None:
         """Returns when the work on it is done. Errors of that work are raised here."""
-        held, self._held = self._held, []
+        used = len(self._held)
         try:
             self._stream.synchronize()
         finally:
-            held.clear()
+            del self._held[:used]
 
 
 def _current_of(library: str, gpu: int) -> int | None:
@@ -60,7 +60,11 @@ def _current_of(library: str, gpu: int) -> int | None:
 
 def native_of(stream: Any) -> Any:
     """A stream as the C++ library takes it: None, a number, or its own kind."""
-    if stream is None or isinstance(stream, int):
+    if stream is None:
+        return stream
+    if isinstance(stream, int):
+        if isinstance(stream, bool) or not 0 <= stream < 1 << 64:
+            raise ValueError(f"stream={stream}: the number of a cudaStream_t is its address")
         return stream
     if isinstance(stream, Stream):
         return stream._stream

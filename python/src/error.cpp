@@ -14,14 +14,38 @@ namespace {
 /// The class pgas.Error. Looked up at the first error: the module that has it imports this one.
 PyObject* error_class = nullptr;
 
+/// Where the library names its functions of C++, those of Python.
+constexpr std::pair<std::string_view, std::string_view> python_names[] = {
+    {"shared_memory::make(memory_place::host(), ...) and register that", "pgas.shared_empty()"},
+    {"shared_memory::make()", "pgas.shared_empty()"},
+    {"shared_memory::make", "pgas.shared_empty"},
+    {"whole_block::allow", "whole_block=True"},
+    {"stream::wrap: ", "stream=: "},
+    {"make a pgas::stream", "take one of world.stream()"},
+    {"pgas::timeline", "pgas.Timeline"},
+    {"world::", "world."},
+    {"stream::", "stream."},
+};
+
+std::string in_python(std::string text) {
+  for (const auto& [cxx, python] : python_names)
+    for (std::size_t at = text.find(cxx); at != std::string::npos; at = text.find(cxx, at + python.size()))
+      text.replace(at, cxx.size(), python);
+  return text;
+}
+
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const error& e) {
     if (error_class == nullptr)
       error_class = nb::object(nb::module_::import_("pgas._error").attr("Error")).release().ptr();
-    const nb::object made = nb::handle(error_class)(e.what(), static_cast<int>(e.code()), e.pe());
-    PyErr_SetObject(error_class, made.ptr());
+    try {
+      const nb::object made = nb::handle(error_class)(in_python(e.what()), static_cast<int>(e.code()), e.pe());
+      PyErr_SetObject(error_class, made.ptr());
+    } catch (nb::python_error& raised) {
+      raised.restore();  // a signal's handler ran within the call, and has raised
+    }
   }
 }
 

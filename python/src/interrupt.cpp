@@ -1,6 +1,7 @@
 #include "interrupt.hpp"
 
 #include <cxxabi.h>
+#include <nanobind/stl/string.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -86,6 +87,19 @@ void give(std::shared_ptr<runner> used) {
   used->changed.notify_all();
 }
 
+/// "interrupted by Ctrl-C", or what a handler of the program has raised.
+std::string words_for(const nb::python_error& raised) {
+  if (raised.matches(PyExc_KeyboardInterrupt)) return "interrupted by Ctrl-C";
+  std::string words = "interrupted by a signal, whose handler has raised ";
+  try {
+    words +=
+        nb::cast<std::string>(raised.type().attr("__name__")) + ": " + nb::cast<std::string>(nb::str(raised.value()));
+  } catch (const std::exception&) {
+    words += "an exception";
+  }
+  return words;
+}
+
 }  // namespace
 
 gil_released::~gil_released() {
@@ -106,7 +120,7 @@ bool on_main_thread() {
   return PyThread_get_thread_ident() == main_thread;
 }
 
-void run_elsewhere(std::function<void()> body, const std::function<void()>& interrupt, bool abandon) {
+void run_elsewhere(std::function<void()> body, const std::function<void(const std::string&)>& interrupt, bool abandon) {
   std::shared_ptr<runner> thread = take();
   const auto job = std::make_shared<task>();
   job->body = std::move(body);
@@ -125,9 +139,10 @@ void run_elsewhere(std::function<void()> body, const std::function<void()>& inte
   while (!wait(signal_latency)) {
     if (PyErr_CheckSignals() == 0) continue;
     nb::python_error raised;
+    const std::string how = words_for(raised);
     {
       const gil_released free;
-      interrupt();
+      interrupt(how);
     }
     if (abandon) {
       const std::lock_guard lock(thread->mutex);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 
 namespace pgas::python {
@@ -32,13 +33,14 @@ class gil_released {
 
 /// Runs `body` in the second thread and returns when it has; throws what it throws. *Callers* the main thread, with the
 /// GIL, which is free meanwhile.
-/// @param interrupt called, without the GIL, when a handler has raised: it makes `body` end soon.
+/// @param interrupt called, without the GIL, when a handler has raised, with the words for that: it makes `body` end
+/// soon.
 /// @param abandon whether the call returns at once then, while `body` goes on; else it waits for its end
-void run_elsewhere(std::function<void()> body, const std::function<void()>& interrupt, bool abandon);
+void run_elsewhere(std::function<void()> body, const std::function<void(const std::string&)>& interrupt, bool abandon);
 
 /// `body()`, without the GIL; Ctrl-C calls `interrupt`, and its exception is thrown once `body` has ended.
 template <class Body>
-auto interruptible(const Body& body, const std::function<void()>& interrupt) {
+auto interruptible(const Body& body, const std::function<void(const std::string&)>& interrupt) {
   using result = std::invoke_result_t<const Body&>;
   if (!on_main_thread()) {
     const gil_released free;
@@ -51,6 +53,20 @@ auto interruptible(const Body& body, const std::function<void()>& interrupt) {
     run_elsewhere([&] { value.emplace(body()); }, interrupt, false);
     return std::move(*value);
   }
+}
+
+/// `body()`, without the GIL; when a handler has raised, its exception is thrown at once, and `body` goes on in the
+/// second thread, whose result is dropped. So `body` refers to nothing of the caller.
+template <class Body>
+auto abandonable(Body body) {
+  using result = std::invoke_result_t<const Body&>;
+  if (!on_main_thread()) {
+    const gil_released free;
+    return body();
+  }
+  const auto value = std::make_shared<std::optional<result>>();
+  run_elsewhere([value, body = std::move(body)] { value->emplace(body()); }, [](const std::string&) {}, true);
+  return std::move(**value);
 }
 
 /// Throws what a handler of a signal has raised since the last call. *Callers* any thread, without the GIL.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace pgas::python {
 namespace {
@@ -37,11 +38,17 @@ class joined_world::allocation {
   std::uint64_t id_;
 };
 
-joined_world::joined_world(world&& joined)
+joined_world::joined_world(world&& joined, bool compares)
     : world_(std::move(joined)), my_pe_(world_->my_pe()), n_pes_(world_->n_pes()), gpu_(world_->device()) {
   everyone_ = world_->team().split_strided(0, 1, n_pes_);
   texts_ = static_cast<char*>(world_->allocate_bytes(text_bytes * (static_cast<std::size_t>(n_pes_) + 1)));
   reserve_words(64);
+  const std::uint64_t mine = compares && gpu_ < 0 ? 1 : 0;
+  std::uint64_t any = 0;
+  put(*world_, words_, &mine, 1, my_pe_);
+  reduce(everyone_, words_ + 1, words_, 1, op::bit_or{});
+  pgas::get(*world_, &any, words_ + 1, 1, my_pe_);
+  compares_ = any != 0;
 }
 
 world& joined_world::get() {
@@ -52,6 +59,34 @@ world& joined_world::get() {
 void joined_world::drop(std::uint64_t id) noexcept {
   const std::lock_guard lock(table_);
   if (const auto found = live_.find(id); found != live_.end()) found->second.dropped = true;
+}
+
+void joined_world::drop(stream&& one, PyObject* held) noexcept {
+  const auto works = [this](const stream& each) {
+    try {
+      return !left_ && !detail::is_idle(*world_, each);
+    } catch (const std::exception&) {
+      return true;
+    }
+  };
+  {
+    const std::lock_guard lock(table_);
+    dropped_streams_.push_back({std::move(one), held});
+    for (dropped_stream& each : dropped_streams_)
+      if (each.on && !works(*each.on)) each.on.reset();
+  }
+  release_held();
+}
+
+void joined_world::release_held() noexcept {
+  std::vector<PyObject*> unused;
+  {
+    const std::lock_guard lock(table_);
+    for (const dropped_stream& each : dropped_streams_)
+      if (!each.on) unused.push_back(each.held);
+    std::erase_if(dropped_streams_, [](const dropped_stream& each) { return !each.on; });
+  }
+  for (PyObject* const each : unused) Py_DECREF(each);  // may drop more, outside of the lock
 }
 
 void joined_world::keep(team&& dropped) {
@@ -92,6 +127,7 @@ std::vector<std::uint64_t> joined_world::agree(const std::string& call) {
       any |= of.dropped;
     }
   }
+  sync(everyone_);  // over the control plane, which notices a PE that leaves instead
   // Work that uses dropped memory was enqueued before it was dropped: it has to end before others get that memory.
   if (any) {
     quiet(*world_);
@@ -193,12 +229,14 @@ void joined_world::leave() {
   if (left_) return;
   const std::lock_guard lock(collective_);
   std::vector<team> teams;
+  std::vector<std::optional<stream>> streams;
   {
     const std::lock_guard entries(table_);
     left_ = true;
     live_.clear();
     teams = std::move(dropped_teams_);
     teams.push_back(std::move(everyone_));
+    for (dropped_stream& each : dropped_streams_) streams.push_back(std::exchange(each.on, std::nullopt));
   }
   const std::lock_guard unused(in_use_);
   // Once the world was left, teams are destroyed without another PE.

@@ -15,6 +15,7 @@
 #include "array_library.hpp"
 #include "interrupt.hpp"
 #include "memory_class.hpp"
+#include "pgas/compat_support.hpp"
 #include "pgas/pgas.hpp"
 
 namespace pgas::python {
@@ -22,7 +23,8 @@ namespace pgas::python {
 /// A world, and what Python has allocated in it.
 class joined_world : public std::enable_shared_from_this<joined_world> {
  public:
-  explicit joined_world(world&& joined);
+  /// @param compares whether this PE wants collectives that block to compare their arguments on the host heap
+  joined_world(world&& joined, bool compares);
   joined_world(const joined_world&) = delete;
   joined_world& operator=(const joined_world&) = delete;
 
@@ -42,7 +44,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   template <class Body>
   auto blocking(const Body& body) {
     static_cast<void>(get());
-    return interruptible(body, [this] { world_->abort("interrupted by Ctrl-C on PE " + std::to_string(my_pe_)); });
+    return interruptible(body,
+                         [this](const std::string& how) { world_->abort(how + " on PE " + std::to_string(my_pe_)); });
   }
 
   /// Collective: an allocation, after memory that all PEs have dropped was freed. The text describes the call for
@@ -55,12 +58,20 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// How many allocations are not yet freed, and how many of these this PE has dropped.
   [[nodiscard]] std::pair<std::size_t, std::size_t> allocations();
 
+  /// Takes a stream that Python has dropped, which may have work: destroyed once it is idle, at the latest when the
+  /// world is left. Does not wait.
+  /// @param held the arrays that its work uses; a reference, which is taken over. *Callers* with the GIL.
+  void drop(stream&& one, PyObject* held) noexcept;
+  /// Lets go of arrays that streams have used which are gone by now. *Callers* with the GIL.
+  void release_held() noexcept;
+  /// Whether collectives that block compare their arguments: the same on all PEs.
+  [[nodiscard]] bool compares() const { return compares_; }
   /// Keeps a team until the world is left: destroying it is collective, dropping the Python object is not.
   void keep(team&& dropped);
 
   /// Collective: waits for all PEs to come to their end. The world may be aborted meanwhile, while leave(), which is
   /// short then, takes apart what abort() uses. *Callers* without the GIL.
-  void await_leave() { get().barrier_all(); }
+  void await_leave() { detail::await_leave(get()); }
   /// Collective: leaves, after await_leave(). *Callers* without the GIL.
   void leave();
   /// world::abort().
@@ -101,13 +112,19 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   std::map<std::uint64_t, entry> live_;  ///< by number, which is the same on all PEs
   std::uint64_t next_ = 0;
   std::vector<team> dropped_teams_;
+  struct dropped_stream {
+    std::optional<stream> on;
+    PyObject* held = nullptr;
+  };
+  std::vector<dropped_stream> dropped_streams_;
+  bool compares_ = false;
 };
 
 /// Joins without a thread of Python in between: as world::join(), but Ctrl-C returns at once.
-[[nodiscard]] std::shared_ptr<joined_world> join_launched(const config& settings);
+[[nodiscard]] std::shared_ptr<joined_world> join_launched(const config& settings, bool compares);
 /// Joins the processes that have the same id.
-[[nodiscard]] std::shared_ptr<joined_world> join_by_id(const config& settings, const std::string& unique_id, int rank,
-                                                       int size);
+[[nodiscard]] std::shared_ptr<joined_world> join_by_id(const config& settings, bool compares,
+                                                       const std::string& unique_id, int rank, int size);
 
 /// Leaves the worlds of this process at its end, see exit.cpp.
 void leave_at_exit(const std::shared_ptr<joined_world>& of);

@@ -34,7 +34,12 @@ ticket_options options_of(std::optional<double> lifetime, nb::handle opens, nb::
     made.lifetime = milliseconds_of(*lifetime, "lifetime");
   }
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
-  if (!opens.is_none()) made.opens = static_cast<int>(std::min(word_of(opens, "opens"), most));
+  if (!opens.is_none()) {
+    const std::uint64_t number = word_of(opens, "opens");
+    if (number == 0)
+      refuse("opens is a number of processes, 1 or more, not 0: leave it out for a ticket that any number may use");
+    made.opens = static_cast<int>(std::min(number, most));
+  }
   if (!user.is_none()) {
     const std::uint64_t number = word_of(user, "user");
     if (number >= std::numeric_limits<uid_t>::max()) refuse("user " + std::to_string(number) + ": there is none");
@@ -111,10 +116,11 @@ void bind_memory_sharing(nb::module_& m) {
           "open",
           [](const std::string& ticket, double timeout, nb::handle device) {
             const open_options options = opening(timeout, device);
-            const auto made = std::make_shared<imported>();
-            const gil_released free;
-            made->of = opened_memory::open(ticket, options);
-            return made;
+            return abandonable([ticket, options] {
+              const auto made = std::make_shared<imported>();
+              made->of = opened_memory::open(ticket, options);
+              return made;
+            });
           },
           "ticket"_a, "timeout"_a, "device"_a.none())
       .def("memory",
@@ -131,6 +137,14 @@ void bind_memory_sharing(nb::module_& m) {
                    })
       .def_prop_ro("alive", [](const imported& s) { return s.of.alive(); })
       .def("check", [](const imported& s) { s.of.check(); });
+}
+
+/// A number of seconds without zeros at its end.
+std::string seconds_text(double seconds) {
+  std::string text = std::to_string(seconds);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
 }
 
 /// Waits in steps, between which signals are looked at.
@@ -152,7 +166,11 @@ void wait_host(const timeline& of, nb::handle wanted, std::optional<double> time
       of.wait_host(value, step);
       return;
     } catch (const error& e) {
-      if (e.code() != code::wait_timeout || last) throw;
+      if (e.code() != code::wait_timeout) throw;
+      if (last)
+        throw error(code::wait_timeout, "Timeline.wait: the value is " + std::to_string(of.query()) + " after " +
+                                            seconds_text(*timeout) + " s, and had to become >= " +
+                                            std::to_string(value) + ": look at the process that should record it");
     }
     if (interruptible_here) check_signals();
   }
@@ -175,8 +193,7 @@ void bind_timelines(nb::module_& m) {
           "open",
           [](const std::string& ticket, double timeout, nb::handle device) {
             const open_options options = opening(timeout, device);
-            const gil_released free;
-            return timeline::open(ticket, options);
+            return abandonable([ticket, options] { return timeline::open(ticket, options); });
           },
           "ticket"_a, "timeout"_a, "device"_a.none())
       .def(

@@ -127,7 +127,12 @@ void run(const python_team& of, const stream_argument& where, const collective_r
     const gil_released free;
     detail::run_collective(of.get(), where.get(), request);
   } else {
-    of.of().blocking([&] { detail::run_collective(of.get(), nullptr, request); });
+    of.of().blocking([&] {
+      if (of.of().compares())
+        detail::run_compared_collective(of.get(), request);
+      else
+        detail::run_collective(of.get(), nullptr, request);
+    });
   }
 }
 

@@ -18,29 +18,29 @@ namespace pgas::python {
 namespace {
 
 /// Joins in the second thread. After Ctrl-C the call returns, and the world that may still come about is aborted.
-std::shared_ptr<joined_world> join_elsewhere(std::function<world()> join) {
+std::shared_ptr<joined_world> join_elsewhere(std::function<world()> join, bool compares) {
   struct result {
     std::mutex mutex;
     bool given_up = false;
     std::shared_ptr<joined_world> joined;
   };
   const auto shared = std::make_shared<result>();
-  const auto body = [shared, join = std::move(join)] {
+  const auto body = [shared, join = std::move(join), compares] {
     world made = join();
     const std::lock_guard lock(shared->mutex);
     if (shared->given_up) {
-      made.abort("joining was interrupted by Ctrl-C on PE " + std::to_string(made.my_pe()));
+      made.abort("joining was interrupted on PE " + std::to_string(made.my_pe()));
       return;
     }
-    shared->joined = std::make_shared<joined_world>(std::move(made));
+    shared->joined = std::make_shared<joined_world>(std::move(made), compares);
   };
   if (on_main_thread()) {
     run_elsewhere(
         body,
-        [shared] {
+        [shared](const std::string& how) {
           const std::lock_guard lock(shared->mutex);
           shared->given_up = true;
-          if (shared->joined) shared->joined->abort("joining was interrupted by Ctrl-C");
+          if (shared->joined) shared->joined->abort("joining was " + how);
         },
         true);
   } else {
@@ -109,24 +109,24 @@ nb::dict usage_of(joined_world& of) {
   return made;
 }
 
-/// A stream that waits for its work when Python drops it, without the GIL.
+/// A stream, with the arrays that its work uses. Dropping it does not wait for its work.
 struct python_stream {
   std::shared_ptr<joined_world> of;
   std::optional<stream> on;
+  nb::list held;
 
-  explicit python_stream(std::shared_ptr<joined_world> world) : of(std::move(world)) { on.emplace(of->get()); }
+  python_stream(std::shared_ptr<joined_world> world, nb::list arrays) : of(std::move(world)), held(std::move(arrays)) {
+    on.emplace(of->get());
+  }
   python_stream(const python_stream&) = delete;
   python_stream& operator=(const python_stream&) = delete;
-  ~python_stream() {
-    const gil_released free;
-    on.reset();
-  }
+  ~python_stream() { of->drop(std::move(*on), held.release().ptr()); }
 };
 
 void bind_stream(nb::module_& m) {
   nb::class_<python_stream>(m, "Stream", nb::is_weak_referenceable(), nb::dynamic_attr(),
                             "A stream of a world: on a GPU heap a CUDA stream, on the host heap a thread with a queue.")
-      .def(nb::init<std::shared_ptr<joined_world>>(), "world"_a)
+      .def(nb::init<std::shared_ptr<joined_world>, nb::list>(), "world"_a, "held"_a)
       .def_prop_ro(
           "native", [](const python_stream& s) { return reinterpret_cast<std::uintptr_t>(s.on->native()); },
           "The cudaStream_t, as a number.")
@@ -158,18 +158,19 @@ void bind_work_order(nb::module_& m) {
 
 }  // namespace
 
-std::shared_ptr<joined_world> join_launched(const config& settings) {
-  return join_elsewhere([settings] { return world::join(settings); });
+std::shared_ptr<joined_world> join_launched(const config& settings, bool compares) {
+  return join_elsewhere([settings] { return world::join(settings); }, compares);
 }
 
-std::shared_ptr<joined_world> join_by_id(const config& settings, const std::string& unique_id, int rank, int size) {
+std::shared_ptr<joined_world> join_by_id(const config& settings, bool compares, const std::string& unique_id, int rank,
+                                         int size) {
   bootstrap_options options = detail::make_bootstrap_options(settings);
   options.method = "tcp";
   options.unique_id = unique_id;
   options.rank = rank;
   options.size = size;
   options.timeout = settings.join_timeout;
-  return join_elsewhere([=] { return world::join(make_bootstrap(options).exchange, settings); });
+  return join_elsewhere([=] { return world::join(make_bootstrap(options).exchange, settings); }, compares);
 }
 
 stream_argument::stream_argument(joined_world& of, nb::handle given) {
@@ -190,13 +191,14 @@ stream_argument::stream_argument(joined_world& of, const array_pair& arrays) {
 
 void bind_world(nb::module_& m) {
   m.def(
-      "join", [](const nb::dict& settings) { return join_launched(settings_from(settings)); }, "settings"_a);
+      "join", [](const nb::dict& settings, bool compares) { return join_launched(settings_from(settings), compares); },
+      "settings"_a, "compares"_a);
   m.def(
       "join_by_id",
-      [](const nb::dict& settings, const std::string& unique_id, int rank, int size) {
-        return join_by_id(settings_from(settings), unique_id, rank, size);
+      [](const nb::dict& settings, bool compares, const std::string& unique_id, int rank, int size) {
+        return join_by_id(settings_from(settings), compares, unique_id, rank, size);
       },
-      "settings"_a, "unique_id"_a, "rank"_a, "size"_a);
+      "settings"_a, "compares"_a, "unique_id"_a, "rank"_a, "size"_a);
   m.def(
       "make_unique_id",
       [] {
@@ -232,8 +234,17 @@ void bind_world(nb::module_& m) {
              } catch (const error&) {
                // leave() throws the failure of the world.
              }
-             const gil_released free;
-             of.leave();
+             const auto leave = [&] {
+               const gil_released free;
+               of.leave();
+             };
+             try {
+               leave();
+             } catch (const error&) {
+               of.release_held();
+               throw;
+             }
+             of.release_held();
            })
       .def("barrier", [](joined_world& of) { of.blocking([&] { of.get().barrier_all(); }); })
       .def(

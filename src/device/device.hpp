@@ -153,6 +153,9 @@ class device {
   }
   /// Returns when all earlier work of the stream is done. *Errors* those of this work.
   virtual void synchronize(stream_handle stream) = 0;
+  /// Whether all work of the stream is done, as far as can be told without waiting. A stream that is being captured has
+  /// none.
+  [[nodiscard]] virtual bool idle(stream_handle stream) = 0;
   /// Told when the world has failed, from any thread: kernels that wait are ending, and synchronize() no longer waits
   /// for one that does not. A backend that cannot lose a kernel ignores it.
   virtual void world_failed() noexcept {}

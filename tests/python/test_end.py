@@ -203,3 +203,129 @@ world.barrier()
 world.leave()
 """).check()
     assert job.out == "handled\n"
+
+
+LEAVES_EARLY = """
+import sys, pgas
+world = pgas.join()
+x = world.zeros(4)
+world.barrier()
+if world.my_pe == 1:
+    {end}
+try:
+    {call}
+except pgas.Error as failed:
+    print("PE", world.my_pe, failed.code.name, failed.pe, failed, flush=True)
+    sys.exit(5)
+"""
+
+
+@pytest.mark.parametrize("end", ["sys.exit(0)", "world.leave(); sys.exit(0)"])
+@pytest.mark.parametrize("call", ["world.barrier()", "world.sync()", "world.zeros(3)", "world.team.barrier()", "world.team.split(0)", "world.collect()",
+                                  "world.all_reduce(x)", "world.broadcast(x)", "world.team.split(0).barrier()"])
+def test_a_pe_that_leaves_while_others_are_in_a_collective_is_an_error_for_them(launch, call, end):
+    job = launch(2, LEAVES_EARLY.format(call=call, end=end), timeout=30)
+    assert job.status != 0, job.out + job.err
+    assert "PE 0 asymmetric_call 1" in job.out and "leaves the world while PE 0" in job.out, job.out + job.err
+
+
+STREAM_WAIT = """
+import sys, time, pgas
+world = pgas.join()
+x = world.zeros(1, "int64")
+stream = world.stream()
+world.wait_until(x, "==", 1, stream=stream)
+{then}
+"""
+
+
+@pytest.mark.parametrize("then", ["world.leave()", "", "del stream", "del stream; world.leave()"])
+def test_a_wait_on_a_stream_that_nobody_ends_does_not_outlive_the_world(launch, then):
+    job = launch(2, STREAM_WAIT.format(then=then), timeout=30, PGAS_JOIN_TIMEOUT="2s")
+    assert job.seconds < 15 and -11 != job.status != 139 and "SIGSEGV" not in job.err + job.out and "Segmentation" not in job.err, job.out + job.err
+    assert ("world.leave" not in then) or (job.status != 0 and "has had work for 2000 ms" in job.err), f"{job.status} {job.out} {job.err}"
+
+
+def test_leaving_waits_for_streams_whose_waits_others_end(launch):
+    launch(2, """
+import time, pgas
+world = pgas.join()
+x = world.zeros(1, "int64")
+y = world.zeros(1 << 20, "int64")
+stream = world.stream()
+world.wait_until(x, "==", 1, stream=stream)
+world.put(y, y + 1, world.my_pe, stream=stream)
+other = world.stream()
+world.all_reduce(y, stream=other)
+if world.my_pe == 0:
+    del stream
+world.p(x, 1, 1 - world.my_pe)
+world.leave()
+""", timeout=30).check()
+
+
+def test_dropping_a_stream_with_work_does_not_wait(launch):
+    launch(1, """
+import time, pgas
+with pgas.join() as world:
+    x = world.zeros(2, "int64")
+    for _ in range(50):
+        stream = world.stream()
+        world.wait_until(x[:1], "==", 1, stream=stream)
+        world.atomic_add(x[1:], 1, 0, stream=stream)
+        begin = time.monotonic()
+        del stream
+        assert time.monotonic() - begin < 0.5
+    world.p(x[:1], 1, 0)
+assert x is not None
+""", timeout=30).check()
+
+
+STOPPED = """
+import os, signal, sys, threading, time, pgas
+{prepare}
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.{sent})).start()
+begin = time.monotonic()
+try:
+    {call}
+except BaseException as raised:
+    print(type(raised).__name__, time.monotonic() - begin < 3, flush=True)
+"""
+
+
+@pytest.mark.parametrize("sent, raised", [("SIGINT", "KeyboardInterrupt"), ("SIGALRM", "TimeoutError")])
+@pytest.mark.parametrize("call", ["pgas.open(sys.argv[1])", "pgas.Timeline.open(sys.argv[2])"])
+def test_ctrl_c_ends_opening_what_a_stopped_process_shares(call, sent, raised):
+    exporter = "import sys, pgas; x = pgas.shared_empty(4); t = pgas.Timeline(); print(pgas.share(x), t.ticket(), flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", exporter], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()) as process:
+        tickets = process.stdout.readline().split()
+        process.send_signal(signal.SIGSTOP)
+        try:
+            prepare = "def handler(*_): raise TimeoutError('late')\nsignal.signal(signal.SIGALRM, handler)"
+            done = subprocess.run([sys.executable, "-c", STOPPED.format(call=call, sent=sent, prepare=prepare), *tickets], capture_output=True, text=True,
+                                  timeout=40, env=environment())
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+    assert done.stdout == f"{raised} True\n", done.stdout + done.stderr
+
+
+def test_a_handler_that_raises_another_exception_is_not_called_ctrl_c(launch):
+    job = launch(2, """
+import os, signal, sys, pgas
+world = pgas.join()
+x = world.zeros(1, "int64")
+def handler(*_): raise TimeoutError("too late")
+signal.signal(signal.SIGALRM, handler)
+try:
+    if world.my_pe == 0:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        world.barrier()
+    else:
+        world.wait_until(x, "==", 1)
+except (TimeoutError, pgas.Error) as raised:
+    print(type(raised).__name__, raised, flush=True)
+os._exit(0)
+""")
+    assert "TimeoutError too late" in job.out and "whose handler has raised TimeoutError: too late on PE 0" in job.out, job.out + job.err
+    assert "Ctrl-C" not in job.out + job.err

@@ -222,6 +222,8 @@ void cpu_device::destroy_stream(stream_handle stream) noexcept {
 
 void cpu_device::synchronize(stream_handle stream) { queue(stream).wait(); }
 
+bool cpu_device::idle(stream_handle stream) { return queue(stream).idle(); }
+
 void cpu_device::copy(void* to, const void* from, std::size_t bytes, stream_handle stream) {
   if (bytes == 0) return;
   queue(stream).run([=] { std::memmove(to, from, bytes); }, place_for(bytes));

@@ -156,6 +156,15 @@ void cuda_device::free_device(void* memory) noexcept {
   static_cast<void>(driver().ctx_pop(&ignored));
 }
 
+bool cuda_device::idle(stream_handle stream) {
+  if (capturing(stream)) return true;
+  const in_context current(context_);
+  const relaxed_capture_scope undisturbed;
+  const cudaError_t state = cudaStreamQuery(stream_of(stream));
+  static_cast<void>(cudaGetLastError());
+  return state != cudaErrorNotReady;
+}
+
 bool cuda_device::capturing(stream_handle stream) {
   const in_context current(context_);
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;

@@ -12,6 +12,7 @@
 #include "host/control/agree_on_collective.hpp"
 #include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
+#include "pgas/compat_support.hpp"
 
 namespace pgas {
 
@@ -96,10 +97,10 @@ placement check(const world_state& world, const team_view& team, const collectiv
                           uses.may_be_in_place ? "; in place they have to start where its description says" : ""));
 }
 
-/// check(). In a blocking call, with checks on or where the source lies in the destination, its result is the same on
+/// check(). In a blocking call, where members compare or the source lies in the destination, its result is the same on
 /// all members. Else a member throws alone.
-void check_on_all(const team_state& state, bool blocking, const collective_request& r) {
-  const bool checks = state.world().heap().parameters().checks != 0;
+void check_on_all(const team_state& state, bool blocking, bool compare, const collective_request& r) {
+  const bool checks = compare || state.world().heap().parameters().checks != 0;
   std::optional<error> refused;
   placement where = placement::apart;
   try {
@@ -115,7 +116,9 @@ void check_on_all(const team_state& state, bool blocking, const collective_reque
 
 }  // namespace
 
-void run_collective(const team& of, const stream* on, const collective_request& asked) {
+namespace {
+
+void run(const team& of, const stream* on, bool compare, const collective_request& asked) {
   team_state& state = of.state();
   state.check();
   world_state& world = state.world();
@@ -124,17 +127,23 @@ void run_collective(const team& of, const stream* on, const collective_request& 
   const std::optional<stream_handle> queue = on != nullptr ? std::optional(on->native(world)) : std::nullopt;
   const host_call listed(state, name_of(request.what), queue);
   if (queue) {
-    check_on_all(state, false, asked);
+    check_on_all(state, false, compare, asked);
     state.enqueue_collective(request, *queue);
     return;
   }
   const std::lock_guard lock(state.collective_mutex());
-  check_on_all(state, true, asked);
+  check_on_all(state, true, compare, asked);
   world.await_host_operations();
   const stream_handle own = state.stream();
   state.enqueue_collective(request, own);
   world.synchronize(own);
 }
+
+}  // namespace
+
+void run_collective(const team& of, const stream* on, const collective_request& asked) { run(of, on, false, asked); }
+
+void run_compared_collective(const team& of, const collective_request& asked) { run(of, nullptr, true, asked); }
 
 namespace {
 

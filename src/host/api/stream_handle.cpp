@@ -7,7 +7,9 @@
 
 namespace pgas {
 
-stream::stream(world& of) : stream(of.state().shared_from_this(), of.state().device().create_stream(), true) {}
+stream::stream(world& of) : stream(of.state().shared_from_this(), of.state().device().create_stream(), true) {
+  state_->add_stream(native_);
+}
 
 stream::stream(std::shared_ptr<detail::world_state> state, void* native, bool owned) noexcept
     : state_(std::move(state)), native_(native), owned_(owned) {}
@@ -42,6 +44,12 @@ stream::~stream() {
   } catch (const std::exception&) {
     // The device has failed: the stream is destroyed like any other.
   }
+  try {
+    state_->device().synchronize(native_);
+  } catch (const std::exception&) {
+    // An error of its work is dropped with it.
+  }
+  state_->remove_stream(native_);
   state_->device().destroy_stream(native_);
 }
 

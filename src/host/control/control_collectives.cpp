@@ -57,7 +57,7 @@ bool pending_collectives::all_leave(std::uint64_t sequence) const {
 bool pending_collectives::leaves(int pe) const {
   return std::any_of(pending_.begin(), pending_.end(), [pe](const auto& one) {
     const auto found = one.second.find(pe);
-    return found != one.second.end() && found->second.call == collective::leave;
+    return found != one.second.end() && is_end(found->second.call);
   });
 }
 
@@ -95,7 +95,8 @@ const char* name_of(collective call) {
   switch (call) {
     case collective::all_gather: return "an exchange";
     case collective::barrier: return "a barrier";
-    case collective::leave: return "leave";
+    case collective::leave:
+    case collective::await_leave: return "leave";
     case collective::none: break;
   }
   return "nothing";
@@ -252,8 +253,8 @@ void control_plane_state::fail_mismatch(const pending_collectives::mismatch& oth
             describe(leaver), describe(stayer), name_of(doing)),
         leaver);
   };
-  if (other.call == collective::leave) return set_failure(explain(other.pe, me, call), origin::here);
-  if (call == collective::leave) return set_failure(explain(me, other.pe, other.call), origin::here);
+  if (is_end(other.call)) return set_failure(explain(other.pe, me, call), origin::here);
+  if (is_end(call)) return set_failure(explain(me, other.pe, other.call), origin::here);
   set_failure(
       error(code::asymmetric_call,
             fmt::format("{} is in {} while {} is in {}: all PEs must make the same collective calls in the same order",
@@ -288,6 +289,10 @@ void control_plane_state::fail_timeout(const pending_collectives& of, std::uint6
                       describe(me), wait_timeout.count(), names),
           first),
       origin::here);
+}
+
+void control_plane_state::await_leave() {
+  static_cast<void>(gather(control_group::world, collective::await_leave, {}, {}));
 }
 
 void control_plane_state::leave() {

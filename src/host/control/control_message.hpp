@@ -22,7 +22,12 @@ enum class message_kind : std::uint32_t {
 };
 
 /// The kind of collective that a contribution is for. PEs whose kinds differ make different calls, which is an error.
-enum class collective : std::uint32_t { none = 0, all_gather = 1, barrier = 2, leave = 3 };
+/// await_leave comes before leave: in between the end of a PE is still a failure.
+enum class collective : std::uint32_t { none = 0, all_gather = 1, barrier = 2, leave = 3, await_leave = 4 };
+/// Whether a PE that makes this call makes no other collective call any more.
+[[nodiscard]] constexpr bool is_end(collective call) {
+  return call == collective::leave || call == collective::await_leave;
+}
 
 /// Precedes each message. Both ends are of one version and ABI.
 struct control_header {

@@ -52,6 +52,7 @@ control_plane::control_plane(std::shared_ptr<control_plane_state> state)
 control_plane::~control_plane() = default;
 
 void control_plane::joined() noexcept { state_->joining = false; }
+void control_plane::await_leave() { state_->await_leave(); }
 void control_plane::leave() { state_->leave(); }
 
 void control_plane::set_wait_source(wait_source source) {

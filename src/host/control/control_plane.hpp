@@ -56,6 +56,9 @@ class control_plane final : public control_group {
   /// The source of the metrics that this PE serves with PGAS_METRICS, until this object ends. The control plane's
   /// thread calls it.
   void set_metrics_source(metrics_source source);
+  /// Collective, before leave(): returns when all PEs have come to their end. A PE that makes another collective call
+  /// then is an error for all. *Errors* asymmetric_call.
+  void await_leave();
   /// Collective, the last call: after it, the departure of the others is no failure.
   void leave();
 

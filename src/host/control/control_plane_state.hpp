@@ -56,6 +56,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
 
   [[nodiscard]] std::vector<contribution> gather(control_group::identity group, collective call,
                                                  std::span<const std::byte> mine, std::span<const int> fds);
+  void await_leave();
   void leave();
   void check() const;
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
+#include <thread>
 
 #include "common/join_step_hook.hpp"
 #include "common/unique_fd.hpp"
@@ -279,6 +281,68 @@ void world_state::on_proxy_failure(int pe, const std::string& what) noexcept {
   }
 }
 
+void world_state::add_stream(stream_handle made) {
+  const std::lock_guard lock(streams_mutex_);
+  streams_.insert(made);
+}
+
+void world_state::remove_stream(stream_handle made) noexcept {
+  const std::lock_guard lock(streams_mutex_);
+  streams_.erase(made);
+}
+
+bool world_state::streams_are_idle() {
+  const std::lock_guard lock(streams_mutex_);
+  return std::all_of(streams_.begin(), streams_.end(), [&](stream_handle each) { return device_->idle(each); });
+}
+
+void world_state::await_streams() {
+  const auto end = std::chrono::steady_clock::now() + settings_.join_timeout;
+  while (!streams_are_idle()) {
+    control_plane_->check();
+    if (std::chrono::steady_clock::now() > end)
+      throw error(
+          code::wait_timeout,
+          fmt::format(
+              "all PEs leave the world, and a stream of PE {} has had work for {} ms since: it waits for a word "
+              "that nobody writes any more, or is in a collective that not all members have called. "
+              "PGAS_JOIN_TIMEOUT sets the limit",
+              context_.my_pe(), settings_.join_timeout.count()),
+          context_.my_pe());
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+void world_state::end_streams() noexcept {
+  if (kind() != heap_kind::host) return;
+  // Waits give up, as the world has failed; what they read must not be taken away before.
+  constexpr auto limit = std::chrono::seconds(10);
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!streams_are_idle()) {
+    if (std::chrono::steady_clock::now() > end) {
+      log_.error("a stream still works on the heap after the world has failed: its memory stays mapped");
+      static_cast<void>(heap_.release());
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+void world_state::await_leave() {
+  if (ready_to_leave_) return;
+  check();
+  const waiting_call waiting(*this, "leave");
+  control_plane_->await_leave();
+  ready_to_leave_ = true;
+  try {
+    await_streams();
+  } catch (const error& failed) {
+    // Ends the waits. leave() throws it, too.
+    if (!control_plane_->failed()) control_plane_->fail(failed);
+    throw;
+  }
+}
+
 void world_state::leave() {
   if (left_) return;
   const waiting_call waiting(*this, "leave");
@@ -294,6 +358,7 @@ void world_state::leave() {
     }
   };
   attempt([&] { control_plane_->check(); });
+  attempt([&] { await_leave(); });
   attempt([&] {
     if (stream_) stream_->synchronize();
     complete();
@@ -307,6 +372,7 @@ void world_state::leave() {
   attempt([&] { compare_clocks_for_trace(); });
   leaving_ = true;
   attempt([&] { control_plane_->leave(); });
+  if (first) end_streams();
   release();
   if (first) std::rethrow_exception(first);
 }

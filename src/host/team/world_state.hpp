@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,6 +75,10 @@ class world_state : public std::enable_shared_from_this<world_state> {
   world_state(const world_state&) = delete;
   world_state& operator=(const world_state&) = delete;
 
+  /// Collective: returns when all PEs have come to their end, and the work on the streams that the program has made is
+  /// done. leave() begins with it. *Errors* asymmetric_call where a PE is in another collective call; wait_timeout
+  /// where that work lasts for PGAS_JOIN_TIMEOUT.
+  void await_leave();
   /// Collective, once: waits for all PEs, then releases heap, device and sockets.
   void leave();
   /// Whether this process is no member any more; a forked child never was one.
@@ -148,6 +153,10 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// The stream of world::stream(), made at the first call.
   [[nodiscard]] pgas::stream& default_stream(world& owner);
 
+  /// A stream that the program has made. Its work uses the heap, so leaving waits for it.
+  void add_stream(stream_handle made);
+  void remove_stream(stream_handle made) noexcept;
+
   /// Which calls the threads of this PE are in.
   [[nodiscard]] call_list& calls() noexcept { return calls_; }
 
@@ -172,6 +181,12 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::mutex& collective_mutex() noexcept { return collective_; }
 
  private:
+  /// Whether all streams that the program has made are idle.
+  [[nodiscard]] bool streams_are_idle();
+  /// Returns when they are. *Errors* wait_timeout after PGAS_JOIN_TIMEOUT; the failure of the world.
+  void await_streams();
+  /// After a failure: waits until the streams' waits have given up.
+  void end_streams() noexcept;
   void choose_device();
   void connect_proxied_peers();
   void build_heap();
@@ -216,6 +231,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::unique_ptr<proxy_service> proxied_;  ///< null where all PEs are direct peers
   device_route_table direct_routes_;        ///< where slots do not lie in a row and no PE is proxied
   std::unique_ptr<group_offset_allocator> team_states_;
+  std::mutex streams_mutex_;  ///< guards streams_
+  std::set<stream_handle> streams_;
   std::mutex stream_mutex_;  ///< guards stream_
   std::optional<pgas::stream> stream_;
   pgas::context context_;
@@ -234,6 +251,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   mutable std::mutex timeout_mutex_;
   mutable std::optional<error> last_timeout_;  ///< the error of the last wait that timed out
   const int unwinding_;                        ///< exceptions in flight when the world was joined
+  std::atomic<bool> ready_to_leave_{false};
   std::atomic<bool> left_{false};
 };
 
