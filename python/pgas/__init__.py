@@ -15,18 +15,19 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._error import Code, Error
+from ._error import Code as Code, Error as Error
 
 if TYPE_CHECKING:
-    from ._paths import cmake_dir, include_dirs, library_dir
-    from ._core import Memory
-    from ._join import join, make_unique_id
-    from ._share import OpenedArray, Ticket, Timeline, opened, share, shared_empty
-    from ._share import open_ticket as open
-    from ._stream import CURRENT, Stream
-    from ._team import Team
-    from ._show_versions import show_versions
-    from ._world import Context, World
+    from ._core import Memory as Memory
+    from ._join import join as join, make_unique_id as make_unique_id
+    from ._paths import cmake_dir as cmake_dir, include_dirs as include_dirs, library_dir as library_dir
+    from ._share import OpenedArray as OpenedArray, Ticket as Ticket, Timeline as Timeline
+    from ._share import open as open, opened as opened, share as share, shared_empty as shared_empty
+    from ._show_versions import show_versions as show_versions
+    from ._stream import CURRENT as CURRENT, Stream as Stream
+    from ._team import Team as Team
+    from ._world import Context as Context, World as World
+    from .nvrtc import compile_options as compile_options
 
     __version__: str
 
@@ -55,7 +56,9 @@ _places = {
 }
 _modules = ("cupy", "numba", "nvrtc", "torch", "triton")
 
-__all__ = ["Code", "Error", *sorted(name for name in _places if name != "compile_options")]
+# Without `open`, which would replace Python's where a program imports all names.
+__all__ = ["CURRENT", "Code", "Context", "Error", "Memory", "OpenedArray", "Stream", "Team", "Ticket", "Timeline", "World", "cmake_dir", "include_dirs",
+           "join", "library_dir", "make_unique_id", "opened", "share", "shared_empty", "show_versions"]
 
 
 def __getattr__(name: str) -> Any:
@@ -66,7 +69,7 @@ def __getattr__(name: str) -> Any:
     if name not in _places:
         raise AttributeError(f"module 'pgas' has no attribute '{name}'")
     module = importlib.import_module(f"pgas.{_places[name]}")
-    value = getattr(module, "open_ticket" if name == "open" else name)
+    value = getattr(module, name)
     globals()[name] = value
     return value
 

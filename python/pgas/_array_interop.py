@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 import struct
 import sys
@@ -33,18 +34,61 @@ _formats = {
 }
 
 
+# The bits of a number that a float keeps.
+_precisions = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
+
+
+def _as_kept(value: Any, dtype: str) -> Any:
+    """The value, as an int or a float that becomes an element of this type without loss. A real number is rounded to a float."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{value!r} is text, no number of type {dtype}")
+    precision = _precisions.get(dtype)
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        if precision is not None:
+            return float(value)
+        if int(value) != value:
+            raise ValueError(f"{value} is no whole number: {dtype} would lose a part of it") from None
+        whole = int(value)
+    if precision is None:
+        if dtype == "bool" and whole not in (0, 1):
+            raise OverflowError(f"{value} does not fit in bool")
+        return whole
+    if abs(whole) >> max(whole.bit_length() - precision, 0) << max(whole.bit_length() - precision, 0) != abs(whole):
+        raise OverflowError(f"{value} does not fit in {dtype}, which keeps {precision} bits of a whole number")
+    return float(whole)
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number of Python or NumPy, not an array."""
+    return isinstance(value, numbers.Number) or (getattr(value, "shape", None) == () and type(value).__module__ == "numpy")
+
+
+def pe_number(pe: Any, what: str) -> int:
+    """The number of a PE, or of a member of a team."""
+    if type(pe) is int and -1 << 31 <= pe < 1 << 31:
+        return pe
+    try:
+        number = operator.index(pe)
+    except TypeError:
+        raise TypeError(f"{what}: a PE is a whole number from 0, not {pe!r}") from None
+    if not -1 << 31 <= number < 1 << 31:
+        raise_error(301, f"{what}: PE {number} does not exist", -1)
+    return number
+
+
 def word_bytes(value: Any, dtype: str) -> bytes:
     """The bytes of one number."""
     if dtype == "bfloat16":
-        bits = struct.unpack("<I", struct.pack("<f", value))[0]
+        bits = struct.unpack("<I", struct.pack("<f", _as_kept(value, dtype)))[0]
         if value == value:  # rounds to nearest, ties to even; a NaN stays one
             bits += 0x7FFF + (bits >> 16 & 1)
         return struct.pack("<H", bits >> 16 & 0xFFFF)
     if dtype not in _formats:
         raise TypeError(f"no single value of type {dtype} can be given: pass an array")
-    kind = float if dtype.startswith("float") else int
     try:
-        return struct.pack(_formats[dtype], kind(value))
+        return struct.pack(_formats[dtype], _as_kept(value, dtype))
     except struct.error as wrong:
         raise OverflowError(f"{value} does not fit in {dtype}") from wrong
 
@@ -206,7 +250,15 @@ def describe(x: Any) -> Array:
 
 def shape_of(shape: int | Sequence[int]) -> tuple[int, ...]:
     """The shape of a new array."""
-    made = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
+    if isinstance(shape, (str, bytes)):
+        raise TypeError(f"the shape {shape!r} is text: give a whole number, or several")
+    try:
+        made: tuple[int, ...] = (operator.index(shape),)  # type: ignore[arg-type]
+    except TypeError:
+        try:
+            made = tuple(operator.index(extent) for extent in shape)  # type: ignore[union-attr]
+        except TypeError:
+            raise TypeError(f"the shape {shape!r} is no whole number, nor several") from None
     if any(extent < 0 for extent in made):
         raise ValueError(f"the shape {made} has a negative extent")
     return made
@@ -305,6 +357,15 @@ def _as_jax(memory: Memory) -> Any:
     raise ValueError(f"JAX takes memory aligned to 64 bytes, not {memory.ptr:#x}: begin views at multiples of 64 bytes")
 
 
+def check_representable(dtype: str, library: str) -> None:
+    """Raises where the library has no such elements."""
+    if dtype == "bfloat16" and library == "numpy":
+        try:
+            import ml_dtypes  # noqa: F401
+        except ImportError:
+            raise TypeError("NumPy has no bfloat16 of its own: pip install ml_dtypes, which adds it, or pass like='torch'") from None
+
+
 def make(memory: Memory, library: str) -> Any:
     """The memory as an array of a library, which keeps the memory alive."""
     if library == "memory":
@@ -312,6 +373,7 @@ def make(memory: Memory, library: str) -> Any:
     if library == "numpy":
         import numpy as np
 
+        check_representable(memory.dtype, library)
         if memory.device is not None:
             raise ValueError("NumPy can't use memory of a GPU: pass like='torch', 'cupy' or 'jax'")
         if memory.dtype == "bfloat16":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _tracing
-from ._array_interop import Array, describe, writable
+from ._array_interop import Array, describe, pe_number, writable
 from ._stream import CURRENT, resolve
 from ._tracing import fits, traceable
 
@@ -49,12 +49,13 @@ class Collectives:
     """Collectives of a world, or of a team. All members call, in the same order. Arrays are symmetric memory: of world.empty(),
     zeros() or full(). `stream=` as in pgas.World."""
 
-    my_pe: int
-    n_pes: int
     _number: int
     _group: _core.Team
 
     def _world(self) -> World:
+        raise NotImplementedError
+
+    def _members(self) -> int:
         raise NotImplementedError
 
     @traceable
@@ -64,6 +65,7 @@ class Collectives:
             _trace_collective(self, name, out, x, op, root, [in_blocks, 0 if any_count else out_blocks], stream is CURRENT)
             return
         operation = op if op == "sum" else _operation(op)
+        root = pe_number(root, name)
         group = self._group
         if stream is CURRENT and group.collective_arrays(name, operation, out, x, in_blocks, 0 if any_count else out_blocks, root):
             return
@@ -116,12 +118,12 @@ class Collectives:
     @traceable
     def reduce_scatter(self, out: Any, x: Any, op: Any = "sum", *, stream: Any = CURRENT) -> None:
         """Every member's elements combined; member k gets block k."""
-        self._collective("reduce_scatter", out, x, stream, op=op, in_blocks=self.n_pes)
+        self._collective("reduce_scatter", out, x, stream, op=op, in_blocks=self._members())
 
     @traceable
     def all_gather(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
         """Every member's elements one behind the other, on every member."""
-        self._collective("all_gather", out, x, stream, out_blocks=self.n_pes)
+        self._collective("all_gather", out, x, stream, out_blocks=self._members())
 
     @traceable
     def all_gather_v(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
@@ -131,7 +133,7 @@ class Collectives:
     @traceable
     def all_to_all(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
         """Block j of member i's `x` becomes block i of member j's `out`."""
-        self._collective("all_to_all", out, x, stream, in_blocks=self.n_pes, out_blocks=self.n_pes)
+        self._collective("all_to_all", out, x, stream, in_blocks=self._members(), out_blocks=self._members())
 
     @traceable
     def inclusive_scan(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from . import _tracing
-from ._array_interop import Array, describe, number_of, word_bits, word_bytes, writable
+from ._array_interop import Array, describe, is_number, number_of, pe_number, word_bits, word_bytes, writable
 from ._stream import CURRENT, resolve
 from ._tracing import fits, traceable
 
@@ -64,9 +64,10 @@ class Operations:
         if _tracing.traced() and fits(stream):
             _trace_copy(self, get, to, source, pe, stream is CURRENT)
             return
+        pe = pe_number(pe, "get" if get else "put")
         if stream is CURRENT and self._core.copy_arrays(get, to, source, pe, nbi):
             return
-        if not get and isinstance(source, (int, float, bool)):
+        if not get and is_number(source):
             self.p(to, source, pe, stream=stream)
             return
         here = writable(describe(to), "get" if get else "put")
@@ -105,12 +106,12 @@ class Operations:
             node.put_number(node.order_of(self), destination, value, self._number, pe, stream is CURRENT)
             return
         word = writable(_word(destination, "p"), "p")
-        self._core.store(word.ptr, word_bytes(value, word.dtype), pe, resolve(self, stream, word))
+        self._core.store(word.ptr, word_bytes(value, word.dtype), pe_number(pe, "p"), resolve(self, stream, word))
 
     def g(self, source: Any, pe: int) -> Any:
         """Reads one number."""
         word = _word(source, "g")
-        raw = self._core.load(word.ptr, word.itemsize, pe)
+        raw = self._core.load(word.ptr, word.itemsize, pe_number(pe, "g"))
         return number_of(int.from_bytes(raw, "little"), word.dtype, word.itemsize)
 
     @traceable
@@ -123,6 +124,7 @@ class Operations:
             return
         if op not in ("set", "add"):
             raise ValueError(f"put_signal: op is 'set' or 'add', not '{op}'")
+        pe = pe_number(pe, "put_signal")
         word = writable(_signal_word(signal, "put_signal"), "put_signal")
         here, there = writable(describe(destination), "put_signal"), describe(source)
         if here.strides is not None or there.strides is not None:
@@ -146,7 +148,7 @@ class Operations:
             node.signal(node.order_of(self), signal, value, self._number, pe, False, stream is CURRENT)
             return
         word = writable(_signal_word(signal, "signal_set"), "signal_set")
-        self._core.signal(word.ptr, word_bits(value, word.dtype), False, pe, resolve(self, stream, word))
+        self._core.signal(word.ptr, word_bits(value, word.dtype), False, pe_number(pe, "signal_set"), resolve(self, stream, word))
 
     @traceable
     def signal_add(self, signal: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
@@ -156,7 +158,7 @@ class Operations:
             node.signal(node.order_of(self), signal, value, self._number, pe, True, stream is CURRENT)
             return
         word = writable(_signal_word(signal, "signal_add"), "signal_add")
-        self._core.signal(word.ptr, word_bits(value, word.dtype), True, pe, resolve(self, stream, word))
+        self._core.signal(word.ptr, word_bits(value, word.dtype), True, pe_number(pe, "signal_add"), resolve(self, stream, word))
 
     def signal_fetch(self, signal: Any) -> int:
         """This PE's own signal word."""
@@ -169,10 +171,10 @@ class Operations:
             raise ValueError("a wait: the words lie one behind the other")
         if timeout is not None and not timeout >= 0:
             raise ValueError(f"a wait: timeout is a number of seconds, 0 or more, not {timeout}")
-        if isinstance(values, (int, float)):
+        if is_number(values):
             raw = word_bytes(values, about.dtype)
         else:
-            raw = b"".join(word_bytes(int(value), about.dtype) for value in values)
+            raw = b"".join(word_bytes(value, about.dtype) for value in values)
         return self._core.wait(about.dtype, about.ptr, about.size, which, _compare(how), raw, list(status or ()),
                                -1.0 if timeout is None else timeout, once)
 
@@ -230,11 +232,13 @@ class Operations:
             node.atomic(node.order_of(self), target, name, value, self._number, pe, stream is CURRENT)
             return
         word = writable(_word(target, f"atomic_{name}"), f"atomic_{name}")
+        pe = pe_number(pe, f"atomic_{name}")
         self._core.atomic(name, word.dtype, word.ptr, word_bits(value, word.dtype), word_bits(condition, word.dtype), False, pe,
                           resolve(self, stream, word), 0)
 
     def _atomic_fetch(self, name: str, target: Any, value: Any, pe: int, out: Any, stream: Any, condition: Any = 0) -> Any:
         word = _word(target, f"atomic_{name}")
+        pe = pe_number(pe, f"atomic_{name}")
         if name != "fetch":
             writable(word, f"atomic_{name}")
         bits = word_bits(value, word.dtype), word_bits(condition, word.dtype)

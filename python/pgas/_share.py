@@ -150,6 +150,8 @@ def share(arrays: Any, *, read_only: bool = False, whole_block: bool = False, li
     read: list[bool] = []
     rows = []
     for name, array in named.items():
+        if not isinstance(name, str):
+            raise TypeError(f"share: the names of a mapping are texts, not {name!r}")
         about = describe(array)
         if about.size == 0:
             rows.append([name, -1, 0, about.dtype, list(about.shape), None, about.library])
@@ -194,7 +196,7 @@ def _content_of(description: bytes) -> dict[str, Any]:
         raise
 
 
-def open_ticket(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 10.0) -> Any:
+def open(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 10.0) -> Any:
     """The arrays of a ticket, in the memory of the process that shares them: an array, or a dict of them.
 
     `like`: of which library they are; else of that of the exporter. device: the number of the GPU, or 'host', on which they are

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _core
+from ._array_interop import pe_number
 from ._collectives import Collectives
 from ._tracing import number_of, traceable
 
@@ -21,9 +22,7 @@ class Team(Collectives):
         """The world that it belongs to."""
         self._group = core
         self._number = number_of(self)
-        if core.is_member:
-            self.my_pe = core.my_pe
-            self.n_pes = core.n_pes
+        self._size = core.n_pes if core.is_member else None
 
     def __bool__(self) -> bool:
         """Whether this PE is a member."""
@@ -40,6 +39,20 @@ class Team(Collectives):
     def _world(self) -> World:
         return self.world
 
+    @traceable
+    def _members(self) -> int:
+        return self.n_pes if self._size is None else self._size
+
+    @property
+    def my_pe(self) -> int:
+        """This PE's number in the team. *Errors* invalid_argument where it is no member."""
+        return self._group.my_pe
+
+    @property
+    def n_pes(self) -> int:
+        """How many members there are. *Errors* invalid_argument where this PE is none."""
+        return self._group.n_pes if self._size is None else self._size
+
     @property
     def context(self) -> Context:
         """The argument of kernels whose operations take this team's numbers."""
@@ -49,11 +62,11 @@ class Team(Collectives):
 
     def world_pe(self, pe: int) -> int:
         """The world's number of member `pe`."""
-        return self._group.world_pe(pe)
+        return self._group.world_pe(pe_number(pe, "world_pe"))
 
     def translate_pe(self, pe: int, to: Team) -> int:
         """The number of member `pe` in another team of the world; -1 if it is no member there."""
-        return self._group.translate_pe(pe, to._group)
+        return self._group.translate_pe(pe_number(pe, "translate_pe"), to._group)
 
     def split_strided(self, start: int, stride: int, size: int) -> Team:
         """Collective over this team: members start, start + stride, and so on, `size` of them. Others get an empty team."""

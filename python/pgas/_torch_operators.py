@@ -12,6 +12,7 @@ from typing import Any, List, Optional
 
 import torch
 from torch import Tensor
+from torch.types import Number
 
 from ._staging import Staging
 from ._stream import CURRENT, resolve
@@ -45,9 +46,8 @@ def put(order: Tensor, destination: Tensor, source: Tensor, world: int, pe: int,
 
 
 @torch.library.custom_op("pgas::put_number", mutates_args=("order",))
-def put_number(order: Tensor, destination: Tensor, value: float, world: int, pe: int, current: bool) -> None:
-    whole = not destination.dtype.is_floating_point
-    groups[world].p(destination, int(value) if whole else value, pe, stream=_stream(current))
+def put_number(order: Tensor, destination: Tensor, value: Number, world: int, pe: int, current: bool) -> None:
+    groups[world].p(destination, value, pe, stream=_stream(current))
 
 
 @torch.library.custom_op("pgas::get", mutates_args=("order", "destination"))
@@ -73,9 +73,8 @@ def wait_until(order: Tensor, words: Tensor, how: str, value: int, world: int, t
 
 
 @torch.library.custom_op("pgas::atomic", mutates_args=("order",))
-def atomic(order: Tensor, word: Tensor, name: str, value: float, world: int, pe: int, current: bool) -> None:
-    whole = not word.dtype.is_floating_point
-    groups[world]._atomic(name, word, int(value) if whole else value, pe, _stream(current))
+def atomic(order: Tensor, word: Tensor, name: str, value: Number, world: int, pe: int, current: bool) -> None:
+    groups[world]._atomic(name, word, value, pe, _stream(current))
 
 
 @torch.library.custom_op("pgas::meet", mutates_args=("order",))

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Sequence
 
 from . import _core, _tracing
-from ._array_interop import bytes_of, describe, dtype_name, extent_bytes, library_of, make, shape_of, whole_number
+from ._array_interop import bytes_of, check_representable, describe, dtype_name, extent_bytes, is_number, library_of, make, pe_number, shape_of, whole_number, word_bytes
 from ._collectives import Collectives
 from ._core import Memory
 from ._error import Code, Error
@@ -63,6 +63,10 @@ class World(Operations, Collectives):
     def _world(self) -> World:
         return self
 
+    @traceable
+    def _members(self) -> int:
+        return self.n_pes
+
     # ---- the world itself -------------------------------------------------------------------------------------------
 
     def __enter__(self) -> World:
@@ -99,7 +103,7 @@ class World(Operations, Collectives):
 
     def info(self, pe: int) -> dict[str, Any]:
         """The properties of a PE: host, pid, device, route and more."""
-        return self._core.info(pe)
+        return self._core.info(pe_number(pe, "info"))
 
     def usage(self) -> dict[str, int]:
         """The use of this PE's part of the heap, in bytes, and how many arrays there are, and are dropped but not yet given
@@ -162,12 +166,14 @@ class World(Operations, Collectives):
             dtype = "float32" if template is None else template.dtype
         name = dtype_name(dtype)
         library = library_of(self._like if like is None else like, self.device is not None)
+        check_representable(name, library)
         size = bytes_of(what, extents, name)
         memory = self._allocate(f"{what}({extents}, {name})", size, _alignment, zero)
         return make(memory.view(extents, name), library)
 
     def empty(self, shape: int | Sequence[int], dtype: Any = None, *, like: Any = None) -> Any:
-        """Collective: an array on the heap of every PE, with the same shape and type on all of them, not initialized.
+        """Collective: an array on the heap of every PE, with the same shape and type on all of them, not initialized. The type is float32
+        where neither `dtype` nor an array `like` gives one.
 
         `like` is an array whose library, and type where none is given, the new one has; or the name of the library. Dropping
         the array is local, in any order; its memory is given back by the next collective call that allocates, or collect()."""
@@ -178,9 +184,15 @@ class World(Operations, Collectives):
         return self._array("zeros", shape, dtype, like, True)
 
     def full(self, shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, like: Any = None) -> Any:
-        """empty(), and all of it has this value on all PEs when it returns. PEs may give different values."""
+        """empty(), and all of it has this value on all PEs when it returns. PEs may give different values. Without a type it is that of
+        the value: int64, bool, complex64, of a number of NumPy its own, and float32 else."""
         if dtype is None and (like is None or isinstance(like, str)):
-            dtype = {bool: "bool", int: "int64", complex: "complex64"}.get(type(fill_value), "float32")
+            own = getattr(fill_value, "dtype", None)  # a number of NumPy has one
+            dtype = own if own is not None else {bool: "bool", int: "int64", complex: "complex64"}.get(type(fill_value), "float32")
+        if is_number(fill_value) and not isinstance(fill_value, complex):
+            name = dtype_name(dtype if dtype is not None else describe(like).dtype)
+            if not name.startswith("complex"):
+                word_bytes(fill_value, name)  # raises where it would be another number
         made = self._array("full", shape, dtype, like, False)
         about = describe(made)
         if about.library == "jax" or about.library == "memory":
@@ -205,7 +217,7 @@ class World(Operations, Collectives):
         """PE `pe`'s part of an array, as an array of the same library for loads and stores; None where it is proxied."""
         about = describe(x)
         begin, size = extent_bytes(about)
-        memory = self._core.peer(begin, size, pe)
+        memory = self._core.peer(begin, size, pe_number(pe, "peer"))
         if memory is None:
             return None
         return make(memory.view(about.shape, about.dtype, about.ptr - begin, about.strides), about.library)
@@ -239,4 +251,4 @@ class World(Operations, Collectives):
 
     def accessible(self, x: Any, pe: int) -> bool:
         """Whether operations on the array can reach PE `pe`: whether it is symmetric memory of that PE."""
-        return self._core.accessible(describe(x).ptr, pe)
+        return self._core.accessible(describe(x).ptr, pe_number(pe, "accessible"))

@@ -18,6 +18,7 @@ import hashlib
 import json
 import threading
 import time
+import warnings
 from typing import Any, NoReturn
 
 import torch
@@ -36,8 +37,6 @@ _symm_mem: Any = torch._C._distributed_c10d._SymmetricMemory
 _extension: Any = None
 _world: World | None = None
 _groups: dict[str, _Group] = {}
-# The extension keeps its groups, which refer to these teams, until the process ends.
-_groups_of_earlier_worlds: list[dict[str, _Group]] = []
 _generations: dict[str, int] = {}
 _lock = threading.RLock()
 _pool: Any = None
@@ -75,10 +74,16 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
     """Makes pgas the backend of torch's symmetric memory, and returns the world. Collective.
 
     world: one that was joined. Else this joins: the processes of torch's `group`, True for all of them; or without a group those of
-    the launcher. On a GPU, call torch.cuda.set_device() before: the world uses that one. Once for a process; after the world
-    was left, again for another one."""
+    the launcher. On a GPU, call torch.cuda.set_device() before: the world uses that one. Once for a process: tensors and handles
+    refer to that world as long as they live."""
     global _extension, _world
     with _lock:
+        if _world is not None:
+            if world is _world and not _world._core.left:
+                return _world
+            _refuse(304, "pgas.torch.enable: it was called before, and symmetric memory is that of " +
+                    ("a world that was left: torch keeps one for the life of a process" if _world._core.left else
+                     "another world, whose tensors and handles would be lost: pgas.torch.world() returns it"))
         if world is None:
             if group is None and dist.is_available() and dist.is_initialized():
                 group = True
@@ -86,12 +91,34 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
             world = join(group=group, device=device, like="torch")
         if _extension is None:
             _extension = _load_torch_backend.load()
-        _groups_of_earlier_worlds.append(dict(_groups))
-        _groups.clear()
-        _world = world
         _extension.enable(world._core.native, _meet, Error)
+        _world = world
+        _refuse_operators_of_nvshmem()
         _symm_mem.set_backend("PGAS")
         return world
+
+
+_overrides: Any = None
+
+
+def _refuse_operators_of_nvshmem() -> None:
+    """torch's operators that call NVSHMEM whatever the backend is: NVSHMEM would end the process, as it was not initialized."""
+    global _overrides
+    _overrides = torch.library.Library("symm_mem", "IMPL")
+    of_nvshmem = ("nvshmem_", "all_to_all_vdev", "tile_reduce", "multi_root_tile_reduce")
+    for name in torch._C._dispatch_get_all_op_names():
+        space, _, operator = name.partition("::")
+        if space != "symm_mem" or not operator.startswith(of_nvshmem):
+            continue
+
+        def refuse(*_: Any, _operator: str = operator, **__: Any) -> NoReturn:
+            _refuse(304, f"torch.ops.symm_mem.{_operator}: it is an operator of torch's backend NVSHMEM, and the backend here is PGAS: "
+                    "docs/torch.md, \"From the backend NVSHMEM\", has what to call instead")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the kernel of torch is replaced on purpose
+            for key in ("CUDA", "CPU"):
+                _overrides.impl(operator, refuse, key, allow_override=True)
 
 
 def init_process_group(backend: str = "gloo", *, device: int | None = None, **options: Any) -> World:

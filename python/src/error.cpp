@@ -19,6 +19,8 @@ constexpr std::pair<std::string_view, std::string_view> python_names[] = {
     {"shared_memory::make(memory_place::host(), ...) and register that", "pgas.shared_empty()"},
     {"shared_memory::make()", "pgas.shared_empty()"},
     {"shared_memory::make", "pgas.shared_empty"},
+    {"only files of memory can be shared, see memfd_create",
+     "copy it into a pgas.shared_empty(), or share files of memory (os.memfd_create)"},
     {"whole_block::allow", "whole_block=True"},
     {"stream::wrap: ", "stream=: "},
     {"make a pgas::stream", "take one of world.stream()"},

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pgas
+from conftest import run
 from pgas import _struct_offsets
 
 DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
@@ -338,3 +339,102 @@ def test_jax_on_the_host_heap(world):
     del x, here, made
     world.collect()
     assert world.usage()["arrays"] == world.usage()["dropped"]
+
+
+@pytest.mark.parametrize("call", [
+    lambda w, s, x: w.wait_until(s, ">=", 0.5), lambda w, s, x: w.test(s, ">=", 0.5), lambda w, s, x: w.wait_until_any(s, ">=", [0.5]),
+    lambda w, s, x: w.atomic_add(s, 0.9, 0), lambda w, s, x: w.atomic_fetch_add(s, 0.9, 0), lambda w, s, x: w.atomic_compare_swap(s, 0.5, 1, 0),
+    lambda w, s, x: w.p(x, 1.9, 0), lambda w, s, x: w.put(x, 1.9, 0), lambda w, s, x: w.signal_set(s, 1.5, 0), lambda w, s, x: w.signal_add(s, 0.1, 0),
+    lambda w, s, x: w.put_signal(x, x, s, 2.5, 0), lambda w, s, x: w.p(x, "1", 0), lambda w, s, x: w.p(x, 2**31, 0), lambda w, s, x: w.p(x, np.int64(2**40), 0),
+    lambda w, s, x: w.p(w.zeros(1), 2**24 + 1, 0), lambda w, s, x: w.p(w.zeros(1, "float64"), 2**53 + 1, 0), lambda w, s, x: w.p(w.zeros(1, "float16"), 2049, 0),
+    lambda w, s, x: w.p(w.zeros(1, "bool"), 2, 0), lambda w, s, x: w.p(x, float("nan"), 0), lambda w, s, x: w.p(w.zeros(1), 1e300, 0),
+    lambda w, s, x: w.p(s, -1, 0), lambda w, s, x: w.full(2, 1.9, "int32"), lambda w, s, x: w.full(2, 300, "uint8"), lambda w, s, x: w.full(2, np.int64(300), "uint8"),
+    lambda w, s, x: w.full(2, 2**24 + 1, "float32"), lambda w, s, x: w.full(2, 0.5, like=np.zeros(1, "int8")), lambda w, s, x: w.zeros("12"),
+    lambda w, s, x: w.zeros((5.7,)), lambda w, s, x: w.zeros(5.0), lambda w, s, x: w.zeros(("1", "2")), lambda w, s, x: w.zeros(None), lambda w, s, x: w.zeros([[1]]),
+    lambda w, s, x: pgas.shared_empty("12"), lambda w, s, x: w.allocate(5.0), lambda w, s, x: pgas.Timeline().record(0.5), lambda w, s, x: w.wait_until_all(s, ">=", "1"),
+])
+def test_numbers_that_would_lose_a_part_are_refused(world, call):
+    s, x = world.zeros(1, "uint64"), world.zeros(1, "int32")
+    with pytest.raises((ValueError, TypeError, OverflowError)) as refused:
+        call(world, s, x)
+    assert "nanobind" not in str(refused.value) and "std::" not in str(refused.value) and "incompatible" not in str(refused.value)
+    assert not s.any() and not x.any()
+
+
+def test_numbers_of_numpy_go_wherever_those_of_python_do(world):
+    five = np.int64(5)
+    assert world.zeros(five).shape == (5,) and world.zeros((five, np.uint8(2))).shape == (5, 2) and world.zeros(np.array(3)).shape == (3,)
+    assert pgas.shared_empty(np.int32(4)).shape == (4,) and world.allocate(np.int64(32), alignment=np.int32(64)).nbytes == 32
+    s, x, f = world.zeros(2, "uint64"), world.zeros(1, "int32"), world.zeros(1)
+    pe = np.int64(0)
+    for value in (np.uint64(3), np.int8(3), 3.0, np.float32(3), True + 2):
+        world.p(x, value, pe)
+        assert x[0] == 3
+        world.put(x, value, pe)
+        world.signal_set(s[:1], value, pe)
+        world.wait_until(s[:1], "==", value)
+        assert world.test(s[:1], ">=", value) and world.wait_until_any(s, "==", [value, value]) == 0
+        world.atomic_add(x, value, pe)
+        assert world.atomic_fetch_add(x, np.int32(-3), pe) == 6 and world.g(x, pe) == 3
+    world.wait_until(s[1:], ">=", np.uint64(0))
+    world.p(f, 0.1, 0)
+    assert f[0] == np.float32(0.1)
+    for value in (2**24, -2**24, 2**100, 0, -3):  # whole numbers that a float32 keeps
+        world.p(f, value, 0)
+        assert f[0] == value
+    assert world.full(2, np.int64(2**40 + 1)).tolist() == [2**40 + 1] * 2 and world.full(1, np.float64(0.1))[0] == 0.1
+    assert world.full(1, np.uint8(7)).dtype == "uint8" and world.full(1, np.True_).dtype == "bool"
+    assert world.peer(x, pe) is not None and world.info(pe)["pid"] > 0 and world.accessible(x, pe) and world.team.world_pe(pe) == 0
+    world.broadcast(x, pe)
+    timeline = pgas.Timeline()
+    timeline.record(np.uint64(4))
+    timeline.wait(np.int8(4), timeout=np.float32(5))
+
+
+@pytest.mark.parametrize("pe", [None, 0.0, "0", [0], 2**40, -2**70])
+def test_what_is_no_number_of_a_pe_is_said_so(world, pe):
+    s, x = world.zeros(1, "uint64"), world.zeros(1, "int32")
+    calls = [lambda: world.put(x, x, pe), lambda: world.get(x, x, pe), lambda: world.p(x, 1, pe), lambda: world.g(x, pe), lambda: world.put_signal(x, x, s, 1, pe),
+             lambda: world.signal_set(s, 1, pe), lambda: world.signal_add(s, 1, pe), lambda: world.atomic_add(s, 1, pe), lambda: world.atomic_fetch(s, pe),
+             lambda: world.peer(x, pe), lambda: world.info(pe), lambda: world.accessible(x, pe), lambda: world.team.world_pe(pe), lambda: world.broadcast(x, pe),
+             lambda: world.reduce(x, pe), lambda: world.team.translate_pe(pe, world.team)]
+    for call in calls:
+        with pytest.raises((TypeError, pgas.Error), match="a PE is a whole number|does not exist") as refused:
+            call()
+        assert "incompatible" not in str(refused.value)
+    assert not x.any() and not s.any()
+
+
+@pytest.mark.parametrize("stream", [-1, 2**64, True, 1.5, "one"])
+def test_what_is_no_stream_is_said_so(world, stream):
+    x = world.zeros(1)
+    for call in (lambda: world.put(x, x, 0, stream=stream), lambda: world.all_reduce(x, stream=stream), lambda: world.synchronize(stream),
+                 lambda: world.barrier(stream=stream)):
+        with pytest.raises((ValueError, TypeError), match="stream="):
+            call()
+
+
+def test_errors_name_what_there_is_in_python(world):
+    x = world.zeros(1)
+    with pytest.raises(pgas.Error) as refused:
+        world.put(x, x, 0, stream=12345)
+    assert "world.stream()" in str(refused.value) and "::" not in str(refused.value)
+    with pytest.raises(pgas.Error) as refused:
+        pgas.share(np.zeros(4))
+    assert "pgas.shared_empty()" in str(refused.value) and "::" not in str(refused.value), refused.value
+
+
+def test_bfloat16_without_its_package_is_explained():
+    code = """
+import sys
+sys.modules["ml_dtypes"] = None
+import pgas
+with pgas.join() as world:
+    before = world.usage()["arrays"]
+    try:
+        world.zeros(2, "bfloat16")
+    except TypeError as refused:
+        print(refused)
+    assert world.usage()["arrays"] == before
+"""
+    assert "pip install ml_dtypes" in run([sys.executable, "-c", code], PGAS_BOOTSTRAP="singleton").check().out

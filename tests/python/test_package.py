@@ -88,10 +88,46 @@ def test_the_programs_run():
 
 
 def test_every_name_is_there_and_others_are_not():
+    assert "open" not in pgas.__all__ and set(pgas._places) - {"open", "compile_options"} | {"Code", "Error"} == set(pgas.__all__)
+    assert pgas.open is not open and callable(pgas.open)
     for name in pgas.__all__:
         assert getattr(pgas, name) is not None and name in dir(pgas)
     with pytest.raises(AttributeError):
         pgas.init
+
+
+TYPED = """
+import pgas
+from pgas import *
+
+def main() -> None:
+    with pgas.join(heap="host") as world:
+        x = world.zeros(3)
+        pgas.share(pgas.shared_empty(3))
+        team: Team = world.team
+        number: int = team.n_pes - 1 - world.my_pe
+        world.put(x, x, number, stream=pgas.CURRENT)
+        print(pgas.__version__, pgas.Code.aborted, Timeline, join, Error, pgas.open)
+    with open("/dev/null") as file:
+        print(file.read())
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_typed_program_is_accepted(tmp_path):
+    """By mypy --strict, and pyright where it is there; and it runs with warnings as errors."""
+    program = tmp_path / "program.py"
+    program.write_text(TYPED)
+    run([sys.executable, "-W", "error", "-X", "dev", program], PGAS_BOOTSTRAP="singleton").check()
+    pytest.importorskip("mypy")
+    job = run([sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--python-executable", sys.executable, program], timeout=200)
+    assert job.status == 0, job.out + job.err
+    pyright = SCRIPTS / "pyright"
+    if pyright.exists():
+        job = run([pyright, "--pythonpath", sys.executable, program], timeout=200)
+        assert "0 errors" in job.out or "error:" not in job.out, job.out + job.err  # it may find no Node.js
 
 
 @pytest.mark.skipif(not os.environ.get("TEST_CXX"), reason="TEST_CXX names no compiler")

@@ -209,7 +209,7 @@ def test_lifetimes():
 
 def test_numbers_that_nothing_has():
     x = pgas.shared_empty(4)
-    for wrong in ({"opens": -1}, {"user": -1}, {"user": 2**32 - 1}):
+    for wrong in ({"opens": -1}, {"opens": 0}, {"user": -1}, {"user": 2**32 - 1}):
         with pytest.raises(pgas.Error, match=next(iter(wrong))):
             pgas.share(x, **wrong)
     for timeout in (-1, float("nan")):
@@ -330,3 +330,19 @@ def test_torch_tensors_of_the_host():
     x.fill_(2)
     importer(pgas.share({"w": x, "t": x.T}), "import torch; assert isinstance(opened['w'], torch.Tensor); opened['t'][2, 1] = 4")
     assert x[1, 2] == 4
+
+
+def test_a_timeout_says_the_time_and_the_value():
+    timeline = pgas.Timeline()
+    timeline.record(3)
+    with pytest.raises(pgas.Error, match=r"the value is 3 after 0\.25 s, and had to become >= 4") as late:
+        timeline.wait(4, timeout=0.25)
+    assert late.value.code is pgas.Code.wait_timeout
+
+
+def test_names_of_a_mapping_are_texts():
+    x = pgas.shared_empty(4)
+    for wrong in ({1: x}, {"a": x, None: x}, {("a", "b"): x}, {b"a": x}):
+        with pytest.raises(TypeError, match="names of a mapping are texts"):
+            pgas.share(wrong)
+    assert list(pgas.open(pgas.share({"": x, "1": x}))) == ["", "1"]

@@ -69,6 +69,86 @@ def test_without_a_launcher_there_is_one_rank():
     assert run([sys.executable, "-c", code], timeout=120).check().out == "1\n"
 
 
+TWICE = """
+import gc, torch, torch.distributed as dist, torch.distributed._symmetric_memory as symm_mem, pgas, pgas.torch
+world = pgas.torch.init_process_group()
+assert pgas.torch.enable(world) is world
+x = symm_mem.empty(16, device="cpu").fill_(world.my_pe)
+handle = symm_mem.rendezvous(x, dist.group.WORLD)
+def refused(call, words):
+    try:
+        call()
+    except pgas.Error as said:
+        assert said.code is pgas.Code.invalid_argument and words in str(said), said
+    else:
+        raise SystemExit("not refused")
+refused(pgas.torch.enable, "another world")
+refused(lambda: pgas.torch.enable(group=True), "another world")
+other = pgas.join(group=True)
+refused(lambda: pgas.torch.enable(other), "another world")
+other.leave()
+handle.barrier()
+assert (pgas.torch.all_reduce(x) == sum(range(world.n_pes))).all() and pgas.torch.world() is world
+world.leave()
+refused(pgas.torch.enable, "a world that was left")
+del world, other
+gc.collect()
+del x, handle
+gc.collect()
+print("is content")
+dist.destroy_process_group()
+"""
+
+
+def test_enabling_for_a_second_world_is_refused_and_the_first_goes_on(launch):
+    job = launch(2, TWICE, timeout=120).check()
+    assert job.out.count("is content") == 2
+
+
+def test_operators_of_nvshmem_name_the_backend(launch):
+    job = launch(1, """
+import torch, torch.distributed as dist, torch.distributed._symmetric_memory as symm_mem, pgas, pgas.torch
+pgas.torch.init_process_group()
+x = symm_mem.empty(16, device="cpu")
+called = 0
+for name in ("nvshmem_put", "nvshmem_get", "nvshmem_broadcast", "nvshmem_all_to_all", "all_to_all_vdev", "all_to_all_vdev_2d", "tile_reduce"):
+    operator = getattr(torch.ops.symm_mem, name, None)
+    if operator is None:
+        continue
+    schema = operator.default._schema
+    given = {"Tensor": x, "int": 0, "str": dist.group.WORLD.group_name}
+    arguments = [given.get(str(a.type), None) for a in schema.arguments if not a.has_default_value()]
+    arguments = [[x] if a is None else a for a in arguments]
+    try:
+        operator(*arguments)
+    except pgas.Error as said:
+        assert f"symm_mem.{name}" in str(said) and "the backend here is PGAS" in str(said), said
+        called += 1
+print("refused", called)
+""", timeout=120).check()
+    assert int(job.out.split()[1]) >= 5, job.out
+
+
+def test_tensors_that_a_collective_does_not_take_are_named(launch):
+    launch(1, """
+import torch, pgas, pgas.torch
+pgas.torch.init_process_group()
+for x, kind, words in ((torch.zeros(4, 4).T, ValueError, "contiguous"),):
+    try:
+        pgas.torch.all_reduce(x)
+    except kind as said:
+        assert words in str(said) and "one type" not in str(said), said
+    else:
+        raise SystemExit("accepted")
+try:
+    pgas.torch.all_gather(torch.zeros(4, dtype=torch.float64), torch.zeros(4))
+except TypeError as said:
+    assert "float64" in str(said) and "float32" in str(said)
+else:
+    raise SystemExit("accepted")
+""", timeout=120).check()
+
+
 OWN_TESTS = """
 import time
 import torch

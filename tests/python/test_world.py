@@ -133,6 +133,73 @@ def test_what_join_does_not_take(arguments, error):
     assert job.out == "refused\n", job.err
 
 
+@pytest.mark.parametrize("arguments", [
+    "join_timeout='5'", "join_timeout=None or [5]", "join_timeout=True", "wait_timeout='1'", "checks=5", "checks='yes'", "device=1.5", "device='0'", "device=-1",
+    "heap=1", "unique_id=5, rank=0, size=1", "unique_id='x', rank='0', size=1", "unique_id='x', rank=0, size=1.0",
+])
+def test_settings_of_another_type_are_named(arguments):
+    code = f"import pgas\ntry: pgas.join({arguments})\nexcept (TypeError, ValueError) as e: print('refused', e)"
+    job = run([sys.executable, "-c", code], PGAS_BOOTSTRAP="singleton")
+    assert job.out.startswith("refused") and "bad_cast" not in job.out + job.err and "incompatible" not in job.out, job.out + job.err
+
+
+def test_settings_by_numbers_of_numpy():
+    code = "import numpy as np, pgas\npgas.join(join_timeout=np.float32(5), wait_timeout=np.int64(5), checks=np.True_).leave()"
+    run([sys.executable, "-c", code], PGAS_BOOTSTRAP="singleton").check()
+    run([sys.executable, "-c", "import pgas\npgas.join(checks=1).leave()"], PGAS_BOOTSTRAP="singleton").check()
+
+
+DIFFERENT = """
+import sys, pgas
+world = pgas.join()
+one = world.my_pe == 1
+x, y = world.zeros(8, "float32"), world.zeros(16, "float32")
+try:
+    {call}
+except pgas.Error as failed:
+    print(world.my_pe, failed.code.name, failed, flush=True)
+world.barrier()
+world.leave()
+"""
+
+
+@pytest.mark.parametrize("call", ["world.all_reduce(x, 'max' if one else 'sum')", "world.all_reduce(x.view('int32') if one else x)", "world.broadcast(x, 1 if one else 0)",
+                                  "world.all_reduce(x[:4] if one else x)", "world.all_gather(y, x[:4] if not one else x) if one else world.all_gather(y[:8], x[:4])",
+                                  "world.all_reduce(x) if one else world.broadcast(x)", "world.team.split(0).all_reduce(x, 'prod' if one else 'sum')",
+                                  "world.reduce(x, 0 if one else 1)", "world.inclusive_scan(x) if one else world.exclusive_scan(x)"])
+def test_collectives_that_differ_are_an_error_on_all_pes(launch, call):
+    job = launch(2, DIFFERENT.format(call=call), timeout=30)
+    assert job.status == 0 and job.out.count("asymmetric_call") == 2, job.out + job.err
+    assert sorted(line[0] for line in job.out.splitlines()) == ["0", "1"]
+
+
+def test_comparing_is_what_one_pe_asks_for_or_no_pe(launch):
+    """One PE whose environment says nothing is enough; PGAS_CHECKS=0 on all of them means no."""
+    code = DIFFERENT.format(call="world.all_reduce(x, 'max' if one else 'sum')")
+    assert launch(2, code, timeout=30, PGAS_CHECKS="0").check().out == ""
+    one = "import os\nif os.environ['PGAS_RANK'] == '1': del os.environ['PGAS_CHECKS']\n" + code
+    assert launch(2, one, timeout=30, PGAS_CHECKS="0").out.count("asymmetric_call") == 2
+
+
+def test_a_team_of_others_says_so(launch):
+    launch(2, """
+import pgas
+with pgas.join() as world:
+    team = world.team.split(0 if world.my_pe == 0 else -1)
+    assert bool(team) == (world.my_pe == 0)
+    if not team:
+        for call in (lambda: team.n_pes, lambda: team.my_pe, lambda: team.barrier(), lambda: team.all_gather(world, world), lambda: team.context):
+            try:
+                call()
+            except pgas.Error as failed:
+                assert failed.code is pgas.Code.invalid_argument and "not a member" in str(failed), failed
+            else:
+                raise SystemExit("no error")
+    else:
+        assert (team.n_pes, team.my_pe) == (1, 0)
+""").check()
+
+
 def test_errors_have_code_pe_cause_and_fix(world):
     import pickle
 
