@@ -334,7 +334,7 @@ def library_of(like: Any, on_gpu: bool) -> str:
         for name in ("torch", "cupy", "jax"):
             if name in sys.modules:
                 return name
-        raise ValueError("arrays on a GPU are of torch, CuPy or JAX: import one of them before, or pass like='torch'")
+        raise ValueError("arrays on a GPU are of torch, CuPy or JAX: import one of them before, or pass like='torch'; for NumPy's arrays join(heap='host')")
     if isinstance(like, str):
         if like not in ("numpy", "torch", "cupy", "jax", "memory"):
             raise ValueError(f"like='{like}': choose 'numpy', 'torch', 'cupy', 'jax' or 'memory', or pass an array")
