@@ -36,6 +36,15 @@ def run(command, *, timeout=60, **changes) -> Job:
     return Job(done, time.monotonic() - begin)
 
 
+def needs_interpreter_of_triton():
+    """Skips where Triton can't interpret kernels: it is not there, or its interpreter does not know this NumPy."""
+    import numpy
+
+    pytest.importorskip("triton", minversion="3.6")
+    if tuple(map(int, numpy.__version__.split(".")[:2])) >= (2, 4):
+        pytest.skip("Triton's interpreter needs NumPy below 2.4")
+
+
 def launcher(n):
     beside = pathlib.Path(sys.executable).parent / "pgasrun"
     return [os.environ.get("PGASRUN") or (beside if beside.exists() else "pgasrun"), "-n", n, sys.executable]

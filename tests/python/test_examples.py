@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from conftest import launcher, run
+from conftest import launcher, needs_interpreter_of_triton, run
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "python"
 
@@ -38,7 +38,7 @@ def test_share_array():
 def test_symmetric_memory_of_torch(name, n):
     pytest.importorskip("torch")
     if name in ("all_reduce", "matmul"):
-        pytest.importorskip("triton", minversion="3.6")
+        needs_interpreter_of_triton()
     job = run([*launcher(n), EXAMPLES / f"symm_mem_{name}.py"], timeout=180, TRITON_INTERPRET="1").check()
     assert sorted(line[:4] for line in job.out.splitlines()) == [f"PE {pe}" for pe in range(n)]
 

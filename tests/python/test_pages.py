@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from conftest import environment, launcher, run
+from conftest import environment, launcher, needs_interpreter_of_triton, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ["docs/python.md", "docs/python-kernels.md", "docs/torch.md", "docs/sharing.md"]
@@ -79,10 +79,7 @@ def test_exporter_and_importer(program, tmp_path):
 
 def test_triton_shift(program):
     pytest.importorskip("torch")
-    pytest.importorskip("triton", minversion="3.6")
-    numpy = pytest.importorskip("numpy")
-    if tuple(map(int, numpy.__version__.split(".")[:2])) >= (2, 4):
-        pytest.skip("Triton's interpreter needs NumPy below 2.4")
+    needs_interpreter_of_triton()
     text = block("docs/python-kernels.md", "triton_shift") + "    world.barrier(stream=None)\n    print(bool((inbox == (world.my_pe - 1) % world.n_pes).all()))\n"
     assert run([*launcher(4), program(text)], timeout=120, TRITON_INTERPRET="1").check().out == "True\n" * 4
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from conftest import launcher, run
+from conftest import launcher, needs_interpreter_of_triton, run
 
 PROGRAM = pathlib.Path(__file__).parent / "pe" / "torch_symm_mem.py"
 BESIDE_NCCL = pathlib.Path(__file__).parents[1] / "perf" / "torch_beside_nccl.py"
@@ -208,9 +208,7 @@ def test_torchs_own_tests_can_pass_fail_and_hang(tmp_path):
 
 
 def test_the_benchmark_beside_nccl_checks_its_sums():
-    pytest.importorskip("triton", minversion="3.6")
-    if tuple(map(int, pytest.importorskip("numpy").__version__.split(".")[:2])) >= (2, 4):
-        pytest.skip("Triton's interpreter needs NumPy below 2.4")
+    needs_interpreter_of_triton()
     job = run([sys.executable, BESIDE_NCCL, 2, "--rounds", 1], timeout=150).check()
     for what in ("all_reduce pgas.torch", "all_reduce triton", "shift triton", "shift triton asks"):
         assert f"{what},2,8192," in job.out, job.out + job.err

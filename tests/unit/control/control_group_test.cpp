@@ -138,6 +138,34 @@ TEST(control_group, who_leaves_while_a_member_waits_is_named) {
   }
 }
 
+TEST(control_group, who_comes_to_the_end_while_others_are_in_a_barrier_is_named) {
+  const auto ends = run_threads(3, [](bootstrap& exchange) {
+    joined_pe pe(exchange);
+    if (exchange.rank() == 1)
+      pe.control_plane.await_leave();
+    else
+      pe.control_plane.barrier();
+    ADD_FAILURE() << "a barrier and an end have met";
+  });
+  for (const auto& end : ends) {
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->code(), code::asymmetric_call) << end->what();
+    EXPECT_EQ(end->pe(), 1);
+    EXPECT_NE(std::string(end->what()).find("leaves the world"), std::string::npos) << end->what();
+  }
+}
+
+TEST(control_group, a_pe_that_ends_between_the_two_steps_of_leaving_is_lost) {
+  const auto ends = run_threads(2, [](bootstrap& exchange) {
+    joined_pe pe(exchange);
+    pe.control_plane.await_leave();
+    if (exchange.rank() == 0) pe.control_plane.leave();
+  });
+  ASSERT_TRUE(ends[0]);
+  EXPECT_EQ(ends[0]->code(), code::peer_lost) << ends[0]->what();
+  EXPECT_FALSE(ends[1]);
+}
+
 TEST(control_group, a_wait_that_is_too_long_names_the_missing_member) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     config settings = quick();
