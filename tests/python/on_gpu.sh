@@ -7,6 +7,7 @@
 #     LIMIT   seconds for all of it (default 300); what has no time left is skipped
 #     JOBS    programs at a time (default 4); timings run alone
 #     ONLY    a pattern of bash: the programs whose names match, such as 'conformance*'
+#     PYTHONPATH  more packages, such as pytest
 #     NUMPY   a wheel of NumPy, or a folder that has it, for the programs with Numba, which refuses newer ones than it knows
 #     MPS=no  to start no MPS; otherwise one is started unless CUDA_MPS_PIPE_DIRECTORY says that there is one
 #
@@ -36,7 +37,7 @@ trap finish EXIT
 unpack() { "$python" -m zipfile -e "$1" "$2"; }
 unpack "$1" "$temporary/site" || exit 2
 chmod +x "$temporary"/site/pgas/bin/*
-export PATH=$temporary/site/pgas/bin:$PATH PYTHONPATH=$temporary/site PYTHONDONTWRITEBYTECODE=1 PYTHONFAULTHANDLER=1
+export PATH=$temporary/site/pgas/bin:$PATH PYTHONPATH=$temporary/site${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1 PYTHONFAULTHANDLER=1
 export PGASRUN=$temporary/site/pgas/bin/pgasrun PGAS_HEAP=cuda PGAS_WAIT_TIMEOUT=${PGAS_WAIT_TIMEOUT:-20s}
 export TRITON_CACHE_DIR=$temporary/triton XDG_CACHE_HOME=$temporary/cache CUPY_CACHE_DIR=$temporary/cupy
 export XLA_PYTHON_CLIENT_PREALLOCATE=false  # JAX would take three quarters of the GPU's memory for each PE

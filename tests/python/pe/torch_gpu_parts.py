@@ -185,6 +185,22 @@ def torch_operators():
         print("multimem_all_reduce_:", str(said).splitlines()[0], flush=True)
 
 
+def operators_of_nvshmem():
+    """They would end the process; here they raise an error that names the backend."""
+    x, _ = met(64, torch.int64)
+    name = everyone.group_name
+    calls = {"nvshmem_put": lambda: torch.ops.symm_mem.nvshmem_put(x, 0), "nvshmem_broadcast": lambda: torch.ops.symm_mem.nvshmem_broadcast(x, 0, name),
+             "all_to_all_vdev": lambda: torch.ops.symm_mem.all_to_all_vdev(x, x, x, x, name)}
+    for operator, call in calls.items():
+        if not hasattr(torch.ops.symm_mem, operator):
+            continue
+        try:
+            call()
+            raise AssertionError(f"{operator} was called")
+        except pgas.Error as said:
+            assert operator in str(said) and "the backend here is PGAS" in str(said), said
+
+
 def inductor():
     """A step that inductor compiles whole, with a collective in it."""
 

@@ -18,7 +18,8 @@ import torch.distributed._symmetric_memory as symm_mem
 
 import pgas
 import pgas.torch
-from torch_gpu_parts import expandable, first_in_a_capture, graph, inductor, pool, staged_streams, torch_operators  # noqa: F401  found by name
+from torch_gpu_parts import (expandable, first_in_a_capture, graph, inductor, operators_of_nvshmem, pool, staged_streams,  # noqa: F401  found by name
+                             torch_operators)
 from torch_job import device, done, everyone, left, met, n, on_gpu, raises, rank, right, world
 
 
@@ -282,7 +283,7 @@ def killed_in(where):
 
 
 parts = [buffers, handle_alone, signals, waits_for_others, subgroups, collectives, staged_threads,
-         *([pool, graph, staged_streams, first_in_a_capture, torch_operators] if on_gpu else []), dropping]
+         *([pool, graph, staged_streams, first_in_a_capture, torch_operators, operators_of_nvshmem] if on_gpu else []), dropping]
 for name in sys.argv[2:] or [part.__name__ for part in parts]:
     globals()[name.split(":")[0]](*name.split(":")[1:])
     if rank == 0:
