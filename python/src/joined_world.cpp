@@ -62,28 +62,29 @@ void joined_world::drop(std::uint64_t id) noexcept {
 }
 
 void joined_world::drop(stream&& one, PyObject* held) noexcept {
-  const auto works = [this](const stream& each) {
-    try {
-      return !left_ && !detail::is_idle(*world_, each);
-    } catch (const std::exception&) {
-      return true;
-    }
-  };
   {
     const std::lock_guard lock(table_);
     dropped_streams_.push_back({std::move(one), held});
-    for (dropped_stream& each : dropped_streams_)
-      if (each.on && !works(*each.on)) each.on.reset();
   }
   release_held();
 }
 
 void joined_world::release_held() noexcept {
+  const auto works = [this](const stream& each) {
+    try {
+      return !left_ && !detail::is_idle(*world_, each);
+    } catch (const std::exception&) {
+      return true;  // in a child of fork()
+    }
+  };
   std::vector<PyObject*> unused;
   {
     const std::lock_guard lock(table_);
-    for (const dropped_stream& each : dropped_streams_)
-      if (!each.on) unused.push_back(each.held);
+    for (dropped_stream& each : dropped_streams_) {
+      if (each.on && works(*each.on)) continue;
+      each.on.reset();
+      unused.push_back(each.held);
+    }
     std::erase_if(dropped_streams_, [](const dropped_stream& each) { return !each.on; });
   }
   for (PyObject* const each : unused) Py_DECREF(each);  // may drop more, outside of the lock

@@ -62,7 +62,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// world is left. Does not wait.
   /// @param held the arrays that its work uses; a reference, which is taken over. *Callers* with the GIL.
   void drop(stream&& one, PyObject* held) noexcept;
-  /// Lets go of arrays that streams have used which are gone by now. *Callers* with the GIL.
+  /// Destroys dropped streams that are idle, and lets go of the arrays that they have used. *Callers* with the GIL.
   void release_held() noexcept;
   /// Whether collectives that block compare their arguments: the same on all PEs.
   [[nodiscard]] bool compares() const { return compares_; }

@@ -259,12 +259,16 @@ void bind_world(nb::module_& m) {
       .def(
           "allocate",
           [](joined_world& of, std::size_t bytes, std::size_t alignment, bool zero, const std::string& call) {
+            of.release_held();
             return of.blocking([&] { return of.allocate(bytes, alignment, zero, call); });
           },
           "bytes"_a, "alignment"_a, "zero"_a, "call"_a)
       .def(
           "collect",
-          [](joined_world& of, const std::string& call) { return of.blocking([&] { return of.collect(call); }); },
+          [](joined_world& of, const std::string& call) {
+            of.release_held();
+            return of.blocking([&] { return of.collect(call); });
+          },
           "call"_a)
       .def("peer", &joined_world::peer, "ptr"_a, "bytes"_a, "pe"_a)
       .def(

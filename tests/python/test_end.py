@@ -277,7 +277,16 @@ with pgas.join() as world:
         del stream
         assert time.monotonic() - begin < 0.5
     world.p(x[:1], 1, 0)
-assert x is not None
+    y = world.zeros(4)
+    stream = world.stream()
+    world.wait_until(x[:1], "==", 2, stream=stream)
+    world.put(y, y, 0, stream=stream)
+    del y, stream
+    assert world.collect() == 0  # a stream's work uses it
+    world.p(x[:1], 2, 0)
+    end = time.monotonic() + 10
+    while world.collect() == 0:
+        assert time.monotonic() < end
 """, timeout=30).check()
 
 
