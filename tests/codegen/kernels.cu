@@ -47,8 +47,8 @@ __global__ void p_sixteen_bytes(any_context ctx, detail::vec16* dst, detail::vec
 //  registers 40
 __global__ void g_double(any_context ctx, double* out, const double* src, int pe) { *out = g(ctx, src, pe); }
 
-// A sync in front and one behind. Whole 16-byte words, eight or four loads before the first store, never through the
-// read-only path.
+// A sync in front and one behind. Whole 16-byte words, four loads before the first store, never through the read-only
+// path. What the slow path needs lies on the stack.
 //  ptx  2   bar\.sync
 //  sass 2   BAR\.SYNC
 //  callee copy_long 4+  ld\.v4\.u32
@@ -56,7 +56,6 @@ __global__ void g_double(any_context ctx, double* out, const double* src, int pe
 //  callee copy_long 0   ld\.global\.nc|\.L1::no_allocate
 //  ptx  0   ld\.global
 //  general 700
-//  stack 0
 //  registers 64
 __global__ void put_block(any_context ctx, float* dst, const float* src, std::size_t n, int pe) {
   put(ctx, this_block(), dst, src, n, pe);
@@ -71,7 +70,6 @@ __global__ void put_block(any_context ctx, float* dst, const float* src, std::si
 //  callee copy_long 8+  st\.v4\.u32
 //  callee copy_long 0   ld\.global
 //  general 700
-//  stack 0
 //  registers 64
 __global__ void get_block(any_context ctx, float* dst, const float* src, std::size_t n, int pe) {
   get(ctx, this_block(), dst, src, n, pe);
@@ -85,10 +83,9 @@ __global__ void put_thread(any_context ctx, char* dst, const char* src, std::siz
 
 // Lanes that meet work together, on whole words; who works alone is still there.
 //  callee copy_by_thread 1   activemask
-//  callee copy_coalesced 8+  ld\.relaxed\.sys\.global\.v2\.u64
-//  callee copy_coalesced 8+  st\.v4\.u32
-//  callee copy_coalesced 2   bar\.warp\.sync
-//  callee copy_long 8+  st\.v4\.u32
+//  callee copy_by_thread 4+  ld\.relaxed\.sys\.global\.v2\.u64
+//  callee copy_by_thread 8+  st\.v4\.u32
+//  callee copy_by_thread 2   bar\.warp\.sync
 //  registers 64
 __global__ void get_thread(any_context ctx, float* dst, const float* src, std::size_t n, int pe) {
   get(ctx, dst, src, n, pe);
@@ -151,7 +148,6 @@ __global__ void ibget_warp(any_context ctx, detail::vec16* dst, const detail::ve
 //  sass 0   CCTL|MEMBAR\.SC
 //  size 450
 //  general 800
-//  stack 0
 //  registers 64
 __global__ void put_signal_block(any_context ctx, float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
   put_signal(ctx, this_block(), dst, src, n, sig, 1, signal_op::set, pe);
@@ -250,7 +246,7 @@ __global__ void reduce_block(any_context ctx, std::int64_t* dst, const std::int6
 
 // All that a reduction does is out of line; this is what its callers pay, and how many threads a block may have: 512.
 //  size 260
-//  general 680
+//  general 720
 //  registers 112
 __global__ void reduce_float(any_context ctx, float* dst, const float* src, std::size_t n) {
   const context general = ctx;

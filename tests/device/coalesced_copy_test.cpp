@@ -90,7 +90,7 @@ void eight_at_once(std::uint32_t seed) {
     lanes.emplace_back([&, rank] {
       const request& r = requests[rank];
       pgas::detail::copy_coalesced<Direction, 1>(thread_lane(room, rank), target.data() + r.to + apart,
-                                                 source.data() + r.from, r.bytes);
+                                                 source.data() + r.from, static_cast<std::uint32_t>(r.bytes));
     });
   }
   for (std::thread& lane : lanes) lane.join();

@@ -124,6 +124,21 @@ class context {
       return slow_path_call(copy_, local, pe.pe(), check, direct, proxied);
     return direct(*this, moved(local, pe.pe() * team_.stride_ + bias_));
   }
+  /// The same for operations whose direct form is long, and which return nothing: it is in line only, and what check()
+  /// and proxied() need goes out of line in memory.
+  template <class T, class Check, class Direct, class Proxied>
+  PGAS_FN void by_long_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
+    std::uintptr_t distance = pe.distance();
+    if (!pe.is_found()) {
+      distance = distance_of(pe.pe() * team_.stride_ + bias_);
+      if (pe.is_slow() || flags_ != 0) PGAS_UNLIKELY {
+        slow_operation<Check, Proxied> slow{copy_, 0, pe.pe(), check, proxied};
+        if (!find_route(&slow)) return;
+        distance = slow.distance;
+      }
+    }
+    direct(*this, moved_by(local, distance));
+  }
   /// The same where the arguments have been checked.
   template <class T, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Direct direct, Proxied proxied) const {
@@ -187,6 +202,27 @@ class context {
     const std::int32_t slots = ctx.listed_slots(pe);
     if (slots < detail::routes::proxied / 2) return proxied(ctx, slots - detail::routes::proxied);
     return direct(ctx, ctx.moved(local, slots));
+  }
+  /// An operation that by_long_route() can't do itself, in the memory of its thread: a call out of line costs the
+  /// caller one address, where values would cost registers all along the caller's loops.
+  template <class Check, class Proxied>
+  struct slow_operation {
+    const context* copy;
+    std::uintptr_t distance;  ///< of a direct PE's slot from this PE's, when find_route() has found it
+    std::int32_t pe;
+    Check check;
+    Proxied proxied;
+  };
+  /// Checks the arguments and finds the route. False where the proxy has done it all.
+  template <class Slow>
+  [[nodiscard]] PGAS_COLD static bool find_route(Slow* of) {
+    const context& ctx = *of->copy;
+    of->check(ctx);
+    const std::int32_t slots = ctx.listed_slots(of->pe);
+    of->distance = ctx.distance_of(slots);
+    if (slots >= detail::routes::proxied / 2) return true;
+    of->proxied(ctx, slots - detail::routes::proxied);
+    return false;
   }
   /// The team of `n` neighbours from `first` on.
   [[nodiscard]] PGAS_HD team_view row_of(std::int32_t first, std::int32_t n, std::uint64_t state) const {

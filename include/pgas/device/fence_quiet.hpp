@@ -21,7 +21,8 @@ namespace detail {
 
 /// Checks that there is a PE `pe`, if checks are on.
 PGAS_FN void check_pe(const context& ctx, operation what, std::int32_t pe) {
-  check(ctx, what, reinterpret_cast<const char*>(ctx.my_slot_), 0, pe);
+  if (ctx.checks()) PGAS_UNLIKELY
+    check_here(checked_heap_of(ctx), what, reinterpret_cast<const char*>(ctx.my_slot_), 0, 1, pe);
 }
 
 PGAS_FN void check_pes(const context& ctx, const std::int32_t* pes, std::size_t n) {

@@ -79,7 +79,7 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
   traced_operation traced(ctx, g, operation::put);
   traced.on(ctx, pe, count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
-  ctx.by_route(
+  ctx.by_long_route(
       dst, pe, [=](const context& here) { check(here, operation::put, dst, count, pe.pe()); },
       [=](const context&, T* there) {
         copy_to(there);
@@ -97,7 +97,7 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
   traced_operation traced(ctx, g, operation::get);
   traced.on(ctx, pe, count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
-  ctx.by_route(
+  ctx.by_long_route(
       src, pe, [=](const context& here) { check(here, operation::get, src, count, pe.pe()); },
       [=](const context&, const T* there) {
         copy_from(there);

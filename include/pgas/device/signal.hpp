@@ -32,6 +32,13 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
   return op == signal_op::add ? traced_update::add : traced_update::set;
 }
 
+/// The address of `word` on the PE whose address of `known` is `there`.
+template <class T>
+[[nodiscard]] PGAS_FN signal_t* as_far(signal_t* word, const T* known, const T* there) {
+  return reinterpret_cast<signal_t*>(reinterpret_cast<std::uintptr_t>(word) + reinterpret_cast<std::uintptr_t>(there) -
+                                     reinterpret_cast<std::uintptr_t>(known));
+}
+
 /// Every put_signal(). @param copy_to stores the data at an address that load and store reach
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
@@ -40,11 +47,11 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   traced.on(ctx, pe, count * sizeof(T));
   traced.updates(ctx, sig, value, traced_as(op));
   g.sync();  // earlier accesses of the group's threads are covered
-  ctx.by_route(
+  ctx.by_long_route(
       dst, pe,
       [=](const context& here) {
         check(here, operation::put_signal, dst, count, pe.pe());
-        check(here, operation::put_signal, sig, pe.pe());
+        check(here, operation::put_signal, sig, 1, pe.pe());
         check_sound(here, operation::put_signal, sig, known(op));
       },
       [=](const context& here, T* there) {
@@ -52,11 +59,12 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
         g.sync();
         if (here.has_proxied()) PGAS_UNLIKELY
           drain_by_leader(proxy_queue_of(here), g, operation::put_signal, -1);
-        if (g.thread_rank() == 0) signal_release(here.remote(sig, pe), value, op);
+        if (g.thread_rank() == 0) signal_release(as_far(sig, dst, there), value, op);
       },
       [=](const context& here, std::int32_t proxied_pe) {
-        proxied_put_signal(proxied_copy{proxy_queue_of(here), proxied_pe, dst, src, count * sizeof(T), When},
-                           {sig, value, op}, g);
+        const proxied_copy data{proxy_queue_of(here), proxied_pe, dst, src, count * sizeof(T), When};
+        const trailing_signal after{sig, value, op};
+        proxied_put_signal(&data, &after, g);
       });
 }
 

@@ -12,8 +12,9 @@
 ///   distance from its first, so that addresses cost no registers. All threads share the rest that is smaller than a
 ///   tile for each, predicated instead of a ladder of smaller loops. Groups of fewer than 32 threads do the same thread
 ///   by thread.
-/// * The bodies are out of line and know the group by rank and size only: one copy of the code per kind. They stay
-///   below 64 registers, so that a kernel of 1024 threads may call them.
+/// * The bodies are out of line and know the group by rank and size only: one copy of the code per kind. With the
+///   values that a caller's loop keeps across the call they stay below 64 registers, so that blocks of 1024 threads
+///   launch (tests/codegen/loops.cu).
 #pragma once
 
 #include "pgas/detail/isa/ptx_copy.hpp"
@@ -38,12 +39,11 @@ template <PGAS_IS(group) G>
 template <class T>
 inline constexpr std::size_t unit_of = alignof(T) < 16 ? alignof(T) : 16;
 
-/// How much each thread has in flight: 16-byte words.
-inline constexpr std::uint32_t unroll_get = 8;  ///< gets, puts of small groups
-inline constexpr std::uint32_t unroll_put = 4;  ///< puts of large groups
-inline constexpr std::uint32_t shifted = 3;     ///< words shifted together: each takes twice the registers
-inline constexpr std::uint32_t large_group = 512;
-inline constexpr std::uint32_t inline_words = 4;  ///< of each thread: copied in line
+/// How much each thread has in flight: 16-byte words. Eight would take a loop around a put or get beyond 64 registers,
+/// which is what threads of a block of 1024 have.
+inline constexpr std::uint32_t copies_in_flight = 4;
+inline constexpr std::uint32_t shifted = 2;      ///< words shifted together: each takes twice the registers
+inline constexpr std::uint32_t short_words = 4;  ///< of each thread at most in copy_short()
 
 /// How far ahead one thread alone prefetches, as its registers hold too few words to cover a load's latency.
 inline constexpr std::size_t prefetch_bytes = 2048;
@@ -138,9 +138,10 @@ PGAS_FN void forget_cached() {
 }
 
 /// `n` aligned words, both sides congruent. One thread alone loads them through L1, where it has prefetched them.
-template <direction Direction, std::uint32_t Depth, std::uint32_t Lanes>
+template <direction Direction, std::uint32_t Lanes>
 PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, slice me) {
-  using tile = tiling<Depth, Lanes>;
+  constexpr std::uint32_t depth = copies_in_flight;
+  using tile = tiling<depth, Lanes>;
   constexpr space from = Lanes == 1 ? space::any : source_space<Direction>;
   if constexpr (Lanes == 1) forget_cached<Direction>();
   const tile mine(me);
@@ -152,18 +153,18 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sli
       if constexpr (Lanes == 1) {
         if (left > prefetch_bytes + mine.start) prefetch(src + prefetch_bytes);
       }
-      vec16 v[Depth];
+      vec16 v[depth];
       PGAS_UNROLL
-      for (std::uint32_t i = 0; i < Depth; ++i) v[i] = load16<from>(src + i * tile::hop);
+      for (std::uint32_t i = 0; i < depth; ++i) v[i] = load16<from>(src + i * tile::hop);
       PGAS_UNROLL
-      for (std::uint32_t i = 0; i < Depth; ++i) store16<target_space<Direction>>(dst + i * tile::hop, v[i]);
+      for (std::uint32_t i = 0; i < depth; ++i) store16<target_space<Direction>>(dst + i * tile::hop, v[i]);
     }
     src += mine.step;
     dst += mine.step;
   }
   if (left == 0) return;
   // Less than a tile for each: all threads take part, so that no warp does all of it.
-  constexpr std::uint32_t batch = Depth / 2;
+  constexpr std::uint32_t batch = depth / 2;
   const std::uint32_t hop = me.size * 16;
   src -= mine.start;
   dst -= mine.start;
@@ -209,13 +210,13 @@ PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_
   }
 }
 
-/// Everything but the choice of depth. @param bytes a multiple of Unit
-template <direction Direction, std::size_t Unit, std::uint32_t Depth, std::uint32_t Lanes>
+/// A copy by tiles of `Lanes` threads. @param bytes a multiple of Unit
+template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
-  if constexpr (Unit == 16) return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
+  if constexpr (Unit == 16) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   if constexpr (Lanes > 1) {
     // Most copies have no ends: a separate path, as all warps of a block execute every instruction.
-    if (aligned16(dst, src, bytes)) return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
+    if (aligned16(dst, src, bytes)) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   }
   if constexpr (Unit < 16) {
     std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
@@ -224,7 +225,7 @@ PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, 
     if (shift == 0) {
       if (head > bytes) head = bytes;
       n = (bytes - head) / 16;
-      copy_words<Direction, Depth, Lanes>(dst + head, src + head, n, me);
+      copy_words<Direction, Lanes>(dst + head, src + head, n, me);
     } else {
       if (head < shift) head += 16;  // else the first aligned source word would begin before the source
       if (bytes + shift >= head + 32) n = (bytes + shift - head) / 16 - 1;  // the last word's upper half ends inside
@@ -239,16 +240,22 @@ PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, 
   }
 }
 
-/// copy_bulk() with the unrolling that suits the group: one call.
+/// copy_bulk() by whole warps, or by threads where the group is smaller than a warp.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   if (me.size < 32) {
-    copy_bulk<Direction, Unit, unroll_get, 1>(dst, src, bytes, me);
-  } else if (Direction == direction::put && me.size >= large_group) {
-    copy_bulk<Direction, Unit, unroll_put, 32>(dst, src, bytes, me);
+    copy_bulk<Direction, Unit, 1>(dst, src, bytes, me);
   } else {
-    copy_bulk<Direction, Unit, unroll_get, 32>(dst, src, bytes, me);
+    copy_bulk<Direction, Unit, 32>(dst, src, bytes, me);
   }
+}
+
+/// A few aligned words for each thread, short_words at most. Out of line: in line their registers would come on top of
+/// those of the caller's loop.
+template <direction Direction>
+PGAS_OUTLINE void copy_short(std::byte* dst, const std::byte* src, std::uint32_t bytes, slice me) {
+  copy_few_words<source_space<Direction>, target_space<Direction>, short_words>(dst, src, bytes, me.rank * 16,
+                                                                                me.size * 16);
 }
 
 /// At most four units by one thread: no call, and straight-line code where their number is known.
@@ -281,9 +288,11 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
     copy_few<Direction, unit>(to, from, units);
   } else if (units <= (unit >= 4 || me.size <= 32 ? me.size : 32)) {  // at most one access for each thread
     if (me.rank < units) copy_few<Direction, unit>(to + me.rank * unit, from + me.rank * unit, 1);
-  } else if (!single<G> && bytes <= std::size_t{inline_words} * 16 * me.size && aligned16(to, from, bytes)) {
-    copy_few_words<source_space<Direction>, target_space<Direction>, inline_words>(
-        to, from, static_cast<std::uint32_t>(bytes), me.rank * 16, me.size * 16);
+  } else if (!single<G> && bytes <= std::size_t{16} * me.size && aligned16(to, from, bytes)) {
+    copy_few_words<source_space<Direction>, target_space<Direction>, 1>(to, from, static_cast<std::uint32_t>(bytes),
+                                                                        me.rank * 16, me.size * 16);
+  } else if (!single<G> && bytes <= std::size_t{short_words} * 16 * me.size && aligned16(to, from, bytes)) {
+    copy_short<Direction>(to, from, static_cast<std::uint32_t>(bytes), me);
   } else {
     copy_long<Direction, unit>(to, from, bytes, me);
   }
@@ -296,8 +305,8 @@ PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, st
   if (head > bytes) head = bytes;
   const std::size_t end = head + (bytes - head) / 16 * 16;
   const std::uint32_t hop = me.size * 16;
-  for (std::size_t at = head + me.rank * 16; at < end; at += unroll_put * hop) {
-    copy_few_words<space::any, space::heap, unroll_put>(dst, src, end, at, hop);
+  for (std::size_t at = head + me.rank * 16; at < end; at += copies_in_flight * hop) {
+    copy_few_words<space::any, space::heap, copies_in_flight>(dst, src, end, at, hop);
   }
   copy_ends<direction::put, 1>(dst, src, bytes, static_cast<std::uint32_t>(head),
                                static_cast<std::uint32_t>(bytes - end), me);

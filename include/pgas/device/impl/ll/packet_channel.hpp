@@ -237,9 +237,10 @@ template <PGAS_IS(group) G>
 PGAS_FN void send_proxied(const context& ctx, const G& g, const channel_state& now, std::uint32_t number,
                           const void* src, std::size_t bytes) {
   const auto* const its = reinterpret_cast<const box_header*>(now.out);
-  proxied_put_signal(proxied_copy{proxy_queue_of(ctx), ctx.team().world_pe(now.pe), now.place(now.out, number), src,
-                                  bytes, completion::local_done},
-                     {&its->arrived[number & 1], number, signal_op::set}, g);
+  const proxied_copy data{proxy_queue_of(ctx),   ctx.team().world_pe(now.pe), now.place(now.out, number), src, bytes,
+                          completion::local_done};
+  const trailing_signal after{&its->arrived[number & 1], number, signal_op::set};
+  proxied_put_signal(&data, &after, g);
 }
 
 /// Waits for a message from the proxy, and copies it; ends the group if it gives up. *Callers* all threads of the

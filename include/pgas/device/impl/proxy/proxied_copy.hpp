@@ -79,8 +79,8 @@ template <direction Direction>
 
 /// Submits a put with a trailing signal: of `bytes` from `local`, of `local` itself, or the signal alone, by the kind.
 /// False if it gave up.
-[[nodiscard]] PGAS_COLD bool submit_signal(proxy_queue queue, op_info about, command_kind kind, std::uint64_t local,
-                                           std::size_t bytes, trailing_signal signal, completion when) {
+[[nodiscard]] PGAS_FN bool submit_signal(proxy_queue queue, op_info about, command_kind kind, std::uint64_t local,
+                                         std::size_t bytes, trailing_signal signal, completion when) {
   const bool waits = when == completion::local_done && kind == command_kind::put_signal;
   reserved_answer answers{no_answer, 0};
   if (waits) {
@@ -116,6 +116,23 @@ struct proxied_copy {
   std::size_t bytes;
   completion when;
 };
+
+/// Submits a put with a signal by the command that fits, or the signal alone where the data has gone before. False if
+/// it gave up.
+[[nodiscard]] PGAS_COLD bool submit_put_signal(const proxied_copy* call, const trailing_signal* signal,
+                                               bool data_is_sent) {
+  const op_info about{operation::put_signal, call->pe, call->queue.offset(call->remote)};
+  const std::size_t bytes = data_is_sent ? 0 : call->bytes;
+  auto kind = command_kind::put_signal;
+  auto local = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(call->local));
+  if (bytes == 0) {
+    kind = command_kind::signal;
+  } else if (bytes <= sizeof(std::uint64_t)) {
+    kind = command_kind::put_value_signal;
+    local = pack_payload(static_cast<const std::byte*>(call->local), bytes).word[0];
+  }
+  return submit_signal(call->queue, about, kind, local, bytes, *signal, call->when);
+}
 
 /// put(), put_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
@@ -177,25 +194,19 @@ PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const vo
   exit_if_lost(g, lost, when);
 }
 
-/// put_signal(), put_signal_nbi(). *Callers* all threads of the group.
+/// put_signal(), put_signal_nbi(). *Callers* all threads of the group. (The arguments are in the memory of the thread,
+/// and what one thread does has a function of its own: values that are live across calls cost the kernel registers.)
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_put_signal(proxied_copy call, trailing_signal signal, G g) {
-  const op_info about{operation::put_signal, call.pe, call.queue.offset(call.remote)};
-  auto kind = command_kind::put_signal;
-  auto local = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(call.local));
-  std::size_t bytes = call.bytes;
+PGAS_COLD void proxied_put_signal(const proxied_copy* call, const trailing_signal* signal, G g) {
+  const bool in_pieces = call->bytes > sizeof(payload) ? !is_global(call->local) : call->bytes > sizeof(std::uint64_t);
   bool lost = false;
-  if (bytes <= sizeof(std::uint64_t)) {
-    kind = bytes != 0 ? command_kind::put_value_signal : command_kind::signal;
-    if (g.thread_rank() == 0) local = pack_payload(static_cast<const std::byte*>(call.local), bytes).word[0];
-  } else if (bytes <= sizeof(payload) || !is_global(call.local)) {
-    lost = !put_inline(call.queue, about, call.local, bytes, slice_of(g));
+  if (in_pieces) {
+    lost = !put_inline(call->queue, {operation::put_signal, call->pe, call->queue.offset(call->remote)}, call->local,
+                       call->bytes, slice_of(g));
     g.sync();
-    kind = command_kind::signal;
-    bytes = 0;
   }
-  if (g.thread_rank() == 0 && !lost) lost = !submit_signal(call.queue, about, kind, local, bytes, signal, call.when);
-  exit_if_lost(g, lost, call.when);
+  if (g.thread_rank() == 0 && !lost) lost = !submit_put_signal(call, signal, in_pieces);
+  exit_if_lost(g, lost, call->when);
 }
 
 }  // namespace pgas::detail

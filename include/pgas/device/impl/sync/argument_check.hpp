@@ -63,9 +63,18 @@ PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile
   leave_bad_argument(heap.control, heap.my_slot, why, what, pe, offset, bytes);
   end_thread();
 }
-PGAS_COLD void check_out_of_line(checked_heap heap, operation what, const volatile void* local, std::uint64_t bytes,
-                                 std::size_t alignment, std::int32_t pe) {
-  check_here(heap, what, local, bytes, alignment, pe);
+
+/// An access to an array, in the memory of its thread: the call costs its caller one address.
+struct checked_access {
+  checked_heap heap;
+  operation what;
+  std::int32_t pe;
+  const volatile void* local;
+  std::uint64_t bytes;
+  std::size_t alignment;
+};
+PGAS_COLD void check_access(const checked_access* of) {
+  check_here(of->heap, of->what, of->local, of->bytes, of->alignment, of->pe);
 }
 
 /// Ends the thread for an argument that is no address.
@@ -97,8 +106,9 @@ template <class T>
 PGAS_FN void check(const context& ctx, operation what, const T* local, std::size_t count, std::int32_t pe) {
   constexpr std::uint64_t huge = ~std::uint64_t{0};
   if (ctx.checks()) PGAS_UNLIKELY {
-    check_out_of_line(checked_heap_of(ctx), what, local, count > huge / sizeof(T) ? huge : count * sizeof(T),
-                      alignof(T), pe);
+    const checked_access access{
+        checked_heap_of(ctx), what, pe, local, count > huge / sizeof(T) ? huge : count * sizeof(T), alignof(T)};
+    check_access(&access);
   }
 }
 

@@ -56,8 +56,9 @@ PGAS_COLD std::uint64_t signature_of(context ctx, collective_call call, std::uin
 /// Ends the thread unless `local` has `count` elements of symmetric memory; for none it may be any address.
 template <class T>
 PGAS_FN void check_buffer(const context& ctx, operation what, const T* local, std::uint64_t count) {
-  if (count != 0)
-    check_out_of_line(checked_heap_of(ctx), what, local, times(count, sizeof(T)), alignof(T), ctx.my_pe());
+  if (count == 0) return;
+  const checked_access access{checked_heap_of(ctx), what, ctx.my_pe(), local, times(count, sizeof(T)), alignof(T)};
+  check_access(&access);
 }
 
 /// Ends the thread unless `root` is a member.
