@@ -77,14 +77,13 @@ void cuda_stream_order::record_late(cudaStream_t captured) {
   if (lives) {
     if (capture_of(last_).id != 0) {
       // What is captured now follows the stream's earlier work where the graph is launched on this stream. Elsewhere it
-      // does not, and nothing here can order it (collective.hpp asks the program to synchronise the stream):
-      // - CUDA tells a library neither that a capture begins nor that a graph is launched. Of a stream in a capture it
-      //   takes no record of earlier work, no query and no synchronisation: each invalidates the capture, and so does a
-      //   record of the whole context (cuCtxRecordEvent), or of the legacy default stream where the stream is blocking.
+      // does not, and nothing here can order it: collective.hpp asks the program to synchronise the stream.
+      // - CUDA tells a library neither that a capture begins nor that a graph is launched. It refuses a record of the
+      //   earlier work of a stream in a capture, a query and a synchronisation, and invalidates the capture; a record
+      //   of the whole context (cuCtxRecordEvent) does the same.
       // - An event after each eager collective would do. It costs 0.5 us, and the early set-up of the next kernel.
-      // - A counter in memory that eager collectives advance takes a store by the last block of each grid, and a
-      // counter
-      //   of blocks before it, in all of them.
+      // - So would a count in memory of the eager collectives that have ended. Every grid would have to count its own
+      //   blocks first, since the last block to end writes it.
       // - Refusing the capture would refuse what most programs do: a first call, and then a capture of the same stream,
       //   whose graph is launched there.
       if (last_ == captured) return;
