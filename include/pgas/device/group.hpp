@@ -248,8 +248,10 @@ namespace detail {
 /// Linear index of the calling block in its grid, and of the calling thread in its block; for failure records.
 [[nodiscard]] PGAS_FN std::uint32_t place_block() { return block::block_rank(); }
 [[nodiscard]] PGAS_FN std::uint32_t place_thread() { return block::thread_rank(); }
-/// A number that tells apart the threads of two launches with equal indices.
+/// The number of the launch: threads of two launches may have equal indices.
 [[nodiscard]] PGAS_FN std::uint32_t place_launch() { return launch_number(); }
+/// The places that an answer of such a thread may take.
+inline constexpr std::uint32_t place_tries = 1;
 }  // namespace detail
 
 #else
@@ -306,9 +308,11 @@ class named_group {
 namespace detail {
 [[nodiscard]] inline std::uint32_t place_block() { return this_cpu_thread.block; }
 [[nodiscard]] inline std::uint32_t place_thread() { return this_cpu_thread.thread; }
-[[nodiscard]] inline std::uint32_t place_launch() {  // threads of the system have different addresses
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&this_cpu_thread) / alignof(cpu_thread_id));
+[[nodiscard]] inline std::uint32_t place_launch() {
+  const void* const of = this_cpu_thread.grid != nullptr ? this_cpu_thread.grid : static_cast<void*>(&this_cpu_thread);
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(of) * 0x9e37'79b9'7f4a'7c15u >> 32);
 }
+inline constexpr std::uint32_t place_tries = 4;  // numbers of launches are no sequence here
 }  // namespace detail
 
 #endif

@@ -138,6 +138,7 @@ struct cpu_thread_id {
   std::uint32_t block = 0;
   std::uint32_t thread = 0;
   cpu_block_state* state = nullptr;  ///< the block's; null outside of one
+  const void* grid = nullptr;        ///< the same for all blocks of a launch; null outside of one
 };
 inline thread_local cpu_thread_id this_cpu_thread;
 
@@ -215,7 +216,9 @@ namespace detail {
 class cpu_thread_scope {
  public:
   explicit cpu_thread_scope(const cpu_block& block) : before_(this_cpu_thread) {
-    this_cpu_thread = {block.block_rank(), block.thread_rank(), &block.state()};
+    const void* const grid = block.grid_state();
+    this_cpu_thread = {block.block_rank(), block.thread_rank(), &block.state(),
+                       grid != nullptr ? grid : &block.state()};
   }
   ~cpu_thread_scope() { this_cpu_thread = before_; }
   cpu_thread_scope(const cpu_thread_scope&) = delete;

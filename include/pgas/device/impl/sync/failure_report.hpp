@@ -52,22 +52,22 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
 
 /// A record for the answer to the host's question; null where this thread has answered it, or there is no room. Places
 /// are claimed in device memory, as few links give a GPU atomic operations on host memory. Threads of one block have
-/// places of their own, and so have first threads of blocks, as far as there are any; a thread of another launch with
-/// the same indices takes the second place. (Two tries: a wait has few registers to spare, and the waits of its kernel
-/// as few as the one that takes most.)
+/// places of their own, and so have first threads of blocks, as far as there are any, and threads of the next launch
+/// with the same indices. (One try on a GPU: a wait has few registers to spare, and the waits of its kernel as few as
+/// the one that takes most.)
 [[nodiscard]] PGAS_COLD failure_record* claim_answer(control_block* control, std::uintptr_t my_slot,
                                                      std::uint32_t question) {
-  std::uint32_t place = (place_block() * 67 + place_thread()) % most_answers;
-  const std::uint32_t indices = place_block() * 1024 + place_thread();
-  const std::uint64_t mine = std::uint64_t{question} << 32 | (indices ^ place_launch() * 0x9e3779b1u);
-  auto* const claims = reinterpret_cast<std::uint64_t*>(my_slot + internal_area::answer_claims);
+  const std::uint32_t launch = place_launch();
+  std::uint32_t place = (place_block() * 67 + place_thread() + launch * 41) % most_answers;
+  const std::uint64_t mine =
+      std::uint64_t{question} << 32 | ((place_block() * 1024 + place_thread()) ^ launch * 0x9e3779b1u);
   PGAS_ROLLED
-  for (int tries = 0; tries < 2; ++tries) {
-    const std::uint64_t there = load_relaxed(claims + place);
+  for (std::uint32_t tries = 0; tries < place_tries; ++tries) {
+    auto* const claim = reinterpret_cast<std::uint64_t*>(my_slot + internal_area::answer_claims) + place;
+    const std::uint64_t there = load_relaxed(claim);
     if (there == mine) return nullptr;
-    if (there >> 32 != question && compare_exchange(claims + place, there, mine) == there)
-      return control->answers + place;
-    place = (place + most_answers / 2) % most_answers;
+    if (there >> 32 != question && compare_exchange(claim, there, mine) == there) return control->answers + place;
+    place = (place + 1) % most_answers;
   }
   store_relaxed(&control->unanswered, question);
   return nullptr;
