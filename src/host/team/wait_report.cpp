@@ -184,6 +184,8 @@ pe_waits wait_report::collect() {
     if (load(one.complete) != questions_) continue;
     found.kernels.push_back(wait_of(one));
   }
+  // Their places depend on the launch.
+  std::ranges::sort(found.kernels, {}, [](const kernel_wait& one) { return std::pair(one.block, one.thread); });
   found.crowd = crowd_in(found.kernels);
   found.more = load(control_->unanswered) == questions_;
   if (proxy_ != nullptr) found.commands = proxy_->awaited();
