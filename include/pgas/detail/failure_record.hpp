@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
+#include "pgas/detail/proxy_bell.hpp"
 
 namespace pgas::detail {
 
@@ -116,6 +117,7 @@ struct alignas(128) control_block {
   alignas(128) failure_record record;
   failure_record answers[most_answers];
   std::uint32_t unanswered;  ///< the last question that some waits had no room to answer
+  proxy_bell bell;           ///< of this PE's proxy
 };
 static_assert(sizeof(control_block) % 128 == 0);
 

@@ -1,8 +1,13 @@
 /// @file
-/// How threads poll: where a search of several words starts, and how often threads of the host yield.
+/// How threads poll: where a search of several words starts, and how threads of the host let others run.
 #pragma once
 
 #include "pgas/detail/isa/ptx_memory.hpp"
+#include "pgas/detail/proxy_bell.hpp"
+
+#if !defined(__CUDACC__)
+#include <sys/prctl.h>
+#endif
 
 namespace pgas::detail {
 
@@ -36,16 +41,101 @@ class yield_rhythm {
   std::uint32_t apart_ = 0;
   std::uint32_t to_leave_out_ = 0;
 };
+
+/// Whether the calling thread shares its core with a thread that computes. A yield to such a thread lasts its whole
+/// time slice, some milliseconds, while a thread whose timer expires soon has the core. After a yield of that length
+/// the waits of the thread therefore sleep, for a period that doubles while such a yield comes soon after it.
+class core_sharing {
+ public:
+  [[nodiscard]] bool crowded(std::uint64_t now_ns) const noexcept { return now_ns < until_; }
+  [[nodiscard]] bool crowded() const noexcept { return until_ != 0 && crowded(clock_ns()); }
+  /// The thread has yielded.
+  void yielded(std::uint64_t before_ns, std::uint64_t after_ns) noexcept {
+    if (after_ns - before_ns >= time_slice_ns) {
+      period_ = period_ == 0 ? shortest_period_ns : period_ < longest_period_ns ? 2 * period_ : period_;
+      until_ = after_ns + period_;
+    } else if (until_ != 0 && after_ns - until_ >= (period_ < turn_ns ? turn_ns : period_)) {
+      period_ = until_ = 0;
+    }
+  }
+
+  [[nodiscard]] static core_sharing& of_this_thread() noexcept {
+    thread_local core_sharing mine;
+    return mine;
+  }
+
+ private:
+  /// Shorter than the time slices of Linux, longer than a polling thread takes for a message.
+  static constexpr std::uint64_t time_slice_ns = 500'000;
+  /// Shorter than the yield before it: a core that was shared for a moment only costs little.
+  static constexpr std::uint64_t shortest_period_ns = 1'000'000;
+  /// In this time the turn of a thread that computes comes.
+  static constexpr std::uint64_t turn_ns = 8'000'000;
+  /// The yield at its end costs a fiftieth of this.
+  static constexpr std::uint64_t longest_period_ns = 256'000'000;
+
+  std::uint64_t period_ = 0;
+  std::uint64_t until_ = 0;
+};
+
+/// How long a thread sleeps that has waited for so long: a quarter of it. Less than 20 us is too short for another
+/// thread to get the core. The limit is short even where what the thread waits for wakes it: a kernel that preempts
+/// lazily lets a thread that another core wakes run at its next tick, some milliseconds later, but at once if a timer
+/// of its own core expires.
+[[nodiscard]] constexpr std::uint64_t sleep_after(std::uint64_t waited_ns) noexcept {
+  constexpr std::uint64_t shortest_ns = 20'000;
+  constexpr std::uint64_t longest_ns = 1'000'000;
+  const std::uint64_t quarter = waited_ns / 4;
+  return quarter < shortest_ns ? shortest_ns : quarter > longest_ns ? longest_ns : quarter;
+}
+
+/// While it lives, the timers of the calling thread are not late by its slack, 50 us by default.
+class precise_timers {
+ public:
+  precise_timers() noexcept : before_(::prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0)) {
+    if (before_ > 1) ::prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+  }
+  ~precise_timers() {
+    if (before_ > 1) ::prctl(PR_SET_TIMERSLACK, before_, 0, 0, 0);
+  }
+  precise_timers(const precise_timers&) = delete;
+  precise_timers& operator=(const precise_timers&) = delete;
+
+ private:
+  const int before_;
+};
+
+/// Sleeps until the proxy has done something, or for sleep_after() so long: the word may be written by another thread,
+/// which wakes nobody.
+PGAS_COLD void sleep_waiting(const proxy_bell* bell, std::uint64_t waited_ns) {
+  const std::uint64_t limit = sleep_after(waited_ns);
+  const precise_timers precise;
+  if (bell == nullptr) {
+    const std::uint32_t nobody_changes = 0;
+    return sleep_on(nobody_changes, 0, limit);
+  }
+  thread_local const proxy_bell* known = nullptr;
+  thread_local std::uint32_t seen = 0;
+  if (known == bell) sleep_until_rung(*bell, seen, limit);
+  known = bell;
+  seen = times_rung(*bell);
+}
 #endif
 
-/// Lets other threads run, where the calling thread has polled for a while. GPU threads go on.
-PGAS_FN void yield_now_and_then() {
+/// Lets other threads run, where the calling thread has polled for a while. GPU threads go on. @param bell of the proxy
+/// that the thread may be waiting for; null: it waits for none @param waited_ns how long it has waited
+PGAS_FN void yield_now_and_then([[maybe_unused]] const proxy_bell* bell = nullptr,
+                                [[maybe_unused]] std::uint64_t waited_ns = 0) {
 #if !defined(__CUDACC__)
+  core_sharing& core = core_sharing::of_this_thread();
+  if (core.crowded()) return sleep_waiting(bell, waited_ns);
   thread_local yield_rhythm mine;
   if (!mine.due()) return;
   const std::uint64_t before = clock_ns();
   yield_waiting();
-  mine.came_back(clock_ns() - before);
+  const std::uint64_t after = clock_ns();
+  mine.came_back(after - before);
+  core.yielded(before, after);
 #endif
 }
 

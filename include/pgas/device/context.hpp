@@ -13,7 +13,7 @@ namespace detail {
 
 /// Changes whenever pgas::context or a struct of detail/failure_record.hpp or detail/team_state_layout.hpp changes its
 /// layout or meaning.
-inline constexpr std::uint32_t abi_version = 12;
+inline constexpr std::uint32_t abi_version = 13;
 
 /// The distance in slots from this PE's slot to that of member `pe` of a team, where arithmetic does not tell: the team
 /// is a list, some PEs are proxied and have no slot, or the slots do not lie in a row. Of a proxied one:

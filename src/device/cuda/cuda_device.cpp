@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "device/cuda/kernels/kernels.hpp"
+#include "pgas/detail/poll_fairness.hpp"
 
 namespace pgas::detail::cuda {
 
@@ -241,7 +242,7 @@ void cuda_device::synchronize(stream_handle stream) {
     if (polls >= quick_polls)
       std::this_thread::sleep_for(std::chrono::microseconds(20));
     else if (polls >= short_polls)
-      std::this_thread::yield();
+      yield_now_and_then();
   }
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "host/team/world_state.hpp"
+#include "pgas/detail/poll_fairness.hpp"
 #include "pgas/rma.hpp"
 
 namespace pgas {
@@ -53,15 +54,16 @@ class host_lock_words {
     const auto begin = clock::now();
     const auto limit = state_.settings().wait_timeout;
     const detail::waiting_call waiting(state_, what_);
-    for (unsigned pauses = 0; !holds(); ++pauses) {
+    for (unsigned sleeps = 0; !holds();) {
       state_.check();
-      if (limit.count() > 0 && clock::now() - begin > limit) throw state_.with_stopped_pe(timed_out(pe, limit));
-      if (pauses < 64)
-        std::this_thread::yield();
+      const auto waited = clock::now() - begin;
+      if (limit.count() > 0 && waited > limit) throw state_.with_stopped_pe(timed_out(pe, limit));
+      if (waited < std::chrono::microseconds(30))
+        detail::yield_now_and_then();
       else {
         state_.calls().waits_for(
             {state_.context().offset(lock_), lock_word::holds, 0, static_cast<std::int32_t>(cmp::eq), pe});
-        std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000u, 10 + (pauses - 64) / 4)));
+        std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000u, 10 + sleeps++ / 4)));
       }
     }
     return true;

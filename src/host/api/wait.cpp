@@ -20,6 +20,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+constexpr auto poll_for = std::chrono::microseconds(30);
+
 /// A word that does not satisfy the comparison yet.
 struct missing_word {
   std::size_t index = no_index;
@@ -88,6 +90,11 @@ class word_poll {
   std::vector<bool> met_;
 };
 
+/// Of the proxy that writes the words, where it is known that a proxy does.
+[[nodiscard]] const proxy_bell* bell_of(world_state& state) {
+  return state.kind() == heap_kind::host ? &state.context().control_->bell : nullptr;
+}
+
 /// The pauses and the time limit of one wait.
 class wait_backoff {
  public:
@@ -108,21 +115,20 @@ class wait_backoff {
                       state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen)));
     }
     // Short waits poll; long ones sleep up to 1 ms at a time, which keeps their cost low.
-    if (pauses_ < 64)
-      std::this_thread::yield();
+    if (clock::now() - begin_ < poll_for)
+      yield_now_and_then(bell_of(state_));
     else {
       state_.calls().waits_for({state_.context().offset(set_.words) + missing.index * size_of(set_.as),
                                 missing.expected, missing.seen, static_cast<std::int32_t>(set_.compare), -1});
-      std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000u, 10 + (pauses_ - 64) / 4)));
+      std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000u, 10 + sleeps_++ / 4)));
     }
-    ++pauses_;
   }
 
  private:
   world_state& state_;
   const word_set& set_;
   clock::time_point begin_ = clock::now();
-  unsigned pauses_ = 0;
+  unsigned sleeps_ = 0;
 };
 
 template <class Call>

@@ -12,7 +12,7 @@ constexpr std::uint32_t log2_answers = 6;
 
 }  // namespace
 
-host_producer::host_producer(proxy_thread& through) : through_(through), ring_(log2_commands, log2_answers) {
+host_producer::host_producer(proxy_thread& through) : through_(through), ring_(log2_commands, log2_answers, true) {
   through_.add_ring(ring_.consumer());
 }
 

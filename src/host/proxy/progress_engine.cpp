@@ -227,6 +227,14 @@ void progress_engine::add_ring(ring& source) {
   rings_.push_back(std::make_unique<in_flight_commands>(source, state_.settings.n, state_.settings.events));
 }
 
+bool progress_engine::has_silent_rings() const noexcept {
+  return std::any_of(rings_.begin(), rings_.end(), [](const auto& each) { return !each->source()->producers_wake(); });
+}
+
+bool progress_engine::has_commands() const noexcept {
+  return std::any_of(rings_.begin(), rings_.end(), [](const auto& each) { return each->source()->next() != nullptr; });
+}
+
 void progress_engine::remove_ring(const ring& source) {
   for (auto each = rings_.begin(); each != rings_.end(); ++each) {
     if ((*each)->source() != &source) continue;

@@ -116,6 +116,10 @@ class progress_engine final : public transport_events {
   void add_ring(ring& source);
   void remove_ring(const ring& source);
   [[nodiscard]] bool has_rings() const noexcept { return !rings_.empty(); }
+  /// One of them has producers that can't wake the proxy.
+  [[nodiscard]] bool has_silent_rings() const noexcept;
+  /// A ring has a command that was not taken.
+  [[nodiscard]] bool has_commands() const noexcept;
 
   /// The commands for whose answers producers wait, at most `most`.
   [[nodiscard]] std::vector<awaited_command> awaited(std::size_t most) const;

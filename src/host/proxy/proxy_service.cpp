@@ -82,8 +82,10 @@ proxy_service::proxy_service(const control_plane& everyone, const domains& direc
     heads_ = {device, ring_view::heads_bytes(log2_answers)};
     units_ = {device, workspace_view::bytes(log2_units)};
     next_ = {device, workspace_view::words_bytes(log2_units)};
-    ring_ = std::make_unique<ring>(
-        ring::lay_out(shared_.on_host(), shared_.on_device(), heads_.get(), log2_commands, log2_answers));
+    ring::memory where =
+        ring::lay_out(shared_.on_host(), shared_.on_device(), heads_.get(), log2_commands, log2_answers);
+    where.producers_wake = device.properties().kind == heap_kind::host;
+    ring_ = std::make_unique<ring>(where);
   });
   std::vector<blob> addresses = exchange_addresses(everyone, failed, address);  // throws where there is no proxy
   proxy_->connect(std::move(addresses));

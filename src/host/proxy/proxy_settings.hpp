@@ -7,6 +7,8 @@
 #include <functional>
 #include <string>
 
+#include "pgas/detail/proxy_bell.hpp"
+
 namespace pgas::trace {
 class recorder;
 }
@@ -24,6 +26,7 @@ struct proxy_settings {
   /// of the proxy but wake().
   std::function<void(int pe, const std::string& what)> failed;
 
+  proxy_bell* bell = nullptr;  ///< of the control block that producers know; null: no thread is woken by this proxy
   trace::recorder* events = nullptr;  ///< records each command from its start until it is complete; null: nobody does
 
   std::size_t eager_bytes = std::size_t{8} << 10;    ///< the most that travels in a message with other operations

@@ -1,13 +1,11 @@
 #include "host/proxy/proxy_thread.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
+#include "common/thread.hpp"
 #include "host/proxy/progress_engine.hpp"
 #include "pgas/detail/poll_fairness.hpp"
 #include "pgas/error.hpp"
@@ -18,11 +16,10 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// A kernel can't wake the thread. After the last command it therefore polls, then sleeps briefly, then waits.
+// A kernel on a GPU can't wake the thread. After the last command it therefore polls, then sleeps briefly, then waits.
 constexpr auto poll_for = std::chrono::microseconds(50);
 constexpr auto nap_for = std::chrono::milliseconds(5);
 constexpr auto nap = std::chrono::microseconds(20);
-constexpr auto longest_wait = std::chrono::milliseconds(1);
 constexpr auto wait_without_rings = std::chrono::milliseconds(100);
 constexpr std::size_t most_awaited = 32;
 
@@ -31,10 +28,14 @@ constexpr std::size_t most_awaited = 32;
 proxy_thread::proxy_thread(proxy_settings settings, std::unique_ptr<transport> network, memory_access& memory,
                            log::logger& logger)
     : settings_(std::move(settings)),
+      bell_(settings_.bell != nullptr ? *settings_.bell : own_bell_),
       memory_(memory),
       log_(logger),
       network_(std::move(network)),
-      engine_(std::make_unique<progress_engine>(settings_, *network_, memory_)) {}
+      engine_(std::make_unique<progress_engine>(settings_, *network_, memory_)) {
+  bell_.proxy = network_.get();
+  bell_.wake = [](void* sleeper) { static_cast<transport*>(sleeper)->wake(); };
+}
 
 proxy_thread::~proxy_thread() {
   stop(std::chrono::seconds(1));
@@ -49,18 +50,7 @@ void proxy_thread::connect(std::vector<blob> addresses) {
   network_->connect(std::move(addresses), *engine_);
   const std::lock_guard lock(mutex_);
   connected_ = true;
-  sigset_t all;  // signals are for the application's threads
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& refused) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw error(code::system, fmt::format("the proxy's thread can't be started: {}", refused.what()));
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  ::pthread_setname_np(thread_.native_handle(), "pgas-proxy");
+  thread_ = start_thread("pgas-proxy", [this] { run(); });
   running_ = true;
 }
 
@@ -202,6 +192,7 @@ void proxy_thread::work() {
         (engine_->failed() || engine_->idle() || steady_clock::now() >= stop_by_))
       return;
     if (busy) {
+      ring_bell(bell_);
       idle_turns = 0;
       continue;
     }
@@ -214,23 +205,23 @@ void proxy_thread::work() {
 }
 
 void proxy_thread::idle_wait(steady_clock::duration idle) {
-  if (idle < poll_for || engine_->acks_due() || pollers_.load(std::memory_order_relaxed) != 0) {
-    yield_now_and_then();
-  } else if (engine_->waits_for_peers()) {
-    wait(longest_wait);
+  const bool crowded = core_sharing::of_this_thread().crowded();
+  if (engine_->acks_due() || (!crowded && (idle < poll_for || pollers_.load(std::memory_order_relaxed) != 0))) {
+    if (!crowded) yield_now_and_then();
   } else if (!engine_->has_rings()) {
     wait(wait_without_rings);
-  } else if (idle < nap_for) {
+  } else if (engine_->has_silent_rings() && !engine_->waits_for_peers() && idle < nap_for) {
     std::this_thread::sleep_for(nap);
   } else {
-    wait(longest_wait);
+    const precise_timers precise;
+    wait(std::chrono::nanoseconds(sleep_after(static_cast<std::uint64_t>(idle.count()))));
   }
 }
 
-void proxy_thread::wait(std::chrono::milliseconds limit) {
-  waiting_.store(true);
-  if (pollers_.load() == 0) network_->wait(limit);
-  waiting_.store(false, std::memory_order_relaxed);
+void proxy_thread::wait(std::chrono::nanoseconds limit) {
+  announce_sleep(bell_);
+  if (!engine_->has_commands()) network_->wait(limit);
+  end_sleep(bell_);
 }
 
 void proxy_thread::stop(std::chrono::milliseconds limit) noexcept {

@@ -73,11 +73,7 @@ class proxy_thread final : public memory_exposure {
   /// Keeps the proxy polling while it lives, for a thread of the host that waits for its commands.
   class keep_polling {
    public:
-    explicit keep_polling(proxy_thread& of) noexcept : of_(of) {
-      of_.pollers_.fetch_add(
-          1);  // sequentially consistent with `waiting_`, as in wait(): one of the two sees the other
-      if (of_.waiting_.load()) of_.network_->wake();
-    }
+    explicit keep_polling(proxy_thread& of) noexcept : of_(of) { of_.pollers_.fetch_add(1, std::memory_order_relaxed); }
     ~keep_polling() { of_.pollers_.fetch_sub(1, std::memory_order_relaxed); }
     keep_polling(const keep_polling&) = delete;
     keep_polling& operator=(const keep_polling&) = delete;
@@ -119,9 +115,11 @@ class proxy_thread final : public memory_exposure {
   void run();
   void work();
   void idle_wait(std::chrono::steady_clock::duration idle);
-  void wait(std::chrono::milliseconds limit);
+  void wait(std::chrono::nanoseconds limit);
 
   const proxy_settings settings_;
+  proxy_bell own_bell_{};
+  proxy_bell& bell_;
   memory_access& memory_;
   log::logger& log_;
   std::unique_ptr<transport> network_;
@@ -136,8 +134,7 @@ class proxy_thread final : public memory_exposure {
   bool connected_ = false;
   bool logged_why_not_ = false;
 
-  std::atomic<int> pollers_{0};  ///< keep_polling objects
-  std::atomic<bool> waiting_{false};
+  std::atomic<int> pollers_{0};            ///< keep_polling objects
   std::atomic<bool> has_requests_{false};  ///< or asked_
   std::atomic<bool> asked_{false};
   std::atomic<bool> stopping_{false};

@@ -83,7 +83,7 @@ void host_ring::free_aligned::operator()(std::byte* memory) const noexcept {
   ::operator delete (memory, std::align_val_t{line});
 }
 
-host_ring::host_ring(std::uint32_t log2_commands, std::uint32_t log2_answers)
+host_ring::host_ring(std::uint32_t log2_commands, std::uint32_t log2_answers, bool producers_wake)
     : memory_([&] {
         const std::size_t bytes =
             ring::shared_bytes(log2_commands, log2_answers) + ring_view::heads_bytes(log2_answers);
@@ -91,7 +91,12 @@ host_ring::host_ring(std::uint32_t log2_commands, std::uint32_t log2_answers)
         std::fill_n(memory, bytes, std::byte{0});
         return memory;
       }()),
-      ring_(ring::lay_out(memory_.get(), memory_.get(), memory_.get() + ring::shared_bytes(log2_commands, log2_answers),
-                          log2_commands, log2_answers)) {}
+      ring_([&] {
+        ring::memory where =
+            ring::lay_out(memory_.get(), memory_.get(), memory_.get() + ring::shared_bytes(log2_commands, log2_answers),
+                          log2_commands, log2_answers);
+        where.producers_wake = producers_wake;
+        return where;
+      }()) {}
 
 }  // namespace pgas::detail

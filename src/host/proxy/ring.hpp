@@ -20,6 +20,7 @@ class ring {
     answer* answers = nullptr;
     ring_progress* progress = nullptr;  ///< 128-byte aligned, as the commands
     ring_view producers;                ///< the same by the addresses of producers, their heads, and the sizes
+    bool producers_wake = false;        ///< they are threads of the host, and wake the proxy when it sleeps
   };
 
   /// Bytes that commands, answers and progress take together; 128-byte aligned, zeroed.
@@ -34,6 +35,7 @@ class ring {
   ring& operator=(const ring&) = delete;
 
   [[nodiscard]] const ring_view& view() const noexcept { return memory_.producers; }
+  [[nodiscard]] bool producers_wake() const noexcept { return memory_.producers_wake; }
 
   /// The next command, if it is there: earlier writes of its producer are visible. Its slot is the proxy's until
   /// publish_taken().
@@ -58,7 +60,8 @@ class ring {
 /// A ring with all its memory on the host, heads included: for threads of the host and kernels on the CPU.
 class host_ring {
  public:
-  host_ring(std::uint32_t log2_commands, std::uint32_t log2_answers);
+  /// @param producers_wake as in ring::memory
+  host_ring(std::uint32_t log2_commands, std::uint32_t log2_answers, bool producers_wake = false);
 
   /// For proxy::add_ring().
   [[nodiscard]] ring& consumer() noexcept { return ring_; }

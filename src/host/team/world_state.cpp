@@ -135,6 +135,7 @@ void world_state::connect_proxied_peers() {
   how.me = control_plane_->my_pe();
   how.n = control_plane_->n_pes();
   how.slot = heap_->slot(how.me);
+  how.bell = &control_.load()->bell;
   how.events = events();
   how.contains = [this](std::uint64_t offset, std::uint64_t bytes) { return heap_->contains_offset(offset, bytes); };
   how.failed = [this](int pe, const std::string& what) { on_proxy_failure(pe, what); };

@@ -96,7 +96,7 @@ class transport {
   /// Drives all operations and calls the events; returns whether there was anything to do.
   virtual bool progress() = 0;
   /// Returns when progress() may have something to do, after wake(), or after `limit`.
-  virtual void wait(std::chrono::milliseconds limit) = 0;
+  virtual void wait(std::chrono::nanoseconds limit) = 0;
   /// Ends the current wait(), or else the next one.
   virtual void wake() noexcept = 0;
 

@@ -149,7 +149,7 @@ bool faulty_transport::progress() {
   return busy || !due.empty() || !delayed_.empty();
 }
 
-void faulty_transport::wait(std::chrono::milliseconds limit) {
+void faulty_transport::wait(std::chrono::nanoseconds limit) {
   if (delayed_.empty() && !fails_at_) inner_->wait(limit);
 }
 

@@ -44,7 +44,7 @@ class faulty_transport final : public detail::transport, private detail::transpo
   [[nodiscard]] std::size_t max_message() const noexcept override { return inner_->max_message(); }
 
   bool progress() override;
-  void wait(std::chrono::milliseconds limit) override;
+  void wait(std::chrono::nanoseconds limit) override;
   void wake() noexcept override { inner_->wake(); }
   void disconnect(std::chrono::milliseconds limit) noexcept override;
 

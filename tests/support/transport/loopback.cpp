@@ -93,7 +93,7 @@ std::deque<loopback_network::inbox_entry> loopback_network::take(int pe) {
   return std::exchange(at(pe).inbox, {});
 }
 
-void loopback_network::wait(int pe, std::chrono::milliseconds limit) {
+void loopback_network::wait(int pe, std::chrono::nanoseconds limit) {
   std::unique_lock lock(mutex_);
   pe_state& me = at(pe);
   me.changed.wait_for(lock, limit, [&] { return me.woken || !me.inbox.empty(); });
@@ -262,7 +262,7 @@ bool loopback_transport::progress() {
   return busy;
 }
 
-void loopback_transport::wait(std::chrono::milliseconds limit) {
+void loopback_transport::wait(std::chrono::nanoseconds limit) {
   if (operations_.empty()) network_->wait(pe_, limit);
 }
 

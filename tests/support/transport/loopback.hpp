@@ -60,7 +60,7 @@ class loopback_network : public std::enable_shared_from_this<loopback_network> {
   /// Empties the inbox.
   [[nodiscard]] std::deque<inbox_entry> take(int pe);
   /// Returns when the inbox has an entry, after wake(), or after `limit`.
-  void wait(int pe, std::chrono::milliseconds limit);
+  void wait(int pe, std::chrono::nanoseconds limit);
   void wake(int pe) noexcept;
   /// `pe` has disconnected: a loss only for PEs that send to it.
   void leave(int pe) noexcept;
@@ -113,7 +113,7 @@ class loopback_transport final : public detail::transport {
   [[nodiscard]] std::size_t max_message() const noexcept override { return 64 << 10; }
 
   bool progress() override;
-  void wait(std::chrono::milliseconds limit) override;
+  void wait(std::chrono::nanoseconds limit) override;
   void wake() noexcept override;
   void disconnect(std::chrono::milliseconds limit) noexcept override;
 

@@ -52,7 +52,7 @@ class traced_transport final : public detail::transport, private detail::transpo
   [[nodiscard]] std::size_t max_message() const noexcept override { return inner_->max_message(); }
 
   bool progress() override { return inner_->progress(); }
-  void wait(std::chrono::milliseconds limit) override { inner_->wait(limit); }
+  void wait(std::chrono::nanoseconds limit) override { inner_->wait(limit); }
   void wake() noexcept override { inner_->wake(); }
   void disconnect(std::chrono::milliseconds limit) noexcept override;
 

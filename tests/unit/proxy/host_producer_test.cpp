@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "unit/proxy/one_core.hpp"
 #include "unit/proxy/pes.hpp"
 
 namespace pgas::testing {
@@ -22,10 +23,10 @@ class host_producers : public ::testing::TestWithParam<variant> {
     here.world_pe_ = 0;
     here.n_world_ = 2;
     here.my_slot_ = reinterpret_cast<std::uintptr_t>(world_[0].slot());
-    here.control_ = &control_;
+    here.control_ = &world_[0].control();
     detail::routes table;
     table.slots = slots_.data();
-    table.control = &control_;
+    table.control = here.control_;
     table.my_slot = here.my_slot_;
     host_.emplace(world_[0].proxy());
     host_->address(here, table);
@@ -48,7 +49,6 @@ class host_producers : public ::testing::TestWithParam<variant> {
     return host_->execute_operation(made);
   }
 
-  detail::control_block control_{};
   std::vector<std::int32_t> slots_{0, detail::routes::proxied};
   std::optional<detail::host_producer> host_;  // destroyed after the proxies
   proxied_world world_{2, GetParam()};
@@ -99,9 +99,31 @@ TEST_P(host_producers, are_served_by_an_idle_proxy) {
   }
 }
 
+// A yield beside a thread that computes lasts a time slice of it, and an operation takes several: 2000 of them would
+// take 15 s or more.
+TEST_P(host_producers, get_answers_soon_beside_a_thread_that_computes) {
+  const one_core here;
+  std::atomic<bool> end{false};
+  std::thread computes([&] {
+    while (!end.load(std::memory_order_relaxed)) {
+    }
+  });
+  constexpr std::uint64_t most = 2000;
+  std::uint64_t rounds = 0;
+  for (const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(8);
+       rounds < most && std::chrono::steady_clock::now() < limit; ++rounds) {
+    std::uint64_t old = 0;
+    ASSERT_TRUE(add(0, old));
+    ASSERT_EQ(old, rounds);
+  }
+  end.store(true);
+  computes.join();
+  EXPECT_EQ(rounds, most);
+}
+
 TEST_P(host_producers, give_up_when_the_world_has_failed) {
   world_.expect_failures();
-  std::atomic_ref(control_.abort).store(1u);
+  std::atomic_ref(world_[0].control().abort).store(1u);
   for (auto& each : {0, 1}) world_[each].proxy().stop(std::chrono::milliseconds(100));
   std::uint64_t old = 0;
   EXPECT_FALSE(add(0, old));

@@ -16,6 +16,7 @@
 #include "device/device.hpp"
 #include "host/log/logger.hpp"
 #include "host/proxy/proxy_thread.hpp"
+#include "pgas/detail/failure_record.hpp"
 #include "support/transport/faulty.hpp"
 #include "support/transport/loopback.hpp"
 #include "unit/proxy/lazy_device.hpp"
@@ -54,6 +55,7 @@ class proxied_pe {
     settings.me = me;
     settings.n = n;
     settings.slot = slot();
+    settings.bell = &control_.bell;
     settings.contains = [slot_bytes](std::uint64_t offset, std::uint64_t bytes) {
       return offset <= slot_bytes && bytes <= slot_bytes - offset;
     };
@@ -69,6 +71,7 @@ class proxied_pe {
   [[nodiscard]] std::size_t slot_bytes() const { return slot_.size() * 8; }
   [[nodiscard]] detail::proxy_thread& proxy() { return *proxy_; }
   [[nodiscard]] detail::host_ring& ring() { return ring_; }
+  [[nodiscard]] detail::control_block& control() { return control_; }
   [[nodiscard]] producer produce() const { return producer(ring_.producers()); }
   [[nodiscard]] std::vector<std::pair<int, std::string>> failures() {
     const std::lock_guard lock(mutex_);
@@ -77,6 +80,7 @@ class proxied_pe {
 
  private:
   std::vector<std::uint64_t> slot_;
+  detail::control_block control_{};
   detail::host_ring ring_;
   log::logger log_;
   std::unique_ptr<detail::device> device_;

@@ -50,7 +50,7 @@ class collecting_transport final : public detail::transport {
   }
   [[nodiscard]] std::size_t max_message() const noexcept override { return message_bytes; }
   bool progress() override { return false; }
-  void wait(std::chrono::milliseconds) override {}
+  void wait(std::chrono::nanoseconds) override {}
   void wake() noexcept override {}
   void disconnect(std::chrono::milliseconds) noexcept override {}
 };

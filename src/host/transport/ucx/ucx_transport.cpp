@@ -16,6 +16,7 @@ namespace pgas::detail {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
 /// The interval at which endpoints that wait to be closed are polled.
@@ -270,16 +271,17 @@ bool ucx_transport::progress() {
   return busy;
 }
 
-void ucx_transport::wait(milliseconds limit) {
+void ucx_transport::wait(nanoseconds limit) {
   if (!arrivals_.empty() || completions_.any()) return;
-  if (!to_close_.empty()) limit = std::min(limit, while_closing);
+  if (!to_close_.empty()) limit = std::min<nanoseconds>(limit, while_closing);
   const ucs_status_t armed = worker_.library().worker_arm(worker_.get());
   if (armed == UCS_ERR_BUSY) return;  // an event has come since, for progress()
   if (armed != UCS_OK)
     throw error{code::transport_failed, fmt::format("UCX: waiting: {}", worker_.library().status_string(armed))};
   pollfd both[] = {{worker_.event_fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-  if (::poll(both, 2, static_cast<int>(std::clamp<std::int64_t>(limit.count(), 0, 1 << 30))) > 0 &&
-      (both[1].revents & POLLIN) != 0) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(limit);
+  const timespec most{static_cast<time_t>(whole.count()), static_cast<long>((limit - whole).count())};
+  if (::ppoll(both, 2, &most, nullptr) > 0 && (both[1].revents & POLLIN) != 0) {
     std::uint64_t count = 0;
     (void)!::read(wake_.get(), &count, sizeof count);
   }

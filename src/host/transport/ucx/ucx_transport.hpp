@@ -43,7 +43,7 @@ class ucx_transport final : public transport {
   [[nodiscard]] std::size_t max_message() const noexcept override { return 64 << 10; }
 
   bool progress() override;
-  void wait(std::chrono::milliseconds limit) override;
+  void wait(std::chrono::nanoseconds limit) override;
   void wake() noexcept override;
   void disconnect(std::chrono::milliseconds limit) noexcept override;
 

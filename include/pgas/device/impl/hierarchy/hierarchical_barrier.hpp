@@ -159,7 +159,7 @@ PGAS_COLD void notify_domains(const domain_notification* call) {
          {what, of.hierarchy.world_pe(d, 0), queue.offset(of.arrived(of.hierarchy.mine(), of.hierarchy.rank()))}, 0,
          sizeof(std::uint64_t), no_answer);
     fill(reserved.slot->value, load_relaxed(&of.words()->waited) + 1, 0);
-    publish(reserved);
+    publish(queue, reserved);
   }
 }
 

@@ -55,7 +55,7 @@ template <class T>
        std::uint64_t{shape.bytes} * shape.count, answers.cell, static_cast<std::uint32_t>(shape.bytes));
   fill(reserved.slot->value, static_cast<std::uint64_t>(shape.local_step),
        static_cast<std::uint64_t>(shape.remote_step));
-  publish(reserved);
+  publish(queue, reserved);
   return when == completion::submitted || !await_answer(queue, about, answers).lost;
 }
 
@@ -92,7 +92,7 @@ template <direction Direction>
   fill(reserved.slot, kind, signal.op == signal_op::add ? atomic_update::add : atomic_update::set, datatype::u64, about,
        local, bytes, answers.cell);
   fill(reserved.slot->value, signal.value, queue.offset(signal.at));
-  publish(reserved);
+  publish(queue, reserved);
   return !waits || !await_answer(queue, about, answers).lost;
 }
 

@@ -44,7 +44,7 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
   if (reserved.slot == nullptr) return false;
   fill(reserved.slot, command_kind::put_value, atomic_update::fetch, datatype::u64, about, 0, bytes, no_answer);
   fill(reserved.slot->value, value.word[0], value.word[1]);
-  publish(reserved);
+  publish(queue, reserved);
   return true;
 }
 
@@ -130,7 +130,7 @@ PGAS_COLD void proxied_update(proxy_queue queue, op_info about, atomic_update up
   if (reserved.slot == nullptr) end_thread();
   fill(reserved.slot, command_kind::atomic, update, as, about, 0, size_of(as), no_answer);
   fill(reserved.slot->value, value, 0);
-  publish(reserved);
+  publish(queue, reserved);
 }
 
 /// An atomic operation: the old bits.
@@ -142,7 +142,7 @@ PGAS_COLD void proxied_update(proxy_queue queue, op_info about, atomic_update up
   if (reserved.slot == nullptr) end_thread();
   fill(reserved.slot, command_kind::atomic, update, as, about, 0, size_of(as), answers.cell);
   fill(reserved.slot->value, value, condition);
-  publish(reserved);
+  publish(queue, reserved);
   const reply got = await_answer(queue, about, answers);
   if (got.lost) end_thread();
   return got.value.word[0];
@@ -154,7 +154,7 @@ PGAS_FN void proxied_fence(proxy_queue queue, std::int32_t pe) {
   const reserved_slot reserved = reserve_slot(queue, about);
   if (reserved.slot == nullptr) end_thread();
   fill(reserved.slot, command_kind::fence, atomic_update::fetch, datatype::u64, about, 0, 0, no_answer);
-  publish(reserved);
+  publish(queue, reserved);
 }
 
 /// drain() that ends the thread. Out of line, as the next one: never executed where there is no proxy.

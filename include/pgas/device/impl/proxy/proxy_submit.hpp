@@ -186,7 +186,10 @@ PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, dataty
 
 /// Passes the command to the proxy. *Order* this thread's earlier accesses are visible to the proxy when it sees the
 /// command, and to whoever sees its effect.
-PGAS_FN void publish(const reserved_slot& slot) { store_release(&slot.slot->lap, slot.lap); }
+PGAS_FN void publish(proxy_queue queue, const reserved_slot& slot) {
+  store_release(&slot.slot->lap, slot.lap);
+  wake_proxy(queue.table->control->bell);
+}
 
 /// Submits a command without operands, and waits for the answer.
 [[nodiscard]] PGAS_FN reply request_reply(proxy_queue queue, op_info about, command_kind kind, std::uint64_t bytes) {
@@ -195,7 +198,7 @@ PGAS_FN void publish(const reserved_slot& slot) { store_release(&slot.slot->lap,
   const reserved_slot reserved = reserve_slot(queue, about);
   if (reserved.slot == nullptr) return {{}, true};
   fill(reserved.slot, kind, atomic_update::fetch, datatype::u64, about, 0, bytes, answers.cell);
-  publish(reserved);
+  publish(queue, reserved);
   return await_answer(queue, about, answers);
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "pgas/detail/compiler.hpp"
-#include "pgas/detail/isa/ptx_memory.hpp"
+#include "pgas/detail/poll_fairness.hpp"
 
 namespace pgas::detail {
 
@@ -103,9 +103,9 @@ class cpu_block_state {
   }
 
   void wait_for_change(std::uint64_t mine) {
-    for (int i = 0; i < spins; ++i) {
+    for (int i = 0; i < spins && !core_sharing::of_this_thread().crowded(); ++i) {
       if (opened(mine)) return;
-      yield_waiting();
+      yield_now_and_then();
     }
     std::unique_lock<std::mutex> lock(sleep_);
     while (!opened(mine)) changed_.wait(lock);

@@ -30,7 +30,7 @@ template <bool Answers>
   const std::uint64_t now = clock_ns();
   if (since == 0) since = now;
   if (timeout != 0 && now - since >= timeout) return {since, failure::timed_out};
-  yield_now_and_then();
+  yield_now_and_then(&control->bell, now - since);
   return {since, question != 0 ? failure::asked : failure::none};
 }
 
