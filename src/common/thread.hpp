@@ -19,6 +19,14 @@
 
 namespace pgas::detail {
 
+/// The error where the system starts no thread.
+[[nodiscard]] inline error thread_refused(const std::exception& why) {
+  return error(code::system,
+               fmt::format("starting a thread: {}. Raise the limit on processes (`ulimit -u`, or that of the "
+                           "container), or on addresses (`ulimit -v`)",
+                           why.what()));
+}
+
 /// Starts a thread in which all signals are blocked: handlers run on the application's threads. *Errors* code::system
 /// naming the limit that may stand in the way.
 /// @param name of the thread for debuggers, at most 15 characters.
@@ -34,10 +42,7 @@ namespace pgas::detail {
     return started;
   } catch (const std::exception& why) {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw error(code::system,
-                fmt::format("starting a thread: {}. Raise the limit on processes (`ulimit -u`, or that of the "
-                            "container), or leave it more memory",
-                            why.what()));
+    throw thread_refused(why);
   }
 }
 

@@ -13,7 +13,7 @@ OF_UCX = None  # versions of UCX differ: some find another way
 
 class Environment(NamedTuple):
     """`verdict`: one word, or several with | between them. `runs`: of the program; OF_UCX: whatever it does, the doctor must
-    have said so. `needs`: a command without which this can't be made here."""
+    have said so. `needs`: a command without which this can't be made here. `says`: what the error of a program that fails has."""
     row: str
     verdict: str
     mend: str = ""
@@ -24,6 +24,7 @@ class Environment(NamedTuple):
     mounts: str = ""  # a script, in a mount namespace of the job's own
     needs: tuple = ()
     gpu: bool = False
+    says: str = ""
 
 
 def limited(*limits):
@@ -82,7 +83,8 @@ def environments(directory):
         "no_proc": Environment("/proc", "slow", "mount -t proc", mounts="mount -t tmpfs none /proc"),
         "no_proc_and_named_handles": Environment("/proc", "fails", "mount -t proc", False, {"PGAS_MEM_HANDLE": "named"},
                                                  mounts="mount -t tmpfs none /proc"),
-        "no_proc_and_proxied_pes": Environment("/proc", "fails|unknown", "mount -t proc", OF_UCX, proxied, mounts="mount -t tmpfs none /proc"),
+        "no_proc_and_proxied_pes": Environment("/proc", "fails|unknown", "mount -t proc", OF_UCX, proxied, mounts="mount -t tmpfs none /proc",
+                                               says="mount -t proc"),
         "another_network_namespace": Environment("hosts", "slow", "PGAS_SOCKET_DIR=", False, {"PGAS_JOIN_TIMEOUT": "5s"},
                                                  'exec unshare --net "$@"', needs=("unshare", "--net", "true")),
         "no_way_between_namespaces": Environment("ports", "fails", "ip -br address", False, {"PGAS_JOIN_TIMEOUT": "5s"},
@@ -126,9 +128,9 @@ def environments(directory):
         "no_such_interface_where_none_is_needed": Environment("interfaces", "unknown", "PGAS_SOCKET_IFNAME", True,
                                                               {"PGAS_SOCKET_IFNAME": "eth9"}),
         "read_only_shared_memory": Environment("shared memory", "fails|unknown", "--shm-size", OF_UCX, proxied,
-                                               mounts="mount -t tmpfs -o ro none /dev/shm"),
+                                               mounts="mount -t tmpfs -o ro none /dev/shm", says="no file can be made in /dev/shm"),
         "small_shared_memory": Environment("shared memory", "fails|unknown", "--shm-size", OF_UCX, proxied,
-                                           mounts="mount -t tmpfs -o size=64k none /dev/shm"),
+                                           mounts="mount -t tmpfs -o size=64k none /dev/shm", says="of the 64.0 KiB of /dev/shm are free"),
         "seccomp_without_memfd": Environment("memory files", "fails", "seccomp", False, all_pes=(jobs.WITHOUT_CALLS, "memfd_create"),
                                              needs=(jobs.WITHOUT_CALLS, "memfd_create", "true")),
         "seccomp_without_pidfd": Environment("process handles", "slow", "seccomp", True, all_pes=(jobs.WITHOUT_CALLS, "pidfd_open"),

@@ -80,7 +80,27 @@ class Environments(unittest.TestCase):
         runs = job.returncode == 0
         if environment.runs is not None:
             self.assertEqual(runs, environment.runs, f"{job.stdout}{job.stderr}\n{found.text}")
+        if not runs and environment.says:
+            errors = [line for line in job.stderr.splitlines() if "PGAS-E" in line]
+            self.assertTrue(any(environment.says in line for line in errors), job.stdout + job.stderr)
         self.assertEqual(fails, not runs, f"the doctor predicts something else than\n{job.stdout}{job.stderr}\n{found.text}")
+
+
+class FewProcesses(unittest.TestCase):
+    """A limit on the processes of a user, which does not bind root."""
+
+    def test_no_pe_is_aborted(self):
+        as_user = ["setpriv", "--reuid", "61234", "--clear-groups"]
+        for needed in (["test", "-x", jobs.PROGRAM], ["test", "-x", jobs.PGASRUN], ["true"]):
+            if not jobs.allowed([*as_user, *needed]):
+                self.skipTest("another user can't run the programs")
+        for limit in range(3, 15):
+            with self.subTest(limit=limit):
+                job = jobs.run(jobs.command([jobs.PROGRAM, *jobs.SMALL]), {"PGAS_P2P": "0"}, [*as_user, "prlimit", f"--nproc={limit}:{limit}", "--"])
+                self.assertNotIn("signal 6", job.stderr)
+                self.assertNotIn("Assertion", job.stderr)
+                if job.returncode != 0:
+                    self.assertRegex(job.stderr, "PGAS-E07|fork")
 
 
 class Sound(unittest.TestCase):

@@ -35,6 +35,12 @@ struct mapping {
   throw error(code::invalid_argument, fmt::format("what is mapped at {:#x} {}", at, why));
 }
 
+[[noreturn]] void no_proc(const char* file) {
+  throw error(code::system, fmt::format("which file of memory is behind an address is read from {}, which can't be "
+                                        "read: mount -t proc proc /proc",
+                                        file));
+}
+
 std::optional<mapping> parse(const std::string& line) {
   std::istringstream fields(line);
   mapping found;
@@ -52,6 +58,7 @@ std::optional<mapping> parse(const std::string& line) {
 std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
   std::vector<mapping> found;
   std::ifstream maps("/proc/self/maps");
+  if (!maps) no_proc("/proc/self/maps");
   std::string line;
   while (std::getline(maps, line)) {
     const std::optional<mapping> row = parse(line);
@@ -75,8 +82,9 @@ unique_fd find_descriptor(const mapping& of) {
     return S_ISREG(about.st_mode) && about.st_dev == of.device && about.st_ino == of.inode;
   };
   std::error_code none;
-  for (auto entry = std::filesystem::directory_iterator("/proc/self/fd", none);
-       entry != std::filesystem::directory_iterator(); entry.increment(none)) {
+  const auto all = std::filesystem::directory_iterator("/proc/self/fd", none);
+  if (none) no_proc("/proc/self/fd");
+  for (auto entry = all; entry != std::filesystem::directory_iterator(); entry.increment(none)) {
     const char* const path = entry->path().c_str();
     struct stat about {};
     if (::stat(path, &about) != 0 || !is_it(about)) continue;

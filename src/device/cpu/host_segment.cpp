@@ -70,7 +70,9 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
   const std::string path = fmt::format("/proc/{}/fd/{}", name.pid, name.fd);
   // Looked at before it is opened: opening a device or a pipe that a forged handle names could do things.
   struct stat about {};
-  if (::stat(path.c_str(), &about) != 0) reject(fmt::format("names {}: {}", path, std::strerror(errno)));
+  if (::stat(path.c_str(), &about) != 0)
+    reject(fmt::format("names {}: {}{}", path, std::strerror(errno),
+                       process_start(::getpid()) == 0 ? "; there is no /proc: mount -t proc proc /proc" : ""));
   if (!S_ISREG(about.st_mode)) reject("names something that is not memory");
   char target[64] = {};
   const ssize_t length = ::readlink(path.c_str(), target, sizeof(target) - 1);

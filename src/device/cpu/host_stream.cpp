@@ -1,16 +1,14 @@
 #include "device/cpu/host_stream.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <exception>
 #include <new>
 #include <set>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "common/thread.hpp"
 #include "common/unforked_fd.hpp"
 #include "device/enqueued_work.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
@@ -18,23 +16,6 @@
 namespace pgas::detail {
 
 namespace {
-
-/// A thread on which the application's signal handlers do not run.
-std::thread start_quietly(std::function<void()> body) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread thread(std::move(body));
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    ::pthread_setname_np(thread.native_handle(), "pgas-stream");
-    return thread;
-  } catch (const std::system_error& why) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw error(code::system, fmt::format("starting the thread of a stream: {}; look at ulimit -u and -v", why.what()));
-  }
-}
 
 /// What a task has thrown, as a pgas::error.
 error current_failure() {
@@ -152,7 +133,7 @@ std::uint64_t host_stream::enqueue(task work, place where) {
     execute(work, lock);
     return ticket;
   }
-  if (!worker_.joinable()) worker_ = start_quietly([this] { work_until_stopped(); });
+  if (!worker_.joinable()) worker_ = start_thread("pgas-stream", [this] { work_until_stopped(); });
   queue_.push_back(std::move(work));
   progress_->enqueued = ticket;
   for_worker_.notify_one();

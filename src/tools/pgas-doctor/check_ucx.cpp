@@ -5,6 +5,7 @@
 #include "common/resource_limits.hpp"
 #include "host/config/read_environment.hpp"
 #include "host/log/logger.hpp"
+#include "host/transport/shared_memory_room.hpp"
 #include "host/transport/ucx_settings.hpp"
 #include "tools/pgas-doctor/job_checks.hpp"
 #include "tools/pgas-doctor/local_checks.hpp"
@@ -33,6 +34,17 @@ std::string mend_for(const std::string& failure) {
 }
 
 }  // namespace
+
+// The host heap needs none of it.
+row check_shared_memory(const job& all) {
+  const bool needed = all.proxied() && all.local() > 1 && all.hosts() == 1;
+  const detail::shared_memory_room room = detail::look_at_shared_memory();
+  if (room.free >= detail::shared_memory_of_pe * static_cast<std::size_t>(all.local()))
+    return {"shared memory", verdict::ok, room.found};
+  if (!needed) return {"shared memory", verdict::ok, room.found + "; PEs that share memory by handles need none"};
+  return {"shared memory", verdict::fails, room.found, "UCX needs it between the PEs of a host: it starts no proxy",
+          detail::more_shared_memory};
+}
 
 row check_ucx(const job& all, const config& settings) {
   detail::ucx_settings wanted;

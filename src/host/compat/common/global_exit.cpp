@@ -13,7 +13,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <system_error>
 
+#include "common/thread.hpp"
 #include "host/compat/common/runtime.hpp"
 
 // The list of open streams, which the C library exports without a header. Weak: another C library may not have it.
@@ -185,7 +187,13 @@ void exit_if_requested(const error& failure) noexcept {
   end_process(*status);
 }
 
-global_exit_monitor::global_exit_monitor(const world& joined) : world_(joined), thread_([this] { run(); }) {}
+global_exit_monitor::global_exit_monitor(const world& joined) : world_(joined) {
+  try {
+    thread_ = std::thread([this] { run(); });  // with its signals: exit handlers run there
+  } catch (const std::system_error& why) {
+    throw pgas::detail::thread_refused(why);
+  }
+}
 
 global_exit_monitor::~global_exit_monitor() {
   {

@@ -3,10 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdarg>
+#include <fstream>
+#include <future>
 #include <string_view>
+#include <thread>
+#include <vector>
 
+#include "common/thread.hpp"
 #include "host/config/read_environment.hpp"
+#include "host/log/format_bytes.hpp"
+#include "host/transport/shared_memory_room.hpp"
 
 namespace pgas::detail {
 namespace {
@@ -24,6 +32,47 @@ using config_detail::environment;
   return named != list.starts_with('^');
 }
 
+/// UCX ends the process where it can't start its thread ("Assertion `ucs_async_thread_global_context.thread != NULL'
+/// failed"), and no setting changes that. Two threads are tried, as the kernel counts a thread for a moment after its
+/// end. (RLIMIT_NPROC is no answer: other processes of the user count, containers have limits of their own, and root
+/// has none.)
+void check_threads() {
+  std::array<std::promise<void>, 2> ends;
+  std::vector<std::thread> threads;
+  const auto stop = [&] {
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+      ends[i].set_value();
+      threads[i].join();
+    }
+  };
+  try {
+    for (std::promise<void>& end : ends)
+      threads.push_back(start_thread("pgas-room", [&end] { end.get_future().wait(); }));
+  } catch (...) {
+    stop();
+    throw;
+  }
+  stop();
+}
+
+/// UCX takes the PEs of one host for those of several where it can't read which boot of which host this is, and finds
+/// no way to them, or waits for connections that nobody answers.
+void check_boot_id() {
+  std::string id;
+  if (std::ifstream("/proc/sys/kernel/random/boot_id") >> id) return;
+  throw error{code::transport_failed,
+              "UCX can't tell hosts apart, and connects no PEs, as /proc/sys/kernel/random/boot_id can't be read: "
+              "mount -t proc proc /proc"};
+}
+
+/// Where there is little of it, which UCX says on standard error only.
+std::string about_shared_memory() {
+  const shared_memory_room room = look_at_shared_memory();
+  if (room.free >= 4 * shared_memory_of_pe) return {};
+  return fmt::format(". {}, and each PE takes {} there: {}", room.found, format_bytes(shared_memory_of_pe),
+                     more_shared_memory);
+}
+
 ucs_log_func_rc_t discard_log(const char*, unsigned, const char*, ucs_log_level_t, const ucs_log_component_config_t*,
                               const char*, std::va_list) {
   return UCS_LOG_FUNC_RC_STOP;
@@ -33,9 +82,11 @@ ucs_log_func_rc_t discard_log(const char*, unsigned, const char*, ucs_log_level_
 
 ucx_worker::ucx_worker(const ucx_settings& settings)
     : library_(ucx_library::get_loaded(set_by_user("UCX_HANDLE_ERRORS"))) {
+  if (settings.one_host) check_boot_id();
+  check_threads();
   try {
     start_context(settings);
-    start_worker();
+    start_worker(settings.one_host && allows_shared_memory(environment::of_process()));
   } catch (...) {
     stop();
     throw;
@@ -51,11 +102,11 @@ void ucx_worker::stop() noexcept {
   if (context_ != nullptr) library_.cleanup(context_);
 }
 
-void ucx_worker::check(ucs_status_t status, const char* what) const {
+void ucx_worker::check(ucs_status_t status, const char* what, const std::string& why) const {
   if (status == UCS_OK) return;
-  throw error{code::transport_failed, fmt::format("UCX {}: {}: {}. UCX_LOG_LEVEL=info makes it say more; UCX_TLS and "
+  throw error{code::transport_failed, fmt::format("UCX {}: {}: {}{}. UCX_LOG_LEVEL=info makes it say more; UCX_TLS and "
                                                   "UCX_NET_DEVICES choose another way",
-                                                  library_.version, what, library_.status_string(status))};
+                                                  library_.version, what, library_.status_string(status), why)};
 }
 
 void ucx_worker::start_context(const ucx_settings& settings) {
@@ -93,11 +144,12 @@ void ucx_worker::start_context(const ucx_settings& settings) {
   reaches_cuda_ = (known.memory_types & UCS_BIT(UCS_MEMORY_TYPE_CUDA)) != 0;
 }
 
-void ucx_worker::start_worker() {
+void ucx_worker::start_worker(bool uses_shared_memory) {
   ucp_worker_params_t wanted{};
   wanted.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   wanted.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  check(library_.worker_create(context_, &wanted, &worker_), "making a worker");
+  const ucs_status_t status = library_.worker_create(context_, &wanted, &worker_);
+  check(status, "making a worker", status != UCS_OK && uses_shared_memory ? about_shared_memory() : "");
   check(library_.worker_get_efd(worker_, &event_fd_), "asking for the event descriptor");
 }
 

@@ -13,7 +13,8 @@ namespace pgas::detail {
 /// Owns context and worker. *Callers* any thread for mapping memory, one at a time for the worker.
 class ucx_worker {
  public:
-  /// *Errors* transport_failed with the message of UCX.
+  /// *Errors* transport_failed with the message of UCX, or for what UCX would end the process or connect nobody; system
+  /// where no thread can be started.
   explicit ucx_worker(const ucx_settings& settings);
   ~ucx_worker();
   ucx_worker(const ucx_worker&) = delete;
@@ -32,9 +33,10 @@ class ucx_worker {
 
  private:
   void start_context(const ucx_settings& settings);
-  void start_worker();
+  void start_worker(bool uses_shared_memory);
   void stop() noexcept;
-  void check(ucs_status_t status, const char* what) const;
+  /// @param why what may be the reason: a sentence after a full stop, or nothing
+  void check(ucs_status_t status, const char* what, const std::string& why = {}) const;
 
   const ucx_library& library_;
   ucp_context_h context_ = nullptr;
