@@ -196,6 +196,9 @@ def dropping(what):
 torch.cuda.set_device(0)
 mine = pgas.shared_empty(1 << 20, torch.float32, like="torch", device=0)
 mine.fill_(21)
+torch.cuda._sleep(1000)
+# The first use of a kernel loads it, which takes long, and which waits for streams that wait.
+assert (mine * 2 == 42).all() and (mine * 3 == 63).all() and (mine + 1 == 22).all()
 torch.cuda.synchronize()
 begin = time.monotonic()
 torch.cuda._sleep(10**8)
