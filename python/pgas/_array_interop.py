@@ -61,8 +61,8 @@ def _as_kept(value: Any, dtype: str) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number of Python or NumPy, not an array."""
-    return isinstance(value, numbers.Number) or (getattr(value, "shape", None) == () and type(value).__module__ == "numpy")
+    """Whether it is a real number of Python or NumPy, not an array, and not a complex or a structured value."""
+    return isinstance(value, numbers.Real) or (type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"))
 
 
 def pe_number(pe: Any, what: str) -> int:

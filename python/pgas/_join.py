@@ -10,6 +10,7 @@ import traceback
 from typing import Any
 
 from . import _core
+from ._array_interop import library_of
 from ._world import World
 
 
@@ -92,7 +93,7 @@ def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, r
     kernels are checked; where nothing is said, arguments of collectives that block are compared on the host heap. What is not given comes from the environment (`pgas-info --config`)."""
     given = {"heap": heap, "device": device, "join_timeout": join_timeout, "wait_timeout": wait_timeout, "checks": checks}
     settings = {name: _setting(name, value) for name, value in given.items() if value is not None}
-    if heap is None and "PGAS_HEAP" not in os.environ and (like == "numpy" or getattr(like, "__name__", None) == "numpy"):
+    if heap is None and "PGAS_HEAP" not in os.environ and like is not None and library_of(like, True) == "numpy":
         settings["heap"] = "host"  # NumPy has no arrays on GPUs
     # Arguments that differ would be wrong values, or a wait without an end. The library's own checks compare on GPUs, too.
     compares = checks is None and "PGAS_CHECKS" not in os.environ

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -29,6 +30,7 @@ class Stream:
 
     def __init__(self, world: World) -> None:
         self._held: list[Any] = []
+        self._lock = threading.Lock()  # of two calls of synchronize() each drops what it has waited for
         self._stream = _core.Stream(world._core, self._held)
 
     @property
@@ -41,11 +43,12 @@ class Stream:
 
     def synchronize(self) -> None:
         """Returns when the work on it is done. Errors of that work are raised here."""
-        used = len(self._held)
-        try:
-            self._stream.synchronize()
-        finally:
-            del self._held[:used]
+        with self._lock:
+            used = len(self._held)
+            try:
+                self._stream.synchronize()
+            finally:
+                del self._held[:used]
 
 
 def _current_of(library: str, gpu: int) -> int | None:

@@ -22,7 +22,7 @@ class Team(Collectives):
         """The world that it belongs to."""
         self._group = core
         self._number = number_of(self)
-        self._size = core.n_pes if core.is_member else None
+        self._size, self._number_in_team = (core.n_pes, core.my_pe) if core.is_member else (None, None)
 
     def __bool__(self) -> bool:
         """Whether this PE is a member."""
@@ -44,11 +44,13 @@ class Team(Collectives):
         return self.n_pes if self._size is None else self._size
 
     @property
+    @traceable
     def my_pe(self) -> int:
         """This PE's number in the team. *Errors* invalid_argument where it is no member."""
-        return self._group.my_pe
+        return self._group.my_pe if self._number_in_team is None else self._number_in_team
 
     @property
+    @traceable
     def n_pes(self) -> int:
         """How many members there are. *Errors* invalid_argument where this PE is none."""
         return self._group.n_pes if self._size is None else self._size

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.types import Number
 
 from ._staging import Staging
-from ._stream import CURRENT, resolve
+from ._stream import CURRENT, _current_of
 from ._tracing import groups, traceable
 
 _orders: dict[int, Tensor] = {}
@@ -119,17 +119,26 @@ def _run(name: str, group: int, out: Tensor, x: Optional[Tensor], op: str, root:
     if on_heap(out) and on_heap(given):
         enqueue(out, given)
         return
-    # A compiler may pass a copy. All PEs have the same graph, so all of them lend memory.
+    # A compiler may pass a copy. All PEs have the same graph, so all of them lend memory. torch copies on its current stream,
+    # whatever library the world's arrays are of; a collective that blocks does not wait for work on streams.
     staging = _staging_of(of)
-    with staging.section(resolve(world, CURRENT) if current else None):
+    copies = None if world.device is None else _current_of("torch", world.device)
+
+    def copied() -> None:
+        if copies is not None and not current:
+            world._core.synchronize(copies)
+
+    with staging.section(copies):
         to = out if on_heap(out) else staging.lend(out, "out", name)
         source = to if x is None else x if on_heap(x) else staging.lend(x, "in", name)
         for lent, own in ((to, out), (source, given)):
             if lent is not own:
                 lent.copy_(own)
+        copied()
         enqueue(to, source)
         if to is not out:
             out.copy_(to)
+            copied()
 
 
 @torch.library.custom_op("pgas::collective", mutates_args=("order", "out"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, Sequence
 
 from . import _core, _tracing
@@ -186,10 +186,10 @@ class World(Operations, Collectives):
     def full(self, shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, like: Any = None) -> Any:
         """empty(), and all of it has this value on all PEs when it returns. PEs may give different values. Without a type it is that of
         the value: int64, bool, complex64, of a number of NumPy its own, and float32 else."""
-        if dtype is None and (like is None or isinstance(like, str)):
+        if dtype is None and (like is None or isinstance(like, (str, ModuleType))):
             own = getattr(fill_value, "dtype", None)  # a number of NumPy has one
             dtype = own if own is not None else {bool: "bool", int: "int64", complex: "complex64"}.get(type(fill_value), "float32")
-        if is_number(fill_value) and not isinstance(fill_value, complex):
+        if is_number(fill_value):
             name = dtype_name(dtype if dtype is not None else describe(like).dtype)
             if not name.startswith("complex"):
                 word_bytes(fill_value, name)  # raises where it would be another number

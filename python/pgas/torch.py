@@ -49,7 +49,7 @@ def _refuse(code: int, message: str) -> NoReturn:
 
 
 class _Group:
-    """What belongs to a process group: kept until another world is enabled."""
+    """What belongs to a process group: kept for the life of the process."""
 
     def __init__(self, name: str, team: Team, slot: int, pages: list[Any]) -> None:
         def make(x: torch.Tensor) -> torch.Tensor:
@@ -92,9 +92,9 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
         if _extension is None:
             _extension = _load_torch_backend.load()
         _extension.enable(world._core.native, _meet, Error)
+        _symm_mem.set_backend("PGAS")  # torch refuses it once another backend has memory
         _world = world
         _refuse_operators_of_nvshmem()
-        _symm_mem.set_backend("PGAS")
         return world
 
 

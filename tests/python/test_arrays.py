@@ -438,3 +438,17 @@ with pgas.join() as world:
     assert world.usage()["arrays"] == before
 """
     assert "pip install ml_dtypes" in run([sys.executable, "-c", code], PGAS_BOOTSTRAP="singleton").check().out
+
+
+def test_a_library_may_be_given_as_a_module(world):
+    made = world.full(3, 1.5, like=np)
+    assert made.dtype == np.float32 and (made == 1.5).all()
+    assert world.full(2, np.int64(7), like=np).dtype == np.int64
+
+
+@pytest.mark.parametrize("value", [np.complex64(1 + 2j), np.array(3 - 1j, "complex64"), np.ones(1, "complex64")[0]])
+def test_values_that_are_no_real_numbers_are_copied_as_they_are(world, value):
+    to = world.zeros((), "complex64")
+    world.put(to, value, 0)
+    world.quiet()
+    assert to == value
