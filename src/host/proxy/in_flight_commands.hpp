@@ -78,6 +78,9 @@ class in_flight_commands {
 
   /// Null after retire().
   [[nodiscard]] ring* source() const noexcept { return source_; }
+  /// Whether the next command of the ring can't be taken before an earlier one completes. Kept by the initiator.
+  [[nodiscard]] bool blocked() const noexcept { return blocked_; }
+  void set_blocked(bool blocked) noexcept { blocked_ = blocked; }
   /// Uses the ring no longer.
   void retire() noexcept {
     source_ = nullptr;
@@ -168,6 +171,7 @@ class in_flight_commands {
   std::uint64_t pending_quiets_ = 0;
   bool waits_ = false;  ///< since the last take_wait()
   bool changed_ = false;
+  bool blocked_ = false;
 };
 
 }  // namespace pgas::detail

@@ -83,6 +83,7 @@ std::string initiator::validate(const command& cmd, const in_flight_commands& fr
 std::size_t initiator::take_commands(in_flight_commands& from, std::string& invalid) {
   ring& source = *from.source();
   std::size_t taken = 0;
+  bool blocked = false;
   for (; taken < commands_per_turn && !from.full(); ++taken) {
     const command* const next = source.next();
     if (next == nullptr) break;
@@ -90,10 +91,14 @@ std::size_t initiator::take_commands(in_flight_commands& from, std::string& inva
       invalid = fmt::format("command {} of a ring {}: was the ring's memory overwritten?", source.taken(), because);
       break;
     }
-    if (!start(from, *next)) break;
+    if (!start(from, *next)) {
+      blocked = true;
+      break;
+    }
     count(*next);
     source.take();
   }
+  from.set_blocked(blocked || from.full());
   state_.counts.commands += taken;
   return taken;
 }

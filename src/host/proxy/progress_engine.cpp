@@ -232,7 +232,8 @@ bool progress_engine::has_silent_rings() const noexcept {
 }
 
 bool progress_engine::has_commands() const noexcept {
-  return std::any_of(rings_.begin(), rings_.end(), [](const auto& each) { return each->source()->next() != nullptr; });
+  return std::any_of(rings_.begin(), rings_.end(),
+                     [](const auto& each) { return !each->blocked() && each->source()->next() != nullptr; });
 }
 
 void progress_engine::remove_ring(const ring& source) {

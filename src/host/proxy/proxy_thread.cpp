@@ -208,7 +208,7 @@ void proxy_thread::idle_wait(steady_clock::duration idle) {
   const bool crowded = core_sharing::of_this_thread().crowded();
   if (engine_->acks_due() || (!crowded && (idle < poll_for || pollers_.load(std::memory_order_relaxed) != 0))) {
     if (!crowded) yield_now_and_then();
-  } else if (!engine_->has_rings()) {
+  } else if (!engine_->has_rings() && !engine_->waits_for_peers()) {
     wait(wait_without_rings);
   } else if (engine_->has_silent_rings() && !engine_->waits_for_peers() && idle < nap_for) {
     std::this_thread::sleep_for(nap);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -289,7 +290,7 @@ void ucx_transport::wait(nanoseconds limit) {
 
 void ucx_transport::wake() noexcept {
   const std::uint64_t one = 1;
-  (void)!::write(wake_.get(), &one, sizeof one);
+  static_cast<void>(::syscall(SYS_write, wake_.get(), &one, sizeof one));  // write() is a cancellation point
 }
 
 // ---- the end
