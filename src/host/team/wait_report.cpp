@@ -62,10 +62,16 @@ kernel_wait wait_report::wait_of(const failure_record& answer) const {
   return wait;
 }
 
-std::optional<crowded_channel> wait_report::crowd_in(const std::vector<kernel_wait>& waits) {
-  // One thread of a collective waits for a message, and all its threads are in one epoch.
+std::optional<crowded_channel> wait_report::crowd_in(const std::vector<kernel_wait>& waits,
+                                                     std::chrono::milliseconds since_question) {
+  // One thread of a collective waits for a message, and all its threads are in one epoch. A wait that began after the
+  // question may have followed one that has answered and ended.
+  const auto began_before = [=](const kernel_wait& one) {
+    return std::chrono::milliseconds(one.limit_ms) > since_question;
+  };
   for (std::size_t i = 0; i < waits.size(); ++i)
     for (std::size_t k = i + 1; k < waits.size(); ++k) {
+      if (!began_before(waits[i]) || !began_before(waits[k])) continue;
       const std::optional<team_list::place>& one = waits[i].in_team;
       const std::optional<team_list::place>& other = waits[k].in_team;
       if (!one || !other || one->message == std::nullopt || one->message != other->message) continue;
@@ -186,7 +192,9 @@ pe_waits wait_report::collect() {
   }
   // Their places depend on the launch.
   std::ranges::sort(found.kernels, {}, [](const kernel_wait& one) { return std::pair(one.block, one.thread); });
-  found.crowd = crowd_in(found.kernels);
+  found.crowd =
+      crowd_in(found.kernels,
+               std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - asked_at_));
   found.more = load(control_->unanswered) == questions_;
   if (proxy_ != nullptr) found.commands = proxy_->awaited();
   std::erase_if(found.commands, [](const awaited_command& one) { return lasted(one) < least_of_command; });

@@ -91,7 +91,8 @@ class wait_report {
   [[nodiscard]] std::string field_of_place(std::uint64_t offset) const;
   [[nodiscard]] std::string words_of_place(std::uint64_t offset) const;
   [[nodiscard]] kernel_wait wait_of(const failure_record& answer) const;
-  [[nodiscard]] static std::optional<crowded_channel> crowd_in(const std::vector<kernel_wait>& waits);
+  [[nodiscard]] static std::optional<crowded_channel> crowd_in(const std::vector<kernel_wait>& waits,
+                                                               std::chrono::milliseconds since_question);
   /// The teams that the last waits name, as the entries of a JSON array.
   [[nodiscard]] std::string teams_of_waits() const;
   [[nodiscard]] std::string text_of(const kernel_wait& wait) const;

@@ -120,6 +120,18 @@ TEST_F(WaitReport, two_groups_in_one_collective_are_told) {
   EXPECT_FALSE(said.contains("crowd"));
 }
 
+TEST_F(WaitReport, a_wait_that_began_after_the_question_is_no_second_group) {
+  const std::uint64_t packets = internal_area::world_state + team_state_layout::packets(4, default_channels, false);
+  failure_record wait = packet_wait(packets, 2);
+  report_.ask();
+  answer(wait);
+  wait.limit_ms = 0;  // the next launch of the same kernel, which follows the one that has answered
+  answer_elsewhere(wait);
+  const json said = told();
+  EXPECT_EQ(said.at("waits").size(), 2u);
+  EXPECT_FALSE(said.contains("crowd"));
+}
+
 TEST_F(WaitReport, words_of_the_program_are_awaited_by_as_many_threads_as_like) {
   failure_record wait = wait_for(-1);
   wait.what = operation::wait;
