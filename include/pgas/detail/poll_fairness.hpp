@@ -42,9 +42,10 @@ class yield_rhythm {
   std::uint32_t to_leave_out_ = 0;
 };
 
-/// Whether the calling thread shares its core with a thread that computes. A yield to such a thread lasts its whole
-/// time slice, some milliseconds, while a thread whose timer expires soon has the core. After a yield of that length
-/// the waits of the thread therefore sleep, for a period that doubles while such a yield comes soon after it.
+/// Whether the calling thread shares its core with a thread that computes. A yield to such a thread lasts a whole time
+/// slice, which is some milliseconds. A thread that sleeps gets the core back as soon as its timer expires. After a
+/// yield of that length the waits of the thread therefore sleep, for a period that doubles while such a yield comes
+/// soon after it.
 class core_sharing {
  public:
   [[nodiscard]] bool crowded(std::uint64_t now_ns) const noexcept { return now_ns < until_; }
@@ -65,9 +66,9 @@ class core_sharing {
   }
 
  private:
-  /// Shorter than the time slices of Linux, longer than a polling thread takes for a message.
+  /// This is shorter than a time slice of Linux, and longer than a polling thread takes for a message.
   static constexpr std::uint64_t time_slice_ns = 500'000;
-  /// Shorter than the yield before it: a core that was shared for a moment only costs little.
+  /// This is shorter than the yield before it, so that a core that was shared for a moment costs little.
   static constexpr std::uint64_t shortest_period_ns = 1'000'000;
   /// In this time the turn of a thread that computes comes.
   static constexpr std::uint64_t turn_ns = 8'000'000;

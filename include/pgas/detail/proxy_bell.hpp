@@ -59,7 +59,7 @@ inline void end_sleep(proxy_bell& bell) noexcept { __atomic_store_n(&bell.proxy_
 /// Wakes the proxy if it sleeps. *Callers* producers, after a command; GPU threads wake nobody.
 PGAS_FN void wake_proxy([[maybe_unused]] proxy_bell& bell) {
 #if !defined(__CUDACC__)
-  // Not a load: of two changes of one word the second sees what came before the first.
+  // This changes the word: of two changes of one word the later one sees everything before the earlier one.
   if (__atomic_fetch_add(&bell.proxy_sleeps, 0, __ATOMIC_SEQ_CST) != 0 &&
       __atomic_exchange_n(&bell.proxy_sleeps, 0, __ATOMIC_RELAXED) != 0)
     bell.wake(bell.proxy);

@@ -124,8 +124,8 @@ class context {
       return slow_path_call(copy_, local, pe.pe(), check, direct, proxied);
     return direct(*this, moved(local, pe.pe() * team_.stride_ + bias_));
   }
-  /// The same for operations whose direct form is long, and which return nothing: it is in line only, and what check()
-  /// and proxied() need goes out of line in memory.
+  /// The same for operations that return nothing and whose direct form is long. The direct form is in line only. The
+  /// arguments of check() and proxied() are passed out of line in memory.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_FN void by_long_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     std::uintptr_t distance = pe.distance();
