@@ -62,7 +62,7 @@ constexpr std::array rows{
            .aliases = interface_aliases},
     option{.name = "PGAS_JOIN_TIMEOUT",
            .field = &config::join_timeout,
-           .help = "How long joining waits for the other PEs.",
+           .help = "How long joining waits for the other PEs, and leaving for work on streams.",
            .least = 1},
     option{.name = "PGAS_HEAP",
            .field = &config::heap,
