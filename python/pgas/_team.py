@@ -22,7 +22,8 @@ class Team(Collectives):
         """The world that it belongs to."""
         self._group = core
         self._number = number_of(self)
-        self._size, self._number_in_team = (core.n_pes, core.my_pe) if core.is_member else (None, None)
+        self._size = core.n_pes if core.is_member else None
+        self._number_in_team = core.my_pe if core.is_member else None
 
     def __bool__(self) -> bool:
         """Whether this PE is a member."""
