@@ -1,6 +1,6 @@
 /// @file
-/// The settings of the UCX transport, and its factory. By default UCX takes all network devices of the host, and
-/// listens on them.
+/// The settings of the UCX transport, what it needs of the system, and its factory. By default UCX takes all network
+/// devices of the host, and listens on them.
 #pragma once
 
 #include <filesystem>
@@ -23,6 +23,21 @@ namespace pgas::detail {
 
 /// The same text in processes of one host that share memory by name.
 [[nodiscard]] std::string memory_namespaces();
+
+/// What this process finds of /dev/shm, by which UCX passes data between the PEs of a host.
+struct shared_memory_room {
+  std::size_t free = 0;  ///< bytes
+  std::string found;     ///< "12 KiB of the 1 MiB of /dev/shm are free", or why no file can be made there
+};
+
+/// Makes a file in /dev/shm, for a moment.
+[[nodiscard]] shared_memory_room look_at_shared_memory();
+
+/// What a PE takes of /dev/shm, and how to make it larger.
+inline constexpr std::size_t shared_memory_of_pe = std::size_t{5} << 20;
+inline constexpr const char* more_shared_memory =
+    "mount -o remount,size=1g /dev/shm, or mount -t tmpfs tmpfs /dev/shm (docker run --shm-size=1g); or UCX_TLS=tcp, "
+    "which is slow";
 
 struct ucx_settings {
   int pe = 0;                  ///< this PE's world number; each message names its sender

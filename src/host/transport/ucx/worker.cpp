@@ -14,7 +14,6 @@
 #include "common/thread.hpp"
 #include "host/config/read_environment.hpp"
 #include "host/log/format_bytes.hpp"
-#include "host/transport/shared_memory_room.hpp"
 
 namespace pgas::detail {
 namespace {
@@ -55,8 +54,8 @@ void check_threads() {
   stop();
 }
 
-/// UCX takes the PEs of one host for those of several where it can't read which boot of which host this is, and finds
-/// no way to them, or waits for connections that nobody answers.
+/// UCX tells hosts apart by this file. Without it UCX takes the PEs of one host for those of several: it finds no way
+/// to them, or waits for connections that nobody answers.
 void check_boot_id() {
   std::string id;
   if (std::ifstream("/proc/sys/kernel/random/boot_id") >> id) return;
@@ -65,11 +64,11 @@ void check_boot_id() {
               "mount -t proc proc /proc"};
 }
 
-/// Where there is little of it, which UCX says on standard error only.
+/// What is said where /dev/shm has little room. UCX says it on standard error only.
 std::string about_shared_memory() {
   const shared_memory_room room = look_at_shared_memory();
   if (room.free >= 4 * shared_memory_of_pe) return {};
-  return fmt::format(". {}, and each PE takes {} there: {}", room.found, format_bytes(shared_memory_of_pe),
+  return fmt::format(". {}. Each PE takes {} there. To get more: {}", room.found, format_bytes(shared_memory_of_pe),
                      more_shared_memory);
 }
 
