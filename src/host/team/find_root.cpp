@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "host/team/wait_words.hpp"
-
 namespace pgas::detail::told {
 
 namespace {
@@ -94,6 +92,9 @@ root find_root(const std::vector<pe_state>& pes, int from) {
   if (!crowded.pes.empty()) return crowded;
   std::vector<std::set<int>> named;
   for (const pe_state& one : pes) named.push_back(one.is == life::answers ? named_by(one, n) : std::set<int>());
+  std::vector<std::set<int>> reached;
+  for (std::size_t pe = 0; pe < n; ++pe) reached.push_back(reached_from(static_cast<int>(pe), named));
+  const auto reaches = [&reached](int pe, int other) { return reached[static_cast<std::size_t>(pe)].contains(other); };
   root best;
   if (std::ranges::all_of(pes, [](const pe_state& one) { return one.is == life::answers && one.waits.empty(); })) {
     for (const pe_state& one : pes)
@@ -106,7 +107,7 @@ root find_root(const std::vector<pe_state>& pes, int from) {
   std::set<int> awaited;
   bool any = false;
   for (const pe_state& one : pes) {
-    if (from >= 0 && one.pe != from && !reached_from(from, named).contains(one.pe)) continue;
+    if (from >= 0 && one.pe != from && !reaches(from, one.pe)) continue;
     const std::set<int>& names = named[static_cast<std::size_t>(one.pe)];
     awaited.insert(names.begin(), names.end());
     any |= std::ranges::any_of(one.waits, [](const wait& each) { return each.pes.empty(); });
@@ -115,11 +116,10 @@ root find_root(const std::vector<pe_state>& pes, int from) {
     const bool is_concerned = any || awaited.contains(one.pe) || (from < 0 && !one.waits.empty());
     if (!is_concerned && one.is == life::answers) continue;
     // Those from which all ways lead back: a PE that waits for nobody by name, or a cycle that nobody leaves.
-    const std::set<int> reached = reached_from(one.pe, named);
-    const bool ends_here = std::ranges::all_of(
-        reached, [&](int other) { return other == one.pe || reached_from(other, named).contains(one.pe); });
+    const bool ends_here = std::ranges::all_of(reached[static_cast<std::size_t>(one.pe)],
+                                               [&](int other) { return other == one.pe || reaches(other, one.pe); });
     if (!ends_here) continue;
-    const bool in_cycle = reached.contains(one.pe);
+    const bool in_cycle = reaches(one.pe, one.pe);
     const root::kind what = kind_of(one, in_cycle);
     if (best.what != root::kind::nobody_waits && what > best.what) continue;
     if (best.what != what) best = {what, {}};
@@ -198,6 +198,12 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
                          describe(first, telling_wait(first)), others);
   }
   return {};
+}
+
+std::string root_of(int pe, std::string_view introduction, const std::vector<std::string>& answers) {
+  const std::vector<pe_state> pes = read_answers(introduction, answers);
+  const root found = find_root(pes, pe);
+  return found.what == root::kind::nobody_waits || found.what == root::kind::unseen ? std::string() : say(found, pes);
 }
 
 }  // namespace pgas::detail::told

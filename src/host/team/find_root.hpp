@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/team/told_waits.hpp"
@@ -27,8 +28,8 @@ struct root {
   std::vector<int> pes;  ///< of a cycle in its order
 };
 
-/// PEs wait for those that their waits name. From every one of them that leads to PEs that wait for nobody by name, or
-/// to a cycle: of these the one that explains most comes first, in the order of root::kind.
+/// A wait may name PEs. Following the names from any PE ends at PEs whose waits name nobody, or in a cycle. The root is
+/// the end that explains most: the first in the order of root::kind.
 /// @param from of one PE: only those that it waits for; -1: of all
 [[nodiscard]] root find_root(const std::vector<pe_state>& pes, int from = -1);
 
@@ -38,5 +39,9 @@ struct root {
 
 /// A sentence that names the root and says what it does.
 [[nodiscard]] std::string say(const root& found, const std::vector<pe_state>& pes);
+
+/// The sentence on the PE for which, in the end, PE `pe` waits; empty where the answers do not tell.
+/// @param introduction @param answers documents of the PEs
+[[nodiscard]] std::string root_of(int pe, std::string_view introduction, const std::vector<std::string>& answers);
 
 }  // namespace pgas::detail::told

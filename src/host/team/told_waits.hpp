@@ -1,6 +1,6 @@
 /// @file
-/// What the PEs of a job say of their waits, read from their answers. Used by pgas-why, and by a PE that warns of a
-/// wait.
+/// What the PEs of a job say of their waits: read from their answers, and in words. Used by pgas-why, and by a PE that
+/// warns of a wait.
 #pragma once
 
 #include <sys/types.h>
@@ -50,7 +50,7 @@ struct wait {
   std::optional<std::uint64_t> number{};  ///< of a collective of the control plane
   long ms = 0;
   bool of_stream = false;                ///< the host has enqueued it
-  std::vector<enqueued_write> behind{};  ///< it on its stream
+  std::vector<enqueued_write> behind{};  ///< writes that are behind this wait on its stream
   std::string writer{};                  ///< "put is enqueued behind a wait on a stream of PE 1": where that is known
 };
 
@@ -96,8 +96,21 @@ void read_answer(pe_state& state, const nlohmann::json& from);
 /// and which PE is to write a word, where that write is behind a wait on a stream.
 void complete(std::vector<pe_state>& pes);
 
-/// The sentence on the PE for which, in the end, PE `pe` waits; empty where the answers do not tell.
-/// @param introduction @param answers documents of the PEs
-[[nodiscard]] std::string root_of(int pe, std::string_view introduction, const std::vector<std::string>& answers);
+/// All three, of documents; no PEs where one of the documents can't be read.
+[[nodiscard]] std::vector<pe_state> read_answers(std::string_view introduction,
+                                                 const std::vector<std::string>& answers);
+
+// ---- in words ----
+
+/// "8.2 s", "2 min 5 s".
+[[nodiscard]] std::string duration(long ms);
+/// "the team of all PEs", "team 0.2 of PEs 0, 3": the third team that PE 0 has proposed.
+[[nodiscard]] std::string name_of(const team& one);
+/// What a PE does that does not wait, as far as it is known: "is in no call of this world since 8.2 s".
+[[nodiscard]] std::string activity_of(const pe_state& of);
+/// Where a wait is: "barrier in a kernel", "allocate", "fcollect of team 0.2 of PEs 0, 3".
+[[nodiscard]] std::string place_of(const pe_state& of, const wait& one);
+/// A wait in words: where, for whom, which word.
+[[nodiscard]] std::string describe(const pe_state& of, const wait& one);
 
 }  // namespace pgas::detail::told

@@ -1,6 +1,6 @@
 // The waits and the counts of a running world, for its program, for pgas-why and for monitoring systems; its time line.
+#include "host/team/find_root.hpp"
 #include "host/team/team_state.hpp"
-#include "host/team/told_waits.hpp"
 #include "host/team/world_state.hpp"
 
 namespace pgas::detail {

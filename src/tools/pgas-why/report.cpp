@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "host/team/wait_words.hpp"
+#include "host/team/told_waits.hpp"
 #include "tools/common/text.hpp"
 
 namespace pgas_why {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host/team/find_root.hpp"
-#include "host/team/wait_words.hpp"
+#include "host/team/told_waits.hpp"
 #include "tools/pgas-why/find_joining.hpp"
 #include "tools/pgas-why/report.hpp"
 
