@@ -53,7 +53,7 @@ class thread_exchange {
     throw *failure_;
   }
 
-  /// Needs no memory: those that wait make the message.
+  /// Needs no memory. The members that wait write the error message.
   void leave(int rank) noexcept {
     const std::lock_guard lock{mutex_};
     at(rank) = member_state::left;

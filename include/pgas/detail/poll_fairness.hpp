@@ -70,7 +70,7 @@ class core_sharing {
   static constexpr std::uint64_t time_slice_ns = 500'000;
   /// This is shorter than the yield before it, so that a core that was shared for a moment costs little.
   static constexpr std::uint64_t shortest_period_ns = 1'000'000;
-  /// In this time the turn of a thread that computes comes.
+  /// A thread that computes on the same core has had its turn within this time.
   static constexpr std::uint64_t turn_ns = 8'000'000;
   /// The yield at its end costs a fiftieth of this.
   static constexpr std::uint64_t longest_period_ns = 256'000'000;
@@ -79,10 +79,9 @@ class core_sharing {
   std::uint64_t until_ = 0;
 };
 
-/// How long a thread sleeps that has waited for so long: a quarter of it. Less than 20 us is too short for another
-/// thread to get the core. The limit is short even where what the thread waits for wakes it: a kernel that preempts
-/// lazily lets a thread that another core wakes run at its next tick, some milliseconds later, but at once if a timer
-/// of its own core expires.
+/// How long a waiting thread sleeps: a quarter of the time that it has waited. In less than 20 us no other thread gets
+/// the core. The sleep is short even if an event wakes the thread: a kernel that preempts lazily may start a thread
+/// that another core wakes at the next tick, some milliseconds later. A timer of its own core starts it at once.
 [[nodiscard]] constexpr std::uint64_t sleep_after(std::uint64_t waited_ns) noexcept {
   constexpr std::uint64_t shortest_ns = 20'000;
   constexpr std::uint64_t longest_ns = 1'000'000;
@@ -90,7 +89,7 @@ class core_sharing {
   return quarter < shortest_ns ? shortest_ns : quarter > longest_ns ? longest_ns : quarter;
 }
 
-/// While it lives, the timers of the calling thread are not late by its slack, 50 us by default.
+/// During the lifetime of this object the timers of the calling thread have no slack, which is 50 us by default.
 class precise_timers {
  public:
   precise_timers() noexcept : before_(::prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0)) {
@@ -106,8 +105,8 @@ class precise_timers {
   const int before_;
 };
 
-/// Sleeps until the proxy has done something, or for sleep_after() so long: the word may be written by another thread,
-/// which wakes nobody.
+/// Sleeps until the proxy has done something, or for the time that sleep_after() gives. The awaited word may be written
+/// by another thread, which wakes nobody.
 PGAS_COLD void sleep_waiting(const proxy_bell* bell, std::uint64_t waited_ns) {
   const std::uint64_t limit = sleep_after(waited_ns);
   const precise_timers precise;

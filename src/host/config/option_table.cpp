@@ -133,9 +133,10 @@ constexpr std::array rows{
                    "condition. 0: no limit, or 60 s with PGAS_CHECKS."},
     option{.name = "PGAS_WAIT_WARNING",
            .field = &config::wait_warning,
-           .help = "How long a wait for other PEs may last before the library logs a warning, once for each wait, that "
-                   "says what waits, since when, and for which PE in the end. The wait goes on. Half of "
-                   "PGAS_WAIT_TIMEOUT counts instead where that is shorter, and at least 5 s. 0: no warning."},
+           .help = "How long a wait for other PEs may last before the library logs a warning. Each wait gets one. The "
+                   "warning says what waits, since when, and which PE is the cause. The wait goes on. If "
+                   "PGAS_WAIT_TIMEOUT is 10 s or more and half of it is shorter than this time, the warning comes "
+                   "after that half. 0: no warning."},
     option{.name = "PGAS_DEFAULT_STREAM_WAIT",
            .field = &config::default_stream_wait,
            .help = "How long host-called barriers, syncs, allocations and frees of nvshmem.h wait for work on "

@@ -276,7 +276,7 @@ void question_service::warn() {
   std::string root = plane_.waits ? plane_.waits->root(introduction(), of.answers) : std::string();
   if (!root.empty()) root += ' ';
   const bool half = warn_after_ < plane_.wait_warning;
-  plane_.log.warn("{}. {}{}; pgas-why {} says who waits for whom", of.waits, root,
+  plane_.log.warn("{}. {}{}. `pgas-why {}` lists all waits of the job", of.waits, root,
                   half                               ? "Half of PGAS_WAIT_TIMEOUT is over"
                   : plane_.wait_timeout.count() == 0 ? "The wait goes on, as PGAS_WAIT_TIMEOUT is 0"
                                                      : "PGAS_WAIT_TIMEOUT will end the wait",

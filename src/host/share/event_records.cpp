@@ -51,7 +51,8 @@ std::uint64_t event_records::claim_next() {
                    alarm.look([&](const std::string& lasted) {
                      return fmt::format(
                          "a record of an interprocess event waits since {} for record {}, which the stream of "
-                         "process {} has not reached. The wait goes on until that or the end of that process",
+                         "process {} has not reached. The wait goes on until the stream reaches the record or that "
+                         "process ends",
                          lasted, oldest, pid_in(atomic(page_.of(oldest).recorder)));
                    });
                  });

@@ -190,7 +190,7 @@ void event_state::look() noexcept {
     alarm_.look([&](const std::string& lasted) {
       return fmt::format(
           "a stream waits since {} for record {} of an interprocess event, which the stream of process "
-          "{} has not reached. The wait goes on until that or the end of that process",
+          "{} has not reached. The wait goes on until the stream reaches the record or that process ends",
           lasted, awaited->number, awaited->recorder);
     });
   } catch (const std::exception&) {

@@ -36,9 +36,9 @@ class stream_log {
 
   /// A wait is enqueued on `stream`; the number is for its request. @returns number 0 in a capture
   [[nodiscard]] wait_ticket add_wait(stream_handle stream);
-  /// A collective of a team is, on a stream that is not being captured.
+  /// A collective of a team is enqueued on `stream`, which is not being captured.
   void add_collective(stream_handle stream, control_group::identity team);
-  /// A write is. @param one `what` has to live as long as the process
+  /// A write is enqueued. @param one `what` has to live as long as the process
   void add_write(stream_handle stream, const write& one) noexcept {
     if (stream != nullptr && any_.load(std::memory_order_relaxed)) add_behind_wait(stream, one);
   }

@@ -25,7 +25,7 @@ namespace pgas::detail {
 struct kernel_wait : failure_record {
   std::optional<team_list::place> in_team;  ///< of a collective
   bool of_stream = false;                   ///< the host has enqueued the kernel on a stream
-  std::vector<stream_log::write> behind;    ///< it on that stream
+  std::vector<stream_log::write> behind;    ///< writes that are behind this wait on its stream
 };
 
 /// Two groups of threads in collectives of one channel of a team at the same time, by a thread of each.
@@ -79,7 +79,8 @@ class wait_report {
   /// What collect() returns as fields of a JSON object; docs/debugging.md has their names.
   [[nodiscard]] std::string answer();
   /// The waits in the last answer() that had lasted for `limit` or longer, the most telling first: those of kernels,
-  /// the proxy's, calls. A call that waits for its kernel only is none where that kernel computes.
+  /// the proxy's, calls. A call that only waits for its kernel is left out
+  /// if that kernel computes.
   [[nodiscard]] std::vector<long_wait> overdue(std::chrono::milliseconds limit) const;
   /// A sentence on each wait in the last answer().
   [[nodiscard]] std::vector<std::string> sentences() const;

@@ -305,9 +305,9 @@ void world_state::await_streams() {
       throw error(
           code::wait_timeout,
           fmt::format(
-              "all PEs leave the world, and a stream of PE {} has had work for {} ms since: it waits for a word "
-              "that nobody writes any more, or is in a collective that not all members have called. "
-              "PGAS_JOIN_TIMEOUT sets the limit",
+              "all PEs leave the world, but a stream of PE {} has had work for {} ms since. It may compute, wait for a "
+              "word that nobody writes any more, or be in a collective that not all members have called. Synchronize "
+              "it before the end, or raise the limit, PGAS_JOIN_TIMEOUT",
               context_.my_pe(), settings_.join_timeout.count()),
           context_.my_pe());
     std::this_thread::sleep_for(std::chrono::microseconds(200));

@@ -19,12 +19,12 @@ namespace pgas::detail {
 /// Requests of fewer bytes are left to their own thread.
 inline constexpr std::size_t least_coalesced_bytes = 64;
 
-/// How many words each lane has in flight: a divisor of 8.
+/// The words that each lane has in flight: a divisor of 8.
 inline constexpr std::uint32_t coalesced_words = 4;
 
-/// Words of requests `first` on, of as many lanes: the word that stands at this lane's place in each. All eight lanes
-/// call.
-/// @param n this lane's request has so many bytes at dst and src, at most 128
+/// Copies one word of each of coalesced_words requests, those of the lanes from `first` on: the word at this lane's
+/// place. All eight lanes call.
+/// @param n the bytes of this lane's own request at dst and src, at most 128
 template <direction Direction, class Lanes>
 PGAS_FN void copy_words_of(const Lanes& lanes, std::uint32_t first, std::byte* dst, const std::byte* src,
                            std::uint32_t n) {
@@ -70,8 +70,8 @@ PGAS_FN void copy_coalesced(const Lanes& lanes, std::byte* dst, const std::byte*
   lanes.sync();
 }
 
-/// The copy of a thread by itself: with its neighbours if they call at the same time, else alone. Private memory (its
-/// stack), shifted copies, and those of 2 GiB and more it copies alone.
+/// The copy of a thread by itself: with its neighbours if they call at the same time, else alone. A thread always
+/// copies alone where the local memory is private (its stack), where the two sides differ modulo 16, and from 2 GiB on.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_by_thread(std::byte* dst, const std::byte* src, std::size_t bytes) {
   const bool congruent = ((reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src)) & 15) == 0;

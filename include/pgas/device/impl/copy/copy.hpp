@@ -250,8 +250,8 @@ PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t by
   }
 }
 
-/// A few aligned words for each thread, short_words at most. Out of line: in line their registers would come on top of
-/// those of the caller's loop.
+/// A few aligned words for each thread, short_words at most. The function is out of line: in line its registers would
+/// be added to those of the caller's loop.
 template <direction Direction>
 PGAS_OUTLINE void copy_short(std::byte* dst, const std::byte* src, std::uint32_t bytes, slice me) {
   copy_few_words<source_space<Direction>, target_space<Direction>, short_words>(dst, src, bytes, me.rank * 16,

@@ -53,8 +53,8 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
 /// A record for the answer to the host's question; null where this thread has answered it, or there is no room. Places
 /// are claimed in device memory, as few links give a GPU atomic operations on host memory. Threads of one block have
 /// places of their own, and so have first threads of blocks, as far as there are any, and threads of the next launch
-/// with the same indices. (One try on a GPU: a wait has few registers to spare, and the waits of its kernel as few as
-/// the one that takes most.)
+/// with the same indices. (A GPU tries one place: a wait has few registers to spare, and the wait with most
+/// registers sets the number for its kernel.)
 [[nodiscard]] PGAS_COLD failure_record* claim_answer(control_block* control, std::uintptr_t my_slot,
                                                      std::uint32_t question) {
   const std::uint32_t launch = place_launch();
