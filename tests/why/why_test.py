@@ -306,7 +306,7 @@ class Tool(unittest.TestCase):
     def test_half_of_the_deadline_is_said_once(self):
         job = subprocess.run([PGASRUN, "-n", "2", HANG, "missing_signal_in_a_kernel"], text=True, capture_output=True, timeout=120,
                              env=os.environ | DIRECT | {"PGAS_WAIT_TIMEOUT": "12s"})
-        said = [line for line in job.stderr.splitlines() if "Half of PGAS_WAIT_TIMEOUT is over; pgas-why" in line]
+        said = [line for line in job.stderr.splitlines() if "Half of PGAS_WAIT_TIMEOUT is over. `pgas-why " in line]
         # Both threads of the kernel wait for as long: either may be named.
         self.assertEqual(len([line for line in said if re.search(r"wait_until by block [01] thread 0 of a kernel waits since", line)]), 1, job.stderr)
         self.assertEqual(len([line for line in said if "barrier waits since" in line]), 1, job.stderr)
