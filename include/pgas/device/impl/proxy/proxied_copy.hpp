@@ -80,7 +80,7 @@ template <direction Direction>
 /// Submits a put with a trailing signal: of `bytes` from `local`, of `local` itself, or the signal alone, by the kind.
 /// False if it gave up.
 [[nodiscard]] PGAS_FN bool submit_signal(proxy_queue queue, op_info about, command_kind kind, std::uint64_t local,
-                                         std::size_t bytes, trailing_signal signal, completion when) {
+                                         std::size_t bytes, const trailing_signal& signal, completion when) {
   const bool waits = when == completion::local_done && kind == command_kind::put_signal;
   reserved_answer answers{no_answer, 0};
   if (waits) {

@@ -38,13 +38,19 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
   }
 }
 
-/// Submits at most a command's payload. False if it gave up.
-[[nodiscard]] PGAS_FN bool put_inline_value(proxy_queue queue, op_info about, payload value, std::uint32_t bytes) {
-  const reserved_slot reserved = reserve_slot(queue, about);
-  if (reserved.slot == nullptr) return false;
+/// Submits at most a command's payload in a reserved slot.
+PGAS_FN void publish_value(proxy_queue queue, const reserved_slot& reserved, op_info about, payload value,
+                           std::uint32_t bytes) {
   fill(reserved.slot, command_kind::put_value, atomic_update::fetch, datatype::u64, about, 0, bytes, no_answer);
   fill(reserved.slot->value, value.word[0], value.word[1]);
   publish(queue, reserved);
+}
+
+/// The same with a slot of its own. False if it gave up.
+[[nodiscard]] PGAS_FN bool put_inline_value(proxy_queue queue, op_info about, payload value, std::uint32_t bytes) {
+  const reserved_slot reserved = reserve_slot(queue, about);
+  if (reserved.slot == nullptr) return false;
+  publish_value(queue, reserved, about, value, bytes);
   return true;
 }
 
@@ -63,7 +69,9 @@ template <direction Direction>
     bytes -= step;
     const std::size_t n = bytes < piece ? bytes : piece;
     if constexpr (Direction == direction::put) {
-      if (!put_inline_value(queue, about, pack_payload(local, n), static_cast<std::uint32_t>(n))) return false;
+      const reserved_slot reserved = reserve_slot(queue, about);  // before the payload, which takes four registers
+      if (reserved.slot == nullptr) return false;
+      publish_value(queue, reserved, about, pack_payload(local, n), static_cast<std::uint32_t>(n));
     } else {
       const reply got = request_reply(queue, about, command_kind::get_value, n);
       if (got.lost) return false;
