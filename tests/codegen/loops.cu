@@ -1,7 +1,8 @@
 // The registers of kernels that call operations in loops, as programs do: natively and by NVSHMEM's names, one call and
 // two different ones, unrolled, with values that the loop keeps. A call in a loop must leave room for blocks of 1024
-// threads, which have 64 registers a thread; a word by one thread leaves room for more. Gets by warps, and puts of bytes
-// with signals, take up to 72: such a kernel needs __launch_bounds__(1024). check.py has the form of the expectations.
+// threads, which have 64 registers a thread; a word by one thread leaves room for more. Gets by warps, and puts of
+// bytes with signals, take up to 72: such a kernel needs __launch_bounds__(1024). check.py has the form of the
+// expectations.
 #include <pgas/compat/nvshmem.h>
 
 #include "any_context.cuh"

@@ -1,5 +1,7 @@
-// Each operation twice: as pgas has it and as NVSHMEM programs call it. same_machine_code.py compares what they compile to.
+// Each operation twice: as pgas has it and as NVSHMEM programs call it. same_machine_code.py compares what they compile
+// to.
 #include <pgas/compat/nvshmem.h>
+
 #include <pgas/device.hpp>
 
 using namespace pgas;
@@ -15,7 +17,9 @@ __global__ void g_nvshmem(double* out, const double* src, int pe) { *out = nvshm
 __global__ void put_thread_native(context ctx, int* dst, const int* src, std::size_t n, int pe) {
   put(ctx, dst, src, n, pe);
 }
-__global__ void put_thread_nvshmem(int* dst, const int* src, std::size_t n, int pe) { nvshmem_int_put(dst, src, n, pe); }
+__global__ void put_thread_nvshmem(int* dst, const int* src, std::size_t n, int pe) {
+  nvshmem_int_put(dst, src, n, pe);
+}
 
 __global__ void put_block_native(context ctx, float* dst, const float* src, std::size_t n, int pe) {
   put(ctx, this_block(), dst, src, n, pe);
@@ -56,7 +60,8 @@ __global__ void put_signal_nvshmem(float* dst, const float* src, std::size_t n, 
   nvshmem_float_put_signal(dst, src, n, sig, 1, NVSHMEM_SIGNAL_ADD, pe);
 }
 
-__global__ void put_signal_block_native(context ctx, float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
+__global__ void put_signal_block_native(context ctx, float* dst, const float* src, std::size_t n, signal_t* sig,
+                                        int pe) {
   put_signal(ctx, this_block(), dst, src, n, sig, 1, signal_op::set, pe);
   this_block().sync();
 }

@@ -37,8 +37,8 @@ __global__ void add_tile(any_context ctx, bfloat16* dst, std::size_t n, int pe) 
   add_nbi(ctx, by, dst, tile, n, pe);
 }
 
-// Two kernels that add alike: what they call out of line ptxas compiles once, and must not have the addition in it, whose type it
-// forgets there.
+// Two kernels that add alike: what they call out of line ptxas compiles once, and must not have the addition in it,
+// whose type it forgets there.
 //  whole 1   UBLKRED\.G\.S\.ADD\.F32
 //  whole 0   UBLKRED\.G\.S\.ADD(?!\.F32)
 __global__ void add_floats(any_context ctx, float* dst, std::size_t n, int pe) {

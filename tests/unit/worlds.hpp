@@ -27,8 +27,8 @@ inline config small_world() {
   return settings;
 }
 
-/// Runs `body(world)` on n PEs at once, each a thread. What each threw as a pgas::error; other exceptions fail the test. A PE
-/// that did not throw leaves the world.
+/// Runs `body(world)` on n PEs at once, each a thread. What each threw as a pgas::error; other exceptions fail the
+/// test. A PE that did not throw leaves the world.
 inline std::vector<std::optional<error>> run_worlds(int n, const std::function<void(world&)>& body,
                                                     const config& settings = small_world()) {
   auto exchanges = make_thread_bootstraps(n, std::chrono::seconds(30));

@@ -1,5 +1,5 @@
-// Collectives captured in a CUDA graph and replayed 1000 times; a kernel in the graph makes new data, another checks what came
-// of it, each time.
+// Collectives captured in a CUDA graph and replayed 1000 times; a kernel in the graph makes new data, another checks
+// what came of it, each time.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -36,7 +36,8 @@ __global__ void make_data(pgas::team_view team, progress* state, std::uint32_t* 
   if (threadIdx.x == 0) state->round = round;
 }
 
-__global__ void check_results(pgas::team_view team, progress* state, const std::uint32_t* sum, const std::uint32_t* all) {
+__global__ void check_results(pgas::team_view team, progress* state, const std::uint32_t* sum,
+                              const std::uint32_t* all) {
   const std::uint32_t round = state->round;
   const auto n = static_cast<std::uint32_t>(team.n_pes());
   const auto me = static_cast<std::uint32_t>(team.my_pe());
@@ -91,8 +92,8 @@ int main() {
   must(cudaGraphExecDestroy(executable), "end of the graph");
   must(cudaGraphDestroy(graph), "end of the graph");
   if (seen.round != replays || seen.wrong != 0) {
-    std::fprintf(stderr, "PE %d: %u of %d replays ran, %u wrong words, first in replay %u\n", world.my_pe(), seen.round, replays,
-                 seen.wrong, seen.first_wrong_round);
+    std::fprintf(stderr, "PE %d: %u of %d replays ran, %u wrong words, first in replay %u\n", world.my_pe(), seen.round,
+                 replays, seen.wrong, seen.first_wrong_round);
     return 1;
   }
   world.barrier_all();

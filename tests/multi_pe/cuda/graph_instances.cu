@@ -1,5 +1,5 @@
-// A graph with a kernel of launch() that is instantiated twice, both instances running at once on two streams, and the same
-// kernel launched beside them: the blocks of each run meet one another and nobody else.
+// A graph with a kernel of launch() that is instantiated twice, both instances running at once on two streams, and the
+// same kernel launched beside them: the blocks of each run meet one another and nobody else.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -16,8 +16,8 @@ constexpr unsigned repetitions = 200;
 constexpr unsigned places_of_each = 64;
 
 struct results {
-  unsigned runs;     ///< that have begun
-  unsigned beside;   ///< that have seen all others of their repetition begin
+  unsigned runs;    ///< that have begun
+  unsigned beside;  ///< that have seen all others of their repetition begin
   unsigned wrong;
   unsigned places[repetitions * at_once][places_of_each];
 };
@@ -89,7 +89,8 @@ int run() {
   for (cudaGraphExec_t each : instances) must(cudaGraphExecDestroy(each), "destroying the graph");
   must(cudaGraphDestroy(graph), "destroying the graph");
   if (end.runs == repetitions * at_once && end.wrong == 0 && end.beside > 0) return 0;
-  std::fprintf(stderr, "%u of %u runs, %u beside the others, %u wrong\n", end.runs, repetitions * at_once, end.beside, end.wrong);
+  std::fprintf(stderr, "%u of %u runs, %u beside the others, %u wrong\n", end.runs, repetitions * at_once, end.beside,
+               end.wrong);
   return 1;
 }
 

@@ -1,5 +1,5 @@
-// Kernels with large stacks start while another one spins: room for their stacks was made when the world was joined. CUDA
-// would grow it at their first launch, and wait with that for the kernel that waits for them.
+// Kernels with large stacks start while another one spins: room for their stacks was made when the world was joined.
+// CUDA would grow it at their first launch, and wait with that for the kernel that waits for them.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -70,9 +70,10 @@ int run(bool low_limit) {
     pgas::reduce(world.team(), on, sums.data(), values.data(), n, pgas::op::sum{});
     pgas::p(world, on, flag.data(), std::uint64_t{1}, world.my_pe());
   });
-  well = beside_a_spinning_kernel("a kernel of launch()", flag.data(), 2, [&] {
-           pgas::launch(world, {.on = &on}, hungry{}, flag.data(), std::uint64_t{2}, 7);
-         }) && well;
+  well =
+      beside_a_spinning_kernel("a kernel of launch()", flag.data(), 2,
+                               [&] { pgas::launch(world, {.on = &on}, hungry{}, flag.data(), std::uint64_t{2}, 7); }) &&
+      well;
   on.synchronize();
   world.barrier_all();
   return well ? 0 : 1;

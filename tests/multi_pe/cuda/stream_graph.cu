@@ -1,6 +1,6 @@
-// Every operation on streams captured in a CUDA graph and replayed 1000 times; a kernel in the graph makes new data, another
-// checks what came of it, each time. During the capture, in the strictest mode, calls that can't be captured are refused and
-// calls that have nothing to do with it work; neither disturbs it.
+// Every operation on streams captured in a CUDA graph and replayed 1000 times; a kernel in the graph makes new data,
+// another checks what came of it, each time. During the capture, in the strictest mode, calls that can't be captured
+// are refused and calls that have nothing to do with it work; neither disturbs it.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -41,7 +41,7 @@ struct buffers {
   std::uint32_t* pinned_inbox;
   std::uint64_t* values;
   std::uint64_t* fetched;
-  std::uint32_t* inbox;    // symmetric, as the rest
+  std::uint32_t* inbox;  // symmetric, as the rest
   std::uint32_t* strided;
   std::uint64_t* words;
   pgas::signal_t* signals;
@@ -192,7 +192,8 @@ int run() {
   enqueue(world, on, b, right);
   refused("put from pageable memory", [&] { pgas::put(world, on, inbox.data(), pageable.data(), count, right); });
   refused("get into pageable memory", [&] { pgas::get(world, on, pageable.data(), inbox.data(), count, right); });
-  refused("iput from pageable memory", [&] { pgas::iput(world, on, inbox.data(), pageable.data(), 1, 1, count, right); });
+  refused("iput from pageable memory",
+          [&] { pgas::iput(world, on, inbox.data(), pageable.data(), 1, 1, count, right); });
   refused("put_signal from pageable memory", [&] {
     pgas::put_signal(world, on, inbox.data(), pageable.data(), count, signals.data(), 1, pgas::signal_op::add, right);
   });
@@ -201,7 +202,8 @@ int run() {
     pgas::put(world, other.data(), pageable.data(), count, world.my_pe());
     pgas::put_nbi(world, other.data(), pageable.data(), count, world.my_pe());
     pgas::quiet(world);
-    if (pgas::g(world, other.data() + 7, world.my_pe()) != 5) return std::fprintf(stderr, "a put during a capture failed\n"), 1;
+    if (pgas::g(world, other.data() + 7, world.my_pe()) != 5)
+      return std::fprintf(stderr, "a put during a capture failed\n"), 1;
     pgas::stream second(world);
     pgas::put(world, second, other.data(), pageable.data(), count, world.my_pe());
     second.synchronize();
@@ -236,7 +238,8 @@ int run() {
   if (end.round != replays + 1 || end.wrong != 0) {
     std::fprintf(stderr, "PE %d: %llu rounds, %llu wrong, first in round %llu by check %llu\n", world.my_pe(),
                  static_cast<unsigned long long>(end.round), static_cast<unsigned long long>(end.wrong),
-                 static_cast<unsigned long long>(end.first_wrong_round), static_cast<unsigned long long>(end.first_wrong_check));
+                 static_cast<unsigned long long>(end.first_wrong_round),
+                 static_cast<unsigned long long>(end.first_wrong_check));
     return 1;
   }
   world.barrier_all();

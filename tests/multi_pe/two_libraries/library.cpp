@@ -1,8 +1,7 @@
 // A shared library with a kernel of its own. Compiled twice, as two libraries that know nothing of each other.
-#include "two_libraries.hpp"
-
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
+#include "two_libraries.hpp"
 
 namespace {
 

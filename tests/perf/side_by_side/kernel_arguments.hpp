@@ -21,7 +21,8 @@ constexpr int most_pes = 16;
 /// How long a word takes depends on where in the L2 it lies, and no library should be lucky: so rows about single words
 /// use many in turn.
 constexpr int places = 64;
-constexpr int place_words = 17;  ///< from one to the next: a line, and not always the same part of it; a word of each PE
+constexpr int place_words =
+    17;  ///< from one to the next: a line, and not always the same part of it; a word of each PE
 inline __host__ __device__ std::size_t place(std::uint64_t i) { return i % places * place_words; }
 
 /// Symmetric addresses, and for hand-written kernels where PE `peer`'s memory is mapped.

@@ -1,5 +1,5 @@
-// Round trips of small messages in which the data carries the flag: pgas' packet_channel, and the same by hand. NVSHMEM has
-// no such thing.
+// Round trips of small messages in which the data carries the flag: pgas' packet_channel, and the same by hand. NVSHMEM
+// has no such thing.
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "operations.cuh"
@@ -58,9 +58,7 @@ struct channel {
       : between(context(), pgas::this_block(), reinterpret_cast<pgas::packet_line*>(a.signal),
                 reinterpret_cast<pgas::packet_line*>(a.signal), longest, a.peer) {}
 
-  __device__ void send(const arguments& a) {
-    pgas::send(context(), pgas::this_block(), between, a.source, a.words);
-  }
+  __device__ void send(const arguments& a) { pgas::send(context(), pgas::this_block(), between, a.source, a.words); }
   __device__ void receive(const arguments& a) {
     pgas::receive(context(), pgas::this_block(), between, a.dest, a.words);
   }

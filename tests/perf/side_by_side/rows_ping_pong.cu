@@ -7,7 +7,8 @@ namespace side_by_side {
 
 namespace {
 
-/// PE 0 begins. `tell(now, value)` answers, wait(now, value) waits for the other's. The signal is another one each time.
+/// PE 0 begins. `tell(now, value)` answers, wait(now, value) waits for the other's. The signal is another one each
+/// time.
 template <class Tell, class Wait>
 __device__ void ping_pong(const arguments& a, Tell tell, Wait wait) {
   if (a.me > 1) return;

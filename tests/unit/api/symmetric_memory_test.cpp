@@ -8,7 +8,9 @@ namespace pgas_world_test {
 namespace {
 
 /// Bytes that tell PE and place.
-unsigned char mark(int pe, std::size_t i) { return static_cast<unsigned char>(static_cast<std::size_t>(pe) * 31 + i * 7 + i / 251); }
+unsigned char mark(int pe, std::size_t i) {
+  return static_cast<unsigned char>(static_cast<std::size_t>(pe) * 31 + i * 7 + i / 251);
+}
 
 void fill(world& w, unsigned char* at, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) at[i] = mark(w.my_pe(), i);
@@ -98,9 +100,12 @@ TEST(world_memory, reallocate_that_fails_leaves_the_old_block_valid_everywhere) 
     int local = 0;
     EXPECT_EQ(code_of([&] { std::ignore = w.reallocate_bytes(&local, 100); }), code::invalid_free);
     // One PE alone is wrong: all hear of it.
-    EXPECT_EQ(code_of([&] { std::ignore = w.reallocate_bytes(w.my_pe() == 1 ? block + 1 : block, 100); }), code::invalid_free);
-    EXPECT_EQ(code_of([&] { std::ignore = w.reallocate_bytes(block, w.my_pe() == 2 ? 200 : 100); }), code::asymmetric_call);
-    EXPECT_EQ(code_of([&] { std::ignore = w.reallocate_bytes(w.my_pe() == 0 ? nullptr : block, 100); }), code::asymmetric_call);
+    EXPECT_EQ(code_of([&] { std::ignore = w.reallocate_bytes(w.my_pe() == 1 ? block + 1 : block, 100); }),
+              code::invalid_free);
+    EXPECT_EQ(code_of([&] { std::ignore = w.reallocate_bytes(block, w.my_pe() == 2 ? 200 : 100); }),
+              code::asymmetric_call);
+    EXPECT_EQ(code_of([&] { std::ignore = w.reallocate_bytes(w.my_pe() == 0 ? nullptr : block, 100); }),
+              code::asymmetric_call);
     EXPECT_EQ(w.usage().used, before.used);
     for (int pe = 0; pe < w.n_pes(); ++pe) EXPECT_EQ(wrong_bytes(w, block, 10'000, pe), 0u);
     w.free(block);
@@ -132,9 +137,10 @@ TEST(world_memory, hints_give_cache_lines_of_their_own) {
     std::vector<symmetric<char>> others;
     for (int i = 0; i < 20; ++i) {
       others.push_back(w.allocate<char>(static_cast<std::size_t>(i) + 1));
-      words.push_back(w.allocate<signal_t>(static_cast<std::size_t>(i) + 1, i % 2 == 0 ? memory_hint::signal_remote
-                                                                                     : memory_hint::atomics_remote | memory_hint::signal_remote,
-                                           initialize::zero));
+      words.push_back(w.allocate<signal_t>(
+          static_cast<std::size_t>(i) + 1,
+          i % 2 == 0 ? memory_hint::signal_remote : memory_hint::atomics_remote | memory_hint::signal_remote,
+          initialize::zero));
     }
     for (const auto& word : words) {
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(word.data()) % memory_hint_line, 0u);
@@ -146,8 +152,10 @@ TEST(world_memory, hints_give_cache_lines_of_their_own) {
       }
     }
     EXPECT_EQ(w.allocate<signal_t>(3, memory_hint::none).size(), 3u);
-    EXPECT_EQ(code_of([&] { std::ignore = w.allocate_bytes(~std::size_t{0}, 1, memory_hint::signal_remote); }), code::out_of_memory);
-    EXPECT_EQ(code_of([&] { std::ignore = w.allocate_bytes(~std::size_t{0}, 2, memory_hint::signal_remote); }), code::invalid_argument);
+    EXPECT_EQ(code_of([&] { std::ignore = w.allocate_bytes(~std::size_t{0}, 1, memory_hint::signal_remote); }),
+              code::out_of_memory);
+    EXPECT_EQ(code_of([&] { std::ignore = w.allocate_bytes(~std::size_t{0}, 2, memory_hint::signal_remote); }),
+              code::invalid_argument);
     EXPECT_EQ(w.allocate_bytes(0, 1, memory_hint::signal_remote), nullptr);
   }));
 }

@@ -1,5 +1,5 @@
-// Many threads of several PEs of one and of two worlds at once: what thread_level::multiple promises. PEs are threads too, so
-// that the thread sanitizer sees everything.
+// Many threads of several PEs of one and of two worlds at once: what thread_level::multiple promises. PEs are threads
+// too, so that the thread sanitizer sees everything.
 #include <atomic>
 #include <numeric>
 
@@ -56,7 +56,8 @@ void work(world& w, shared_words& words, int thread) {
     atomic_add(w, words.floats.data(), 0.5, 0);
     p(w, mine + 40, i, next);
     static_cast<void>(g(w, mine + 41, next));
-    if (i % 8 == 0) launch(w, {.on = i % 16 == 0 ? &own_stream : nullptr}, add_kernel{}, w.context(), words.sums.data() + 2, next);
+    if (i % 8 == 0)
+      launch(w, {.on = i % 16 == 0 ? &own_stream : nullptr}, add_kernel{}, w.context(), words.sums.data() + 2, next);
     if (i % 8 == 4) {
       put(w, own_stream, mine + 48, mine + 40, 1, next);
       own_stream.synchronize();
@@ -97,8 +98,10 @@ TEST(threads, share_two_worlds) {
     shared_words words_one(one);
     shared_words words_two(two);
     in_threads(2 * threads, [&](int thread) {
-      if (thread < threads) work(one, words_one, thread);
-      else work(two, words_two, thread - threads);
+      if (thread < threads)
+        work(one, words_one, thread);
+      else
+        work(two, words_two, thread - threads);
     });
     check_sums(one, words_one);
     check_sums(two, words_two);

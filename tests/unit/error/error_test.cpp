@@ -37,8 +37,8 @@ TEST(error_table, has_every_code_once_with_cause_and_fix) {
     EXPECT_GT(row.cause.size(), 20u) << row.name;
     EXPECT_GT(row.fix.size(), 20u) << row.name;
   }
-  const std::set<int> promised = {101, 102, 103, 104, 105, 106, 107, 201, 202, 203, 204, 205, 206,
-                                  301, 302, 303, 304, 305, 306, 401, 402, 403, 404, 501, 502, 503, 504, 601, 701};
+  const std::set<int> promised = {101, 102, 103, 104, 105, 106, 107, 201, 202, 203, 204, 205, 206, 301, 302,
+                                  303, 304, 305, 306, 401, 402, 403, 404, 501, 502, 503, 504, 601, 701};
   for (const int number : promised) EXPECT_TRUE(numbers.contains(number)) << number;
 }
 

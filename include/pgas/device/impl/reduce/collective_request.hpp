@@ -54,8 +54,8 @@ struct collective_request {
   collective_kind what = collective_kind::barrier;
   reduction op = reduction::none;
   number_type type = number_type::none;
-  std::uint8_t alignment = 1;  ///< of dst and src, 1 to 8 bytes
-  std::int32_t root = 0;                ///< of meet: the member to wait for, -1: a barrier of all
+  std::uint8_t alignment = 1;     ///< of dst and src, 1 to 8 bytes
+  std::int32_t root = 0;          ///< of meet: the member to wait for, -1: a barrier of all
   std::uint32_t most_blocks = 1;  ///< that carry it out; filled in by the library, the same on all members
   std::size_t element_bytes = 0;
   std::size_t count = 0;          ///< elements
