@@ -1,5 +1,5 @@
 /// @file
-/// A point in time after which a wait gives up. Every wait while joining is bounded by one.
+/// A point in time at which a wait ends. Every wait while joining has a deadline.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 /// @file
-/// Errors as bytes, for other PEs. Both ends are of one version of the library, which they have checked, and of one
-/// byte order.
+/// Errors as bytes, for other PEs. Both ends have the same version of the library, which they have checked, and the
+/// same byte order.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace pgas::detail {
 
 /// An error: its code and PE, then its text without the code, cut at 8 KiB.
 [[nodiscard]] blob encode_error(const error& failure);
-/// *Errors* bootstrap_protocol when it is none.
+/// *Errors* bootstrap_protocol if the bytes are not an error.
 [[nodiscard]] error decode_error(std::span<const std::byte> bytes);
 /// The text of an error after its code.
 [[nodiscard]] std::string text_of(const error& failure);

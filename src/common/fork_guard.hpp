@@ -1,5 +1,5 @@
 /// @file
-/// Whether this is a child of fork(), which has copies of its parent's objects and none of its threads.
+/// Detects a child of fork(). A child has copies of its parent's objects, but none of its parent's threads.
 #pragma once
 
 #include <pthread.h>
@@ -11,12 +11,12 @@
 
 namespace pgas::detail {
 
-/// Remembers the process that has made it.
+/// Records the process that constructed it.
 class fork_guard {
  public:
   fork_guard() noexcept : generation_(generation().load(std::memory_order_relaxed)), pid_(::getpid()) {}
 
-  /// Whether this is that process, and not one that fork() has made of it. Costs a load, not a system call.
+  /// Whether the calling process is the recorded process and not a child of it. The cost is one load, no system call.
   [[nodiscard]] bool in_creator() const noexcept { return generation_ == generation().load(std::memory_order_relaxed); }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 

@@ -4,8 +4,7 @@
 
 namespace pgas::detail {
 
-/// Called at each step of joining. Set by tests that link the library's objects, before they join; null everywhere
-/// else.
+/// Called at each step of joining. Tests that link the library's objects set it before they join. Null otherwise.
 inline void (*at_join_step)(const char* step) = nullptr;
 
 inline void join_step(const char* step) {

@@ -7,7 +7,7 @@
 
 namespace pgas::detail {
 
-/// A second base of bootstraps that can have a warning.
+/// The second base class of bootstraps that can have a warning.
 class join_warning {
  public:
   join_warning() = default;

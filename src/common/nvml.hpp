@@ -1,6 +1,7 @@
 /// @file
-/// NVIDIA's management library (NVML), which tells of GPUs what CUDA does not. It comes with the driver, is loaded at
-/// run time, and is never needed. Its header is not part of every toolkit: who calls a function knows the type of it.
+/// NVIDIA's management library (NVML) reports properties of GPUs that CUDA does not report. The driver contains the
+/// library. It is loaded at run time and is optional. Not every toolkit has its header, so callers declare the types of
+/// its functions.
 #pragma once
 
 #include <dlfcn.h>
@@ -22,19 +23,19 @@ class nvml {
   }
   ~nvml() {
     if (const auto stop = started_ ? function<int()>("nvmlShutdown") : nullptr) static_cast<void>(stop());
-    // Not closed: its destructors have been seen to outlive it.
+    // The library stays loaded: destructors in it were observed to run after dlclose().
   }
   nvml(const nvml&) = delete;
   nvml& operator=(const nvml&) = delete;
 
-  /// Whether it is here, and works.
+  /// Whether the library is present and works.
   [[nodiscard]] explicit operator bool() const noexcept { return started_; }
-  /// Null where there is none. @param uuid "GPU-0123...", as pe_info::device_uuid
+  /// The handle of a GPU; null if NVML does not know it. @param uuid "GPU-0123...", as pe_info::device_uuid
   [[nodiscard]] gpu find(const std::string& uuid) const noexcept {
     gpu found = nullptr;
     return started_ && find_(uuid.c_str(), &found) == success ? found : nullptr;
   }
-  /// A function of it; null where this version has none of that name.
+  /// A function of the library; null if this version has no function of that name.
   template <class Function>
   [[nodiscard]] Function* function(const char* name) const noexcept {
     return handle_ == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(handle_, name));

@@ -1,5 +1,5 @@
 /// @file
-/// A count that one thread increases and any thread reads, at the cost of a plain variable.
+/// A counter that one thread increments and any thread reads, at the cost of a plain variable.
 #pragma once
 
 #include <atomic>
@@ -7,8 +7,8 @@
 
 namespace pgas::detail {
 
-/// *Callers* `++` and `+=`: one thread at a time; reading: any thread. What is read of two counts may be of different
-/// times.
+/// *Callers* `++` and `+=`: one thread at a time; reading: any thread. Reads of two counters are not
+/// one snapshot.
 class owned_counter {
  public:
   owned_counter() = default;
@@ -22,7 +22,7 @@ class owned_counter {
   void operator++() noexcept { *this += 1; }
 
   [[nodiscard]] std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
-  operator std::uint64_t() const noexcept { return read(); }  // stands where a number did
+  operator std::uint64_t() const noexcept { return read(); }  // so that a counter reads as a number
 
  private:
   std::atomic<std::uint64_t> value_{0};

@@ -1,6 +1,6 @@
 /// @file
-/// Lists of strings and lists of contributions as bytes. Both ends are of one version of the library, which they have
-/// checked, and of one byte order.
+/// Lists of strings and lists of contributions as bytes. Both ends have the same version of the library, which they
+/// have checked, and the same byte order.
 #pragma once
 
 #include <bit>
@@ -15,14 +15,15 @@ namespace pgas::detail {
 
 static_assert(std::endian::native == std::endian::little, "numbers travel as they lie in memory");
 
-/// The strings, each ended by a zero byte.
+/// Joins the strings, each followed by a zero byte.
 [[nodiscard]] blob join_fields(std::initializer_list<std::string> fields);
-/// The strings of join_fields(). A last one without its zero byte is dropped, so that a truncated blob has too few.
+/// Splits the result of join_fields(). A last string without its zero byte is dropped, so a truncated blob has too few
+/// strings.
 [[nodiscard]] std::vector<std::string> split_fields(std::span<const std::byte> bytes);
 
-/// Contributions of all PEs in order, as one payload and back.
+/// Packs the contributions of all PEs in PE order into one payload, and unpacks them.
 [[nodiscard]] blob pack(std::span<const blob> parts);
-/// *Errors* bootstrap_protocol where the payload does not hold exactly `size` contributions.
+/// *Errors* bootstrap_protocol if the payload does not hold exactly `size` contributions.
 [[nodiscard]] std::vector<blob> unpack(std::span<const std::byte> payload, int size);
 
 }  // namespace pgas::detail

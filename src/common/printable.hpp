@@ -7,7 +7,7 @@
 
 namespace pgas::detail {
 
-/// The text with its control characters as escapes (`\x1b`): raw they could move the cursor, or forge a line.
+/// The text with control characters as escapes (`\x1b`). Raw control characters could move the cursor or forge a line.
 [[nodiscard]] inline std::string printable(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string shown;

@@ -22,7 +22,7 @@ std::uint64_t process_start(pid_t pid) {
   char text[1024];
   const ssize_t length = file ? ::read(file.get(), text, sizeof text) : 0;
   std::string_view rest(text, length > 0 ? static_cast<std::size_t>(length) : 0);
-  const std::size_t name_end = rest.rfind(')');  // the name before it may contain anything
+  const std::size_t name_end = rest.rfind(')');  // the name before it may contain any character
   if (name_end == std::string_view::npos) return 0;
   rest.remove_prefix(name_end + 1);
   bool ended = false;
@@ -31,7 +31,7 @@ std::uint64_t process_start(pid_t pid) {
     if (blank == std::string_view::npos) return 0;
     rest.remove_prefix(blank + 1);
     if (field == state) ended = rest.starts_with('Z') || rest.starts_with('X');
-    // Its first thread may have ended, and others go on.
+    // The first thread may have ended while others still run.
     if (field == threads && ended && !rest.starts_with("0 ") && !rest.starts_with("1 ")) ended = false;
   }
   std::uint64_t start = 0;

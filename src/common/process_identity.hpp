@@ -1,6 +1,6 @@
 /// @file
-/// Which process a number means: the kernel uses the numbers of processes again. (Whether this one is a child of fork()
-/// is for fork_guard.hpp.)
+/// The identity of a process: its number and its start time, because the kernel reuses numbers. fork_guard.hpp detects
+/// children of fork().
 #pragma once
 
 #include <sys/types.h>
@@ -9,15 +9,15 @@
 
 namespace pgas::detail {
 
-/// When process `pid` of this namespace was started, in clock ticks after boot: with the number it names one process
-/// for as long as the machine runs. 0 where there is none, only its parent has not asked yet how it ended, or there is
-/// no /proc. *Errors* code::system where this process may open no more files.
+/// The start time of process `pid` of this namespace, in clock ticks after boot. The number and the start time identify
+/// a process until the machine reboots. 0 if the process does not exist or is a zombie, or without /proc. *Errors*
+/// code::system if this process may open no more files.
 [[nodiscard]] std::uint64_t process_start(pid_t pid);
 
-/// A process that a message or a file names still runs, as far as this one can see.
+/// Whether the process that a message or a file names still runs, as far as this process can see.
 [[nodiscard]] inline bool still_runs(pid_t pid, std::uint64_t start) { return process_start(pid) == start; }
 
-/// A process and when it was started in one word, for pages that processes share.
+/// The number and the start time of a process in one word, for shared pages.
 [[nodiscard]] inline std::uint64_t process_name(pid_t pid) {
   return process_start(pid) << 32 | static_cast<std::uint32_t>(pid);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Limits of the process: on its descriptors, and on the size of files, which holds for shared memory, too.
+/// Limits of the process: on its descriptors, and on the size of files, which includes shared memory.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,10 +14,10 @@
 
 namespace pgas::detail {
 
-/// Raises the limit for a job of so many processes, as far as this process may: one or two sockets for each, a pidfd
-/// for each of this host, those of UCX over TCP, and on the host heap one for each segment of each. The usual limit is
-/// low for the sake of select(), so it is raised only where necessary. If it stays too low, the call that fails reports
-/// it.
+/// Raises the limit on descriptors for a job of `processes` processes, as far as this process may. A process needs one
+/// or two sockets for each other process, a pidfd for each on this host, the sockets of UCX over TCP, and on the host
+/// heap a descriptor for each segment of each process. The usual limit is low for select(), so the function raises it
+/// only if necessary. If the limit stays too low, the call that fails reports it.
 inline void allow_descriptors_for(int processes) noexcept {
   const auto needed = static_cast<rlim_t>(256 + 9 * processes);
   rlimit limit{};
@@ -26,8 +26,8 @@ inline void allow_descriptors_for(int processes) noexcept {
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-/// During its lifetime a file that would exceed the limit is refused with EFBIG. Otherwise the kernel sends SIGXFSZ to
-/// the thread, which by default ends the process.
+/// During the lifetime of the object a file that would exceed the limit fails with EFBIG. Without the object the kernel
+/// sends SIGXFSZ to the thread, which ends the process by default.
 class no_file_limit_signal {
  public:
   no_file_limit_signal() noexcept {

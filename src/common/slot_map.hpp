@@ -1,6 +1,6 @@
 /// @file
-/// A slot map: values under keys that stay valid until released, in storage that is used again. Names operations in
-/// flight, whose end a message or a callback reports by key.
+/// A slot map: values under keys that stay valid until released, in reused storage. The keys identify operations in
+/// flight: a message or a callback reports the end of an operation by its key.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,19 @@
 
 namespace pgas::detail {
 
-/// A key is an index and the generation of its slot, which is odd while the slot is taken: keys of released slots are
-/// recognized until their slot has been taken 2^30 times more. Bit 63 of a key is 0.
+/// A key is an index and the generation of its slot. The generation is odd while the slot is in use, so a key of a
+/// released slot is recognized until the slot has been used 2^30 more times. Bit 63 of a key is 0.
 ///
-/// *Callers* one thread at a time. *Memory* that of the most slots taken at once. A released slot keeps its value, so
-/// that the next user finds its buffers; values move when the map grows.
+/// *Callers* one thread at a time. *Memory* that of the most slots in use at once. A released slot keeps its value, so
+/// the next user can reuse its buffers. Values move when the map grows.
 template <class T>
 class slot_map {
  public:
   using key = std::uint64_t;
   static constexpr key none = 0;  ///< never given out
 
-  /// Takes a slot; its value is a new T or the one that was released last. *Errors* std::bad_alloc, with no change.
+  /// Allocates a slot. Its value is a new T or the value of the slot that was released last. *Errors* std::bad_alloc,
+  /// with no change.
   [[nodiscard]] key take() {
     if (free_ == no_slot) {
       slots_.emplace_back();
@@ -33,7 +34,7 @@ class slot_map {
     ++in_use_;
     return key{taken.generation} << 32 | index;
   }
-  /// Ends the life of a key that find() knows.
+  /// Releases the slot of a valid key.
   void release(key which) noexcept {
     const auto index = static_cast<std::uint32_t>(which);
     slot& released = slots_[index];
@@ -43,18 +44,18 @@ class slot_map {
     --in_use_;
   }
 
-  /// The value of a key that is taken; find() for keys from outside.
+  /// The value of a valid key. For keys of other processes see find().
   [[nodiscard]] T& operator[](key which) noexcept { return slots_[static_cast<std::uint32_t>(which)].value; }
   [[nodiscard]] const T& operator[](key which) const noexcept {
     return slots_[static_cast<std::uint32_t>(which)].value;
   }
-  /// Null unless the key is taken.
+  /// The value of a key; null if the key is not valid.
   [[nodiscard]] T* find(key which) noexcept {
     const auto index = static_cast<std::uint32_t>(which);
     const bool taken = index < slots_.size() && slots_[index].generation == which >> 32 && (which >> 32) % 2 == 1;
     return taken ? &slots_[index].value : nullptr;
   }
-  /// Slots that are taken.
+  /// The number of slots in use.
   [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
 
  private:

@@ -1,6 +1,6 @@
 /// @file
-/// How long the steps of one operation take, for a line of the log. Steps of all layers name themselves; where nobody
-/// measures, a step costs the look at a variable of the thread.
+/// The durations of the steps of one operation, for a line of the log. Steps of all layers name themselves. Without a
+/// measurement a step costs the read of a thread-local variable.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace pgas::detail {
 
-/// Measures the steps that its thread takes from its construction to its destruction. Nests: the innermost one counts.
+/// Measures the steps of its thread from construction to destruction. Objects nest: the innermost object measures.
 class step_times {
  public:
   step_times() noexcept : outer_(current()), begin_(clock::now()), last_(begin_) { current() = this; }
@@ -19,7 +19,7 @@ class step_times {
   step_times(const step_times&) = delete;
   step_times& operator=(const step_times&) = delete;
 
-  /// Ends a step: what has passed since the last one ended is its time.
+  /// Ends a step. Its duration is the time since the previous step ended.
   static void lap(std::string_view name) {
     if (step_times* const now = current()) now->add(name);
   }

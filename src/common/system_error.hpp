@@ -20,7 +20,7 @@ namespace pgas::detail {
 [[noreturn]] inline void throw_system(std::string_view what, int number) {
   throw error(code::system, fmt::format("{}: {}", what, errno_text(number)));
 }
-/// The same for errno.
+/// Throws the error of errno.
 [[noreturn]] inline void throw_system(std::string_view what) { throw_system(what, errno); }
 
 }  // namespace pgas::detail

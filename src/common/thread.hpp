@@ -1,5 +1,5 @@
 /// @file
-/// Threads of the library, and calls into other libraries that may take for ever.
+/// Threads of the library, and calls into other libraries that may never return.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 
 namespace pgas::detail {
 
-/// The error where the system starts no thread.
+/// The error if the system cannot start a thread.
 [[nodiscard]] inline error thread_refused(const std::exception& why) {
   return error(code::system,
                fmt::format("starting a thread: {}. Raise the limit on processes (`ulimit -u`, or that of the "
@@ -27,8 +27,8 @@ namespace pgas::detail {
                            why.what()));
 }
 
-/// Starts a thread in which all signals are blocked: handlers run on the application's threads. *Errors* code::system
-/// naming the limit that may stand in the way.
+/// Starts a thread with all signals blocked, so handlers run on the application's threads. *Errors* code::system naming
+/// the limit that may be the cause.
 /// @param name of the thread for debuggers, at most 15 characters.
 [[nodiscard]] inline std::thread start_thread(const char* name, std::function<void()> body) {
   sigset_t all;
@@ -46,9 +46,9 @@ namespace pgas::detail {
   }
 }
 
-/// Runs `call` on a thread of its own and returns its result, or nothing when it takes longer than `limit`; then the
-/// thread stays in that call, so `call` must own all that it uses. *Errors* code::system where no thread can be
-/// started, and those of `call`.
+/// Runs `call` on a thread of its own and returns its result, or an empty value if `call` takes longer than `limit`.
+/// The thread then remains in `call`, so `call` must own everything that it accesses. *Errors* code::system if no
+/// thread can be started, and the errors of `call`.
 template <class Call>
 [[nodiscard]] auto call_with_timeout(std::chrono::milliseconds limit, Call call) -> std::optional<decltype(call())> {
   const auto task = std::make_shared<std::packaged_task<decltype(call())()>>(std::move(call));

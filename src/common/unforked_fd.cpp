@@ -10,14 +10,14 @@ namespace pgas::detail {
 
 namespace {
 
-/// The descriptors to be closed. Never destroyed: objects with static lifetime may close theirs after it would be.
+/// The registered descriptors. Never destroyed: static objects may close their descriptors later.
 struct registry {
   std::mutex mutex;
   std::set<int> open;
 
   static registry& instance() {
     static registry& one = *new registry;
-    // fork() while another thread holds the mutex would leave it locked in the child for good.
+    // Without these handlers fork() could leave the mutex locked in the child, if another thread holds it.
     [[maybe_unused]] static const int handled = ::pthread_atfork([] { one.mutex.lock(); }, [] { one.mutex.unlock(); },
                                                                  [] {
                                                                    for (const int fd : one.open) ::close(fd);

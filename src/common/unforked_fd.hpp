@@ -11,8 +11,8 @@
 
 namespace pgas::detail {
 
-/// The T of this process, made by the first call. A child of fork() gets a new one and leaves its parent's as it is, as
-/// a mutex in it may be locked by a thread that the child does not have. Never destroyed.
+/// The T of this process, constructed by the first call and never destroyed. A child of fork() gets a new T and does
+/// not touch its parent's T: a thread that the child does not have may have locked a mutex in it.
 template <class T>
 [[nodiscard]] T& of_this_process() {
   struct owned {
@@ -29,9 +29,9 @@ template <class T>
   return now->value;
 }
 
-/// From now on fork() closes `fd` in the child.
+/// Registers `fd`: fork() closes it in the child.
 void close_after_fork(int fd);
-/// The inverse, before it is closed here.
+/// Removes `fd` again, before this process closes it.
 void keep_after_fork(int fd) noexcept;
 
 /// Owns a descriptor that fork() closes in the child. Move-only; empty at first.

@@ -1,5 +1,5 @@
 /// @file
-/// A file descriptor that closes itself. None of the library's has the number of standard input, output or error.
+/// An owner of a file descriptor. No descriptor of the library has the number of standard input, output or error.
 #pragma once
 
 #include <fcntl.h>
@@ -10,8 +10,9 @@
 
 namespace pgas::detail {
 
-/// `fd`, moved where its number is one of standard input, output and error: in a process that has closed those, printf
-/// would write into the library's sockets and memory. -1 with errno set where there is no other number left.
+/// Moves `fd` to another number if it has the number of standard input, output or error, and returns the number. In a
+/// process that has closed those, printf would otherwise write into the library's sockets and memory. -1 with errno set
+/// if no other number is left.
 [[nodiscard]] inline int above_standard(int fd) noexcept {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Away from the usual addresses of programs, libraries, stacks and allocators, on x86-64 and on arm64.
+/// Candidates outside the usual addresses of programs, libraries, stacks and allocators, on x86-64 and on arm64.
 constexpr std::uintptr_t candidates[] = {0x2000'0000'0000, 0x3000'0000'0000, 0x4000'0000'0000};
 
 bool aligned(const void* address, std::size_t alignment) {
@@ -60,7 +60,7 @@ address_layout::address_layout(device& device, const control_group& group, const
                                std::size_t common, std::size_t teams)
     : device_(device),
       log2_stride_(device_placed_slots::log2_unit),
-      // A sixteenth at most goes into the alignment.
+      // The alignment takes at most a sixteenth of the range.
       alignment_(std::bit_floor(std::clamp(common / 16, device_placed_slots::unit, std::size_t{64} << 20))),
       team_begin_(common),
       slot_bytes_(common + teams),
@@ -80,7 +80,8 @@ void* address_layout::reserve_aligned(std::size_t bytes) {
   constexpr int tries = 8;
   for (int i = 0; i < tries && !aligned(plain, stride()); ++i) {
     try {
-      // A wider range contains an aligned one, which is free after its release, unless another thread takes it.
+      // A wider range contains an aligned range. After the release that range is free, unless another thread reserves
+      // it.
       void* const wider = device_.reserve(bytes + stride(), nullptr);
       const std::uintptr_t inside = (reinterpret_cast<std::uintptr_t>(wider) + stride() - 1) & ~(stride() - 1);
       device_.release(wider, bytes + stride());

@@ -1,6 +1,7 @@
 /// @file
-/// The addresses of the heap: equal slots in a row, one for each PE of the domain, reserved without memory. Or, where
-/// the device chooses addresses, slots anywhere that have all their memory from the start.
+/// The addresses of the heap. Each PE of the domain has a slot; all slots have the same size. By default the slots form
+/// one reserved range without memory. Where the device chooses addresses, the slots lie anywhere and have all their
+/// memory from the start.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,11 @@ class address_layout {
   /// User addresses have at least 47 bits on the systems that matter. Half of that exceeds the memory of any of them.
   static constexpr std::size_t most_addresses = std::size_t{1} << 46;
 
-  /// Collective, same arguments on all PEs: the same address on all PEs if one of a few is free everywhere, else an
-  /// address of each PE's own; the largest stride that all can have. *Errors* address_space naming the PE, the same on
-  /// all PEs.
-  /// @param stride a power of two @param least_stride how far it may be halved where addresses are short
-  /// @param alignment of the base, a power of two; the base gets that of the stride where it can
+  /// Reserves the slots. Collective, same arguments on all PEs. The base is the same on all PEs if one of a few
+  /// candidates is free on all of them; otherwise each PE has its own base. The stride is the largest that all PEs can
+  /// reserve. *Errors* address_space naming the PE, the same on all PEs.
+  /// @param stride a power of two @param least_stride the lower limit for halving the stride where addresses are short
+  /// @param alignment of the base, a power of two; the base is aligned to the stride where possible
   address_layout(device& device, const control_group& group, int slots, std::size_t stride, std::size_t least_stride,
                  std::size_t alignment);
   /// Collective, same arguments on all PEs: a slot for each member of the domain by a kind of handle that the device
@@ -40,31 +41,31 @@ class address_layout {
     return blocks_ ? blocks_->addresses()[static_cast<std::size_t>(pe)]
                    : base_ + (static_cast<std::size_t>(pe) << log2_stride_);
   }
-  /// Whether the slots have memory, wherever they lie.
+  /// Whether the slots have memory from the start.
   [[nodiscard]] bool has_memory() const noexcept { return blocks_ != nullptr; }
-  /// Slots lie at multiples of two to the power of this from one another; in a row they follow at that distance.
+  /// Binary logarithm of the unit of distances between slots. Slots in a row are one unit apart.
   [[nodiscard]] int log2_stride() const noexcept { return log2_stride_; }
-  /// How many of these lie between the slots of two PEs.
+  /// The distance between the slots of two PEs, in these units.
   [[nodiscard]] std::int32_t distance(int from, int to) const noexcept {
     return static_cast<std::int32_t>((slot(to) - slot(from)) >> log2_stride_);
   }
-  /// From where to where a slot is for memory of teams.
+  /// The offset in a slot at which memory of teams begins.
   [[nodiscard]] std::size_t team_begin() const noexcept { return team_begin_; }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slot_bytes_; }
-  /// device_placed_slots::close_peers(), where there are blocks.
+  /// Calls device_placed_slots::close_peers() where the device chooses addresses.
   void close_peers() const noexcept {
     if (blocks_) blocks_->close_peers();
   }
   [[nodiscard]] std::size_t stride() const noexcept { return std::size_t{1} << log2_stride_; }
-  /// Of all slots together.
+  /// Bytes of all slots together.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool same_base() const noexcept { return same_base_; }
-  /// Of every slot on every PE, or of a PE's own where slots lie anywhere, a power of two: the largest alignment of an
-  /// allocation.
+  /// The alignment of all slots on all PEs, or of each PE's own slot where slots lie anywhere: a power of two. No
+  /// allocation can have a larger alignment.
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_; }
 
  private:
-  /// Addresses of the system's choice, aligned to the stride where possible. *Errors* address_space.
+  /// Reserves addresses that the system chooses, aligned to the stride where possible. *Errors* address_space.
   [[nodiscard]] void* reserve_aligned(std::size_t bytes);
   [[nodiscard]] bool agree_on_base(const control_group& group, std::size_t bytes, std::size_t alignment);
   [[nodiscard]] bool reserve_anywhere(const control_group& group, std::size_t bytes, std::size_t alignment,

@@ -1,5 +1,5 @@
 /// @file
-/// What is allocated in a heap, for whoever asks about a word in it.
+/// The live allocations of a heap, for reports that describe an address.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,11 +13,11 @@
 
 namespace pgas::detail {
 
-/// One that is live.
+/// A live allocation.
 struct allocation {
-  std::uint64_t number;  ///< how many came before it, the same on all PEs; of a world's heap 0 is the library's own
+  std::uint64_t number;  ///< number of earlier allocations, the same on all PEs; 0 in a world's heap is the library's
   std::uint64_t offset;
-  std::uint64_t bytes;  ///< as they were asked for
+  std::uint64_t bytes;  ///< as requested, before rounding
 };
 
 /// "64 bytes into allocation 3 of 4096 bytes".
@@ -32,10 +32,10 @@ struct allocation {
 class allocation_list {
  public:
   void add(std::uint64_t offset, std::uint64_t bytes);
-  /// Nothing happens where none starts at `offset`.
+  /// Has no effect if no allocation starts at `offset`.
   void remove(std::uint64_t offset) noexcept;
   void clear() noexcept;
-  /// The one that `offset` lies in.
+  /// The allocation that contains `offset`.
   [[nodiscard]] std::optional<allocation> around(std::uint64_t offset) const;
 
  private:

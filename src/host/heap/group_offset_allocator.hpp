@@ -1,5 +1,5 @@
 /// @file
-/// Offsets that the members of a group agree on, without the other PEs.
+/// Offsets that the members of a group agree on; other PEs take no part.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,22 @@
 
 namespace pgas::detail {
 
-/// Each PE keeps its own map of the ranges of [begin, end) that are taken; as teams overlap, these maps differ. A group
-/// finds a range that is free on all of its members. *Callers* any thread, collectives one for each group.
+/// Each PE has its own map of the allocated ranges of [begin, end). The maps differ, because teams overlap. A group
+/// allocates a range that is free on all of its members. *Callers* any thread, collectives one for each group.
 class group_offset_allocator {
  public:
-  /// @param unit offsets and sizes are multiples of it.
+  /// @param unit the common divisor of all offsets and sizes
   group_offset_allocator(std::size_t begin, std::size_t end, std::size_t unit)
       : begin_(begin), end_(end), unit_(unit) {}
 
-  /// Collective over `group`, same size: the lowest range that is free on all members; none where one of them has none.
-  /// In each round a member proposes its lowest free offset at or above the highest proposal of the round before, until
-  /// all proposals are equal. A proposal is taken here meanwhile, so that groups of other threads propose others.
+  /// Allocates the lowest range that is free on all members; none if a member has no such range. Collective over
+  /// `group`, same size. In each round a member proposes its lowest free offset at or above the highest proposal of the
+  /// previous round, until all proposals are equal. This PE reserves its proposal meanwhile, so groups of other threads
+  /// propose other offsets.
   [[nodiscard]] std::optional<std::size_t> take(const control_group& group, std::size_t bytes);
-  /// Not a collective: only these offsets of this PE are free again.
+  /// Frees the range on this PE only. Not collective.
   void release(std::size_t offset) noexcept;
-  /// How many ranges are taken.
+  /// The number of allocated ranges.
   [[nodiscard]] std::size_t count() const;
 
  private:

@@ -31,9 +31,9 @@ class heap {
  public:
   using growth_callback = contiguous_growth::growth_callback;
 
-  /// Collective: finds out which PEs can share memory, agrees on stride, base and kind of handle, reserves the layout.
-  /// No memory yet. *Errors* address_space, handle_exchange (naming each kind of handle and the result of its probe),
-  /// mixed_heaps; the same error on all PEs.
+  /// Finds the PEs that can share memory, agrees on stride, base and kind of handle, and reserves the layout.
+  /// Collective. Allocates no memory. *Errors* address_space, handle_exchange (naming each kind of handle and the
+  /// result of its probe), mixed_heaps; the same error on all PEs.
   /// @param allow_proxied whether PEs of a host that can't share memory may be proxied; else that is an error
   heap(device& device, const control_group& everyone, const config& settings, log::logger& log,
        growth_callback on_growth, team_segment_map::change_callback on_team_segments = {}, bool allow_proxied = false);
@@ -42,18 +42,18 @@ class heap {
 
   /// The PEs that share memory with this PE.
   [[nodiscard]] const class domains& domains() const noexcept { return probed_.domains; }
-  /// Segments that are made from now on are exposed by `proxied`, which outlives the heap.
+  /// `proxied` exposes the segments that are created from now on. It must outlive the heap.
   void attach_proxy(memory_exposure& proxied) noexcept { sharing_.attach_proxy(proxied); }
-  /// segment_sharing::set_completion().
+  /// Calls segment_sharing::set_completion().
   void set_completion(std::function<void()> complete) { sharing_.set_completion(std::move(complete)); }
   [[nodiscard]] const heap_parameters& parameters() const noexcept { return parameters_; }
 
   /// The memory of all PEs. *Callers* one thread at a time.
   [[nodiscard]] symmetric_allocator& memory() noexcept { return memory_; }
-  /// The same for the members of a group, which must outlive it.
+  /// The memory of the members of a group. The group must outlive it.
   [[nodiscard]] std::unique_ptr<symmetric_allocator> make_allocator(const control_group& members);
   [[nodiscard]] class team_segment_map& team_segment_map() noexcept { return team_segments_; }
-  /// Memory that the program made, of all PEs. *Callers* as memory().
+  /// Memory that the program created and registered on all PEs. *Callers* as memory().
   [[nodiscard]] class registered_buffers& registered_buffers() noexcept { return memory_.registered_buffers(); }
 
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false) {
@@ -61,19 +61,20 @@ class heap {
   }
   void free(void* pointer) { memory_.free(pointer); }
   [[nodiscard]] heap_usage usage() const { return memory_.usage(); }
-  /// Bytes of the allocation of all PEs that starts at `pointer`, rounding included; 0 if none does.
+  /// Bytes of the allocation that starts at `pointer`, rounding included; 0 if no allocation of all PEs starts there.
   [[nodiscard]] std::size_t allocation_bytes(const void* pointer) const { return memory_.allocation_bytes(pointer); }
 
-  /// Where the slot of PE `pe` starts, a direct peer.
+  /// The start of the slot of PE `pe`, a direct peer.
   [[nodiscard]] std::byte* slot(int pe) const noexcept { return sharing_.slot(pe); }
   [[nodiscard]] int log2_stride() const noexcept { return slots_.log2_stride(); }
   /// Bytes of a slot.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slots_.slot_bytes(); }
-  /// By PE, of direct peers: how far their slots are from this PE's, in units of log2_stride().
+  /// By PE: the distance from this PE's slot to the slot of each direct peer, in units of log2_stride().
   [[nodiscard]] std::span<const std::int32_t> distances() const noexcept { return distances_; }
-  /// Whether slots lie in a row, by domains::index(). If not, peers' addresses are looked up in distances().
+  /// Whether slots form a row in the order of domains::index(). If not, distances() gives the addresses of peers.
   [[nodiscard]] bool in_a_row() const noexcept { return !slots_.has_memory(); }
-  /// Gives back memory of peers that they may not free before; where there is such memory. Nobody uses it any more.
+  /// Releases imported memory that its owners cannot free while it is open, if there is any. No PE may access it any
+  /// more.
   void close_peers() noexcept { slots_.close_peers(); }
   /// Whether all PEs have the layout at the same address.
   [[nodiscard]] bool same_base() const noexcept { return slots_.same_base(); }
@@ -84,9 +85,9 @@ class heap {
   [[nodiscard]] bool contains(const void* pointer, std::size_t bytes) const {
     return contains_offset(offset(pointer), bytes);
   }
-  /// The same by the offset from the start of the slot.
+  /// Whether the bytes at this offset from the start of the slot are mapped.
   [[nodiscard]] bool contains_offset(std::size_t offset, std::size_t bytes) const;
-  /// Whether PE `pe` has memory where this PE has `pointer`. *Callers* any thread.
+  /// Whether PE `pe` has memory at the offset that `pointer` has on this PE. *Callers* any thread.
   [[nodiscard]] bool peer_has(const void* pointer, int pe) const {
     return team_segments_.peer_has(offset(pointer), pe);
   }

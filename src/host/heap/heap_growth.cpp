@@ -104,7 +104,7 @@ error symmetric_allocator::out_of_memory(const error& first, const collective_st
 }
 
 void symmetric_allocator::grow(offset_allocator::request wanted, const collective_step& call) {
-  if (!buffers_.empty()) static_cast<void>(buffers_.collect());  // they may have what is lacking
+  if (!buffers_.empty()) static_cast<void>(buffers_.collect());  // released buffers may free enough
   const std::size_t unit = parameters_.unit;
   std::size_t needed = std::numeric_limits<std::size_t>::max();
   if (call.bytes <= offset_allocator::largest_request) needed = growth_->growth_needed(offsets_, wanted);
@@ -112,7 +112,8 @@ void symmetric_allocator::grow(offset_allocator::request wanted, const collectiv
   const std::size_t room = growth_->limit() - offsets_.size();
   std::optional<error> refused;
   if (needed > room) refused = no_room(call);
-  // Half as much again each time keeps segments few. A device without memory for that may have it for the request.
+  // Growth by half of the current size keeps the number of segments small. If the device lacks that much memory, the
+  // request alone may still fit.
   const std::size_t generous = round_up(std::max<std::size_t>(growth_->first(), offsets_.size() / 2), unit);
   std::size_t bytes = refused ? unit : std::min(std::max(needed, generous), room);
   for (bool last = refused || bytes == needed;; last = true, bytes = needed) {

@@ -1,6 +1,6 @@
 /// @file
-/// How a heap grows by new segments: where they lie, and how much memory there may be. The memory of all PEs and that
-/// of a team differ in both.
+/// The growth of a heap by new segments: their offsets and the limit of memory. The memory of all PEs and the memory of
+/// a team have different policies for both.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 
 namespace pgas::detail {
 
-/// Where the segments of a symmetric_allocator lie, and how large they are. Owns them. *Callers* its allocator.
+/// Chooses offsets and sizes of the segments of a symmetric_allocator, and owns them. *Callers* the allocator.
 class growth_policy {
  public:
-  /// @param limit bytes of all segments together @param limit_source the setting behind it, for messages
+  /// @param limit bytes of all segments together @param limit_source the setting that defines the limit, for messages
   /// @param first bytes of the first segment
   growth_policy(std::size_t limit, std::string limit_source, std::size_t first)
       : limit_(limit), limit_source_(std::move(limit_source)), first_(first) {}
@@ -34,18 +34,18 @@ class growth_policy {
   [[nodiscard]] const std::string& limit_source() const noexcept { return limit_source_; }
   [[nodiscard]] std::size_t first() const noexcept { return first_; }
 
-  /// Bytes by which `offsets` must grow for the request to fit.
+  /// Bytes that `offsets` lacks for the request.
   [[nodiscard]] virtual std::size_t growth_needed(const offset_allocator& offsets,
                                                   offset_allocator::request wanted) const = 0;
-  /// Collective over `group`: the offset of a new segment, the same on all members; none where addresses are short.
+  /// The offset of a new segment, the same on all members; none where addresses are short. Collective over `group`.
   [[nodiscard]] virtual std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) = 0;
-  /// Releases an offset of reserve() that no segment was made for.
+  /// Releases an offset of reserve() if no segment was created there.
   virtual void cancel(std::size_t offset) noexcept = 0;
-  /// Keeps the segment that was made there.
+  /// Takes ownership of the segment at the reserved offset.
   virtual void add(const control_group& group, std::size_t offset, std::unique_ptr<shared_segment> segment) = 0;
-  /// Whether a segment lies around `offset`.
+  /// Whether a segment contains `offset`.
   [[nodiscard]] virtual bool contains(std::size_t offset) const = 0;
-  /// Unmaps all segments. Members wait for one another before.
+  /// Unmaps all segments. The caller synchronises the members before.
   virtual void clear() noexcept = 0;
 
  private:
@@ -77,7 +77,7 @@ class contiguous_growth final : public growth_policy {
   std::vector<std::unique_ptr<shared_segment>> segments_;  ///< the oldest first
 };
 
-/// The memory of a team: segments lie among the team segments, anywhere.
+/// The memory of a team: segments lie anywhere in the range of team segments.
 class team_growth final : public growth_policy {
  public:
   team_growth(const heap_parameters& parameters, team_segment_map& segments);

@@ -12,30 +12,30 @@
 
 namespace pgas::detail {
 
-/// The sizes that a PE has or asks for; all PEs work with the same combination of them.
+/// The sizes that a PE has or requests. The PEs combine them; the result is the same on all PEs.
 struct heap_parameters {
   heap_kind kind = heap_kind::host;
   std::uint32_t checks = 0;
   std::uint64_t unit = 0;  ///< segment sizes and offsets are multiples of it
   std::uint64_t limit = 0;
-  std::uint64_t stride = 0;        ///< of the slots, a power of two; in the exchange 0 where none was asked for
-  std::uint64_t least_stride = 0;  ///< how far it may be halved where addresses are short
+  std::uint64_t stride = 0;        ///< of the slots, a power of two; 0 in the exchange: not requested
+  std::uint64_t least_stride = 0;  ///< lower limit for halving it where addresses are short
   std::uint64_t segment = 0;       ///< bytes of the first segment
   std::uint64_t limit_is_set = 0;
-  std::uint64_t traced = 0;  ///< whether some PE records a time line: then all compare their clocks
-  std::uint64_t teams = 0;   ///< bytes for memory of teams where all memory is there from the start, else 0
+  std::uint64_t traced = 0;  ///< whether any PE records a trace: then all PEs compare their clocks
+  std::uint64_t teams = 0;   ///< bytes for memory of teams if the heap has all its memory from the start, else 0
 };
 
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Collective: the parameters that every PE can meet, but for the strides. *Errors* mixed_heaps, the same on all PEs.
+/// The parameters that every PE supports, without the strides. Collective. *Errors* mixed_heaps, the same on all PEs.
 [[nodiscard]] heap_parameters agree_on_parameters(const control_group& everyone, const device& device,
                                                   const config& settings);
 
 /// The first allocation of a world of `n` PEs, at the start of every slot: its internal_area, two oneshot_stagings, and
-/// behind these room for the states of most programs' teams.
+/// room for the states of the teams of most programs.
 struct first_allocation {
   explicit first_allocation(int n);
   std::size_t states;  ///< the offset of the teams' states
@@ -46,8 +46,8 @@ struct first_allocation {
 /// for team segments.
 [[nodiscard]] heap_parameters with_strides(heap_parameters parameters, int slots, const first_allocation& first);
 
-/// The parameters where the device chooses addresses, so that the heap has all its memory from the start: its limit is
-/// what was asked for, or else a size that fits several PEs of a GPU.
+/// The parameters of a heap that has all its memory from the start, because the device chooses addresses. The limit is
+/// the requested size, or a size that leaves room for several PEs of a GPU.
 [[nodiscard]] heap_parameters with_blocks(heap_parameters parameters);
 
 }  // namespace pgas::detail

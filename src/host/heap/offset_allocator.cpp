@@ -26,8 +26,8 @@ offset_allocator::request offset_allocator::rounded(std::size_t bytes, std::size
 }
 
 offset_allocator::by_size::const_iterator offset_allocator::choose(request wanted) const {
-  // A block of the right size may lose too much to alignment. A few are tried, then a block that fits with any
-  // alignment, which bounds the search, and the rest before the answer is no.
+  // A block of the right size may lose too much to alignment. The search tries a few such blocks, then a block that is
+  // large enough for any alignment. Only before "does not fit" it tries the rest.
   constexpr int tries = 16;
   auto block = by_size_.lower_bound({wanted.bytes, 0});
   for (int i = 0; i < tries && block != by_size_.end(); ++i, ++block)

@@ -1,6 +1,6 @@
 /// @file
-/// Hands out ranges of a space that only grows. Pure arithmetic on offsets: the same calls give the same answers on
-/// every PE. So symmetric allocations stay symmetric without communication.
+/// Allocates ranges of a space that only grows, by arithmetic on offsets alone. The same calls give the same results on
+/// every PE, so symmetric allocations need no communication.
 #pragma once
 
 #include <cstddef>
@@ -11,38 +11,39 @@
 
 namespace pgas::detail {
 
-/// Best fit, lowest offset first among equals, neighbours joined at once. Every operation takes logarithmic time; only
-/// the answer "does not fit" may visit all blocks that alignment alone rules out.
+/// Best fit, with the lowest offset among blocks of equal size. Freed neighbours are joined at once. Every operation
+/// takes logarithmic time, except the result "does not fit": it visits all blocks that only their alignment rules out.
 class offset_allocator {
  public:
   /// A request after rounding.
   struct request {
-    std::size_t bytes;      ///< a multiple of 16, from 512 bytes on of 512
+    std::size_t bytes;      ///< a multiple of 16; of 512 if at least 512
     std::size_t alignment;  ///< a power of two
   };
   static constexpr std::size_t small_alignment = 16;
-  static constexpr std::size_t line_alignment = 512;                    ///< for 512 bytes and more
-  static constexpr std::size_t large_alignment = std::size_t{2} << 20;  ///< for 2 MiB and more
-  static constexpr std::size_t largest_request = std::size_t{1} << 62;  ///< of bytes, and of an alignment
+  static constexpr std::size_t line_alignment = 512;                    ///< of requests of at least 512 bytes
+  static constexpr std::size_t large_alignment = std::size_t{2} << 20;  ///< of requests of at least 2 MiB
+  static constexpr std::size_t largest_request = std::size_t{1} << 62;  ///< limit of bytes and of alignments
 
   /// The rounding of the heap. *Units* bytes, 1 to largest_request; alignment a power of two up to it.
   [[nodiscard]] static request rounded(std::size_t bytes, std::size_t alignment) noexcept;
 
-  /// Where allocate() would put it; none if it does not fit.
+  /// The offset that allocate() would return; none if the request does not fit.
   [[nodiscard]] std::optional<std::size_t> find(request wanted) const;
   [[nodiscard]] std::optional<std::size_t> allocate(request wanted);
-  /// Whether `offset` was the start of a live allocation.
+  /// Frees the allocation at `offset`. False if no live allocation starts there.
   bool free(std::size_t offset);
-  /// The start of the live allocation around `offset`.
+  /// The start of the live allocation that contains `offset`.
   [[nodiscard]] std::optional<std::size_t> allocation_around(std::size_t offset) const;
   /// Bytes of the live allocation that starts at `offset`, rounding included; 0 if there is none.
   [[nodiscard]] std::size_t allocation_bytes(std::size_t offset) const;
 
   /// Adds room at the end.
   void grow(std::size_t bytes) { add(size_, bytes); }
-  /// Adds room at any offset; not together with grow().
+  /// Adds room at any offset. A space that uses this function must not use grow().
   void add(std::size_t offset, std::size_t bytes);
-  /// How much room grow() must add for the request to fit, at least; a free end of the space counts. Saturates.
+  /// The least room that grow() must add for the request to fit. A free range at the end of the space counts.
+  /// Saturates.
   [[nodiscard]] std::size_t growth_needed(request wanted) const noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }

@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Segments of the program's memory that the device holds, until a shared_segment takes each over.
+/// Segments of the program's memory, held by the device until a shared_segment takes ownership of each.
 class held_segments {
  public:
   explicit held_segments(device& device) : device_(device) {}
@@ -44,7 +44,7 @@ std::uint64_t digest(const std::vector<external_segment>& segments) {
   return sum;
 }
 
-/// So many offsets a member tells in one exchange at most; the rest follows in the next.
+/// The most offsets that a member reports in one exchange. The next exchange reports the rest.
 constexpr std::size_t most_told = 512;
 
 }  // namespace
@@ -116,7 +116,7 @@ void registered_buffers::remove(void* alias) {
   }
   // The barrier after which no PE uses the memory.
   check_step(exchange(mine));
-  // Where all have released it, too, it has ended already.
+  // If all members have also released the buffer, its mapping has ended already.
   if (alias != nullptr && buffers_.erase(mine.call.offset) != 0) team_segments_.remove(mine.call.offset);
 }
 
@@ -156,7 +156,7 @@ std::vector<std::uint64_t> registered_buffers::newly_released() const {
   try {
     sharing_.complete();
   } catch (const std::exception&) {
-    offsets.clear();  // operations on them may never end; whoever waits for those gets the error
+    offsets.clear();  // operations on them may never complete; their waits report the error
   }
   return offsets;
 }

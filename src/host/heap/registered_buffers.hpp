@@ -1,5 +1,5 @@
 /// @file
-/// Registered buffers: external memory as symmetric memory of a group's members.
+/// Registered buffers: memory of the program as symmetric memory of a group's members.
 #pragma once
 
 #include <atomic>
@@ -19,33 +19,33 @@
 
 namespace pgas::detail {
 
-/// Buffers that the members of a group made, mapped a second time into their slots. An owner that needs its buffer no
-/// more sets a flag. Each exchange() tells the other members of the flags set since the last one, so that all learn at
-/// the same call that nobody needs a buffer. *Callers* collective over the group, one thread at a time.
+/// Buffers of the members of a group, mapped a second time into their slots. An owner sets a flag when it no longer
+/// needs its buffer. Each exchange() reports the flags that were set since the last exchange, so all members learn in
+/// the same call that a buffer is free. *Callers* collective over the group, one thread at a time.
 class registered_buffers {
  public:
   using released_flag = std::shared_ptr<std::atomic<bool>>;
 
-  /// All of them outlive it.
+  /// All arguments must outlive the object.
   registered_buffers(const control_group& members, segment_sharing& sharing, const heap_parameters& parameters,
                      team_segment_map& segments)
       : group_(members), sharing_(sharing), parameters_(parameters), team_segments_(segments) {}
 
-  /// The second address of [pointer, pointer + bytes), until remove(), or until all members have set their flags.
-  /// @param released set by any thread; null: this PE never releases it
+  /// Maps [pointer, pointer + bytes) a second time and returns that address. The mapping ends with remove(), or when
+  /// all members have set their flags. @param released set by any thread; null: this PE never releases the buffer
   /// *Errors* those of register_symmetric().
   [[nodiscard]] void* add(void* pointer, std::size_t bytes, released_flag released = nullptr);
   /// *Errors* invalid_free, the same on all members.
   void remove(void* alias);
-  /// pgas::collect_released().
+  /// Implements pgas::collect_released().
   std::size_t collect();
-  /// exchange() of the members, in which they also tell one another what they have released. What all have
-  /// released is unmapped when it returns. It writes mine.released.
+  /// An exchange of the members that also reports released buffers. Buffers that all members have released are unmapped
+  /// when the function returns. It writes mine.released.
   [[nodiscard]] std::vector<step_result> exchange(step_result& mine);
-  /// Unmaps all. Members wait for one another before.
+  /// Unmaps all buffers. The caller synchronises the members before.
   void clear() noexcept;
 
-  /// Whether there are none, which all members answer alike.
+  /// Whether no buffer is registered. The result is the same on all members.
   [[nodiscard]] bool empty() const noexcept { return buffers_.empty(); }
   [[nodiscard]] registration_usage usage() const;
 
@@ -53,7 +53,7 @@ class registered_buffers {
   struct buffer {
     std::size_t bytes = 0;
     released_flag released;
-    std::vector<bool> released_by;  ///< member by member, as all members know
+    std::vector<bool> released_by;  ///< by member; the same on all members
   };
   [[nodiscard]] std::byte* own_slot() const noexcept { return sharing_.own_slot(group_); }
   [[nodiscard]] std::vector<std::uint64_t> newly_released() const;

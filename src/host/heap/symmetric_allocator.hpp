@@ -20,11 +20,11 @@
 
 namespace pgas::detail {
 
-/// Segments at the same offset of all members' slots, and the allocations in them. Allocation is deterministic:
-/// members communicate only when a segment is needed. *Callers* one thread at a time.
+/// Segments at the same offset of all members' slots, and the allocations in them. Allocation is deterministic: members
+/// communicate only if they need a new segment. *Callers* one thread at a time.
 class symmetric_allocator {
  public:
-  /// All but `growth` outlive it.
+  /// All arguments except `growth` must outlive the object.
   symmetric_allocator(const control_group& group, segment_sharing& sharing, const heap_parameters& parameters,
                       team_segment_map& segments, std::unique_ptr<growth_policy> growth)
       : group_(group),
@@ -40,22 +40,22 @@ class symmetric_allocator {
   /// on, 2 MiB from 2 MiB on. *On return* the memory is not initialised. A request of 0 bytes gives null. *Errors*
   /// out_of_memory naming PE, requested, free and largest free; the memory is then as it was, on all members.
   /// asymmetric_call with checks on.
-  /// @param zeros whether the caller will clear it with the other members; only compared
+  /// @param zeros whether the caller clears the memory with the other members; only compared
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false);
   [[nodiscard]] std::size_t largest_alignment() const noexcept { return sharing_.slots().alignment(); }
-  /// The error where this PE can't align to `alignment`.
+  /// The error if this PE cannot align to `alignment`.
   [[nodiscard]] std::optional<error> refuse_alignment(std::size_t alignment) const;
-  /// Collective, with a barrier before the memory can be allocated again. Null is ignored.
+  /// Frees an allocation. Collective, with a barrier before the memory can be allocated again. Null has no effect.
   /// *Errors* invalid_free, before the barrier.
   void free(void* pointer);
   [[nodiscard]] class registered_buffers& registered_buffers() noexcept { return buffers_; }
-  /// Unmaps all segments and forgets all allocations and registrations. Members wait for one another before.
+  /// Unmaps all segments and removes all allocations and registrations. The caller synchronises the members before.
   void clear() noexcept;
 
   [[nodiscard]] heap_usage usage() const;
   /// Bytes of the allocation that starts at `pointer`, rounding included; 0 if there is none.
   [[nodiscard]] std::size_t allocation_bytes(const void* pointer) const;
-  /// What is allocated, for reports. *Callers* any thread.
+  /// The live allocations, for reports. *Callers* any thread.
   [[nodiscard]] const allocation_list& list() const noexcept { return list_; }
   /// Bytes of this PE's segments. *Callers* any thread.
   [[nodiscard]] std::size_t mapped() const noexcept { return mapped_.load(std::memory_order_acquire); }

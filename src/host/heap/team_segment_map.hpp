@@ -1,5 +1,5 @@
 /// @file
-/// The upper half of every slot: segments of teams, and of buffers that the program made.
+/// The upper half of every slot: segments of teams and of registered buffers.
 #pragma once
 
 #include <cstddef>
@@ -17,29 +17,30 @@
 
 namespace pgas::detail {
 
-/// Ranges of the slots with segments of the members of one group. The heap below grows in step on all PEs; these ranges
-/// come and go between the members of a group, at an offset that is free on all of them. In the slots of other PEs
-/// nothing is mapped there. *Callers* any thread, collectives one for each group.
+/// Ranges of the slots with segments of the members of one group. The lower half of the slots grows on all PEs at once.
+/// The members of a group add and remove these ranges alone, at an offset that is free on all members. Nothing is
+/// mapped there in the slots of other PEs. *Callers* any thread, collectives one for each group.
 class team_segment_map {
  public:
-  /// Called under a lock with the range of offsets in which this PE has team segments; equal where it has none.
+  /// Called under a lock with the range of offsets that contains all team segments of this PE; both ends are equal if
+  /// the PE has none.
   using change_callback = std::function<void(std::size_t begin, std::size_t end)>;
 
   team_segment_map(std::size_t begin, std::size_t end, std::size_t unit, change_callback on_change)
       : begin_(begin), end_(end), space_(begin, end, unit), on_change_(std::move(on_change)) {}
 
-  /// Collective over `group`: addresses for `bytes`, the same on all members, until remove().
+  /// Reserves an offset for `bytes`, the same on all members, until remove(). Collective over `group`.
   [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) {
     return space_.take(group, bytes);
   }
-  /// Keeps the segments that were mapped there, one behind the other.
+  /// Takes ownership of the segments at that offset, which follow one another.
   void add(std::size_t offset, const control_group& group, std::vector<std::unique_ptr<shared_segment>> segments);
-  /// Unmaps the segments there and releases the addresses. Members wait for one another before.
+  /// Unmaps the segments at that offset and releases the range. The caller synchronises the members before.
   void remove(std::size_t offset) noexcept;
 
-  /// Whether [offset, offset + bytes) lies in team segments, which may follow one another.
+  /// Whether team segments cover [offset, offset + bytes).
   [[nodiscard]] bool contains(std::size_t offset, std::size_t bytes) const;
-  /// Whether PE `pe` of the world has memory at `offset`: below the team segments all PEs have.
+  /// Whether PE `pe` of the world has memory at `offset`. Below the team segments every PE has memory.
   [[nodiscard]] bool peer_has(std::size_t offset, int pe) const;
   [[nodiscard]] std::size_t begin() const noexcept { return begin_; }
   [[nodiscard]] std::size_t end() const noexcept { return end_; }
@@ -51,7 +52,7 @@ class team_segment_map {
     std::vector<int> members;
     std::vector<std::unique_ptr<shared_segment>> segments;
   };
-  /// The range around `offset`.
+  /// The range that contains `offset`.
   [[nodiscard]] std::map<std::size_t, range>::const_iterator find(std::size_t offset) const;
   void report_bounds() const;
 

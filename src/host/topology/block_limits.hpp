@@ -1,5 +1,5 @@
 /// @file
-/// How many blocks a device holds beside those of the other PEs on it, and beside the proxy's kernel.
+/// The number of blocks that a device holds beside the blocks of other PEs on it and beside the proxy's kernel.
 #pragma once
 
 #include <optional>

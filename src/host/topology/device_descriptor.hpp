@@ -1,5 +1,5 @@
 /// @file
-/// What a PE tells the others of its device while joining.
+/// The description of a PE's device that other PEs receive while joining.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace pgas::detail {
 
 /// The device of a PE.
 struct device_descriptor {
-  heap_kind kind = heap_kind::host;  ///< as its settings ask for
+  heap_kind kind = heap_kind::host;  ///< that its settings request
   device_properties properties;
-  std::string refusal;  ///< the reason why there is no GPU; empty where there is one
+  std::string refusal;  ///< the reason why the PE has no GPU; empty if it has one
 };
 
 /// A PE on its device.

@@ -14,7 +14,7 @@ namespace pgas::detail {
 /// slots of its layout. Other members are direct peers, PEs of other domains are proxied peers.
 class domains {
  public:
-  /// @param group_of a number for each PE, the same for those of a domain
+  /// @param group_of a number for each PE, equal for the PEs of a domain
   domains(int me, const std::vector<int>& group_of) : group_of_(group_of), index_(group_of.size(), -1) {
     const int mine = group_of[static_cast<std::size_t>(me)];
     std::map<int, int> sizes;

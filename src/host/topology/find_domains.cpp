@@ -30,19 +30,19 @@ kind_list offered(const device& device, handle_kind wanted, bool allow_proxied) 
   std::size_t count = 0;
   for (const handle_kind kind : device.handle_kinds())
     if ((wanted == handle_kind::automatic || kind == wanted) && count < list.kinds.size()) list.kinds[count++] = kind;
-  // A device may have it for those who ask only.
+  // A device may offer the kind on request only.
   if (count == 0 && device.places(wanted)) list.kinds[count++] = wanted;
   return list;
 }
 
-/// What is different where the device chooses addresses, for the log.
+/// The restrictions of a heap whose addresses the device chooses, for the log.
 constexpr const char* fixed_size =
     ", so each PE makes its whole heap at once (PGAS_HEAP_LIMIT) and can't register other memory";
 
 /// The result of one attempt.
 struct finding {
-  bool made;                    ///< every PE could make a segment of this kind; else the kind is of no use
-  std::vector<int> group_of;    ///< by PE; those with the same number can map one another's segments
+  bool made;                    ///< whether every PE could create a segment of this kind; the kind is useless otherwise
+  std::vector<int> group_of;    ///< by PE; PEs with the same number can map one another's segments
   std::vector<error> failures;  ///< of PEs whose expected step failed, in PE order
 };
 
@@ -61,7 +61,7 @@ class probe_segment {
   segment_id segment_;
 };
 
-/// Imports and maps a segment, somewhere, for a moment.
+/// Imports a segment, maps it at any address, and unmaps it.
 void try_to_map(device& device, const exported_handle& handle, std::size_t bytes) {
   const segment_id segment = device.import_segment(handle, bytes);
   if (device.places(handle.kind)) return device.destroy(segment);
@@ -107,7 +107,7 @@ class prober {
   prober(device& device, const control_group& everyone, std::vector<int> sets, std::size_t bytes)
       : device_(device), everyone_(everyone), sets_(std::move(sets)), bytes_(bytes) {}
 
-  /// Collective: every PE makes a segment, and maps those of its possible direct peers.
+  /// Every PE creates a segment and maps the segments of its possible direct peers. Collective.
   [[nodiscard]] finding attempt_kind(handle_kind kind) const {
     const int me = everyone_.my_pe();
     const int n = everyone_.n_pes();
@@ -142,7 +142,7 @@ class prober {
       else if (expected && !failed)
         failed = refused;
     }
-    // Also the end of all PEs' use of the segments. Rows and failures separately: a row has n bytes.
+    // These exchanges also end all PEs' use of the segments. Rows and failures are separate: a row has n bytes.
     finding found;
     found.made = std::none_of(all.begin(), all.end(), [](const step_result& each) { return each.failure.has_value(); });
     found.group_of = groups_of(everyone_.all_gather(row));
@@ -151,7 +151,7 @@ class prober {
     return found;
   }
 
-  /// Whether all PEs of each host that may share memory do.
+  /// Whether all PEs of each host that may share memory can share it.
   [[nodiscard]] bool complete(const std::vector<int>& group_of) const {
     for (int a = 0; a < everyone_.n_pes(); ++a)
       for (int b = 0; b < a; ++b)
@@ -187,7 +187,7 @@ probe_result find_domains(device& device, const control_group& everyone, const c
         candidates.push_back(kind);
 
   std::string refusals;
-  bool short_of_files = false;  // no other kind mends that, and UCX does not survive it
+  bool short_of_files = false;  // no other kind avoids that, and UCX aborts
   const auto refuse = [&](handle_kind kind, const std::string& why) {
     refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", to_string(kind), why);
   };

@@ -1,5 +1,5 @@
 /// @file
-/// Finds out which PEs can share memory and by which kind of handle, by sharing a segment. *Callers* the heap.
+/// Finds the PEs that can share memory and the kind of handle, by sharing a segment. *Callers* the heap.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ struct probe_result {
   class domains domains;
 };
 
-/// Collective: the first kind by which all PEs of each host can map one another's segments, of the kinds and sets that
-/// `settings` allow. Attributes are not asked: drivers announce kinds that they then refuse. Where a kind also works
-/// between hosts (fabric handles), these are one domain. Where no kind works on every host and PEs may be proxied: the
-/// kind that leaves the fewest domains, with a warning. Logs one line on PE 0, as a warning where the heap can't grow
-/// (device::places) and nobody asked for that. *Errors* handle_exchange with the answer
-/// to each attempt, config_value; the same on all PEs.
-/// @param bytes of the segments that are tried
+/// Finds the first kind of handle by which all PEs of each host can map one another's segments. `settings` limit the
+/// kinds and the sets of PEs. Collective. Device attributes are not used: drivers announce kinds that they then refuse.
+/// Hosts between which the kind also works (fabric handles) are one domain. If no kind works on every host and PEs may
+/// be proxied, the result is the kind with the fewest domains, and a warning. PE 0 logs one line, as a warning if the
+/// heap cannot grow (device::places) and no setting requested that. *Errors* handle_exchange with the result of each
+/// attempt, config_value; the same on all PEs.
+/// @param bytes of the segments of the attempts
 [[nodiscard]] probe_result find_domains(device& device, const control_group& everyone, const config& settings,
                                         std::size_t bytes, bool allow_proxied, log::logger& log);
 

@@ -11,15 +11,15 @@
 namespace pgas::detail {
 
 struct locality {
-  int node = -1;          ///< NUMA node; -1: unknown, or there is only one
-  std::vector<int> cpus;  ///< of `allowed`, on the node; none where unknown, or all or none are on it
+  int node = -1;          ///< NUMA node; -1: unknown, or the only one
+  std::vector<int> cpus;  ///< the `allowed` CPUs of the node; empty if unknown, or if all or none are on it
 };
 
 /// @param pci "0000:19:00.0"; empty: no device @param devices the kernel's list of devices
 [[nodiscard]] locality locality_of(const std::string& pci, const std::vector<int>& allowed,
                                    const std::filesystem::path& devices = "/sys/bus/pci/devices");
 
-/// The CPUs that the calling thread may use. None where the kernel does not say.
+/// The CPUs that the calling thread may use; empty if the kernel does not report them.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
 /// Pins the calling thread to these CPUs during a scope; threads that it starts stay there. Does nothing for an empty

@@ -1,7 +1,6 @@
 /// @file
-/// The setting PGAS_P2P: the sets of PEs that may share memory. Those of one set become a domain where a kind of handle
-/// works between all of them, see find_domains.hpp; PEs of different sets are proxied peers, as if they were on
-/// different hosts.
+/// The setting PGAS_P2P: the sets of PEs that may share memory. The PEs of a set become a domain if a kind of handle
+/// works between all of them (find_domains.hpp). PEs of different sets are proxied peers, as on different hosts.
 #pragma once
 
 #include <string>
@@ -17,8 +16,8 @@ namespace pgas::detail {
 /// and processes alone, ignore them
 [[nodiscard]] std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job = false);
 
-/// Collective: the sets of parse_p2p_sets(). *Errors* config_value, the same on all PEs, also where the setting
-/// differs.
+/// The sets of parse_p2p_sets(). Collective. *Errors* config_value, the same on all PEs, also if the setting differs
+/// between PEs.
 [[nodiscard]] std::vector<int> agree_on_p2p_sets(const control_group& everyone, const std::string& direct);
 
 }  // namespace pgas::detail
