@@ -1,6 +1,6 @@
 /// @file
-/// Running a portable kernel: a function object whose call operator is device code. Compiled by nvcc it runs on the
-/// GPU, compiled by g++ on the CPU, where a block is a set of host threads.
+/// Launches portable kernels. A kernel is a function object whose call operator is device code. Compiled by nvcc it
+/// runs on the GPU. Compiled by g++ it runs on the CPU, where a block is a set of host threads.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,27 @@ namespace pgas {
 
 /// The shape of a launch.
 struct launch_config {
-  unsigned blocks = 1;           ///< of the grid
-  unsigned threads = 1;          ///< per block; on the host heap at most PGAS_HOST_BLOCK_THREADS of them
+  unsigned blocks = 1;           ///< in the grid
+  unsigned threads = 1;          ///< per block; the host heap starts at most PGAS_HOST_BLOCK_THREADS of them
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block, GPU only
   const stream* on = nullptr;    ///< null: world::stream()
-  /// All blocks run at once, for kernels that wait for other blocks or PEs, or use this_grid(). The launch fails where
-  /// they do not fit. False: any number of blocks, in any order, for kernels without such waits.
+  /// Whether all blocks run at once. Kernels that wait for other blocks or PEs, or use this_grid(), need it. The launch
+  /// fails if the blocks do not fit on the device. False: any number of blocks, in any order.
   bool resident = true;
-  /// Its blocks take free places on the GPU before those of other launches, of other PEs too under MPS: for a short
-  /// kernel that others wait for, while long ones fill the GPU. On the host heap it makes no difference.
+  /// Whether the GPU schedules the blocks before the blocks of other launches, under MPS also before those of other
+  /// PEs. Use it for a short kernel that other work waits for while long kernels fill the GPU. No effect on the host
+  /// heap.
   bool urgent = false;
-  /// It begins when the stream's earlier launch lets it: trigger_next_launch() (`device/launch_order.hpp`). Its kernel
-  /// reads nothing that that one writes, and writes nothing that it reads, before it has called
-  /// await_earlier_launches(), and calls that in one block at least: what follows on the stream waits for this launch
-  /// alone. It does not use this_grid(). For much work beside a short kernel that waits for peers.
+  /// Whether the kernel may start before the preceding launch of the stream ends: when that launch calls
+  /// trigger_next_launch() (`device/launch_order.hpp`). The kernel must not access memory that the preceding kernel
+  /// accesses until it has called await_earlier_launches(). At least one block must call that function, because later
+  /// work of the stream waits for this launch only. The kernel must not use this_grid(). Use it for long work beside a
+  /// short kernel that waits for peers.
   bool overlaps = false;
 };
 
-/// Starts `kernel(block, arguments...)` on every block and returns; world::synchronize() waits for it. The block is a
-/// launched_block: this_grid(block) is the group of all threads of all blocks.
+/// Enqueues `kernel(block, arguments...)` for every block and returns. world::synchronize() waits for the kernel. The
+/// block is a launched_block; this_grid(block) is the group of all threads of all blocks.
 ///
 ///     struct fill {
 ///       template <pgas::block_group Block>
@@ -40,32 +42,34 @@ struct launch_config {
 ///     };
 ///     pgas::launch(world, {.blocks = 4, .threads = 256}, fill{}, world.context(), row.data(), n);
 ///
-/// A kernel type may have the constants `max_threads` (per block) and `min_blocks` (resident on a multiprocessor): on
-/// the GPU they become its `__launch_bounds__`, which keeps registers from limiting the number of threads that hide
+/// A kernel type may have the constants `max_threads` (per block) and `min_blocks` (resident on a multiprocessor). On
+/// the GPU they become the kernel's `__launch_bounds__`, which limit its registers so that enough threads run to hide
 /// memory latency.
 ///
-/// The limit of blocks follows from the kernel's registers and shared memory, the GPU's multiprocessors, and the number
-/// of PEs that run on it at the same time: PEs of this process, under MPS of all processes. Each of n such PEs gets a
-/// grid of 1/n of the multiprocessors that it may use; CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces these, as it
-/// gives all processes the same ones. Processes without MPS share the GPU by time slices, so their kernels may wait for
-/// one another, a time slice each time. In a world with proxied PEs the limit is one block lower, or a few: the proxy
-/// executes commands of those PEs by a kernel of one warp, and blocks may wait for it. Other work of the program on the
-/// GPU, on other streams for example, is not counted: leave room for it.
+/// The kernel's registers and shared memory, the GPU's multiprocessors and the number of PEs that run on the GPU at the
+/// same time limit the number of blocks. The PEs are those of this process; under MPS those of all processes. Each of n
+/// such PEs gets a grid on 1/n of the multiprocessors that it may use. CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces
+/// their number, because it gives all processes the same multiprocessors. Without MPS, processes share the GPU by time
+/// slices; their kernels may wait for one another, one time slice for each wait. In a world with proxied PEs the limit
+/// is one or a few blocks lower: the proxy executes commands of those PEs by a kernel of one warp, and blocks may wait
+/// for that kernel. The limit does not account for other work of the program on the GPU, such as work on other streams:
+/// leave room for it.
 ///
-/// The kernel is loaded while the world is joined, as are the library's own, and memory for their stacks is set aside.
-/// The program has to load other kernels, of later libraries too, before any kernel waits for them. With proxied PEs it
-/// has to load them before any kernel waits at all, as loading may wait for the GPU: CUDA_MODULE_LOADING=EAGER does it.
-/// A kernel with a larger stack than any before makes the driver wait as well: call
-/// cudaDeviceSetLimit(cudaLimitStackSize, ...) first.
+/// Joining a world loads this kernel and the library's kernels, and reserves memory for their stacks. The program must
+/// load all other kernels before any kernel waits for them, kernels of libraries that are loaded later included. With
+/// proxied PEs the program must load them before any kernel waits at all, because loading may wait for the GPU;
+/// CUDA_MODULE_LOADING=EAGER loads all kernels at once. A kernel with a larger stack than all earlier kernels also
+/// makes the driver wait: call cudaDeviceSetLimit(cudaLimitStackSize, ...) first.
 ///
-/// A kernel that was compiled for sm_90 or later is set up while the stream's earlier kernel ends, and begins when that
-/// one has ended and all that it wrote is there (drivers of CUDA 12.3 and later). Its blocks take their places before
-/// that only if that kernel is the program's own and calls trigger_next_launch().
+/// With drivers of CUDA 12.3 and later, the GPU prepares a kernel that was compiled for sm_90 or later while the
+/// preceding kernel of the stream ends. The kernel begins when the preceding kernel has ended and its stores are
+/// visible. Its blocks start earlier only if the preceding kernel is the program's own and calls trigger_next_launch().
 ///
-/// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream. On a
-/// stream that is being captured, the launch becomes part of the CUDA graph, instances of which may run at once.
-/// *Errors* launch_failed: an impossible shape, blocks that do not fit (naming how many would), or a kernel compiled
-/// for the CPU with a GPU heap, or the other way round. synchronize() throws failures inside the kernel.
+/// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream.
+/// During a stream capture the launch becomes part of the CUDA graph. Instances of the graph may run at once. *Errors*
+/// launch_failed: an impossible shape, blocks that do not fit (with the number that fits), a kernel compiled for the
+/// CPU with a GPU heap, or a kernel compiled for the GPU with a host heap. synchronize() throws failures inside the
+/// kernel.
 template <class Kernel, class... Arguments>
 void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... arguments) {
   w.check();
@@ -77,12 +81,12 @@ void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... ar
                         on, kernel, arguments...);
 }
 
-/// The most blocks of `threads` threads that a resident launch(world, ..., kernel, arguments...) may have; 0 if not
-/// even one fits. Also loads the kernel. The arguments count by their types only.
+/// The largest number of blocks of `threads` threads for a resident launch(world, ..., kernel, arguments...); 0 if no
+/// block fits. Also loads the kernel. Only the types of the arguments matter.
 ///
 /// *Callers* any thread. *Units* `shared_bytes` is dynamic shared memory per block.
-/// *Errors* launch_failed: an impossible shape, or a kernel compiled for the CPU with a GPU heap, or the other way
-/// round.
+/// *Errors* launch_failed: an impossible shape, a kernel compiled for the CPU with a GPU heap, or a kernel compiled for
+/// the GPU with a host heap.
 template <class Kernel, class... Arguments>
 [[nodiscard]] unsigned max_resident_blocks(world& w, unsigned threads, std::size_t shared_bytes, const Kernel&,
                                            const Arguments&...) {

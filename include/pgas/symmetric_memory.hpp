@@ -1,5 +1,5 @@
 /// @file
-/// Symmetric memory: an allocation is made on all PEs, at the same offset of their slots.
+/// Symmetric memory: all PEs have an allocation at the same offset of their slots.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,26 @@ namespace pgas {
 /// Sizes of the calling PE's part of the heap, in bytes.
 struct heap_usage {
   std::size_t used = 0;          ///< in live allocations, rounding included
-  std::size_t mapped = 0;        ///< physical memory behind the slot
+  std::size_t mapped = 0;        ///< physical memory of the slot
   std::size_t limit = 0;         ///< largest size of `mapped`
   std::size_t largest_free = 0;  ///< largest allocation that needs no new segment
-  std::size_t allocations = 0;   ///< live ones
+  std::size_t allocations = 0;   ///< number of live allocations
 };
 
-/// The addresses of the heap, as the calling PE sees it.
+/// The addresses of the heap on the calling PE.
 struct heap_layout {
   void* base = nullptr;    ///< start of this PE's slot
   std::size_t mapped = 0;  ///< bytes of the slot with memory
   std::size_t stride = 0;  ///< bytes between the slots of successive PEs; with PGAS_MEM_HANDLE=cuda_ipc, of a slot
-  bool same_base = false;  ///< all PEs have the slots at the same addresses: a pointer into them is valid on every PE
+  bool same_base = false;  ///< whether slots have the same addresses on all PEs: pointers are valid on every PE
 };
 
 /// Whether allocated memory starts as zeros.
 enum class initialize : bool { no = false, zero = true };
 
-/// The use of an allocation; hints can be combined with `|`. With any of them it gets cache lines of its own: it starts
-/// on a multiple of memory_hint_line bytes, and no other allocation shares its last line. So updates of its words and
-/// traffic to the memory beside it do not slow each other down. Words inside the allocation are not spread out.
+/// The use of an allocation. `|` combines hints. An allocation with a hint has separate cache lines: it starts at a
+/// multiple of memory_hint_line bytes, and no other allocation shares its last line. So updates of its words and
+/// traffic to neighbouring memory do not slow each other down. Words inside the allocation are not spread out.
 enum class memory_hint : std::uint32_t {
   none = 0,
   atomics_remote = 1,  ///< other PEs update it atomically (SHMEM_MALLOC_ATOMICS_REMOTE)
@@ -50,37 +50,36 @@ class team_state;
 class world_state;
 /// Frees one allocation of symmetric<T>; collective, does nothing once the world has been left.
 PGAS_API void release(world_state& world, void* pointer) noexcept;
-/// The same for memory of a team; does nothing once the team was destroyed.
+/// Frees one allocation of a team's symmetric<T>; does nothing once the team was destroyed.
 PGAS_API void release(team_state& team, void* pointer) noexcept;
 /// *Errors* invalid_argument when it is null.
 [[nodiscard]] PGAS_API world_state& world_of(world_state* world);
-/// world::reallocate_bytes().
+/// Implements world::reallocate_bytes().
 [[nodiscard]] PGAS_API void* reallocate(world_state& world, void* pointer, std::size_t count, std::size_t size,
                                         std::size_t alignment);
 }  // namespace detail
 
-/// Owns `size()` objects of type T in the symmetric heap, on every PE, or on every member of a team. Made by
-/// world::allocate() and team::allocate().
+/// Owns `size()` objects of type T in the symmetric heap on every PE, or on every member of a team. world::allocate()
+/// and team::allocate() create it.
 ///
-/// *Callers* construction and destruction are collective. Destroying it after the world was left is allowed.
-/// *Memory* the elements may lie in GPU memory: then only kernels and the host operations of rma.hpp may touch them.
-/// *Errors* the destructor never throws; when it runs because an exception is unwinding this PE, it aborts the world
-/// instead of waiting for PEs that may never come.
+/// *Callers* construction and destruction are collective. Destruction after leave() is allowed. *Memory* the elements
+/// may lie in GPU memory; then only kernels and the host operations of rma.hpp may access them. *Errors* the destructor
+/// never throws. If an exception unwinds this PE, the destructor aborts the world, because other PEs may never call it.
 template <rma_type T>
 class symmetric {
  public:
   symmetric() = default;
-  /// For allocate(): takes over an allocation.
+  /// Takes ownership of an allocation, for allocate().
   symmetric(std::shared_ptr<detail::world_state> world, T* data, std::size_t size,
             std::shared_ptr<detail::team_state> team = nullptr) noexcept
       : world_(std::move(world)), team_(std::move(team)), data_(data), size_(size) {}
-  /// Takes over the elements of `other`, which is empty then.
+  /// Moves the elements. `other` is empty afterwards.
   symmetric(symmetric&& other) noexcept
       : world_(std::move(other.world_)),
         team_(std::move(other.team_)),
         data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)) {}
-  /// The same after reset(): collective where this owns something.
+  /// Calls reset(), then moves the elements. Collective if this object owns elements.
   symmetric& operator=(symmetric&& other) noexcept {
     if (this != &other) {
       reset();
@@ -95,24 +94,24 @@ class symmetric {
   symmetric& operator=(const symmetric&) = delete;
   ~symmetric() { reset(); }
 
-  /// This PE's elements; the address that device and host operations take for any PE.
+  /// This PE's elements. Device and host operations take this address for any PE.
   [[nodiscard]] T* data() const noexcept { return data_; }
-  /// Elements on each PE.
+  /// The number of elements on each PE.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Whether it owns elements.
+  /// Whether the object owns elements.
   [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
-  /// Changes the number of elements; elements up to the smaller number stay. New elements are not initialised.
-  /// *Callers* collective, like world::reallocate_bytes(), of objects that hold elements. *Memory* data() may change.
-  /// *Order* as a barrier of all PEs. *Errors* out_of_memory and asymmetric_call: nothing has changed, on any PE;
-  /// invalid_argument for an object without elements, which belongs to no world: assign a new allocation to it; and
-  /// for memory of a team, which keeps its size.
+  /// Changes the number of elements. The elements up to the smaller number are kept. New elements are not initialised.
+  /// *Callers* collective, as world::reallocate_bytes(); the object must own elements. *Memory* data() may change.
+  /// *Order* as a barrier of all PEs. *Errors* out_of_memory and asymmetric_call: nothing has changed on any PE.
+  /// invalid_argument for an object without elements, which belongs to no world (assign a new allocation instead), and
+  /// for memory of a team, whose size cannot change.
   void resize(std::size_t count, std::size_t alignment = alignof(T)) {
     detail::world_state& world = detail::world_of(team_ == nullptr ? world_.get() : nullptr);
     data_ = static_cast<T*>(detail::reallocate(world, data_, count, sizeof(T), alignment));
     size_ = count;
     if (count == 0) world_.reset();
   }
-  /// Frees now. Collective.
+  /// Frees the elements. Collective.
   void reset() noexcept {
     void* const freed = std::exchange(data_, nullptr);
     if (freed != nullptr && team_ != nullptr) detail::release(*team_, freed);
