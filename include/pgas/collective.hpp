@@ -1,40 +1,41 @@
 /// @file
-/// Collectives called by the host of every member of a team. Each has two forms: without a stream it returns when it is
-/// complete, with a stream it is enqueued. For all of them:
+/// Collectives that the host of every member of a team calls. Each has two forms: without a stream the call returns
+/// when the collective is complete, with a stream the call enqueues it. For all collectives:
 ///
 /// *Callers* every member of the team, in the same order on all members; one thread at a time for each team. All
-/// host-called collectives of a team share one channel, which kernels do not use. So each runs after the one before,
-/// whatever streams they are on: where the stream changes, the library inserts an event. A call without a stream runs
-/// after the collectives that are enqueued; it hangs where they wait for what the calling thread does later.
+/// host-called collectives of a team share one channel, which kernels do not use. So they run one after another on any
+/// streams: the library inserts an event where the stream changes. A call without a stream runs after the enqueued
+/// collectives. It hangs if these wait for a later call of the same thread.
 ///
-/// *Units* `count` is elements and the same on all members, unless a function says otherwise. With 0
-/// no element is moved, but the members synchronise as usual.
+/// *Units* `count` is elements, the same on all members unless a function says otherwise. A count of 0 moves no
+/// element; the members synchronise as usual.
 ///
-/// *Memory* `dst` and `src` are symmetric memory; `dst` the same variable on every member. They must not overlap,
-/// except where a function allows it. Members write into one another's `dst` as soon as they call (reductions and
-/// scans: once all have called), so the old contents must be free on every member before any member calls. On a stream
-/// do not touch either before the stream has executed the call.
+/// *Memory* `dst` and `src` are symmetric memory; `dst` is the same variable on every member. They must not overlap,
+/// except where a function allows it. A member writes into the others' `dst` as soon as it calls (reductions and scans:
+/// once all members have called). So no member may need the old contents of `dst` when any member calls. With a stream
+/// the program must neither access `dst` nor write `src` before the stream has executed the call.
 ///
-/// *On return* without a stream: this PE's `dst` is complete and `src` may be reused. With one: enqueued, arguments
-/// checked.
+/// *On return* without a stream: this PE's `dst` is complete and `src` may be reused. With a stream: the collective is
+/// enqueued and its arguments are checked.
 ///
-/// *Order* without a stream: after earlier host-called operations of this thread; not after work on streams. With a
-/// stream: after its earlier work, and before its later work. In both forms the effects of earlier work on any member
-/// are visible after it.
+/// *Order* without a stream: after earlier host-called operations of this thread, not after work on streams. With a
+/// stream: after its earlier work and before its later work. In both forms the effects of earlier work of any member
+/// are visible after the collective.
 ///
-/// *Graphs* collectives can be captured in a CUDA graph and replayed: the counters of calls lie in device memory. Two
-/// streams of one capture get an edge. Graphs wait for the team's collectives before their launch, and later ones wait
-/// for the graph, on whatever streams; all members launch graphs and enqueue collectives in the same order. Where the
-/// captured stream had the team's last collective itself, synchronise it before the graph is launched on another
+/// *Graphs* a CUDA graph can capture and replay collectives: their counters of calls are in device memory. Collectives
+/// on two streams of one capture get an edge. A graph waits for the team's earlier collectives on any stream, and later
+/// collectives wait for the graph. All members launch graphs and enqueue collectives in the same order. If the captured
+/// stream itself had the team's last collective, synchronise that stream before the graph is launched on another
 /// stream.
 ///
-/// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is no member, strides below 1;
-/// outside_heap, misaligned: on the member with the wrong argument, while others wait. With PGAS_CHECKS, calls without
-/// a stream compare their arguments first, so all members throw the same, also asymmetric_call. fcollect() and
-/// reduce_scatter() always do where `src` and `dst` overlap; on a stream the in-place address of another member is not
-/// detected. Later failures (with PGAS_CHECKS different calls of members: asymmetric_call) are thrown by the call
-/// without a stream, or when the stream is synchronised; peer_lost and aborted end the wait. capturing
-/// where the team's last collective is on a stream that is being captured since, and so nothing else can wait for it.
+/// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is not a member, strides below
+/// 1; outside_heap; misaligned. The member with the wrong argument throws, while other members wait. With PGAS_CHECKS,
+/// calls without a stream first compare their arguments, so all members throw the same error, asymmetric_call included.
+/// fcollect() and reduce_scatter() always compare them if `src` and `dst` overlap; with a stream the in-place address
+/// of another member is not detected. The call without a stream, or the synchronisation of the stream, throws later
+/// failures (with PGAS_CHECKS asymmetric_call for different calls of members). peer_lost and aborted end the wait.
+/// capturing: the team's last collective is on a stream whose capture has started since, so other work cannot wait for
+/// that collective.
 #pragma once
 
 #include "pgas/device/impl/reduce/collective_request.hpp"
@@ -46,7 +47,8 @@
 namespace pgas {
 namespace detail {
 
-/// Checks the request and executes it: on `on`, or where that is null on the team's own stream, and waits.
+/// Checks the request and enqueues it on `on`. If `on` is null, the team's own stream executes the request, and the
+/// call waits.
 PGAS_API void run_collective(const team& of, const stream* on, const collective_request& request);
 
 /// A request to move elements of type T.
@@ -73,38 +75,38 @@ template <class Op, class T>
 
 }  // namespace detail
 
-/// Returns when every member has called it; earlier host-called operations of all members are complete and visible to
-/// all. Work on streams is not waited for, that of cudaMemset() neither: see world::barrier_all().
+/// Returns when every member has called it and earlier host-called operations of all members are complete and visible
+/// to all members. The barrier does not wait for work on streams, cudaMemset() included: see world::barrier_all().
 PGAS_API void barrier(const team& of);
-/// A barrier of the members in the order of the stream; the effects of its earlier work are visible to them after it.
+/// Enqueues a barrier of the members. The effects of earlier work of the stream are visible to the members after it.
 PGAS_API void barrier(const team& of, const stream& on);
-/// The same by words of the caller, so that several barriers of one team can be under way at once, each on a stream of
-/// its own. Other PEs' kernels may take part by hand: a member adds 1 to its word, words[my_pe()], on each member
-/// including itself, and takes 1 off each of its own words once it is at least 1.
-/// *Memory* `words`: n_pes() words of symmetric memory of the team, aligned to 8 bytes, zero before the first barrier;
-/// zero again whenever all members are through. *Units* `limit`: how long it may take, in place of PGAS_WAIT_TIMEOUT;
-/// 0: as long as that says. *Order* as the one before. In a CUDA graph it can be replayed any number of times.
-/// *Errors* outside_heap, misaligned, invalid_argument; when the stream is synchronized wait_timeout, naming the PE
-/// that is missing.
+/// Enqueues a barrier that uses words of the caller, so that several barriers of one team can be in progress at once,
+/// each on its own stream. Kernels of other PEs can take part: a member adds 1 to its word, words[my_pe()], on each
+/// member including itself, waits until each of its own words is at least 1, and subtracts 1 from it. *Memory* `words`:
+/// n_pes() words of symmetric memory of the team, aligned to 8 bytes, zero before the first barrier and zero again when
+/// all members have passed. *Units* `limit`: the time limit in place of PGAS_WAIT_TIMEOUT; 0: PGAS_WAIT_TIMEOUT.
+/// *Order* as barrier() on a stream. A CUDA graph can replay the barrier any number of times. *Errors* outside_heap,
+/// misaligned, invalid_argument; wait_timeout naming the missing PE when the stream is synchronised.
 PGAS_API void barrier(const team& of, const stream& on, signal_t* words, std::chrono::milliseconds limit = {});
-/// The half of it that waits, for member `from` alone: holds the stream until words[from] is at least 1, and takes 1
-/// off. The other half is signal_add() to words[my_pe()] of another member. Otherwise as that barrier, also its errors;
-/// and pe_out_of_range.
+/// The waiting half of that barrier for one member: the stream waits until words[from] is at least 1, and subtracts 1.
+/// The other half is signal_add() to words[my_pe()] of another member. *Errors* those of the barrier, and
+/// pe_out_of_range.
 PGAS_API void signal_take(const team& of, const stream& on, signal_t* words, int from,
                           std::chrono::milliseconds limit = {});
-/// Returns when every member has called it; their operations may be incomplete.
+/// Returns when every member has called it. Operations of the members may be incomplete.
 PGAS_API void sync(const team& of);
-/// The same in the order of the stream.
+/// Enqueues a sync of the members.
 PGAS_API void sync(const team& of, const stream& on);
 
-/// Collective: a barrier of all PEs in the order of the stream; the effects of earlier work are visible to every PE
-/// after it. *Order* all PEs enqueue the barriers and syncs of a world in the same order, on one stream at a time.
+/// Enqueues a barrier of all PEs. Collective. The effects of earlier work of the stream are visible to every PE after
+/// it. *Order* all PEs enqueue the barriers and syncs of a world in the same order, on one stream at a time.
 PGAS_API void barrier_all(world& w, const stream& on);
-/// Collective: holds the stream until the streams of all PEs are at the call. *Order* none for earlier work.
+/// Enqueues a sync of all PEs: the stream waits until the streams of all PEs have reached the call. Collective. *Order*
+/// none for earlier work.
 PGAS_API void sync_all(world& w, const stream& on);
 
-/// Member `root`'s elements, on every member. *Memory* `src` is read on the root only. In place: `dst == src` on the
-/// root.
+/// Copies the elements of member `root` to every member. *Memory* only the root reads `src`. In place: `dst == src` on
+/// the root.
 template <rma_type T>
 void broadcast(const team& of, T* dst, const T* src, std::size_t count, int root) {
   auto request = detail::copy_request(detail::collective_kind::broadcast, dst, src, count);
@@ -119,8 +121,8 @@ void broadcast(const team& of, const stream& on, T* dst, const T* src, std::size
   detail::run_collective(of, &on, request);
 }
 
-/// Every member's elements one behind the other, on every member: an all-gather. *Memory* `dst` has room for n_pes() *
-/// count elements. In place, on all members or on none: `src == dst + my_pe() * count`.
+/// All-gather: concatenates the elements of all members, in the order of the members, on every member. *Memory* `dst`
+/// has room for n_pes() * count elements. In place, on all members or on none: `src == dst + my_pe() * count`.
 template <rma_type T>
 void fcollect(const team& of, T* dst, const T* src, std::size_t count) {
   detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
@@ -131,8 +133,8 @@ void fcollect(const team& of, const stream& on, T* dst, const T* src, std::size_
   detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
 }
 
-/// fcollect() for counts that differ. *Units* `count` is this member's. *Memory* `dst` has room for all of them; this
-/// is only checked with PGAS_CHECKS. In place: `src` may be where this member's elements belong.
+/// All-gather of counts that differ. *Units* `count` is the count of this member. *Memory* `dst` has room for the
+/// elements of all members; only PGAS_CHECKS verifies that. In place: `src` may be the place of this member's elements.
 template <rma_type T>
 void collect(const team& of, T* dst, const T* src, std::size_t count) {
   detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::collect, dst, src, count));
@@ -154,8 +156,8 @@ void alltoall(const team& of, const stream& on, T* dst, const T* src, std::size_
   detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
 }
 
-/// alltoall() of elements that lie `src_stride` apart in `src` and `dst_stride` apart in `dst`, at least 1. Memory
-/// between the elements of `dst` is not touched.
+/// alltoall() of strided elements. *Units* strides are elements, at least 1. *Memory* the memory between the elements
+/// of `dst` is not written.
 template <rma_type T>
 void alltoalls(const team& of, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                std::size_t count) {
@@ -174,10 +176,10 @@ void alltoalls(const team& of, const stream& on, T* dst, const T* src, std::ptrd
   detail::run_collective(of, &on, request);
 }
 
-/// Every member's elements combined by an operation of pgas::op, on every member: an all-reduce. In place: `dst ==
-/// src`. *Order* elements are combined from the first member to the last: the same bits on all members, in every run,
-/// and whether host or device called. Pairs for maxloc and minloc are of signed integers or floating point with a
-/// signed index of the same size.
+/// All-reduce: combines the elements of all members by an operation of pgas::op, on every member. In place: `dst ==
+/// src`. *Order* the operation combines elements from the first member to the last. The result has the same bits on all
+/// members, in every run, and for host and device calls. Pairs for maxloc and minloc have a value that is a signed
+/// integer or a floating-point number, and a signed index of the same size.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce(const team& of, T* dst, const T* src, std::size_t count, Op) {
@@ -190,7 +192,7 @@ void reduce(const team& of, const stream& on, T* dst, const T* src, std::size_t 
   detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
 }
 
-/// reduce() to member `root` alone; the `dst` of other members is not written.
+/// reduce() to member `root` only. The `dst` of other members is not written.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce_to_root(const team& of, T* dst, const T* src, std::size_t count, Op, int root) {
@@ -207,8 +209,8 @@ void reduce_to_root(const team& of, const stream& on, T* dst, const T* src, std:
   detail::run_collective(of, &on, request);
 }
 
-/// Every member's n_pes() * count elements combined; member k gets block k. *Units* `count` is what each member gets.
-/// In place, on all members or on none: `dst == src + my_pe() * count`.
+/// Combines the n_pes() * count elements of all members; member k receives block k. *Units* `count` is the elements
+/// that each member receives. In place, on all members or on none: `dst == src + my_pe() * count`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce_scatter(const team& of, T* dst, const T* src, std::size_t count, Op) {
@@ -222,7 +224,7 @@ void reduce_scatter(const team& of, const stream& on, T* dst, const T* src, std:
   detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
 }
 
-/// Member k gets the elements of the members 0 to k combined. In place: `dst == src`.
+/// Member k receives the combined elements of the members 0 to k. In place: `dst == src`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void inclusive_scan(const team& of, T* dst, const T* src, std::size_t count, Op) {
@@ -236,7 +238,8 @@ void inclusive_scan(const team& of, const stream& on, T* dst, const T* src, std:
   detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
 }
 
-/// Member k gets the elements of the members 0 to k - 1 combined, member 0 the neutral element. In place: `dst == src`.
+/// Member k receives the combined elements of the members 0 to k - 1; member 0 receives the neutral element. In place:
+/// `dst == src`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void exclusive_scan(const team& of, T* dst, const T* src, std::size_t count, Op) {

@@ -1,6 +1,6 @@
 /// @file
-/// Teams: subsets of a world's PEs, each in an order of its own. Collectives run over a team, several teams at once;
-/// contexts made from a team take its PE numbers.
+/// Teams: ordered subsets of a world's PEs. A collective runs over a team, and several teams may run collectives at
+/// once. A context of a team takes the PE numbers of the team.
 #pragma once
 
 #include <cstdint>
@@ -19,36 +19,36 @@ class team_state;
 class world_state;
 }  // namespace detail
 
-/// How a team is made.
+/// The configuration of a new team.
 struct team_config {
-  /// How many collectives of the team may run at once on the device, each on a channel of its own
+  /// The number of collectives of the team that may run on the device at once, each on its own channel
   /// (team_view::channel()). Equal on all members.
   int channels = detail::default_channels;
-  /// Memory for all-reduces that the host enqueues, 5 MiB of the heap of each member, as the world and the domain have
-  /// it: with it those of up to 2 MiB divided by the members take one barrier or none, without it two from 8 KiB on.
-  /// For GPU heaps and 2 to 64 members that reach each other by load and store; of others it is ignored. Equal on all
-  /// members.
+  /// Whether the team has staging memory for all-reduces that the host enqueues: 5 MiB of the heap of each member. The
+  /// teams of the world and the domain have it. With staging, all-reduces of up to 2 MiB divided by the number of
+  /// members take at most one barrier; without it they take two from 8 KiB on. Only GPU heaps and teams of 2 to 64
+  /// direct peers use it; other teams ignore it. Equal on all members.
   bool staged = false;
 };
 
-/// A team of one world, as one of its members holds it. Move-only. PEs that are not members hold an empty one.
+/// A team of one world, on one of its members. Move-only. PEs that are not members hold an empty team.
 ///
 /// *Callers* one thread at a time for each team, unless a function says otherwise; different teams are independent.
-/// *Memory* some cache lines for each member and channel, in the heap; released by destroy().
-/// *Errors* functions of an empty team throw invalid_argument, those of a world that was left not_joined.
+/// *Memory* some cache lines of the heap for each member and channel; destroy() releases them.
+/// *Errors* functions of an empty team throw invalid_argument; functions of a team throw not_joined after leave().
 class PGAS_API team {
  public:
   /// An empty team.
   team() noexcept;
-  /// Takes over the team; `other` is empty then.
+  /// Moves the team. `other` is empty afterwards.
   team(team&& other) noexcept;
-  /// The same, after the steps of the destructor.
+  /// Destroys the current team as the destructor does, then moves the team.
   team& operator=(team&& other) noexcept;
   team(const team&) = delete;
   team& operator=(const team&) = delete;
-  /// destroy(), without throwing. While an exception unwinds this PE it aborts the world instead of waiting for PEs
-  /// that may never come; once the world has failed or was left it does nothing. The teams that a world has by itself
-  /// end with it.
+  /// Calls destroy() without throwing. If an exception unwinds this PE, the destructor aborts the world, because other
+  /// PEs may never call it. After a failure of the world or leave() the destructor does nothing. The world destroys the
+  /// teams that it owns.
   ~team();
 
   /// Whether this PE is a member.
@@ -56,69 +56,70 @@ class PGAS_API team {
 
   /// This PE's number in the team. *Callers* any thread.
   [[nodiscard]] int my_pe() const;
-  /// How many members it has. *Callers* any thread.
+  /// The number of members. *Callers* any thread.
   [[nodiscard]] int n_pes() const;
   /// The world's number of member `pe`. *Callers* any thread. *Errors* pe_out_of_range.
   [[nodiscard]] int world_pe(int pe) const;
   /// The number of member `pe` of this team in team `to` of the same world; -1 if it is not a member there. *Callers*
   /// any thread. *Errors* pe_out_of_range.
   [[nodiscard]] int translate_pe(int pe, const team& to) const;
-  /// Its configuration. *Callers* any thread.
+  /// The configuration. *Callers* any thread.
   [[nodiscard]] const team_config& config() const;
-  /// The world that it belongs to.
+  /// The world of the team.
   [[nodiscard]] std::shared_ptr<detail::world_state> world_state() const;
 
-  /// The team as kernels take it.
+  /// The view of the team for kernels.
   [[nodiscard]] team_view view() const;
-  /// A context whose operations take this team's PE numbers: an ordering domain of its own. Free to make and to
-  /// drop. *Callers* any thread.
+  /// A context whose operations take this team's PE numbers. It has its own order of operations. Creating and dropping
+  /// it costs nothing. *Callers* any thread.
   [[nodiscard]] pgas::context context() const;
-  /// The same for kernels that need no other route than load and store, which compile to less.
-  /// *Callers* any thread. *Errors* peer_unreachable, naming a PE: not all members are reached by load and store, at
-  /// evenly spaced addresses. invalid_argument: the members are not evenly spaced in the world.
+  /// The context for kernels that need only loads and stores. Such kernels compile to fewer instructions. *Callers* any
+  /// thread. *Errors* peer_unreachable, naming a PE: loads and stores do not reach all members at evenly spaced
+  /// addresses. invalid_argument: the members are not evenly spaced in the world.
   [[nodiscard]] pgas::direct_context direct_context() const;
 
-  /// Collective over this team: members start, start + stride, ... `size` of them; a stride may be negative.
-  /// *On return* the new team on its members, an empty one on the others.
-  /// *Errors* invalid_argument, asymmetric_call, out_of_memory: the same on all members of this team; nothing was made
-  /// then.
+  /// Creates a team of the `size` members start, start + stride, ...; a stride may be negative. Collective over this
+  /// team. *On return* the new team on its members, an empty team on the others. *Errors* invalid_argument,
+  /// asymmetric_call, out_of_memory: the same on all members of this team. No team exists then.
   [[nodiscard]] team split_strided(int start, int stride, int size, const team_config& how = {}) const;
-  /// Collective over this team: numbers its members row by row, `x_range` in a row; returns this PE's row and column.
+  /// Numbers the members row by row, `x_range` members in a row, and creates a team for each row and each column.
+  /// Collective over this team. Returns the teams of this PE's row and column.
   [[nodiscard]] std::pair<team, team> split_2d(int x_range, const team_config& x_how = {},
                                                const team_config& y_how = {}) const;
-  /// Collective over this team: members with the same colour make a team, ordered by key, then by their number here. A
-  /// member with a negative colour takes part in the call and gets an empty team.
+  /// Creates a team of the members with the same colour, ordered by key, then by their number in this team. Collective
+  /// over this team. A member with a negative colour makes the call too and receives an empty team.
   [[nodiscard]] team split(int color, int key, const team_config& how = {}) const;
-  /// Collective over this team: a team of the listed members, in this order; the same list on all members.
+  /// Creates a team of the listed members in this order. Collective over this team, same list on all members.
   [[nodiscard]] team split_list(std::span<const int> members, const team_config& how = {}) const;
-  /// Collective over `members` alone, this team's numbers in the order of the new one: the other PEs take no part and
-  /// make no call. All members pass the same list.
-  /// *Units* `key` is below 2^62 and the same on all members: teams that share a member and exist, or are made, at the
-  /// same time have different keys. A key is free again after a barrier of all members behind the destruction of its
-  /// team. *Callers* any thread, also several at once for different keys. *Errors* invalid_argument, out_of_memory;
-  /// members that do not agree wait for one another.
+  /// Creates a team of `members`, numbers in this team in the order of the new team. Only these members call; all pass
+  /// the same list. *Units* `key` is below 2^62 and the same on all members. Teams that share a member and exist, or
+  /// are created, at the same time must have different keys. A key can be reused after the destruction of its team and
+  /// a barrier of all members. *Callers* any thread; several threads at once with different keys. *Errors*
+  /// invalid_argument, out_of_memory. Members whose arguments differ wait for one another.
   [[nodiscard]] team create_group(std::span<const int> members, std::uint64_t key, const team_config& how = {}) const;
-  /// Collective over this team: waits for all members, then releases its state and its memory; the object is empty
-  /// then. Kernels and streams that use the team must have ended. Does nothing for an empty team, or a team that a
-  /// world has by itself.
+  /// Waits for all members, then releases the state and the memory of the team. Collective over this team. The object
+  /// is empty afterwards. Kernels and streams that use the team must have ended. Has no effect on an empty team or a
+  /// team that the world owns.
   void destroy();
 
-  /// Collective over this team: `count` objects of T on every member, at the same offset. PEs that are not members have
-  /// no memory there: host operations on them throw outside_heap, device operations must not address them. Otherwise as
-  /// world::allocate(). It is freed with the team; a symmetric<T> that is destroyed later does nothing.
+  /// Allocates `count` objects of T on every member, at the same offset. Collective over this team. PEs that are not
+  /// members have no memory there: host operations on them throw outside_heap, and device operations must not address
+  /// them. Everything else is as for world::allocate(). The team's destruction frees the memory; a symmetric<T> that is
+  /// destroyed later does nothing.
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no,
                                       std::size_t alignment = alignof(T)) const {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), alignment, how));
     return symmetric<T>(world_state(), data, data != nullptr ? count : 0, state_);
   }
-  /// allocate() without an owner: release it by free(). Null for 0 bytes.
+  /// allocate() without an owner: the program calls free(). Null for 0 bytes.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size = 1, std::size_t alignment = 16,
                                      initialize how = initialize::no) const;
-  /// Collective over this team: frees what its allocate_bytes() returned. Null is ignored. *Errors* invalid_free.
+  /// Frees an allocation of allocate_bytes() of this team. Collective over this team. Null has no effect. *Errors*
+  /// invalid_free.
   void free(void* pointer) const;
 
-  /// For the library's own functions. *Errors* invalid_argument for an empty team.
+  /// The implementation, for functions of the library. *Errors* invalid_argument for an empty team.
   [[nodiscard]] detail::team_state& state() const;
 
  private:
