@@ -1,12 +1,12 @@
 /// @file
-/// Locks that one PE of the world holds at a time, called from the host: the same locks as in device/lock.hpp, so
-/// kernels and hosts may contend for one. A lock is a 64-bit word in the symmetric heap, zero when made, on either
-/// heap. PEs get it in the order of their calls.
+/// Locks that the host calls. One PE of the world holds a lock at a time. The locks are those of device/lock.hpp, so
+/// kernels and hosts may contend for the same lock. A lock is a 64-bit word in the symmetric heap, initially zero, on
+/// either heap. PEs acquire it in the order of their calls.
 ///
-/// *Callers* any thread. Holders are PEs: of several threads of one PE that call, one at a time holds or awaits the
-/// lock, in no given order; a lock that one thread of a PE has set, another may clear. *Errors* of all functions:
-/// outside_heap, misaligned; the first failure of the world, such as peer_lost naming a holder that has died. After an
-/// error the lock can not be used any more.
+/// *Callers* any thread. A PE holds the lock, not a thread: if several threads of a PE call, one at a time holds or
+/// awaits the lock, in unspecified order. Any thread of the PE may clear the lock. *Errors* of all functions:
+/// outside_heap, misaligned; the first failure of the world, such as peer_lost naming a holder that has died. The lock
+/// is unusable after an error.
 #pragma once
 
 #include "pgas/device/lock.hpp"
@@ -14,18 +14,18 @@
 
 namespace pgas {
 
-/// Waits for the lock and takes it.
-/// *On return* this PE holds it. *Order* acquires: stores of earlier holders before they cleared it are visible; host
-/// operations of the earlier holder are complete. *Errors* wait_timeout, when PGAS_WAIT_TIMEOUT is set, naming the PE
-/// ahead in the queue.
+/// Waits for the lock and acquires it.
+/// *On return* this PE holds the lock. *Order* acquires: stores of earlier holders before they cleared it are visible;
+/// host operations of the earlier holder are complete. *Errors* wait_timeout if PGAS_WAIT_TIMEOUT is set, naming the
+/// preceding PE of the queue.
 PGAS_API void set_lock(world& w, lock_t* lock);
 
-/// Takes the lock if it is free. *On return* whether this PE holds it. *Order* acquires if so.
+/// Acquires the lock if it is free. *On return* whether this PE holds the lock. *Order* acquires if it does.
 [[nodiscard]] PGAS_API bool test_lock(world& w, lock_t* lock);
 
-/// Gives the lock to the PE that has waited longest, or frees it.
-/// *Order* releases: host operations of this PE before it are visible to the next holder. Work on streams is not waited
-/// for. *Errors* invalid_argument when this PE does not hold the lock.
+/// Passes the lock to the PE that has waited longest, or frees it. *Order* releases: earlier host operations of this PE
+/// are visible to the next holder. The call does not wait for work on streams. *Errors* invalid_argument if this PE
+/// does not hold the lock.
 PGAS_API void clear_lock(world& w, lock_t* lock);
 
 }  // namespace pgas

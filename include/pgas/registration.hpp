@@ -1,6 +1,7 @@
 /// @file
-/// Registered buffers: memory that a PE, or another library, has made by itself gets a second address inside the heap,
-/// without a copy, once all members of a team register theirs. `pgas::shared_memory::make()` makes such memory.
+/// Registered buffers: memory of the program or of another library as symmetric memory, without a copy. All members of
+/// a team register a buffer, and each buffer gets a second address inside the heap. `pgas::shared_memory::make()`
+/// creates suitable memory.
 #pragma once
 
 #include <atomic>
@@ -15,72 +16,71 @@ namespace pgas {
 class team;
 class world;
 
-/// Collective over the team: maps the memory at [pointer, pointer + bytes) of every member a second time, at the same
-/// offset of the members' slots, and returns this PE's new address, the alias. Put, get, atomics, kernels and
-/// world::ptr() take the alias; loads and stores through either address access the same memory. On GPUs a store of a
-/// kernel through one address may be invisible through the other until that kernel ends (CUDA C++ Programming Guide,
-/// "Virtual Aliasing Support"): use one within a kernel.
+/// Maps the memory at [pointer, pointer + bytes) of every member a second time, at the same offset of the members'
+/// slots, and returns this PE's second address, the alias. Collective over the team. Put, get, atomics, kernels and
+/// world::ptr() take the alias. Loads and stores through either address access the same memory. On GPUs a store of a
+/// kernel through one address may be invisible through the other address until that kernel ends (CUDA C++ Programming
+/// Guide, "Virtual Aliasing Support"): a kernel must use only one of them.
 ///
 /// *Callers* all members, with the same size, in pieces of the same sizes; pointers may differ.
-/// *Memory* each PE may make its own alone, at any time: `shared_memory::make({w.device()}, bytes)` gives memory of the
-/// right kind, in one piece, on the host heap and on GPUs, and discloses nothing as long as no ticket is made. Memory
-/// of others works too. On a GPU heap: pieces of cuMemCreate on this PE's GPU with the kind of handle of the heap (a
-/// file descriptor; a fabric handle where the log says so), one or more, one behind the other; memory of cudaMalloc and
-/// of pools has none. On the host heap: a shared mapping of memory files (memfd, or a file in /dev/shm) that are open
-/// for writing in this process, one or more. A handle stands for all of its piece, so each piece is given whole: part
-/// of one is refused, with its size. All sizes are multiples of 2 MiB, or of the larger granularity of the GPU, to
-/// which shared_memory::make() rounds up. With PGAS_MEM_HANDLE=cuda_ipc there is no such memory.
+/// *Memory* each PE may create its buffer alone, at any time. `shared_memory::make({w.device()}, bytes)` creates memory
+/// of the right kind in one piece, on the host heap and on GPUs; without a ticket no other process can open it. Memory
+/// of other libraries must fulfil these conditions. On a GPU heap: one or more adjacent pieces of cuMemCreate on this
+/// PE's GPU with the handle type of the heap (a file descriptor; a fabric handle if the log says so). Memory of
+/// cudaMalloc and of memory pools has no handle. On the host heap: a shared mapping of one or more memory files (memfd,
+/// or a file in /dev/shm) that this process has open for writing. A handle exports its whole piece, so the call refuses
+/// a part of a piece and names the size of the piece. All sizes are multiples of 2 MiB, or of the GPU's larger
+/// granularity; shared_memory::make() rounds up to it. PGAS_MEM_HANDLE=cuda_ipc does not support registration.
 ///
-/// The pieces live until the registration has ended, even if their maker frees its own before. The same memory may be
-/// registered with several teams, and several times with one: each has an alias and an end of its own. An alias is
-/// symmetric memory already, and is refused. PEs that are not members have no memory there: host operations on them
-/// throw outside_heap, device operations must not address them.
+/// The registration keeps the pieces alive, even if their owner frees them before. The same memory may be registered
+/// with several teams and several times with one team; each registration has its own alias and its own end. An alias
+/// cannot be registered, because it is symmetric memory already. PEs that are not members have no memory there: host
+/// operations on them throw outside_heap, and device operations must not address them.
 ///
-/// *On return* the alias is valid on all members, until it is unregistered, the team is destroyed or the world left.
-/// *Errors* invalid_argument, handle_exchange or out_of_memory naming the PE and the reason; asymmetric_call naming
-/// the first PE whose size differs, with both sizes: the same on all members, and nothing has changed anywhere.
+/// *On return* the alias is valid on all members until it is unregistered, the team is destroyed or the PE leaves the
+/// world. *Errors* invalid_argument, handle_exchange or out_of_memory naming the PE and the reason; asymmetric_call
+/// naming the first PE whose size differs, with both sizes. The error is the same on all members, and nothing has
+/// changed.
 [[nodiscard]] PGAS_API void* register_symmetric(const team& t, void* pointer, std::size_t bytes);
-/// The same for all PEs: with world::team().
+/// register_symmetric() with world::team().
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes);
 
-/// Collective over the team: unmaps the alias at once. Null is ignored, where all members pass it.
-/// *Memory* the original stays as it is. *Order* as a barrier of the members; kernels and streams that use the alias
-/// must have ended on all of them.
-/// *Errors* invalid_free when `alias` is not what register_symmetric() returned for this team, or was unregistered
-/// before; asymmetric_call: the same on all members, and nothing has changed.
+/// Unmaps the alias. Collective over the team. If all members pass null, the call has no effect. *Memory* the original
+/// memory does not change. *Order* as a barrier of the members. Kernels and streams that use the alias must have ended
+/// on all members. *Errors* invalid_free if register_symmetric() did not return `alias` for this team, or if it was
+/// unregistered before; asymmetric_call. The error is the same on all members, and nothing has changed.
 PGAS_API void unregister_symmetric(const team& t, void* alias);
-/// The same for what was registered for all PEs.
+/// The same with world::team().
 PGAS_API void unregister_symmetric(world& w, void* alias);
 
-/// Collective over the team: ends the registrations that all members have released, and returns how many. Also done,
-/// without a call of its own, by each of the team's calls in which its members exchange something anyway:
-/// register_symmetric(), unregister_symmetric(), team::free(), team::allocate() where it needs new memory or checks are
-/// on, and the splits of the team. Barriers and collectives on data don't.
-/// *Order* completes the host operations of this PE first, where it has released something. Kernels and streams that
-/// use what this PE has released must have ended when it makes one of these calls.
+/// Ends the registrations that all members have released, and returns their number. Collective over the team. Calls of
+/// the team whose members exchange data do the same: register_symmetric(), unregister_symmetric(), team::free(),
+/// team::allocate() if it needs new memory or checks are on, and the splits of the team. Barriers and collectives on
+/// data do not. *Order* a PE that has released a registration completes its host operations first. Kernels and streams
+/// that use a released registration must have ended before the call.
 PGAS_API std::size_t collect_released(const team& t);
-/// The same for what was registered for all PEs.
+/// The same with world::team().
 PGAS_API std::size_t collect_released(world& w);
 
-/// The registrations of a team, as one member sees them.
+/// The registrations of a team on one member.
 struct registration_usage {
-  std::size_t registered = 0;  ///< that have not ended
-  std::size_t bytes = 0;       ///< of them, in each member's slot
-  std::size_t released = 0;    ///< of them, by this PE: other members have not, or it is not yet known
+  std::size_t registered = 0;  ///< number of registrations that have not ended
+  std::size_t bytes = 0;       ///< bytes of these registrations in each member's slot
+  std::size_t released = 0;  ///< number of these that this PE has released and other members have not, as far as known
 };
-/// *Callers* any thread; waits for a collective host call of the team that is under way.
+/// *Callers* any thread. The call waits for a collective host call of the team in progress.
 [[nodiscard]] PGAS_API registration_usage registrations(const team& t);
-/// The same for what was registered for all PEs.
+/// The same with world::team().
 [[nodiscard]] PGAS_API registration_usage registrations(const world& w);
 
 /// Owns one registration. Move-only.
 ///
 /// *Callers* construction is collective over the team. Destruction and release() are local: any thread, at any time, in
-/// any order on the members. They never wait, and do nothing else once the team was destroyed or the world left.
-/// *Memory* the alias stays mapped until all members have released the registration and then make one of the calls of
-/// collect_released(): a late store of a peer never faults. The pieces live as long. Where a member never releases one,
-/// its addresses and pieces stay taken on all members until the team is destroyed or the world left, and nothing else
-/// does; register_symmetric() names that PE if addresses run out.
+/// any order on the members. They never wait. They have no effect after the team was destroyed or the PE has left the
+/// world. *Memory* the alias stays mapped until all members have released the registration and then make one of the
+/// calls that collect_released() names, so a late store of a peer never faults. The pieces live as long as the alias.
+/// If a member never releases a registration, all members keep its addresses and pieces until the team is destroyed or
+/// they leave the world. register_symmetric() names that PE if addresses run out.
 class PGAS_API registration {
  public:
   registration() = default;
@@ -88,12 +88,12 @@ class PGAS_API registration {
   registration(const team& t, void* pointer, std::size_t bytes);
   /// register_symmetric().
   registration(world& w, void* pointer, std::size_t bytes);
-  /// Takes over the registration of `other`, which is empty then.
+  /// Moves the registration. `other` is empty afterwards.
   registration(registration&& other) noexcept
       : released_(std::move(other.released_)),
         alias_(std::exchange(other.alias_, nullptr)),
         bytes_(std::exchange(other.bytes_, 0)) {}
-  /// The same after release().
+  /// Calls release(), then moves the registration.
   registration& operator=(registration&& other) noexcept {
     if (this != &other) {
       release();
@@ -110,12 +110,12 @@ class PGAS_API registration {
 
   /// This PE's alias.
   [[nodiscard]] void* data() const noexcept { return alias_; }
-  /// In bytes.
+  /// The size in bytes.
   [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
-  /// Whether anything is registered.
+  /// Whether the object owns a registration.
   [[nodiscard]] explicit operator bool() const noexcept { return alias_ != nullptr; }
-  /// This PE uses the alias no more; the object is empty then. What it has enqueued before may still be under way: see
-  /// collect_released().
+  /// Declares that this PE no longer uses the alias. The object is empty afterwards. Work that this PE has enqueued may
+  /// still use the alias, see collect_released().
   void release() noexcept;
 
  private:

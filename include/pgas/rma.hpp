@@ -1,15 +1,15 @@
 /// @file
-/// One-sided operations called from the host: the same names as in kernels, with the world where kernels have the
-/// context. They work on both heaps. This header has the copies and includes those of atomics, signals and waits.
+/// One-sided operations that the host calls. They have the names of the device operations and take the world in place
+/// of the context. They work on both heaps. This header declares the copies and includes atomics, signals and waits.
 ///
 /// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory.
 ///
-/// Functions named `_nbi` return when the operation is enqueued: local memory must stay valid and unchanged until
-/// quiet(). Operations on direct peers are executed in the order of the calls; for proxied peers
-/// device/MEMORY_MODEL.md has the order. All other functions return when the operation is complete at its target.
+/// Functions named `_nbi` return when the operation is enqueued. Local memory must stay valid and unchanged until
+/// quiet(). Operations on direct peers run in the order of the calls; device/MEMORY_MODEL.md describes the order for
+/// proxied peers. All other functions return when the operation is complete at its target.
 ///
 /// *Callers* any thread. *Errors* of all functions: pe_out_of_range, outside_heap, misaligned, invalid_argument; the
-/// first failure of the world. Arguments are checked before anything is done.
+/// first failure of the world. The functions check all arguments first.
 #pragma once
 
 #include "pgas/atomic.hpp"  // IWYU pragma: export
@@ -26,7 +26,7 @@ template <rma_type T>
 void put(world& w, T* destination, const T* source, std::size_t count, int pe) {
   detail::put_bytes(detail::blocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
-/// put() that need not be complete.
+/// Non-blocking put().
 template <rma_type T>
 void put_nbi(world& w, T* destination, const T* source, std::size_t count, int pe) {
   detail::put_bytes(detail::nonblocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
@@ -37,14 +37,14 @@ template <rma_type T>
 void get(world& w, T* destination, const T* source, std::size_t count, int pe) {
   detail::get_bytes(detail::blocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
-/// get() that need not be complete.
+/// Non-blocking get().
 template <rma_type T>
 void get_nbi(world& w, T* destination, const T* source, std::size_t count, int pe) {
   detail::get_bytes(detail::nonblocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
 
-/// Writes one value to `destination` on PE `pe`. Values of 1, 2, 4 and 8 bytes arrive whole, so a wait may compare
-/// them.
+/// Writes one value to `destination` on PE `pe`. A store of 1, 2, 4 or 8 bytes is single-copy atomic, so a wait may
+/// compare the value.
 template <rma_type T>
 void p(world& w, T* destination, std::type_identity_t<T> value, int pe) {
   if constexpr (sizeof(T) <= 16)
@@ -69,7 +69,7 @@ void iput(world& w, T* destination, const T* source, std::ptrdiff_t destination_
   detail::put_strided(detail::blocking(w), destination, source,
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
-/// iput() that need not be complete.
+/// Non-blocking iput().
 template <rma_type T>
 void iput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
               std::ptrdiff_t source_stride, std::size_t count, int pe) {
@@ -85,7 +85,7 @@ void iget(world& w, T* destination, const T* source, std::ptrdiff_t destination_
   detail::get_strided(detail::blocking(w), destination, source,
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
-/// iget() that need not be complete.
+/// Non-blocking iget().
 template <rma_type T>
 void iget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
               std::ptrdiff_t source_stride, std::size_t count, int pe) {
@@ -100,7 +100,7 @@ void ibput(world& w, T* destination, const T* source, std::ptrdiff_t destination
   detail::put_strided(detail::blocking(w), destination, source,
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
-/// ibput() that need not be complete.
+/// Non-blocking ibput().
 template <rma_type T>
 void ibput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
                std::ptrdiff_t source_stride, std::size_t block_size, std::size_t count, int pe) {
@@ -115,7 +115,7 @@ void ibget(world& w, T* destination, const T* source, std::ptrdiff_t destination
   detail::get_strided(detail::blocking(w), destination, source,
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
-/// ibget() that need not be complete.
+/// Non-blocking ibget().
 template <rma_type T>
 void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
                std::ptrdiff_t source_stride, std::size_t block_size, std::size_t count, int pe) {
@@ -123,12 +123,11 @@ void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
-/// Orders host operations before it before those after it, to each PE.
-/// *On return* operations on direct peers may be incomplete: the world's queue keeps their order. It waits for
-/// operations on proxied peers.
+/// Orders earlier host operations before later host operations, for each target PE. *On return* operations on direct
+/// peers may be incomplete: the queue of the world keeps their order. Operations on proxied peers are complete.
 PGAS_API void fence(world& w);
-/// Completes the host operations before it: they have taken effect at their targets, and the results of `_nbi` forms
-/// are in place. Does not wait for streams.
+/// Waits until all earlier host operations have taken effect at their targets and the results of `_nbi` functions are
+/// in local memory. Does not wait for streams.
 PGAS_API void quiet(world& w);
 
 }  // namespace pgas

@@ -1,6 +1,6 @@
 /// @file
-/// Signals called from the host: copies that end with one, signals alone, and waits for them. The other waits are in
-/// wait.hpp.
+/// Signals that the host calls: copies with a trailing signal, signals without data, and waits for signals. wait.hpp
+/// has the other waits.
 ///
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
@@ -12,14 +12,14 @@
 
 namespace pgas {
 
-/// put(), then the signal. *Order* a PE that sees the signal sees the data.
+/// put() with a trailing signal. *Order* a PE that sees the signal sees the data.
 template <rma_type T>
 void put_signal(world& w, T* destination, const T* source, std::size_t count, signal_t* signal, signal_t value,
                 signal_op op, int pe) {
   detail::put_signal_bytes(detail::blocking(w), destination, source, detail::byte_count(count, sizeof(T)), signal,
                            value, op, pe);
 }
-/// put_signal() that need not be complete.
+/// Non-blocking put_signal().
 template <rma_type T>
 void put_signal_nbi(world& w, T* destination, const T* source, std::size_t count, signal_t* signal, signal_t value,
                     signal_op op, int pe) {

@@ -1,15 +1,15 @@
 /// @file
-/// Words that waits compare and signals update: comparisons, updates, the type of a signal. For host and device.
+/// Comparisons of waits, updates of signals, and the type of a signal word. For host and device.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
 
 namespace pgas {
 
-/// How a wait or a test compares the word with the given value: `seen cmp value`.
+/// The comparison of a wait or a test: `seen cmp value`.
 enum class cmp : std::int32_t { eq = 0, ne = 1, gt = 2, le = 3, lt = 4, ge = 5 };
 
-/// The update of the signal word by put_signal, after its data has arrived.
+/// The update of the signal word by put_signal after the data has arrived.
 enum class signal_op : std::int32_t { set = 9, add = 10 };
 
 /// The type of a signal word in the symmetric heap.

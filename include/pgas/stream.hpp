@@ -3,9 +3,9 @@
 /// the host heap it is a thread with a queue. The operations on streams are in stream_rma.hpp, stream_signal.hpp,
 /// stream_wait.hpp, stream_atomic.hpp and collective.hpp.
 ///
-/// A CUDA stream may be captured into a graph: enqueued work then becomes part of the graph, which can be replayed any
-/// number of times. A call that would have to wait for the stream throws code::capturing and leaves the capture as it
-/// was. Calls on other streams do not disturb a capture, whatever its mode.
+/// A CUDA graph can capture a CUDA stream. Enqueued work then becomes part of the graph, which can be replayed any
+/// number of times. A call that would have to wait for a stream in a capture throws code::capturing and does not change
+/// the capture. Calls on other streams do not disturb a capture of any mode.
 #pragma once
 
 #include <memory>
@@ -17,21 +17,21 @@ namespace pgas {
 /// A stream of one world. Move-only.
 class PGAS_API stream {
  public:
-  /// Makes a stream of its own. *Callers* any thread.
+  /// Creates a stream. *Callers* any thread.
   explicit stream(world& of);
-  /// Uses a stream of the application (a `cudaStream_t`, null for CUDA's default stream) without owning it. Only for
-  /// worlds on a GPU heap. Cheap enough to make one for each use. *Errors* invalid_argument on the host heap, whose
-  /// streams are not the application's.
+  /// Wraps a stream of the application (a `cudaStream_t`, null for CUDA's default stream) without owning it. Only for
+  /// worlds on a GPU heap. The object is cheap enough to create for each use. *Errors* invalid_argument on the host
+  /// heap.
   [[nodiscard]] static stream wrap(world& of, void* native);
 
-  /// Takes over the stream; `other` is empty then.
+  /// Moves the stream. `other` is empty afterwards.
   stream(stream&& other) noexcept;
-  /// The same, after destroying its own stream.
+  /// Destroys the current stream, then moves the stream.
   stream& operator=(stream&& other) noexcept;
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
-  /// Waits for the work enqueued, unless the stream was wrapped. A stream that is still being captured is logged and
-  /// not destroyed.
+  /// Waits for the enqueued work, unless the object wraps a stream of the application. A stream in a capture is not
+  /// destroyed; the destructor logs that.
   ~stream();
 
   /// Returns when all enqueued work has been executed. *Errors* as world::synchronize(); capturing.
@@ -39,7 +39,7 @@ class PGAS_API stream {
   /// The `cudaStream_t`, or the backend's own handle on the host heap.
   [[nodiscard]] void* native() const noexcept { return native_; }
 
-  /// For the library's own functions: native(), if the stream belongs to `of`. *Errors* invalid_argument.
+  /// native(), if the stream belongs to the world `of`; for functions of the library. *Errors* invalid_argument.
   [[nodiscard]] void* native(const detail::world_state& of) const;
 
  private:

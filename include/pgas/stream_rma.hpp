@@ -1,11 +1,12 @@
 /// @file
-/// One-sided operations on a stream: the names of rma.hpp with a stream after the world. Each is executed in the order
-/// of the stream; the call returns before. All can be captured in CUDA graphs.
+/// One-sided operations on a stream: the names of rma.hpp with a stream after the world. A call enqueues the operation
+/// and returns. CUDA graphs can capture all operations.
 ///
 /// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory. It must stay valid, and
 /// sources unchanged, until the stream has executed the operation. Pageable memory is slow: CUDA copies a pageable
-/// source in blocks during the call, and for a pageable destination the call may last until the stream has executed it.
-/// In a capture host memory must be pinned (cudaHostAlloc, cudaHostRegister). Signals and waits are included.
+/// source in blocks during the call, and with a pageable destination the call may last until the stream has executed
+/// the operation. In a capture, host memory must be pinned (cudaHostAlloc, cudaHostRegister). This header includes
+/// signals and waits.
 ///
 /// *Callers* any thread. *Order* after earlier work of the stream; complete at its target before later work. *Errors*
 /// arguments are checked at the call: pe_out_of_range, outside_heap, misaligned, invalid_argument (also for a stream of
@@ -31,7 +32,7 @@ void get(world& w, const stream& on, T* destination, const T* source, std::size_
   detail::get_bytes(detail::on_stream(w, on), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
 
-/// p() in the order of the stream. The value is copied at the call.
+/// p() in the order of the stream. The call copies the value.
 template <rma_type T>
 requires(sizeof(T) <= 16) void p(world& w, const stream& on, T* destination, std::type_identity_t<T> value, int pe) {
   detail::store_bytes(detail::on_stream(w, on), destination, &value, sizeof(T), alignof(T), pe);

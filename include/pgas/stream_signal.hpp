@@ -1,6 +1,6 @@
 /// @file
-/// Signals on a stream: the names of signal.hpp with a stream after the world. Each is executed in the order of the
-/// stream; the call returns before. All can be captured in CUDA graphs.
+/// Signals on a stream: the names of signal.hpp with a stream after the world. A call enqueues the operation and
+/// returns. CUDA graphs can capture all operations.
 ///
 /// *Callers* any thread. *Order* after earlier work of the stream, complete before later work. *Errors* as in
 /// stream_rma.hpp.

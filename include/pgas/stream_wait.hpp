@@ -1,6 +1,6 @@
 /// @file
-/// Waits on a stream: the names of wait.hpp with a stream after the world. Each is executed in the order of the stream;
-/// the call returns before. All can be captured in CUDA graphs.
+/// Waits on a stream: the names of wait.hpp with a stream after the world. A call enqueues the wait and returns. CUDA
+/// graphs can capture all waits.
 ///
 /// *Callers* any thread. *Order* after earlier work of the stream, complete before later work. *Errors* as in
 /// stream_rma.hpp.
@@ -13,15 +13,15 @@
 
 namespace pgas {
 
-/// Holds the stream until this PE's own `*variable` satisfies `seen op value`. Bounded as all waits: it ends, and
-/// stream::synchronize() throws, when the world has failed or the deadline of waits has passed.
+/// Makes the stream wait until this PE's `*variable` satisfies `seen op value`. The wait ends, and
+/// stream::synchronize() throws, if the world fails or PGAS_WAIT_TIMEOUT expires.
 template <wait_type T>
 void wait_until(world& w, const stream& on, const T* variable, cmp op, std::type_identity_t<T> value) {
   detail::enqueue_wait(w, on, detail::set_of(variable, 1, nullptr, op, value));
 }
-/// Holds the stream until every word of the set has satisfied the comparison. `status`, where not null, excludes every
-/// word i with status[i] != 0. *Memory* `status` and `values` must be readable for kernels (the heap, GPU memory,
-/// pinned host memory; on the host heap any); the stream reads them when it executes the wait.
+/// Makes the stream wait until every word of the set has satisfied the comparison. A `status` that is not null excludes
+/// every word i with status[i] != 0. *Memory* kernels must be able to read `status` and `values` (the heap, GPU memory,
+/// pinned host memory; any memory on the host heap). The stream reads them when it executes the wait.
 template <wait_type T>
 void wait_until_all(world& w, const stream& on, const T* variables, std::size_t count, const int* status, cmp op,
                     std::type_identity_t<T> value) {

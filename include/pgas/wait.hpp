@@ -1,10 +1,10 @@
 /// @file
-/// Waits and tests called from the host, on words that other PEs write with put_signal, p, or atomic operations.
+/// Waits and tests that the host calls, on words that other PEs write by put_signal, p, or atomic operations.
 ///
 /// A wait, or a test that returns true, acquires: later host operations see the data sent before the value. Waits are
-/// bounded: they end with the world's first failure, and with wait_timeout when PGAS_WAIT_TIMEOUT is set. Words are
-/// this PE's own, integers of 2, 4 or 8 bytes. In sets, `status`, where not null, excludes every word i with status[i]
-/// != 0; it, `values` and `indices` are host memory.
+/// bounded: they end with the first failure of the world, and with wait_timeout if PGAS_WAIT_TIMEOUT is set. Words
+/// are integers of 2, 4 or 8 bytes in this PE's memory. In sets, a `status` that is not null excludes every word i with
+/// status[i] != 0. `status`, `values` and `indices` are host memory.
 ///
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
@@ -33,8 +33,8 @@ void wait_until_all(world& w, const T* variables, std::size_t count, const int* 
   detail::wait_words(w, detail::set_of(variables, count, status, op, values), detail::which::all, nullptr);
 }
 
-/// Waits until some word of the set satisfies the comparison; returns its index, SIZE_MAX where the set is empty. Of
-/// several that do, any one: repeated calls return each in time.
+/// Waits until a word of the set satisfies the comparison. Returns its index; SIZE_MAX if the set is empty. If several
+/// words satisfy it, the result is any of them, and repeated calls return each of them eventually.
 template <wait_type T>
 std::size_t wait_until_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                            std::type_identity_t<T> value) {
@@ -47,8 +47,8 @@ std::size_t wait_until_any(world& w, const T* variables, std::size_t count, cons
   return detail::wait_words(w, detail::set_of(variables, count, status, op, values), detail::which::any, nullptr);
 }
 
-/// Waits until some words of the set satisfy the comparison; returns how many do, and their indices, ascending. 0 where
-/// the set is empty.
+/// Waits until some words of the set satisfy the comparison. Returns their number and their indices in ascending order;
+/// 0 if the set is empty.
 template <wait_type T>
 std::size_t wait_until_some(world& w, const T* variables, std::size_t count, std::size_t* indices, const int* status,
                             cmp op, std::type_identity_t<T> value) {
@@ -67,7 +67,7 @@ template <wait_type T>
   return detail::test_words(w, detail::set_of(variable, 1, nullptr, op, value), detail::which::all, nullptr) != 0;
 }
 
-/// Whether every word of the set satisfies the comparison now; true where the set is empty.
+/// Whether every word of the set satisfies the comparison now; true if the set is empty.
 template <wait_type T>
 [[nodiscard]] bool test_all(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                             std::type_identity_t<T> value) {
@@ -80,8 +80,8 @@ template <wait_type T>
   return detail::test_words(w, detail::set_of(variables, count, status, op, values), detail::which::all, nullptr) != 0;
 }
 
-/// The index of a word of the set that satisfies the comparison now; SIZE_MAX where none does. Of several that do, any
-/// one: repeated calls return each in time.
+/// The index of a word of the set that satisfies the comparison now; SIZE_MAX if no word does. If several words satisfy
+/// it, the result is any of them, and repeated calls return each of them eventually.
 template <wait_type T>
 [[nodiscard]] std::size_t test_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                                    std::type_identity_t<T> value) {
@@ -94,7 +94,7 @@ template <wait_type T>
   return detail::test_words(w, detail::set_of(variables, count, status, op, values), detail::which::any, nullptr);
 }
 
-/// How many words of the set satisfy the comparison now, and their indices, ascending.
+/// The number of words of the set that satisfy the comparison now, and their indices in ascending order.
 template <wait_type T>
 [[nodiscard]] std::size_t test_some(world& w, const T* variables, std::size_t count, std::size_t* indices,
                                     const int* status, cmp op, std::type_identity_t<T> value) {
