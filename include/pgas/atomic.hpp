@@ -1,9 +1,9 @@
 /// @file
-/// Atomic operations called from the host: atomic with respect to those of all PEs, of kernels and of streams, on the
-/// same word. Types as in device/atomic.hpp.
+/// Atomic operations that the host calls. They are atomic with respect to all atomic operations on the same word: by
+/// all PEs, kernels and streams. Types as in device/atomic.hpp.
 ///
-/// Fetching functions return the value before the operation; the `_nbi` forms write it to `*result`, host memory, by
-/// the next quiet(). Functions without a result return when the operation is complete.
+/// Fetching functions return the old value. The `_nbi` functions write it to `*result`, which is host memory, before
+/// the next quiet() returns. Functions without a result return when the operation is complete.
 ///
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
@@ -33,7 +33,7 @@ template <amo_add_type T>
 [[nodiscard]] T atomic_fetch(world& w, const T* target, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::fetch, target), pe);
 }
-/// atomic_fetch() that need not be complete.
+/// Non-blocking atomic_fetch().
 template <amo_add_type T>
 void atomic_fetch_nbi(world& w, std::type_identity_t<T>* result, const T* target, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::fetch, target), result, pe);
@@ -50,7 +50,7 @@ template <amo_type T>
 T atomic_swap(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::swap, target, value), pe);
 }
-/// atomic_swap() that need not be complete.
+/// Non-blocking atomic_swap().
 template <amo_type T>
 void atomic_swap_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::swap, target, value), result, pe);
@@ -61,7 +61,7 @@ template <amo_type T>
 T atomic_compare_swap(world& w, T* target, std::type_identity_t<T> condition, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::compare_swap, target, value, condition), pe);
 }
-/// atomic_compare_swap() that need not be complete.
+/// Non-blocking atomic_compare_swap().
 template <amo_type T>
 void atomic_compare_swap_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> condition,
                              std::type_identity_t<T> value, int pe) {
@@ -80,7 +80,7 @@ template <amo_add_type T>
 T atomic_fetch_add(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::add, target, value), pe);
 }
-/// atomic_fetch_add() that need not be complete.
+/// Non-blocking atomic_fetch_add().
 template <amo_add_type T>
 void atomic_fetch_add_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::add, target, value), result, pe);
@@ -97,7 +97,7 @@ template <amo_integer T>
 T atomic_fetch_inc(world& w, T* target, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::add, target, T{1}), pe);
 }
-/// atomic_fetch_inc() that need not be complete.
+/// Non-blocking atomic_fetch_inc().
 template <amo_integer T>
 void atomic_fetch_inc_nbi(world& w, std::type_identity_t<T>* result, T* target, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::add, target, T{1}), result, pe);
@@ -114,7 +114,7 @@ template <amo_integer T>
 T atomic_fetch_and(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_and, target, value), pe);
 }
-/// atomic_fetch_and() that need not be complete.
+/// Non-blocking atomic_fetch_and().
 template <amo_integer T>
 void atomic_fetch_and_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_and, target, value), result, pe);
@@ -131,7 +131,7 @@ template <amo_integer T>
 T atomic_fetch_or(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_or, target, value), pe);
 }
-/// atomic_fetch_or() that need not be complete.
+/// Non-blocking atomic_fetch_or().
 template <amo_integer T>
 void atomic_fetch_or_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_or, target, value), result, pe);
@@ -148,7 +148,7 @@ template <amo_integer T>
 T atomic_fetch_xor(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), pe);
 }
-/// atomic_fetch_xor() that need not be complete.
+/// Non-blocking atomic_fetch_xor().
 template <amo_integer T>
 void atomic_fetch_xor_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
@@ -165,7 +165,7 @@ template <amo_type T>
 T atomic_fetch_min(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::min, target, value), pe);
 }
-/// atomic_fetch_min() that need not be complete.
+/// Non-blocking atomic_fetch_min().
 template <amo_type T>
 void atomic_fetch_min_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::min, target, value), result, pe);
@@ -182,7 +182,7 @@ template <amo_type T>
 T atomic_fetch_max(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::max, target, value), pe);
 }
-/// atomic_fetch_max() that need not be complete.
+/// Non-blocking atomic_fetch_max().
 template <amo_type T>
 void atomic_fetch_max_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::max, target, value), result, pe);

@@ -1,6 +1,6 @@
 /// @file
-/// The bootstrap, by which PEs find one another: an interface of five functions that a program can implement over its
-/// launcher. The library uses it while joining and to abort a job; then the control plane connects the PEs.
+/// The bootstrap connects PEs before they join: an interface of five functions that a program can implement for its
+/// launcher. The library uses it for joining and for aborting a job. The control plane connects the PEs afterwards.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ using blob = std::vector<std::byte>;
 ///
 /// *Callers* one thread at a time; every PE makes the same collective calls in the same order.
 /// *Errors* each call throws pgas::error (bootstrap_timeout naming the missing PEs, bootstrap_protocol, peer_lost);
-/// none blocks longer than the time limit of the implementation, and none ends the process.
+/// no call blocks longer than the time limit of the implementation, and no call ends the process.
 class PGAS_API bootstrap {
  public:
   virtual ~bootstrap() = default;
@@ -32,19 +32,19 @@ class PGAS_API bootstrap {
 
   /// This process's number, 0..size()-1.
   [[nodiscard]] virtual int rank() const noexcept = 0;
-  /// How many processes take part.
+  /// The number of processes.
   [[nodiscard]] virtual int size() const noexcept = 0;
   /// Collective: gives every PE the contribution of each, in rank order. Contributions may differ in length (0 to 64
   /// KiB).
   [[nodiscard]] virtual std::vector<blob> all_gather(std::span<const std::byte> mine) = 0;
   /// Collective: returns when every PE has called it.
   virtual void barrier() = 0;
-  /// From now on no collective call may block for longer than this. Joining passes the rest of its own time limit; an
+  /// Limits the time that later collective calls may block. Joining passes the rest of its own time limit. An
   /// implementation without a clock may keep its first limit.
   virtual void set_time_limit(std::chrono::milliseconds limit) { static_cast<void>(limit); }
-  /// Tells the other PEs and the launcher that the job has failed: calls of the other PEs throw code::aborted, or the
-  /// launcher ends them. Usually returns; never throws. Over PMIx and MPI the launcher may end the calling process as
-  /// well. *Callers* any thread, also while another is in a collective call; over MPI as MPI allows.
+  /// Reports the failure of the job to the other PEs and to the launcher: calls of the other PEs throw code::aborted,
+  /// or the launcher ends them. Usually returns; never throws. With PMIx and MPI the launcher may also end the calling
+  /// process. *Callers* any thread, also while another thread is in a collective call; with MPI as MPI allows.
   virtual void abort(std::string_view reason) noexcept = 0;
 };
 
@@ -55,17 +55,17 @@ struct bootstrap_options {
   std::string method = "auto";                          ///< auto, pmix, tcp, local or singleton
   std::chrono::milliseconds timeout{60'000};            ///< for all PEs to join
   int rank = -1;                                        ///< of this process
-  int size = -1;                                        ///< how many processes take part
+  int size = -1;                                        ///< the number of processes
   std::string unique_id;                                ///< printed form of pgas::unique_id, same on all PEs
-  std::size_t unique_id_length = 255;  ///< the most that make_unique_id() may return; shorter ones have fewer addresses
-  std::string master_address;          ///< host name or address of rank 0
-  int master_port = -1;                ///< port of rank 0
-  std::string run_id;                  ///< distinguishes jobs that meet at the same address (torchrun's run id)
-  bool master_port_taken = false;      ///< the launcher listens there (torchrun's agent store): use the next ports
-  std::string secret;                  ///< shared by the PEs of a job; proves membership over TCP
-  std::string interface;               ///< network interface to listen on; empty: the one that reaches the peer
-  int local_fd = -1;                   ///< pgasrun's inherited socket
-  bool pmix_launcher = false;          ///< the environment shows a PMIx server (mpirun, srun --mpi=pmix)
+  std::size_t unique_id_length = 255;                   ///< limit of make_unique_id(); shorter ids hold fewer addresses
+  std::string master_address;                           ///< host name or address of rank 0
+  int master_port = -1;                                 ///< port of rank 0
+  std::string run_id;              ///< distinguishes jobs with the same address (torchrun's run id)
+  bool master_port_taken = false;  ///< the launcher listens there (torchrun's agent store): use the next ports
+  std::string secret;              ///< shared by the PEs of a job; proves membership over TCP
+  std::string interface;           ///< network interface to listen on; empty: the interface that reaches the peer
+  int local_fd = -1;               ///< pgasrun's inherited socket
+  bool pmix_launcher = false;      ///< the environment shows a PMIx server (mpirun, srun --mpi=pmix)
 };
 
 /// A bootstrap and its description.
@@ -74,14 +74,14 @@ struct chosen_bootstrap {
   std::string description;              ///< e.g. "PMIx 4.2.2 (mpirun), rank 2 of 4"
 };
 
-/// Picks in this order: pgasrun's socket, a unique id, PMIx, MASTER_ADDR/RANK/WORLD_SIZE, singleton.
-/// *Errors* bootstrap_unavailable where `options.method` names one that is not available; version_mismatch where the
-/// program was compiled with a header of another version.
+/// Makes the first bootstrap that is available, in this order: pgasrun's socket, a unique id, PMIx,
+/// MASTER_ADDR/RANK/WORLD_SIZE, singleton. *Errors* bootstrap_unavailable if `options.method` names a bootstrap that is
+/// not available; version_mismatch if the program was compiled with a header of another version.
 [[nodiscard]] PGAS_API chosen_bootstrap make_bootstrap(const bootstrap_options& options);
 
-/// An address and a secret by which processes join. One process makes it, and the program passes it to all (a file, a
-/// command line, another library). Printable, a single word of at most 255 characters.
-/// *Callers* the process that will be rank 0; it must stay alive until all have joined.
+/// Makes a unique id: an address and a secret by which processes join. One process makes the id, and the program passes
+/// it to all processes (a file, a command line, another library). The id is one printable word of at most 255
+/// characters. *Callers* the process that will be rank 0. It must live until all processes have joined.
 [[nodiscard]] PGAS_API std::string make_unique_id(const bootstrap_options& options = {});
 
 /// Bootstraps for `n` PEs that are threads of this process, one for each.

@@ -1,6 +1,6 @@
 /// @file
-/// Errors of the host API: one exception type with a stable code, the PE that it concerns and a message with the
-/// failure, its place and its fix. `docs/errors.md` has all codes with cause and fix, printed from the same table.
+/// Errors of the host API: one exception type with a stable code, the PE that the error concerns, and a message that
+/// states the failure, its place and its fix. `docs/errors.md` lists all codes with cause and fix, from the same table.
 #pragma once
 
 #include <span>
@@ -12,20 +12,20 @@
 
 namespace pgas {
 
-/// Stable error codes. The number is printed as `PGAS-E0107`; it never changes meaning once released.
+/// Stable error codes, printed as `PGAS-E0107`. The meaning of a released number never changes.
 enum class code : int {
   // joining a world
-  bootstrap_unavailable = 101,  ///< the launcher or rendezvous asked for is not there
-  bootstrap_timeout = 102,      ///< some PEs did not come; the message names them
+  bootstrap_unavailable = 101,  ///< the requested launcher or rendezvous is not available
+  bootstrap_timeout = 102,      ///< some PEs are missing; the message names them
   bootstrap_protocol = 103,     ///< an answer was malformed, truncated or contradictory
   authentication = 104,         ///< a peer could not prove that it belongs to this job
   peer_unreachable = 105,  ///< a PE on another host does not answer, or there is no load/store access to its memory
   version_mismatch = 106,  ///< PEs, or header and library, were built from different versions
   mixed_heaps = 107,       ///< some PEs chose the GPU heap and some the host heap
   // memory
-  out_of_memory = 201,    ///< no room on some PE; nothing was allocated on any
+  out_of_memory = 201,    ///< a PE lacks memory; no PE has allocated anything
   address_space = 202,    ///< the virtual layout could not be reserved
-  handle_exchange = 203,  ///< no way of sharing memory works between all PEs
+  handle_exchange = 203,  ///< no kind of handle works between all PEs
   handle_invalid = 204,   ///< a received handle was truncated, foreign or of another size
   asymmetric_call = 205,  ///< PEs called a collective with different arguments
   invalid_free = 206,     ///< freed twice, or not the start of an allocation
@@ -42,10 +42,10 @@ enum class code : int {
   wait_timeout = 403,      ///< a wait outlived PGAS_WAIT_TIMEOUT
   transport_failed = 404,  ///< the network library reported an error
   // device
-  device_unavailable = 501,  ///< no usable GPU, driver or runtime where one was asked for
+  device_unavailable = 501,  ///< no usable GPU, driver or runtime, although requested
   device_failed = 502,       ///< the driver or the GPU reported an error
-  launch_failed = 503,       ///< a kernel could not be started as asked
-  capturing = 504,           ///< a call that a stream can't make while it is being captured into a CUDA graph
+  launch_failed = 503,       ///< a kernel could not be launched as requested
+  capturing = 504,           ///< the call is not possible on a stream in a capture
   // configuration
   config_value = 601,  ///< a variable holds a value that its option does not allow
   // the operating system
@@ -62,17 +62,17 @@ class PGAS_API error : public std::runtime_error {
   error(pgas::code code, std::string_view message, int pe = -1);
   /// A copy, which shares the text.
   error(const error& other) noexcept;
-  /// Takes over the text of `other`, which is empty then.
+  /// Moves the text. `other` is empty afterwards.
   error(error&& other) noexcept;
   /// A copy, which shares the text.
   error& operator=(const error& other) noexcept;
-  /// Takes over the text of `other`.
+  /// Moves the text.
   error& operator=(error&& other) noexcept;
   ~error() override;
 
   /// The kind of failure.
   [[nodiscard]] pgas::code code() const noexcept { return code_; }
-  /// The PE that the error is about (the dead one, the one out of memory), or -1.
+  /// The PE that the error concerns (such as the dead PE, or the PE without memory), or -1.
   [[nodiscard]] int pe() const noexcept { return pe_; }
 
  private:
@@ -85,7 +85,7 @@ struct error_info {
   pgas::code code;         ///< the code itself
   std::string_view name;   ///< the enumerator, e.g. "peer_lost"
   std::string_view cause;  ///< the usual cause
-  std::string_view fix;    ///< the way to mend it
+  std::string_view fix;    ///< the remedy
 };
 
 /// All codes in ascending order.

@@ -1,8 +1,8 @@
 /// @file
 /// Atomic operations on a stream: executed in the order of the stream. Types and meaning as in device/atomic.hpp.
 ///
-/// Fetching functions write the value before the operation to `*result`: memory of this PE that kernels can write (the
-/// heap, GPU memory, pinned host memory; on the host heap any). It is valid once the stream has executed the operation.
+/// Fetching functions write the old value to `*result`: memory of this PE that kernels can write (the heap, GPU memory,
+/// pinned host memory; any memory on the host heap). The value is valid once the stream has executed the operation.
 ///
 /// *Callers* any thread. *Order* after earlier work of the stream, complete before later work. *Errors* as in
 /// stream_rma.hpp.

@@ -1,5 +1,5 @@
 /// @file
-/// What a PE has counted since it joined, as world::stats() gives it and PGAS_METRICS serves it.
+/// The statistics of a PE since it joined. world::stats() returns them, and PGAS_METRICS serves them.
 #pragma once
 
 #include <chrono>
@@ -12,69 +12,69 @@
 
 namespace pgas {
 
-/// Operations on one PE, and the bytes that they moved. put_signal() is a put and a signal. An operation of no bytes,
-/// or one that threw, is none.
+/// The operations on one PE and their bytes. put_signal() counts as a put and a signal. Operations of 0 bytes and
+/// operations that threw do not count.
 struct operation_counts {
   std::uint64_t puts = 0;       ///< put, p, iput, ibput, and the data of put_signal
-  std::uint64_t put_bytes = 0;  ///< that they wrote
+  std::uint64_t put_bytes = 0;  ///< bytes that puts wrote
   std::uint64_t gets = 0;       ///< get, g, iget, ibget
-  std::uint64_t get_bytes = 0;  ///< that they read
+  std::uint64_t get_bytes = 0;  ///< bytes that gets read
   std::uint64_t atomics = 0;    ///< atomic operations of every kind, those of locks among them
   std::uint64_t signals = 0;    ///< signal_set, signal_add, and the signal of put_signal
 };
 
-/// What this PE has done to one PE, which may be itself.
+/// The operations of this PE on one PE, which may be itself.
 struct peer_stats {
-  bool direct = true;        ///< the route: load, store and copies, else the proxy
+  bool direct = true;        ///< the route: true for loads, stores and copies, false for the proxy
   operation_counts host;     ///< operations that threads of the host called
-  operation_counts streams;  ///< enqueued on streams; those of a CUDA graph count once, when it is captured
-  /// Commands that this PE's proxy took for that one: of its kernels, its streams and its host threads. A strided or
-  /// long operation can be several; signal_set() and signal_add() are atomic operations here.
+  operation_counts streams;  ///< enqueued on streams; operations of a CUDA graph count once, at the capture
+  /// Commands of this PE's kernels, streams and host threads for that PE that the proxy has received. A strided or long
+  /// operation can be several commands. signal_set() and signal_add() count as atomic operations here.
   operation_counts proxy;
-  /// Since the last message of the control plane from it; heartbeats are such messages. -1: it is on this host, where
-  /// the kernel reports its end.
+  /// Time since the last message of the control plane from that PE, heartbeats included. -1: the PE is on this host,
+  /// where the kernel reports the end of a process.
   std::chrono::milliseconds silence{-1};
 };
 
-/// Calls of one name that wait for other PEs: collectives, allocations, quiet, waits, locks, synchronize. The outermost
-/// call of a thread counts: a barrier_all() counts as such, and not as the quiet in it.
+/// Calls of one name that wait for other PEs: collectives, allocations, quiet, waits, locks, synchronize. Only the
+/// outermost call of a thread counts: a barrier_all() counts, the quiet inside it does not.
 struct call_stats {
   std::string name;                     ///< of the call, "pgas::barrier_all"
-  std::uint64_t calls = 0;              ///< that have ended
-  std::chrono::nanoseconds time{0};     ///< in them. A clock of some milliseconds: right on average, not for one call
-  std::chrono::nanoseconds running{0};  ///< the longest that has not ended, so far; 0: there is none
+  std::uint64_t calls = 0;              ///< number of calls that have returned
+  std::chrono::nanoseconds time{0};     ///< spent in these calls; a clock of some milliseconds: right on average only
+  std::chrono::nanoseconds running{0};  ///< duration so far of the longest call in progress; 0: none
 };
 
-/// What this PE's proxy has done; zero where all PEs are direct.
+/// The work of this PE's proxy; zero if all PEs are direct.
 struct proxy_stats {
-  std::uint64_t commands = 0;          ///< taken from kernels, streams and host threads, fences and quiets too
+  std::uint64_t commands = 0;          ///< received from kernels, streams and host threads, fences and quiets included
   std::uint64_t messages = 0;          ///< sent, with operations
   std::uint64_t message_bytes = 0;     ///< in them
   std::uint64_t acknowledgements = 0;  ///< sent without operations
   std::uint64_t message_ops = 0;       ///< executed for other PEs
   std::uint64_t early_messages = 0;    ///< received out of order
-  std::uint64_t chunks = 0;            ///< put or got by the transport itself
+  std::uint64_t chunks = 0;            ///< written or read by the transport directly
   std::uint64_t chunk_bytes = 0;       ///< in them
 };
 
-/// All of it. What kernels do to direct PEs is not counted: it is loads and stores.
+/// The statistics of a PE. Loads and stores of kernels on direct PEs are not counted.
 struct world_stats {
-  int pe = 0;                             ///< this one
-  std::vector<peer_stats> peers;          ///< by PE, this one among them
+  int pe = 0;                             ///< the PE itself
+  std::vector<peer_stats> peers;          ///< by PE, itself included
   std::vector<call_stats> calls;          ///< by name
-  heap_usage heap;                        ///< of memory of all PEs; while an allocation is under way, as it was before
+  heap_usage heap;                        ///< memory of all PEs; during an allocation the state before it
   std::size_t heap_reserved = 0;          ///< bytes of addresses of this PE's slot
   proxy_stats proxy;                      ///< of this PE
   std::uint64_t heartbeats_sent = 0;      ///< to PEs of other hosts
   std::uint64_t heartbeats_received = 0;  ///< from them
-  /// Since a host thread of this PE was last in a call of this world. A second late at most with PGAS_METRICS; else
-  /// short calls, such as put, are noticed only when this is asked.
+  /// Time since a host thread of this PE was last in a call of this world. With PGAS_METRICS at most a second late;
+  /// otherwise short calls such as put are noticed only by stats().
   std::chrono::milliseconds idle{0};
-  std::uint64_t errors = 0;    ///< failures and errors that this PE has logged
-  std::uint64_t warnings = 0;  ///< that it has logged, or has not because of PGAS_LOG
-  bool failed = false;         ///< the world has ended for everyone
+  std::uint64_t errors = 0;    ///< number of failures and errors that this PE has logged
+  std::uint64_t warnings = 0;  ///< number of warnings, also of those that PGAS_LOG suppressed
+  bool failed = false;         ///< whether the world has failed
 
-  /// 0: all free memory of the heap is one piece; towards 1: it is in ever smaller ones.
+  /// The fragmentation of the heap: 0 if all free memory is one range, close to 1 if it consists of many small ranges.
   [[nodiscard]] double fragmentation() const {
     const std::size_t free = heap.mapped - heap.used;
     return heap.mapped <= heap.used ? 0.0 : 1.0 - static_cast<double>(heap.largest_free) / static_cast<double>(free);
