@@ -50,7 +50,7 @@ struct PGAS_API config {
   std::string metrics;              ///< PGAS_METRICS: [ADDRESS]:PORT of the first PE of a host; empty: none
   bool sigusr1 = false;             ///< PGAS_SIGUSR1: this signal has a PE log what it waits for
   std::string trace;                ///< PGAS_TRACE: file of the time line; empty: none; %r PE, %h host, %p process
-  int trace_sample = 1;             ///< PGAS_TRACE_SAMPLE: kernels record one millisecond of so many
+  int trace_sample = 1;             ///< PGAS_TRACE_SAMPLE: kernels record one millisecond out of every N
   std::chrono::milliseconds wait_warning{60'000};  ///< PGAS_WAIT_WARNING: waits as long are logged; 0: none
 
   /// The defaults with the environment applied. Reads the environment at each call.

@@ -35,7 +35,7 @@ struct trace_area {
   struct alignas(128) head {
     std::uint64_t next;  ///< how many events there were
   };
-  /// One period of so many is recorded, whole, so that what belongs together is there together. A period is 2^20 ns.
+  /// Records one period out of every N, in full, so that related events appear together. A period is 2^20 ns.
   static constexpr unsigned log2_period_ns = 20;
   alignas(128) std::uint32_t every;
   head heads[rings];

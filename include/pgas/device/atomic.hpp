@@ -1,6 +1,7 @@
 /// @file
-/// Atomic operations on other PEs' memory. All are relaxed at system scope: atomic with respect to every PE's atomics,
-/// p, and signals on the same word, and ordering nothing else. Those without a result don't wait for an answer.
+/// Atomic operations on other PEs' memory. All are relaxed at system scope: atomic with respect to the atomics, p, and
+/// signals of every PE on the same word, without any order for other accesses. Operations without a result do not wait
+/// for an answer.
 ///
 /// | operations | types |
 /// | --- | --- |
@@ -14,11 +15,10 @@
 /// floating-point numbers follow IEEE 754's totalOrder: -0 below 0, NaN above infinity, NaN with the sign bit set below
 /// -infinity.
 ///
-/// On proxied PEs the proxies carry them out, atomic with all others on the word. There the `_nbi` forms wait for their
-/// result, about as long as the network takes both ways. *Errors* as in `rma.hpp`.
+/// The proxies execute operations on proxied PEs, atomically with all other operations on the word. The `_nbi` forms
+/// wait for their result there, for about one round trip of the network. *Errors* as in `rma.hpp`.
 ///
-/// `atomic_fetch_*_nbi` and the like leave the old value in `*result`, any memory of this PE, where it may be read
-/// after quiet().
+/// The `_nbi` forms write the old value to `*result`, in any memory of this PE. The value is valid after quiet().
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -112,7 +112,7 @@ PGAS_FN void atomic_inc(const context& ctx, T* dst, pe_or_peer pe) {
                                                       [=](T* there) { detail::reduce<detail::rmw::add>(there, T{1}); });
 }
 
-/// Clears the bits that `value` has not.
+/// Bitwise AND with `value`.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -120,7 +120,7 @@ PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> v
       ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_and>(there, value); });
 }
 
-/// Sets the bits that `value` has.
+/// Bitwise OR with `value`.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -128,7 +128,7 @@ PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> va
       ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_or>(there, value); });
 }
 
-/// Flips the bits that `value` has.
+/// Bitwise XOR with `value`.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -152,7 +152,7 @@ PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> v
       ctx, dst, value, pe, [=](T* there) { detail::reduce_order<detail::rmw::max>(there, value); });
 }
 
-/// Writes the word and returns what it held.
+/// Writes the word and returns the old value.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -160,7 +160,7 @@ PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> val
                                                              [=](T* there) { return detail::exchange(there, value); });
 }
 
-/// Writes `value` if the word equals `condition`; returns what it held.
+/// Writes `value` if the word equals `condition`, and returns the old value.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_t<T> condition,
@@ -169,7 +169,7 @@ PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_
       ctx, dst, value, pe, [=](T* there) { return detail::compare_exchange(there, condition, value); }, condition);
 }
 
-/// Adds `value` and returns what the word held.
+/// Adds `value` and returns the old value.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -177,7 +177,7 @@ PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, value); });
 }
 
-/// Adds one and returns what the word held.
+/// Adds one and returns the old value.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, pe_or_peer pe) {
@@ -185,7 +185,7 @@ PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, pe_or_peer pe) {
       ctx, dst, T{1}, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, T{1}); });
 }
 
-/// atomic_and() that returns what the word held.
+/// atomic_and() that returns the old value.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -193,7 +193,7 @@ PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_and>(there, value); });
 }
 
-/// atomic_or() that returns what the word held.
+/// atomic_or() that returns the old value.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -201,7 +201,7 @@ PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T>
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_or>(there, value); });
 }
 
-/// atomic_xor() that returns what the word held.
+/// atomic_xor() that returns the old value.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -209,7 +209,7 @@ PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_xor>(there, value); });
 }
 
-/// atomic_min() that returns what the word held.
+/// atomic_min() that returns the old value.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -217,7 +217,7 @@ PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T
       ctx, dst, value, pe, [=](T* there) { return detail::fetch_order<detail::rmw::min>(there, value); });
 }
 
-/// atomic_max() that returns what the word held.
+/// atomic_max() that returns the old value.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -225,7 +225,7 @@ PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, detail::type_identity_t<T
       ctx, dst, value, pe, [=](T* there) { return detail::fetch_order<detail::rmw::max>(there, value); });
 }
 
-/// atomic_fetch() that need not be done on return.
+/// Non-blocking atomic_fetch().
 /// *Callers* any thread. *Memory* `src` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_add_type) T>
@@ -233,7 +233,7 @@ PGAS_FN void atomic_fetch_nbi(const context& ctx, detail::type_identity_t<T>* re
   *result = atomic_fetch(ctx, src, pe);
 }
 
-/// atomic_swap() that need not be done on return.
+/// Non-blocking atomic_swap().
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
@@ -242,7 +242,7 @@ PGAS_FN void atomic_swap_nbi(const context& ctx, detail::type_identity_t<T>* res
   *result = atomic_swap(ctx, dst, value, pe);
 }
 
-/// atomic_compare_swap() that need not be done on return.
+/// Non-blocking atomic_compare_swap().
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
@@ -252,7 +252,7 @@ PGAS_FN void atomic_compare_swap_nbi(const context& ctx, detail::type_identity_t
   *result = atomic_compare_swap(ctx, dst, condition, value, pe);
 }
 
-/// atomic_fetch_inc() that need not be done on return.
+/// Non-blocking atomic_fetch_inc().
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
@@ -260,7 +260,7 @@ PGAS_FN void atomic_fetch_inc_nbi(const context& ctx, detail::type_identity_t<T>
   *result = atomic_fetch_inc(ctx, dst, pe);
 }
 
-/// atomic_fetch_add() that need not be done on return.
+/// Non-blocking atomic_fetch_add().
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_add_type) T>
@@ -269,7 +269,7 @@ PGAS_FN void atomic_fetch_add_nbi(const context& ctx, detail::type_identity_t<T>
   *result = atomic_fetch_add(ctx, dst, value, pe);
 }
 
-/// atomic_fetch_and() that need not be done on return.
+/// Non-blocking atomic_fetch_and().
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
@@ -278,7 +278,7 @@ PGAS_FN void atomic_fetch_and_nbi(const context& ctx, detail::type_identity_t<T>
   *result = atomic_fetch_and(ctx, dst, value, pe);
 }
 
-/// atomic_fetch_or() that need not be done on return.
+/// Non-blocking atomic_fetch_or().
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
@@ -287,7 +287,7 @@ PGAS_FN void atomic_fetch_or_nbi(const context& ctx, detail::type_identity_t<T>*
   *result = atomic_fetch_or(ctx, dst, value, pe);
 }
 
-/// atomic_fetch_xor() that need not be done on return.
+/// Non-blocking atomic_fetch_xor().
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
@@ -296,7 +296,7 @@ PGAS_FN void atomic_fetch_xor_nbi(const context& ctx, detail::type_identity_t<T>
   *result = atomic_fetch_xor(ctx, dst, value, pe);
 }
 
-/// atomic_fetch_min() that need not be done on return.
+/// Non-blocking atomic_fetch_min().
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
@@ -305,7 +305,7 @@ PGAS_FN void atomic_fetch_min_nbi(const context& ctx, detail::type_identity_t<T>
   *result = atomic_fetch_min(ctx, dst, value, pe);
 }
 
-/// atomic_fetch_max() that need not be done on return.
+/// Non-blocking atomic_fetch_max().
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>

@@ -1,26 +1,26 @@
 /// @file
-/// The context of a team whose members are all a store away: what a compiler knows then, it leaves out.
+/// A context for teams whose members are all load/store accessible. The compiler removes the proxy paths.
 #pragma once
 
 #include "pgas/device/context.hpp"
 
 namespace pgas {
 
-/// A context whose type says that all members of its team are reached by load and store, at evenly spaced addresses:
-/// every operation takes it, and compiles to the access alone, without a test and without the code of the other routes.
-/// Made by world::direct_context() and team::direct_context() on the host, which throw where that does not hold.
+/// A context whose type states that loads and stores reach all members of its team, at evenly spaced addresses. Every
+/// operation takes it and compiles to the access only, without tests and without the code of other routes. The host
+/// functions world::direct_context() and team::direct_context() make it, and throw if the condition does not hold.
 ///
-/// Arguments are not checked, not with PGAS_CHECKS=1 either: a program that is to be checked takes context. It is an
-/// ordering domain of its own, as any context: its fence(), quiet() and put_signal() don't wait for operations on
-/// proxied PEs by other contexts. Collectives with it are of teams whose members are all members of its own; barrier()
-/// and sync() without a team are of its team.
+/// Operations do not check arguments, even with PGAS_CHECKS=1; use context to check a program. As every context it has
+/// its own order of operations: its fence(), quiet() and put_signal() do not wait for operations of other contexts on
+/// proxied PEs. Collectives with this context take teams whose members are all members of its team. barrier() and
+/// sync() without a team use its team.
 ///
-/// *Callers* as context. *Memory* a plain value of as many bytes; what a kernel does not use costs it nothing. Valid
-/// until the world is left.
+/// *Callers* as context. *Memory* a plain value with the size of a context; members that a kernel does not use cost
+/// nothing. Valid until the PE leaves the world.
 class direct_context {
  public:
   direct_context() = default;
-  /// For the library's own use: of a context for whose team the above holds.
+  /// For the library: from a context whose team fulfils the condition.
   PGAS_HD explicit direct_context(const context& of) : of_(of) {}
 
   /// The context as operations see it.
@@ -34,15 +34,15 @@ class direct_context {
 
   /// This PE's number in the team.
   [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return of_.my_pe(); }
-  /// How many PEs the team has.
+  /// The number of PEs of the team.
   [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return of_.n_pes(); }
-  /// The team whose numbers operations take.
+  /// The team whose PE numbers operations take.
   [[nodiscard]] PGAS_HD team_view team() const { return context(*this).team(); }
 
   /// True: for code that takes either context.
   [[nodiscard]] PGAS_FN bool reaches(std::int32_t) const { return true; }
 
-  /// PE `pe`'s address of this PE's `local`. *Memory* `local` must point into this PE's slot.
+  /// The address of PE `pe`'s copy of this PE's `local`. *Memory* `local` must point into this PE's slot.
   template <class T>
   [[nodiscard]] PGAS_FN T* remote(T* local, pe_or_peer pe) const {
     return context(*this).remote(local, pe);
@@ -55,7 +55,7 @@ class direct_context {
   /// Bytes from the start of this PE's slot. Huge for a pointer below the slot.
   [[nodiscard]] PGAS_HD std::uint64_t offset(const volatile void* local) const { return of_.offset(local); }
 
-  /// PE `pe`, looked up once: for many operations on it.
+  /// The handle of PE `pe`, for repeated operations on that PE.
   [[nodiscard]] PGAS_FN direct_peer peer(std::int32_t pe) const {
     direct_peer found;
     found.pe_ = pe;

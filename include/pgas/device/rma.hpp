@@ -1,20 +1,21 @@
 /// @file
-/// Reading and writing other PEs' memory: single values (p, g) and arrays (put, get), by one thread or by a group.
-/// `strided.hpp` has the same at regular distances.
+/// Reads and writes of other PEs' memory: single values (p, g) and arrays (put, get), by one thread or by a group.
+/// `strided.hpp` has the strided forms.
 ///
-/// All of it works for proxied PEs too. There the non-blocking forms promise less: until quiet() `src` of a put must
-/// not change and `dst` of a get is not written. And local memory that is not global (a thread's stack, a block's
-/// shared memory) travels in pieces of 16 bytes, each a command: use global memory for more than a few.
+/// All operations also work for proxied PEs. The non-blocking forms guarantee less there: `src` of a put must not
+/// change before quiet(), and `dst` of a get is written only by then. Local memory that is not global (a thread's
+/// stack, a block's shared memory) is sent in commands of 16 bytes: use global memory for larger sizes.
 ///
-/// *Errors* with checks on all end the thread, or the group, with a record for a PE that does not exist, and for memory
-/// outside the heap or misaligned. For proxied PEs they also end when the world is aborted, or the deadline passes,
-/// while they wait for the proxy.
+/// *Errors* with checks on, an operation ends the thread or the group, with a record, if the PE does not exist or the
+/// memory is outside the heap or misaligned. Operations on proxied PEs also end if the world is aborted, or
+/// PGAS_WAIT_TIMEOUT expires, while they wait for the proxy.
 ///
-/// Calls by a group begin with a sync of it: a put sends earlier stores to `src` by any thread of the group, and a get
-/// writes `dst` only after all threads have done with it. The blocking forms end with a sync, too.
+/// Calls of a group begin with a sync of the group: a put sends the earlier stores of all threads of the group to
+/// `src`, and a get writes `dst` only after all threads have finished their accesses to it. The blocking forms also end
+/// with a sync.
 ///
-/// Lanes of a warp that call put() or get() each for itself, at the same time and with 64 bytes or more, are served
-/// together, eight neighbours at a time; the meaning is the same.
+/// If neighbouring lanes of a warp call the single-thread put() or get() at the same time, with 64 bytes or more each,
+/// eight lanes carry out their copies together. The semantics do not change.
 #pragma once
 
 #include "pgas/detail/isa/ptx_memory.hpp"

@@ -83,7 +83,7 @@ world_stats stats_report::collect_locked() {
   }
   if (proxy != nullptr) last_.proxy = stats_of(proxy->statistics());
   last_.calls = stats_of(of.calls());
-  // Who allocates may hold the lock for as long as other PEs make it wait. It is not waited for, whatever is held here.
+  // An allocation can hold this lock while it waits for other PEs, so only try_lock.
   if (const std::unique_lock heap(of.collective_mutex(), std::try_to_lock); heap) last_.heap = of.heap().usage();
   last_.heartbeats_sent = control.heartbeats_sent;
   last_.heartbeats_received = control.heartbeats_received;

@@ -94,7 +94,7 @@ PGAS_FN void mbarrier_init(mbarrier_word at, std::uint32_t arrivals) {
 }
 PGAS_FN void mbarrier_end(mbarrier_word) {}
 
-/// So many arrivals are missing less, so many bytes more. A phase in which nothing is missing is complete.
+/// Decrements the pending arrival count and increments the pending byte count. A phase is complete when both are 0.
 PGAS_FN void mbarrier_update(mbarrier_word at, std::uint32_t arrivals, std::uint32_t more_bytes) {
   constexpr std::uint64_t parity = std::uint64_t{1} << 63;
   for (;;) {

@@ -1,7 +1,7 @@
 /// @file
 /// All-reduces by lockstep blocks: of a kernel that the host enqueues with as many blocks on every member, each works
-/// alone, on its own elements, with the same blocks of the other members. Where their memory is, and what is whose.
-/// Used by `ll/ll_reduce.hpp` and `oneshot_reduce.hpp`.
+/// alone, on its own elements, with the same blocks of the other members. Computes each block's staging addresses and
+/// the elements that it owns. Used by `ll/ll_reduce.hpp` and `oneshot_reduce.hpp`.
 #pragma once
 
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
