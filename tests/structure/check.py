@@ -15,7 +15,7 @@ import sys
 from typing import Iterator, NamedTuple
 
 from definitions import defined_twice
-from words import dead_path, given_up, given_up_words
+from words import dead_link, dead_path, given_up, given_up_words, page_length
 
 SOURCE_SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu", ".c"}
 HEADER_SUFFIXES = {".hpp", ".h", ".cuh"}
@@ -344,8 +344,9 @@ def check(root: pathlib.Path) -> Iterator[Violation]:
     for file in files(root, WORD_ROOMS, WORD_SUFFIXES):
         for line, what in given_up(file, words):
             yield Violation("given_up", file.path, line, what)
-    for page, line, what in dead_path(root):
-        yield Violation("dead_path", page, line, what)
+    for rule in (dead_path, dead_link, page_length):
+        for page, line, what in rule(root):
+            yield Violation(rule.__name__, page, line, what)
 
 
 def exceptions(path: pathlib.Path) -> dict[tuple[str, str], int]:

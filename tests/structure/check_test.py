@@ -38,7 +38,9 @@ CLEAN = {
     "tests/long_enough.cpp": "// line\n" * 800,
     "docs/glossary.md": "# Glossary\n\n| far_pes | here |\n\n## Words given up\n\n| given up | word | allowed in |\n| --- | --- | --- |\n"
     "| `old_name`, `hand over`, `fold*` | new_name | |\n| `far` | proxied | `as far as` |\n",
-    "docs/page.md": "As far as `src/device/cpu/cpu.cpp` and `src/device/*/cpu.cpp` go; not `sys/mman.h`. A farm, a scaffold.\n",
+    "docs/page.md": "As far as `src/device/cpu/cpu.cpp` and `src/device/*/cpu.cpp` go; not `sys/mman.h`. A farm, a scaffold.\n"
+    "\n# A part, in `code`\n\n[Here](#a-part-in-code), [words](glossary.md#words-given-up), [code](../src/device/), [web](https://a.example/#b).\n"
+    "`[no](link.md)`\n\n```\n[no](link.md)\n```\n",
 }
 
 # rule, file, text appended to it (or the whole of a new file)
@@ -97,6 +99,12 @@ VIOLATIONS = [
     ("given_up", "docs/page.md", "Far PEs, as far as\n"),
     ("dead_path", "docs/page.md", "See `src/device/gone.cpp`.\n"),
     ("dead_path", "docs/page.md", "See `src/*/gone/*.hpp`.\n"),
+    ("dead_path", "docs/notes/history.md", "See `src/device/gone.cpp`.\n"),
+    ("dead_link", "docs/page.md", "See [the page](gone.md).\n"),
+    ("dead_link", "docs/page.md", "See [the page](glossary.md#words-taken-up).\n"),
+    ("dead_link", "docs/page.md", "See [below](#below).\n"),
+    ("dead_link", "examples/page.md", "See [the words](../docs/words.md).\n"),
+    ("page_length", "docs/performance.md", "word " * 1201),
     ("too_small", "src/device/cpu/small.cpp", "int small;\n"),
     ("unfinished", "src/host/api/world.cpp", "// TO" + "DO: the rest\n"),
 ]
@@ -147,7 +155,8 @@ class CheckTest(unittest.TestCase):
                 path.unlink() if before is None else path.write_text(before)
 
     def test_every_rule_has_a_violation_here(self):
-        rules = {rule.__name__ for rule in check.SOURCE_RULES} | {"size", "macro_count", "one_definition", "given_up", "dead_path"}
+        rules = {rule.__name__ for rule in check.SOURCE_RULES} | {"size", "macro_count", "one_definition", "given_up",
+                                                             "dead_path", "dead_link", "page_length"}
         self.assertEqual(rules, {rule for rule, _, _ in VIOLATIONS})
 
     def test_an_exception_silences_its_rule_in_its_file_only(self):

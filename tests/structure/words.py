@@ -1,4 +1,4 @@
-"""Rules of check.py for words and pages: words that docs/glossary.md gave up, and paths that pages name."""
+"""Rules of check.py for words and pages: words that docs/glossary.md gave up, paths and links of pages, and lengths of pages for users."""
 
 import pathlib
 import re
@@ -48,9 +48,57 @@ PATH_IN_PAGE = re.compile(r"`((?:include|src|bootstrap|tests|examples|docs)/[\w.
 
 def dead_path(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
     """Paths that a page names in backticks exist; a `*` stands for at least one file."""
-    pages = [root / "README.md", root / "CONTRIBUTING.md", root / "bootstrap/README.md", *sorted((root / "docs").glob("*.md"))]
+    pages = [root / "README.md", root / "CONTRIBUTING.md", root / "bootstrap/README.md", *sorted((root / "docs").rglob("*.md"))]
     for page in (p for p in pages if p.is_file() and p.name != "glossary.md"):
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             for path in PATH_IN_PAGE.findall(line):
                 if not any(root.glob(path.rstrip("/"))):
                     yield page.relative_to(root).as_posix(), number, f"{path} does not exist"
+
+
+PAGE_ROOMS = ("docs", "bootstrap", "examples", "include", "python", "src", "tests")
+LINK = re.compile(r"\]\(([^()\s]+)\)")
+
+
+def without_code(text: str) -> str:
+    """The text with code blocks and code spans blanked; lines keep their numbers."""
+    text = re.sub(r"^```.*?^```$", lambda block: "\n" * block.group(0).count("\n"), text, flags=re.M | re.S)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def anchors(page: pathlib.Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    found: set[str] = set()
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for heading in re.findall(r"^#+ +(.*?) *$", text, re.M):
+        heading = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+        slug = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        found.add(next(name for name in [slug, *(f"{slug}-{n}" for n in range(1, 100))] if name not in found))
+    return found
+
+
+def dead_link(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
+    """Links of a page to files of the project, and to headings of its pages, have a target."""
+    pages = [*sorted(root.glob("*.md")), *(page for room in PAGE_ROOMS for page in sorted((root / room).rglob("*.md")))]
+    for page in pages:
+        for number, line in enumerate(without_code(page.read_text(encoding="utf-8")).splitlines(), 1):
+            for link in LINK.findall(line):
+                if re.match(r"[a-z]+:", link):
+                    continue
+                path, _, anchor = link.partition("#")
+                target = page.parent / path if path else page
+                if not target.exists():
+                    yield page.relative_to(root).as_posix(), number, f"{link}: there is no such file"
+                elif anchor and target.suffix == ".md" and anchor not in anchors(target):
+                    yield page.relative_to(root).as_posix(), number, f"{link}: the page has no such heading"
+
+
+MOST_WORDS = {"docs/performance.md": 1200, "docs/applications.md": 1200}
+
+
+def page_length(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
+    """Pages for users say what to expect; what was tried is in docs/notes. Words are those of `wc -w`."""
+    for name, most in MOST_WORDS.items():
+        words = len((root / name).read_text(encoding="utf-8").split()) if (root / name).is_file() else 0
+        if words > most:
+            yield name, 1, f"{words} words, at most {most}: move what was tried into docs/notes"

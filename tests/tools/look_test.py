@@ -128,7 +128,7 @@ class Look(unittest.TestCase):
         pair = ("pgasrun", "-n", "2", BIN / "pgas-perf")
         with job_of_two():
             documents = [("debugging.md", printed("pgas-why", "--json")), ("metrics.md", printed("pgas-info", "--stats", "--json"))]
-        documents += [("performance.md", printed(*pair, *SHORT, "-e", "8", "--json", "-", "put_lat")),
+        documents += [("pgas-perf.md", printed(*pair, *SHORT, "-e", "8", "--json", "-", "put_lat")),
                       ("perf-map.md", printed(*pair, "map", *SHORT, "-e", "64K", "--json", "-")),
                       ("doctor.md", printed("pgas-doctor", "--quick", "--json"))]
         with tempfile.TemporaryDirectory() as folder:

@@ -35,7 +35,8 @@ pgas::tools::page about() {
           {"Start it on two or more PEs (pgasrun, mpirun, srun), on the machine and with the settings that count. "
            "Every PE runs it; PE 0 prints. Each figure is the median of several runs, with the lowest and the highest; "
            "data is random and checked.",
-           "docs/performance.md says how it measures, what figures are right, and what is in the JSON document."},
+           "docs/pgas-perf.md says how it measures and what is in the JSON document. docs/performance.md says which "
+           "figures to expect."},
       .examples = {{"pgasrun -n 2 pgas-perf", "everything between two PEs of this host"},
                    {"mpirun -n 4 pgas-perf put_bw \"atomic*\" --blocks 1,8", "some rows, some shapes"},
                    {"pgasrun -n 2 pgas-perf put_bw -b 64K -e 64M -f 4 --plot put.svg", "some sizes, drawn, too"}},

@@ -48,7 +48,7 @@ def read_arguments():
                         "PGAS_NVSHMEM_DIRECT), nvshmem, nvshmem-inlined (its device code inlined: the column has the better of both), "
                         "raw, nccl")
     parser.add_argument("--quick", action="store_true", help="one round of short runs: only to see that all works")
-    parser.add_argument("--share", action="store_true", help="PEs may share GPUs, under MPS (docs/performance.md)")
+    parser.add_argument("--share", action="store_true", help="PEs may share GPUs, under MPS (docs/side-by-side.md)")
     parser.add_argument("-n", type=int, default=0, help="iterations of a run; default: by the time that they take")
     parser.add_argument("-r", type=int, default=0, help="runs of a row in a round")
     parser.add_argument("-t", type=int, default=0, help="threads of a block that calls a collective, up to 512")

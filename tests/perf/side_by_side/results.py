@@ -10,7 +10,7 @@ from targets import target
 HEAD = """# Side by side
 
 The same kernels with pgas, with NVSHMEM, and by hand; NCCL for collectives on a stream. This file is written by
-`tests/perf/side_by_side/compare.py`, never by hand: [docs/performance.md](../../docs/performance.md) says how to run it and what
+`tests/perf/side_by_side/compare.py`, never by hand: [docs/side-by-side.md](../../docs/side-by-side.md) says how to run it and what
 the rows are. Figures are medians over the rounds, of which each is the median of several runs; the programs took turns on the
 same GPUs. A ratio above 1 means that pgas is ahead. "direct" is pgas compiled with PGAS_NVSHMEM_DIRECT; targets are those of pgas
 without it. Data were checked after the timed runs.

@@ -1,7 +1,7 @@
 /// @file
 /// NVSHMEM's constants with its values, its types with their sizes, and their initializers. Includes the headers that
 /// programs expect from nvshmem.h: CUDA's types and groups, and assert(). PGAS_NVSHMEM_NO_GROUPS, defined before,
-/// leaves cooperative_groups.h to those who use it: it takes nvcc as long as all the rest (docs/performance.md).
+/// leaves cooperative_groups.h to those who use it: it takes nvcc as long as all the rest (docs/compiled-code.md).
 #pragma once
 
 #include <assert.h>
