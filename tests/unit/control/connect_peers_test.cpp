@@ -148,7 +148,8 @@ TEST(peer_connector, addresses_are_tried_until_the_right_pe_answers) {
   const tcp_listener real = listen_anywhere();
   const tcp_listener echo = listen_anywhere();  // sends back what it receives
   const tcp_listener closing = listen_anywhere();
-  const tcp_address nobody = here(listen_anywhere());
+  const tcp_listener own = listen_anywhere();
+  const tcp_address nobody = here(listen_anywhere());  // made last: the system may reuse its port
   const std::vector<tcp_address> addresses = {nobody, here(echo), here(closing), here(real)};
   std::atomic<bool> done{false};
   std::thread impostor([&] {
@@ -165,7 +166,7 @@ TEST(peer_connector, addresses_are_tried_until_the_right_pe_answers) {
   });
   unique_fd at_0;
   std::thread pe_0([&] { at_0 = pair.connect(0, {}, real); });
-  const unique_fd at_1 = pair.connect(1, addresses, listen_anywhere());
+  const unique_fd at_1 = pair.connect(1, addresses, own);
   pe_0.join();
   done = true;
   impostor.join();
@@ -181,9 +182,10 @@ TEST(peer_connector, when_no_address_works_each_is_named_with_its_answer) {
   {
     introduced_pair pair;
     pair.settings.join_timeout = std::chrono::milliseconds(4000);
-    const tcp_address nobody = here(listen_anywhere());
     const tcp_listener silent = listen_anywhere();
-    const auto end = thrown_by([&] { static_cast<void>(pair.connect(1, {nobody, here(silent)}, listen_anywhere())); });
+    const tcp_listener own = listen_anywhere();
+    const tcp_address nobody = here(listen_anywhere());  // made last: the system may reuse its port
+    const auto end = thrown_by([&] { static_cast<void>(pair.connect(1, {nobody, here(silent)}, own)); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::peer_unreachable) << end->what();
     EXPECT_EQ(end->pe(), 0);
