@@ -96,7 +96,7 @@ def test_parts_of_programs_are_python(page, name):
 def test_first_torch_program(program, n):
     pytest.importorskip("torch")
     text = block("docs/torch.md", "python", "first_torch_program") + "handle.barrier()\nprint(bool((y == (rank + 1) % n + 1).all()))\n"
-    assert run([*launcher(n), program(text)], timeout=120).check().out == "True\n" * n
+    assert run([*launcher(n), program(text)], timeout=300).check().out == "True\n" * n  # it may compile the backend
 
 
 @pytest.mark.parametrize("page, name", [("docs/python.md", "install"), ("docs/python.md", "ring_install"), ("docs/torch.md", "install")])
@@ -385,8 +385,8 @@ def test_registered(build):
     """On two PEs, on GPUs where they are."""
     lines = block("docs/sharing.md", "cpp", "registered").splitlines()
     put = next(i for i, line in enumerate(lines) if line.startswith("pgas::put("))
-    seen = ["pgas::barrier_all(world);", "float last = 0;", "pgas::get(world, &last, static_cast<float*>(shared.data()) + count - 1, 1, world.my_pe());",
-            'std::printf("%d has %g\\n", world.my_pe(), static_cast<double>(last));', "pgas::barrier_all(world);"]
+    seen = ["world.barrier_all();", "float last = 0;", "pgas::get(world, &last, static_cast<float*>(shared.data()) + count - 1, 1, world.my_pe());",
+            'std::printf("%d has %g\\n", world.my_pe(), static_cast<double>(last));', "world.barrier_all();"]
     made = build(REGISTERED.format(body="\n".join("  " + line for line in [*lines[:put + 1], *seen, *lines[put + 1:]])))
     job = run([*launcher(2)[:-1], made], PGAS_HEAP=None).check()
     assert sorted(job.out.splitlines()) == ["0 has 2", "1 has 1"]

@@ -13,6 +13,7 @@ namespace pgas::unit_test {
 namespace {
 
 using detail::control_group;
+using detail::device_collective;
 
 /// Collective over `parent`: the group of `members` of it, null on the others.
 std::unique_ptr<control_group> make_group(const control_group& parent, const std::vector<int>& members) {
