@@ -183,7 +183,7 @@ class Operations:
         """Waits until this PE's own words all compare so with `value`: wait_until(signal, '>=', 1). With a stream the stream
         waits, and the call returns. Ctrl-C ends a wait without a stream, and leaves the world as it is.
 
-        `timeout` is seconds; without it PGAS_WAIT_TIMEOUT counts."""
+        `timeout` is seconds; without it PGAS_WAIT_TIMEOUT counts. A stream takes no `timeout`."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.wait_until(node.order_of(self), words, how, value, self._number, timeout, stream is CURRENT)
@@ -191,6 +191,9 @@ class Operations:
         about = describe(words)
         queue = resolve(self, stream, about)
         if queue is not None:
+            if timeout is not None:
+                raise ValueError(f"wait_until: timeout={timeout}: on a stream PGAS_WAIT_TIMEOUT alone limits a wait: leave out timeout=, or "
+                                 "pass stream=None")
             self._core.wait_on_stream(about.dtype, about.ptr, about.size, _compare(how), word_bytes(value, about.dtype), queue)
         else:
             self._wait(words, "all", how, value, None, timeout, False)

@@ -268,7 +268,8 @@ class Timeline:
 
     def _queue(self, stream: Any) -> Any:
         if stream is not CURRENT:
-            return native_of(stream)
+            queue = native_of(stream)
+            return queue.native if isinstance(queue, _core.Stream) else queue
         if self.device is None:
             return None
         current = _current_of(library_of(None, True), self.device)
@@ -285,11 +286,16 @@ class Timeline:
         self._timeline.set(value)
 
     def wait(self, value: int, *, stream: Any = CURRENT, timeout: float | None = None) -> None:
-        """Holds the stream until the value is at least `value`; on the host the call waits, at most `timeout` seconds."""
-        if self.device is None:
+        """Holds the stream until the value is at least `value`. On the host the call waits, at most `timeout` seconds, unless
+        `stream` is one of a world's host heap. Streams wait without a limit, and take no `timeout`."""
+        queue = self._queue(stream)
+        if self.device is None and queue is None:
             self.wait_host(value, timeout=timeout)
-        else:
-            self._timeline.wait(self._queue(stream), value)
+            return
+        if timeout is not None:
+            raise ValueError(f"Timeline.wait: timeout={timeout}: a stream waits without a limit. wait_host(value, timeout=) is a wait "
+                             "of the host with one")
+        self._timeline.wait(queue, value)
 
     def wait_host(self, value: int, *, timeout: float | None = None) -> None:
         """Returns when the value is at least `value`. Ctrl-C ends the wait."""

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class Staging:
-    """One tensor for each use and element type, as large as the largest that was asked for. All collectives that use it share it: what
+    """One tensor for each use and element type, at most twice as large as the largest that was asked for. All collectives that use it share it: what
     is enqueued within section() runs as one, after what was enqueued within the sections before, whatever streams they are on."""
 
-    def __init__(self, world: World, make: Callable[[torch.Tensor], torch.Tensor]) -> None:
-        """make: collective, as many elements of symmetric memory as a tensor has, of its type and on its device."""
+    def __init__(self, world: World, make: Callable[[int, torch.Tensor], torch.Tensor]) -> None:
+        """make: collective, so many elements of symmetric memory, of the type and on the device of a tensor."""
         self._world = world
         self._make = make
         self._order = _core.WorkOrder(world._core)
@@ -51,8 +51,10 @@ class Staging:
                                        f"none yet for {x.numel()} elements of {x.dtype}; none can be made while a CUDA graph is captured. Call "
                                        "it once before the capture with a tensor as large, or pass tensors of symmetric memory that the group "
                                        "has met over", -1)
-            found = self._tensors[key] = self._make(x)
+            # A larger one is at least twice as large, so that all that graphs keep is less than the present one. On all members alike,
+            # whether they capture or not.
+            found = self._tensors[key] = self._make(x.numel() if found is None else max(x.numel(), 2 * found.numel()), x)
         if capturing:
-            # The graph uses this memory at each launch, also when a larger tensor has taken its place here.
+            # A graph uses this memory at each launch, and nothing tells when it is gone.
             self._in_graphs[found.data_ptr()] = found
         return found[:x.numel()].view(x.shape)

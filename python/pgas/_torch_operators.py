@@ -8,6 +8,7 @@ of a world write `order`, a tensor of one element: that keeps them, and their or
 
 from __future__ import annotations
 
+import threading
 from typing import Any, List, Optional
 
 import torch
@@ -86,11 +87,13 @@ def meet(order: Tensor, name: str, group: int, current: bool) -> None:
 # ---- collectives ----------------------------------------------------------------------------------------------------
 
 _lent: dict[int, Staging] = {}
+_lending = threading.Lock()  # graphs of several threads run at once
 
 
 def release(number: int) -> None:
     """Lets go of what a world has lent to its collectives."""
-    _lent.pop(number, None)
+    with _lending:
+        _lent.pop(number, None)
 
 
 def _staging_of(group: Any) -> Staging:
@@ -98,10 +101,11 @@ def _staging_of(group: Any) -> Staging:
     if world is not group:
         raise ValueError("a compiled collective of a team got a copy of its array: write to that array in another function, or use the "
                          "world's collectives")
-    found = _lent.get(group._number)
-    if found is None:
-        found = _lent[group._number] = Staging(world, lambda x: world.empty(x.numel(), x.dtype, like="torch"))
-    return found
+    with _lending:
+        found = _lent.get(group._number)
+        if found is None:
+            found = _lent[group._number] = Staging(world, lambda count, x: world.empty(count, x.dtype, like="torch"))
+        return found
 
 
 def _run(name: str, group: int, out: Tensor, x: Optional[Tensor], op: str, root: int, blocks: List[int], current: bool) -> None:

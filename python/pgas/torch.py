@@ -37,7 +37,7 @@ _symm_mem: Any = torch._C._distributed_c10d._SymmetricMemory
 _extension: Any = None
 _world: World | None = None
 _groups: dict[str, _Group] = {}
-_generations: dict[str, int] = {}
+_lives: dict[str, int] = {}  # how many groups have had a name
 _lock = threading.RLock()
 _pool: Any = None
 _GROUP_TIMEOUT = 60.0
@@ -49,18 +49,16 @@ def _refuse(code: int, message: str) -> NoReturn:
 
 
 class _Group:
-    """What belongs to a process group: kept for the life of the process."""
+    """What belongs to a process group: kept until torch has destroyed it."""
 
-    def __init__(self, name: str, team: Team, slot: int, pages: list[Any]) -> None:
-        def make(x: torch.Tensor) -> torch.Tensor:
-            made: torch.Tensor = _symm_mem.empty_strided_p2p((x.numel(),), (1,), x.dtype, x.device, None)
+    def __init__(self, name: str, team: Team) -> None:
+        def make(count: int, x: torch.Tensor) -> torch.Tensor:
+            made: torch.Tensor = _symm_mem.empty_strided_p2p((count,), (1,), x.dtype, x.device, None)
             _symm_mem.rendezvous(made, name)
             return made
 
         self.team = team
         self.staging = Staging(team.world, make)
-        self.slot = slot
-        self.pages = pages
 
 
 def world() -> World:
@@ -81,9 +79,10 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
         if _world is not None:
             if world is _world and not _world._core.left:
                 return _world
-            _refuse(304, "pgas.torch.enable: it was called before, and symmetric memory is that of " +
-                    ("a world that was left: torch keeps one for the life of a process" if _world._core.left else
-                     "another world, whose tensors and handles would be lost: pgas.torch.world() returns it"))
+            _refuse(304, "pgas.torch.enable: it was called before, and " +
+                    ("the world of that call was left, which torch's symmetric memory needs for the life of the process: leave it at the end of "
+                     "the program, and enable() in a new process" if _world._core.left else
+                     "another world would lose the tensors and handles of the first: leave this call out. pgas.torch.world() returns the world"))
         if world is None:
             if group is None and dist.is_available() and dist.is_initialized():
                 group = True
@@ -142,7 +141,17 @@ def _name_of(group: Any) -> str:
         group = dist.group.WORLD
     if isinstance(group, str):
         return group
-    return str(group.group_name)
+    name = str(group.group_name)
+    if not torch.compiler.is_compiling() and not _is_registered(name, group):
+        _refuse(304, f"pgas.torch: group '{name}' was destroyed: pass one of now, or None for all ranks")
+    return name
+
+
+def _is_registered(name: str, group: Any) -> bool:
+    try:
+        return dist.distributed_c10d._resolve_process_group(name) is group
+    except RuntimeError:
+        return False
 
 
 def _exchange(joined: World, store: Any, rank: int, n: int, name: str, mine: dict[str, Any]) -> list[dict[str, Any]]:
@@ -159,19 +168,28 @@ def _exchange(joined: World, store: Any, rank: int, n: int, name: str, mine: dic
     return [json.loads(store.get(str(each))) for each in range(n)]
 
 
+def _group_of(name: str) -> _Group:
+    """That of torch's group of this name now."""
+    if not _extension.knows(name):
+        _meet(name)
+    return _groups[name]
+
+
 def _meet(name: str) -> None:
     """Collective over the group: its team, its words in blocks, and the pages by which its ranks compare what they do."""
     joined = world()
     with _lock:
-        if name in _groups:
+        if _extension.knows(name):
             return
+        for gone in [each for each in _groups if not _extension.knows(each)]:
+            del _groups[gone]  # destroyed; a new one may have its name
+        taken_here = _extension.retire_groups()
         process_group = dist.distributed_c10d._resolve_process_group(name)
-        generation = _generations[name] = _generations.get(name, 0) + 1
-        store = dist.PrefixStore(f"pgas/{generation}/{name}", dist.distributed_c10d._get_process_group_store(process_group))
         rank, n = process_group.rank(), process_group.size()
+        store = dist.PrefixStore(f"pgas/{name}", dist.distributed_c10d._get_process_group_store(process_group))
+        store = dist.PrefixStore(f"{(store.add('came', 1) - 1) // n}", store)  # that of a group before may be the same one
         page = _core.SharedMemory.make(None, _extension.page_bytes, False)
-        mine = {"pe": joined.my_pe, "slots": [each.slot for each in _groups.values()], "ticket": page.ticket(),
-                "rank": dist.get_rank()}
+        mine = {"pe": joined.my_pe, "slots": taken_here, "ticket": page.ticket(), "rank": dist.get_rank(), "life": _lives.get(name, 0) + 1}
         all_ranks = _exchange(joined, store, rank, n, name, mine)
         taken = {slot for each in all_ranks for slot in each["slots"]}
         free = [slot for slot in range(_extension.groups_of_a_block) if slot not in taken]
@@ -179,7 +197,8 @@ def _meet(name: str) -> None:
             _refuse(304, f"pgas.torch: ranks of group '{name}' are in {_extension.groups_of_a_block} other groups, which is as many as there "
                     "can be")
         members = [each["pe"] for each in all_ranks]
-        key = int.from_bytes(hashlib.sha256(f"{generation}/{name}".encode()).digest()[:7], "big")
+        life = _lives[name] = max(each["life"] for each in all_ranks)  # of each rank more than it had
+        key = int.from_bytes(hashlib.sha256(f"{life}/{name}".encode()).digest()[:7], "big")
         team = joined.team.create_group(members, key, staged=True)
         on_this_host = _pes_of_this_host(joined)
         pages: list[Any] = []
@@ -191,8 +210,8 @@ def _meet(name: str) -> None:
             else:
                 pages.append(None)
         _extension.add_group(name, team._group.native, free[0], [each["rank"] for each in all_ranks],
-                             [0 if each is None else _address(each) for each in pages])
-        _groups[name] = _Group(name, team, free[0], pages)
+                             [0 if each is None else _address(each) for each in pages], (team, pages))
+        _groups[name] = _Group(name, team)
         team.sync(stream=None)
         page.revoke()  # all have it open
 
@@ -249,9 +268,7 @@ def _run(what: str, out: torch.Tensor, x: torch.Tensor, name: str, op: str = "su
                          "out")
     joined = world()
     joined.check()
-    if name not in _groups:
-        _meet(name)
-    group = _groups[name]
+    group = _group_of(name)
     stream = None if joined.device is None else _current_of("torch", joined.device)
     dtype = str(x.dtype).removeprefix("torch.")
 
@@ -274,9 +291,7 @@ def _run(what: str, out: torch.Tensor, x: torch.Tensor, name: str, op: str = "su
 
 
 def _size(name: str) -> int:
-    if name not in _groups:
-        _meet(name)
-    return _groups[name].team.n_pes
+    return _group_of(name).team.n_pes
 
 
 @torch.library.custom_op("pgas_symm::all_reduce", mutates_args=("x",))

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace pgas::python {
@@ -38,8 +39,10 @@ class joined_world::allocation {
   std::uint64_t id_;
 };
 
-joined_world::joined_world(world&& joined, bool compares)
-    : world_(std::move(joined)), my_pe_(world_->my_pe()), n_pes_(world_->n_pes()), gpu_(world_->device()) {
+joined_world::joined_world(world&& joined)
+    : world_(std::move(joined)), my_pe_(world_->my_pe()), n_pes_(world_->n_pes()), gpu_(world_->device()) {}
+
+void joined_world::begin(bool compares) {
   everyone_ = world_->team().split_strided(0, 1, n_pes_);
   texts_ = static_cast<char*>(world_->allocate_bytes(text_bytes * (static_cast<std::size_t>(n_pes_) + 1)));
   reserve_words(64);
@@ -77,17 +80,21 @@ void joined_world::release_held() noexcept {
       return true;  // in a child of fork()
     }
   };
-  std::vector<PyObject*> unused;
+  std::vector<dropped_stream> unused;
   {
     const std::lock_guard lock(table_);
-    for (dropped_stream& each : dropped_streams_) {
-      if (each.on && works(*each.on)) continue;
-      each.on.reset();
-      unused.push_back(each.held);
-    }
-    std::erase_if(dropped_streams_, [](const dropped_stream& each) { return !each.on; });
+    const auto first = std::partition(dropped_streams_.begin(), dropped_streams_.end(),
+                                      [&](const dropped_stream& each) { return each.on && works(*each.on); });
+    unused.assign(std::make_move_iterator(first), std::make_move_iterator(dropped_streams_.end()));
+    dropped_streams_.erase(first, dropped_streams_.end());
   }
-  for (PyObject* const each : unused) Py_DECREF(each);  // may drop more, outside of the lock
+  if (unused.empty()) return;
+  {
+    // While the world is left a stream that still works is waited for, perhaps for what a thread of Python is to do.
+    const gil_released free;
+    for (dropped_stream& each : unused) each.on.reset();
+  }
+  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more, outside of the lock
 }
 
 void joined_world::keep(team&& dropped) {

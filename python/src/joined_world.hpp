@@ -23,10 +23,13 @@ namespace pgas::python {
 /// A world, and what Python has allocated in it.
 class joined_world : public std::enable_shared_from_this<joined_world> {
  public:
-  /// @param compares whether this PE wants collectives that block to compare their arguments on the host heap
-  joined_world(world&& joined, bool compares);
+  explicit joined_world(world&& joined);
   joined_world(const joined_world&) = delete;
   joined_world& operator=(const joined_world&) = delete;
+
+  /// Collective, once, before all calls but abort(): memory and a team of its own. *Callers* without the GIL.
+  /// @param compares whether this PE wants collectives that block to compare their arguments on the host heap
+  void begin(bool compares);
 
   /// The C++ world. *Errors* not_joined.
   [[nodiscard]] world& get();

@@ -36,12 +36,12 @@ constexpr std::uint64_t flag_read_only = 1;
 
 /// What a capsule points to, and what that points to.
 template <class Managed>
-struct exported {
+struct exported_tensor {
   Managed managed{};
   memory of;
   std::vector<std::int64_t> strides;
 
-  explicit exported(const memory& from) : of(from), strides(from.all_strides()) {
+  explicit exported_tensor(const memory& from) : of(from), strides(from.all_strides()) {
     managed.tensor = {of.data,
                       of.gpu < 0 ? on_cpu : on_cuda,
                       of.gpu < 0 ? 0 : of.gpu,
@@ -54,7 +54,7 @@ struct exported {
                       0};
     managed.context = this;
     // The consumer calls it when it has done with the memory, from any thread, with the GIL or without.
-    managed.deleter = [](Managed* self) { delete static_cast<exported*>(self->context); };
+    managed.deleter = [](Managed* self) { delete static_cast<exported_tensor*>(self->context); };
     if constexpr (std::is_same_v<Managed, versioned>) {
       managed.major = 1;
       managed.minor = 0;
@@ -65,7 +65,7 @@ struct exported {
 
 template <class Managed>
 nb::object capsule_of(const memory& from) {
-  auto made = std::make_unique<exported<Managed>>(from);
+  auto made = std::make_unique<exported_tensor<Managed>>(from);
   // A consumer renames the capsule; one that still has its name was not consumed.
   PyObject* const capsule = PyCapsule_New(&made->managed, Managed::name, [](PyObject* self) {
     if (PyCapsule_IsValid(self, Managed::name) == 0) return;

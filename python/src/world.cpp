@@ -26,21 +26,27 @@ std::shared_ptr<joined_world> join_elsewhere(std::function<world()> join, bool c
   };
   const auto shared = std::make_shared<result>();
   const auto body = [shared, join = std::move(join), compares] {
-    world made = join();
-    const std::lock_guard lock(shared->mutex);
-    if (shared->given_up) {
-      made.abort("joining was interrupted on PE " + std::to_string(made.my_pe()));
-      return;
+    const auto made = std::make_shared<joined_world>(join());
+    bool given_up = false;
+    {
+      const std::lock_guard lock(shared->mutex);
+      shared->joined = made;
+      given_up = shared->given_up;
     }
-    shared->joined = std::make_shared<joined_world>(std::move(made), compares);
+    if (given_up) return made->abort("joining was interrupted on PE " + std::to_string(made->get().my_pe()));
+    made->begin(compares);  // waits for the other PEs, and an abort ends the wait
   };
   if (on_main_thread()) {
     run_elsewhere(
         body,
         [shared](const std::string& how) {
-          const std::lock_guard lock(shared->mutex);
-          shared->given_up = true;
-          if (shared->joined) shared->joined->abort("joining was " + how);
+          std::shared_ptr<joined_world> made;
+          {
+            const std::lock_guard lock(shared->mutex);
+            shared->given_up = true;
+            made = shared->joined;
+          }
+          if (made) made->abort("joining was " + how);
         },
         true);
   } else {

@@ -43,3 +43,57 @@ with pgas.join() as world:
     assert operators._lent
 assert not operators._lent
 """).check()
+
+
+def test_threads_get_one_lent_memory_of_a_world(world, monkeypatch):
+    import threading
+    import time
+
+    world.zeros(1, like="torch")
+    from pgas import _torch_operators as operators
+
+    class Slow(operators.Staging):
+        def __init__(self, *arguments):
+            time.sleep(0.05)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(operators, "Staging", Slow)
+    operators.release(world._number)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(operators._staging_of(world))) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(found) == 8 and len(set(map(id, found))) == 1
+    operators.release(world._number)
+
+
+def test_memory_that_graphs_keep_is_less_than_what_is_lent_now(world, monkeypatch):
+    """A graph for each size, in ascending order. Only a GPU captures: the tensors say that they are on one."""
+    import torch
+
+    from pgas._staging import Staging
+
+    class OnGpu:
+        is_cuda, dtype = True, torch.float32
+
+        def __init__(self, count):
+            self.shape = (count,)
+
+        def numel(self):
+            return self.shape[0]
+
+    capturing = False
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: capturing)
+    lent = Staging(world, lambda count, x: torch.empty(count))
+    for count in range(1, 300):
+        capturing = False
+        with lent.section(None):
+            assert lent.lend(OnGpu(count), "in", "test").shape == (count,)
+        capturing = True
+        with lent.section(None):
+            again = lent.lend(OnGpu(count), "in", "test")
+        assert any(again.data_ptr() == kept.data_ptr() for kept in lent._in_graphs.values())
+        now = lent._tensors["in", torch.float32].numel()
+        assert sum(kept.numel() for kept in lent._in_graphs.values()) < 2 * now and now < 2 * count

@@ -1,5 +1,7 @@
 """How programs end: as planned, in the middle, killed, interrupted."""
 
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -190,6 +192,38 @@ def test_ctrl_c_ends_joining():
     assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in err
 
 
+@pytest.fixture
+def stops_after_joining(tmp_path):
+    """A library to be loaded before: the process never gets beyond the first call of the package in a world that it has joined."""
+    compiler = os.environ.get("TEST_CXX") or shutil.which("c++")
+    if not compiler:
+        pytest.skip("no compiler")
+    source, made = tmp_path / "stops.cpp", tmp_path / "stops.so"
+    source.write_text('#include <unistd.h>\nextern "C" void _ZNK4pgas4team13split_stridedEiiiRKNS_11team_configE() { for (;;) ::pause(); }\n')
+    subprocess.run([compiler, "-shared", "-fPIC", source, "-o", made], check=True)
+    return made
+
+
+def test_ctrl_c_ends_joining_beside_a_pe_that_stops_after_it(stops_after_joining):
+    code = "import sys, pgas\nid = sys.argv[2] if sys.argv[2:] else pgas.make_unique_id()\nprint(id, flush=True)\npgas.join(unique_id=id, rank=int(sys.argv[1]), size=2)"
+
+    def start(*words, **changes):
+        return subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(**changes))
+
+    with start("0") as first, start("1", first.stdout.readline().strip(), LD_PRELOAD=str(stops_after_joining)) as second:
+        try:
+            second.stdout.readline()
+            time.sleep(3)  # it joins
+            begin = time.monotonic()
+            first.send_signal(signal.SIGINT)
+            _, err = first.communicate(timeout=20)
+            assert time.monotonic() - begin < 3
+        finally:
+            first.kill()
+            second.kill()
+    assert first.returncode == -signal.SIGINT and "KeyboardInterrupt" in err, err
+
+
 def test_a_handler_that_does_not_raise_runs_and_the_wait_goes_on(launch):
     job = launch(2, """
 import os, signal, threading, time, pgas
@@ -288,6 +322,35 @@ with pgas.join() as world:
     while world.collect() == 0:
         assert time.monotonic() < end
 """, timeout=30).check()
+
+
+def test_dropping_a_stream_while_the_world_is_left_lets_other_threads_run(launch):
+    """The stream waits for what the last thread records; leaving gives up after two seconds, and waits for the stream then."""
+    job = launch(1, """
+import threading, time, pgas
+world = pgas.join()
+timeline, streams = pgas.Timeline(), [world.stream()]
+timeline._timeline.wait(streams[0].native, 1)
+threading.Timer(3, streams.clear).start()
+threading.Timer(4, lambda: timeline.record(1)).start()
+begin = time.monotonic()
+try:
+    world.leave()
+except pgas.Error as failed:
+    assert failed.code is pgas.Code.wait_timeout, failed
+assert 3 < time.monotonic() - begin < 8, time.monotonic() - begin
+print("left", flush=True)
+""", timeout=30, PGAS_JOIN_TIMEOUT="2s")
+    assert job.status == 0 and job.out == "left\n", job.out + job.err
+
+
+@pytest.mark.parametrize("call", ["world.all_reduce(x)", "world.broadcast(x)", "team.all_reduce(x)"])
+def test_a_pe_that_leaves_ends_a_collective_that_is_not_compared(launch, call):
+    """As on GPUs, where none is compared: by the word that waits on devices look at."""
+    code = LEAVES_EARLY.format(call=call, end="world.leave()").replace("world.barrier()", "team = world.team.split(0)")
+    job = launch(2, code, timeout=40, PGAS_CHECKS="0", PGAS_JOIN_TIMEOUT="3s")
+    assert job.status != 0 and job.seconds < 25, job.out + job.err
+    assert "PE 0 asymmetric_call 1" in job.out and "leaves the world while PE 0" in job.out, job.out + job.err
 
 
 STOPPED = """

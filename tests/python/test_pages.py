@@ -1,44 +1,46 @@
-"""The programs and commands on the pages about Python: each block is run as its page says, or is known to be no program of its own. A
-new block, or a changed one, has to be told here how it is run."""
+"""The programs and commands of README.md and of the pages about Python: each block is run as its page says, or is known to be no program of its
+own. A new block or command, or a changed one, has to be told here how it is run."""
 
+import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
 from conftest import environment, launcher, needs_interpreter_of_triton, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ["docs/python.md", "docs/python-kernels.md", "docs/torch.md", "docs/sharing.md"]
-
-
-def blocks(page, language):
-    """The blocks of a page in a language, in order."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
-
 
 # How each block is run: a test below has this name.
-PYTHON = {
-    "docs/python.md": ["first_program", "sharing_summary"],
-    "docs/python-kernels.md": ["triton_shift", "cupy_fragment", "numba_fragment"],
-    "docs/torch.md": ["first_torch_program", "triton_copy"],
-    "docs/sharing.md": ["exporter", "importer"],
+BLOCKS = {
+    "README.md": {"cpp": ["shift"], "sh": ["try_it"]},
+    "docs/python.md": {"sh": ["install", "ring_install", "ring_run", "ring_mps", "on_gpu"], "python": ["first_program", "ring", "sharing_summary"],
+                       "": ["ring_output"]},
+    "docs/python-kernels.md": {"python": ["triton_shift", "cupy_fragment", "numba_fragment"]},
+    "docs/torch.md": {"sh": ["install", "own_tests"], "python": ["first_torch_program", "triton_copy"]},
+    "docs/sharing.md": {"cpp": ["two_programs", "with_a_timeline", "on_another_gpu", "registered"], "python": ["exporter", "importer"]},
 }
-SHELL = {"docs/python.md": ["install", "on_gpu"], "docs/python-kernels.md": [], "docs/torch.md": ["install", "own_tests"], "docs/sharing.md": []}
 
 
-@pytest.mark.parametrize("page", PAGES)
+def blocks(page):
+    """The language and the text of each block of a page, in order."""
+    found = re.findall(r"^( *)```(\w*)\n(.*?)^ *```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    return [(language, textwrap.dedent(text)) for _, language, text in found]
+
+
+def block(page, language, name):
+    return [text for of, text in blocks(page) if of == language][BLOCKS[page][language].index(name)]
+
+
+@pytest.mark.parametrize("page", BLOCKS)
 def test_every_block_is_known_here(page):
-    assert len(blocks(page, "python")) == len(PYTHON[page]) and len(blocks(page, "sh")) == len(SHELL[page])
-    known = {"python", "sh", "cpp", ""}
-    assert set(re.findall(r"^```(\w*)$", (ROOT / page).read_text(), re.MULTILINE)) <= known
-
-
-def block(page, name):
-    return blocks(page, "python")[PYTHON[page].index(name)]
+    found = [language for language, _ in blocks(page)]
+    assert {language: found.count(language) for language in found} == {language: len(names) for language, names in BLOCKS[page].items()}
 
 
 @pytest.fixture
@@ -57,20 +59,20 @@ def program(tmp_path):
 @pytest.mark.parametrize("n", [1, 4])
 def test_first_program(program, n, heap):
     """Without a setting of the environment, too: on a machine with a GPU and on one without."""
-    text = block("docs/python.md", "first_program") + "    print(inbox.sum() // 1024 == world.n_pes * (world.n_pes - 1) // 2)\n"
+    text = block("docs/python.md", "python", "first_program") + "    print(inbox.sum() // 1024 == world.n_pes * (world.n_pes - 1) // 2)\n"
     job = run([*launcher(n)[:-1], sys.executable, "-W", "error", "-X", "dev", program(text)], timeout=120, PGAS_HEAP=heap).check()
     assert job.out == "True\n" * n
 
 
 def test_sharing_summary(program):
-    run([sys.executable, "-W", "error", program("import pgas\n" + block("docs/python.md", "sharing_summary") + "assert y.shape == x.shape\n")]).check()
+    run([sys.executable, "-W", "error", program("import pgas\n" + block("docs/python.md", "python", "sharing_summary") + "assert y.shape == x.shape\n")]).check()
 
 
 def test_exporter_and_importer(program, tmp_path):
     other = tmp_path / "importer.py"
-    other.write_text(block("docs/sharing.md", "importer"))
+    other.write_text(block("docs/sharing.md", "python", "importer"))
     python = [sys.executable, "-W", "error", "-X", "dev"]
-    with subprocess.Popen([*python, program(block("docs/sharing.md", "exporter"))], stdout=subprocess.PIPE, text=True, env=environment()) as exporter:
+    with subprocess.Popen([*python, program(block("docs/sharing.md", "python", "exporter"))], stdout=subprocess.PIPE, text=True, env=environment()) as exporter:
         tickets = exporter.stdout.readline().split()
         assert len(tickets) == 3
         assert run([*python, other, *tickets]).check().out == f"{exporter.pid}\n"
@@ -80,27 +82,28 @@ def test_exporter_and_importer(program, tmp_path):
 def test_triton_shift(program):
     pytest.importorskip("torch")
     needs_interpreter_of_triton()
-    text = block("docs/python-kernels.md", "triton_shift") + "    world.barrier(stream=None)\n    print(bool((inbox == (world.my_pe - 1) % world.n_pes).all()))\n"
+    text = block("docs/python-kernels.md", "python", "triton_shift") + "    world.barrier(stream=None)\n    print(bool((inbox == (world.my_pe - 1) % world.n_pes).all()))\n"
     assert run([*launcher(4), program(text)], timeout=120, TRITON_INTERPRET="1").check().out == "True\n" * 4
 
 
 @pytest.mark.parametrize("page, name", [("docs/python-kernels.md", "cupy_fragment"), ("docs/python-kernels.md", "numba_fragment"), ("docs/torch.md", "triton_copy")])
 def test_parts_of_programs_are_python(page, name):
     """They need a GPU; the examples cupy_kernel.py, numba_kernel.py and symm_mem_all_reduce.py are whole, and run in on_gpu.sh."""
-    compile(block(page, name), name, "exec")
+    compile(block(page, "python", name), name, "exec")
 
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_first_torch_program(program, n):
     pytest.importorskip("torch")
-    text = block("docs/torch.md", "first_torch_program") + "handle.barrier()\nprint(bool((y == (rank + 1) % n + 1).all()))\n"
-    assert run([*launcher(n), program(text)], timeout=120).check().out == "True\n" * n
+    text = block("docs/torch.md", "python", "first_torch_program") + "handle.barrier()\nprint(bool((y == (rank + 1) % n + 1).all()))\n"
+    assert run([*launcher(n), program(text)], timeout=300).check().out == "True\n" * n  # it may compile the backend
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/torch.md"])
-def test_install(page):
+@pytest.mark.parametrize("page, name", [("docs/python.md", "install"), ("docs/python.md", "ring_install"), ("docs/torch.md", "install")])
+def test_install(page, name):
     """The commands are those of `./run`, venv, pip and this package; python.setup and python.sdist run them for this machine."""
-    for line in blocks(page, "sh")[0].splitlines():
+    text = block(page, "sh", name)
+    for line in text.splitlines():
         line = line.split("#")[0].strip()
         for part in line.split("&&"):
             words = part.split()
@@ -108,7 +111,55 @@ def test_install(page):
             for word in words:
                 if word.endswith(".py"):
                     assert (ROOT / word).exists(), word
-    assert "pip install torch dist/" not in blocks(page, "sh")[0] and "pip install dist/" not in blocks(page, "sh")[0]  # pip refuses two wheels
+    assert "pip install torch dist/" not in text and "pip install dist/" not in text  # pip refuses two wheels
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+@pytest.mark.parametrize("line", [0, 1, "mpirun -n 2 env/bin/python ring.py"])
+def test_ring(tmp_path, line, gpu):
+    """The ring in Triton, by each of its commands: interpreted as the page says for machines without a GPU, and on one."""
+    pytest.importorskip("torch")
+    if gpu:
+        pytest.importorskip("triton", minversion="3.6")
+        if not os.path.exists("/dev/nvidiactl"):
+            pytest.skip("no GPU")
+    else:
+        needs_interpreter_of_triton()
+        assert "put `PGAS_HEAP=host TRITON_INTERPRET=1` before the command" in (ROOT / "docs/python.md").read_text()
+    (tmp_path / "ring.py").write_text(block("docs/python.md", "python", "ring"))
+    (tmp_path / "env").symlink_to(pathlib.Path(sys.executable).parents[1])
+    command = block("docs/python.md", "sh", "ring_run").splitlines()[line] if isinstance(line, int) else line
+    if command.split()[0] == "mpirun":
+        assert f"`{command}`" in (ROOT / "docs/python.md").read_text()
+        needs_mpirun()
+    for name in ("env/bin/pgasrun", "env/bin/torchrun"):
+        if command.startswith(name) and not (tmp_path / name).exists():
+            pytest.skip(f"no {name}")
+    settings = {"PGAS_HEAP": None} if gpu else {"PGAS_HEAP": "host", "TRITON_INTERPRET": "1"}
+    job = in_shell(command, tmp_path, **settings)
+    assert job.status == 0, job.out + job.err
+    assert sorted(job.out.splitlines()) == sorted(block("docs/python.md", "", "ring_output").splitlines())
+
+
+def in_shell(command, folder, **changes):
+    """The command of a page, in a folder."""
+    of_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+               "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return run(["sh", "-c", f"cd {shlex.quote(str(folder))} && {command}"], timeout=200, **of_root, **changes)
+
+
+def needs_mpirun():
+    if shutil.which("mpirun") is None:
+        pytest.skip("no mpirun")
+
+
+def test_ring_mps():
+    """The commands are those of tests/python/on_gpu.sh, which starts MPS where it is."""
+    lines = block("docs/python.md", "sh", "ring_mps").splitlines()
+    script = (ROOT / "tests/python/on_gpu.sh").read_text()
+    assert re.findall(r"(\w+)=", lines[0]) == ["CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"]
+    assert all(name in script for name in re.findall(r"(\w+)=", lines[0])) and lines[1].startswith("nvidia-cuda-mps-control -d") and "nvidia-cuda-mps-control -d" in script
+    assert re.search(r"echo quit( -t 10)? \|", script) and "echo quit | nvidia-cuda-mps-control" in lines[1]
 
 
 def test_the_wheel_for_this_python_is_chosen_among_several(tmp_path):
@@ -140,19 +191,242 @@ def make_wheel(dist, version, python):
 
 
 def test_on_gpu():
-    """The second block of docs/python.md: the script takes these words."""
-    command = blocks("docs/python.md", "sh")[SHELL["docs/python.md"].index("on_gpu")]
+    """The last block of docs/python.md: the script takes these words."""
+    command = block("docs/python.md", "sh", "on_gpu")
     assert (ROOT / "tests/python/on_gpu.sh").exists() and "tests/python/on_gpu.sh dist/" in command
     bash = shutil.which("bash")
     assert bash and subprocess.run([bash, "-n", ROOT / "tests/python/on_gpu.sh"]).returncode == 0
 
 
 def test_own_tests():
-    for line in blocks("docs/torch.md", "sh")[1].splitlines():
+    for line in block("docs/torch.md", "sh", "own_tests").splitlines():
         words = line.split()
         assert (ROOT / words[1]).exists() and {word for word in words if word.startswith("--")} <= {"--ranks", "--only", "--limit", "--backend"}
+
+
+# The whole programs. mypy finds no types in Triton, and kernels in Triton have none.
+TYPED = {("docs/python.md", "first_program"): "", ("docs/python.md", "ring"): "triton", ("docs/python.md", "sharing_summary"): "",
+         ("docs/python-kernels.md", "triton_shift"): "triton", ("docs/torch.md", "first_torch_program"): "torch", ("docs/sharing.md", "exporter"): "",
+         ("docs/sharing.md", "importer"): ""}
+
+
+@pytest.mark.parametrize("page, name", TYPED)
+def test_type_checkers_accept_the_programs(program, page, name):
+    """mypy --strict, and pyright or basedpyright where one of them is there."""
+    needs = TYPED[page, name]
+    if needs:
+        pytest.importorskip("torch")
+    text = block(page, "python", name)
+    file = program(text if "import pgas" in text else "import pgas\n" + text)
+    checkers = [each for each in ("pyright", "basedpyright") if (pathlib.Path(sys.executable).parent / each).exists()]
+    for checker in checkers[:1]:
+        (file.parent / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}')
+        job = run([pathlib.Path(sys.executable).parent / checker, "--pythonpath", sys.executable, "--project", file.parent, file], timeout=200)
+        assert "0 errors" in job.out or "error:" not in job.out, job.out + job.err  # it may find no Node.js
+    pytest.importorskip("mypy")
+    untyped = ["--disable-error-code=import-untyped", "--disable-error-code=no-untyped-def"] if needs == "triton" else []
+    job = run([sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--python-executable", sys.executable, *untyped, file], timeout=200)
+    assert job.status == 0, job.out + job.err
+
+
+def test_stubs_name_what_kernels_call():
+    """The functions of pgas.triton with their parameters, by both files: Triton need not be there."""
+    import ast
+
+    import pgas
+
+    def functions(name):
+        tree = ast.parse((pathlib.Path(pgas.__file__).parent / name).read_text())
+        return {each.name: [a.arg for a in each.args.args] for each in tree.body if isinstance(each, ast.FunctionDef) and not each.name.startswith("_")}
+
+    assert functions("triton.pyi") == functions("triton.py")
+    assert functions("numba.pyi").keys() - {"__getattr__"} <= functions("numba.py").keys()
 
 
 def test_arrays_of_numpy_mean_the_host_heap():
     code = "import numpy, pgas\nfor like in ('numpy', numpy):\n    with pgas.join(like=like) as world: print(world.device, world.zeros(2).dtype)"
     assert run([sys.executable, "-c", code], PGAS_HEAP=None, PGAS_BOOTSTRAP="singleton").check().out == "None float32\n" * 2
+
+
+# ---- C++ -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def build(tmp_path):
+    """build(text, name): compiles a program with the wheel, by nvcc where there is a GPU and a compiler for it; the command that runs it."""
+    compiler = os.environ.get("TEST_CXX") or shutil.which("c++")
+    if not compiler:
+        pytest.skip("no compiler of C++")
+    flags = run([pathlib.Path(sys.executable).parent / "pgas-config", "--cflags", "--libs"]).check().out.split()
+
+    def make(text, name="app", *, cuda=False):
+        source, made = tmp_path / f"{name}.cpp", tmp_path / name
+        source.write_text(text)
+        if cuda:
+            words = [nvcc(), "-x", "cu", "-std=c++20", "-arch=native" if on_gpu() else "-arch=sm_90", f"-ccbin={compiler}"]
+            run([*words, source, "-o", made, *("-Xlinker=" + flag.removeprefix("-Wl,") if flag.startswith("-Wl,") else flag for flag in flags)], timeout=240).check()
+        else:
+            run([compiler, "-std=c++20", source, "-o", made, *flags], timeout=200).check()
+        return made
+
+    return make
+
+
+def nvcc():
+    found = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    if not os.path.exists(found):
+        pytest.skip("no nvcc")
+    return found
+
+
+def on_gpu():
+    return os.path.exists("/dev/nvidiactl")
+
+
+# After the last line of the block: whether the row has come.
+SHIFTED = """  world.synchronize();
+  pgas::signal_t value = 0;
+  pgas::get(world, &value, arrived.data(), 1, world.my_pe());
+  std::printf("%d of %d: %d\\n", world.my_pe(), world.n_pes(), static_cast<int>(value));
+}
+"""
+
+
+@pytest.mark.parametrize("cuda", [False, True])
+def test_shift(build, cuda, tmp_path):
+    """The program of README.md as g++ compiles it, on the host heap, by each way to start a program; as nvcc does, on a GPU where one is."""
+    text = block("README.md", "cpp", "shift")
+    assert text.endswith("  world.synchronize();\n}\n")
+    build("#include <cstdio>\n" + text.removesuffix("  world.synchronize();\n}\n") + SHIFTED, cuda=cuda)
+    if cuda and not on_gpu():
+        return  # it compiles
+    heap = {"PGAS_HEAP": "cuda" if cuda else "host"}
+    path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    for command, n in (("pgasrun -n 4 ./app", 4), ("mpirun -n 4 ./app", 4), ("./app", 1)):
+        assert f"`{command}`" in (ROOT / "README.md").read_text()
+        if command.startswith("mpirun") and shutil.which("mpirun") is None:
+            continue
+        job = in_shell(command, tmp_path, PATH=path, **heap)
+        assert job.status == 0 and sorted(job.out.splitlines()) == [f"{pe} of {n}: 1" for pe in range(n)], command + job.out + job.err
+    by_hand = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29431", "WORLD_SIZE": "2", **heap}  # as torchrun sets them
+    jobs = [subprocess.Popen([tmp_path / "app"], stdout=subprocess.PIPE, text=True, env=environment(RANK=str(rank), **by_hand)) for rank in range(2)]
+    assert [each.communicate(timeout=60)[0] for each in jobs] == ["0 of 2: 1\n", "1 of 2: 1\n"]
+
+
+def columns(text):
+    """Two programs that stand beside one another: the lines of each."""
+    width = text.splitlines()[0].index("auto memory", 10) if "auto memory" in text.splitlines()[0][10:] else text.splitlines()[0].index("// another")
+    return [line[:width].rstrip() for line in text.splitlines()], [line[width:].rstrip() for line in text.splitlines()]
+
+
+# What the programs of docs/sharing.md leave out, for the host: a kernel is a function there.
+BESIDE = """
+#include <pgas/pgas.hpp>
+#include <pgas/shared_memory.hpp>
+#include <pgas/timeline.hpp>
+#include <cstdio>
+#include <cstring>
+#include <string>
+constexpr std::size_t bytes = 4096;
+void* const stream = nullptr;
+void publish(const std::string& a, const std::string& b = "-") {{ std::printf("%s %s\\n", a.c_str(), b.c_str()); std::fflush(stdout); }}
+void produce(void* at) {{ std::memset(at, 7, bytes); }}
+void consume(const void* at) {{
+  for (std::size_t i = 0; i < bytes; ++i) if (static_cast<const char*>(at)[i] != 7) std::exit(5);
+  std::puts("right");
+}}
+int main(int argc, char** argv) {{
+  const std::string ticket = argc > 1 ? argv[1] : "", other_ticket = argc > 2 ? argv[2] : "";
+{body}
+  if (argc == 1) static_cast<void>(std::getchar());
+}}
+"""
+
+
+def for_the_host(lines):
+    text = "\n".join("  " + line for line in lines if line.strip() != "...")
+    return BESIDE.format(body=re.sub(r"(\w+)<<<\.\.\., stream>>>", r"\1", re.sub(r"memory_place::gpu\(\d\)", "memory_place::host()", text)))
+
+
+@pytest.mark.parametrize("name", ["two_programs", "with_a_timeline"])
+def test_two_programs_of_cxx(build, name):
+    """On the host; tests/sharing runs their like on GPUs."""
+    one, another = columns(block("docs/sharing.md", "cpp", name))
+    exporter, importer = build(for_the_host(one), "exporter"), build(for_the_host(another), "importer")
+    with subprocess.Popen([exporter], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()) as process:
+        tickets = process.stdout.readline().split()
+        assert run([importer, *tickets]).check().out == "right\n"
+        process.communicate("\n", timeout=60)
+        assert process.returncode == 0
+    if name == "two_programs":
+        place = block("docs/sharing.md", "cpp", "on_another_gpu").splitlines()
+        assert [line.split("(")[0].split()[-1] for line in another if "open" in line] == [line.split("(")[0].split()[-1] for line in place if "open(" in line]
+        build(for_the_host(place), "here")  # the same with a place
+
+
+REGISTERED = """
+#include <pgas/pgas.hpp>
+#include <pgas/shared_memory.hpp>
+#include <cstdio>
+#include <vector>
+int main() {{
+  auto world = pgas::world::join();
+  const pgas::team& team = world.team();
+  const std::size_t count = 1 << 19, bytes = count * sizeof(float);
+  const int peer = (world.my_pe() + 1) % world.n_pes();
+  const std::vector<float> values(count, 1.0f + static_cast<float>(world.my_pe()));
+  const float* source = values.data();
+{body}
+}}
+"""
+
+
+def test_registered(build):
+    """On two PEs, on GPUs where they are."""
+    lines = block("docs/sharing.md", "cpp", "registered").splitlines()
+    put = next(i for i, line in enumerate(lines) if line.startswith("pgas::put("))
+    seen = ["world.barrier_all();", "float last = 0;", "pgas::get(world, &last, static_cast<float*>(shared.data()) + count - 1, 1, world.my_pe());",
+            'std::printf("%d has %g\\n", world.my_pe(), static_cast<double>(last));', "world.barrier_all();"]
+    made = build(REGISTERED.format(body="\n".join("  " + line for line in [*lines[:put + 1], *seen, *lines[put + 1:]])))
+    job = run([*launcher(2)[:-1], made], PGAS_HEAP=None).check()
+    assert sorted(job.out.splitlines()) == ["0 has 2", "1 has 1"]
+
+
+# ---- the commands of README.md ---------------------------------------------------------------------------------------
+
+# Those that other tests run: the file, and a part of it that shows it.
+ELSEWHERE = {
+    "./run build && cmake --install build/cuda --prefix DIR": ("tests/consumer/run.cmake", "--install ${BUILD} --prefix"),
+    "pkg-config --cflags --libs pgas": ("tests/consumer/run.cmake", "--cflags --libs pgas"),
+    "man pgas-perf": ("tests/tools/pages_test.py", "man"),
+    "mpirun -n 2 pgas-perf": ("tests/perf/CMakeLists.txt", "pgas-perf"),
+    "srun --mpi=pmix -n 4 ./app": ("tests/multi_pe/launchers/slurm.sh", "srun --mpi=pmix -n 4"),
+    "tests/perf/side_by_side/compare.py --pgas-build build/cuda --rounds 5 --results tests/perf/RESULTS.md": ("tests/perf/side_by_side/compare.py", '"--results"'),
+    "torchrun ...": ("tests/multi_pe/launchers/torchrun_test.py", "torchrun"),
+}
+# Those that run here.
+HERE = {"./run help": "demo", "pgasrun -n 4 ./app": None, "mpirun -n 4 ./app": None, "mpirun -n 4 pgas-doctor": "PE", "pgas-info --peers": "PE"}
+
+
+def test_every_command_of_the_readme_is_known_here():
+    text = re.sub(r"```.*?```", "", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    commands = re.findall(r"`((?:\./run|mpirun|srun|pgasrun|torchrun|cmake|man|pkg-config|tests/\S+|pgas-\w+)\s[^`]*)`", text)
+    assert {" ".join(command.split()) for command in commands} == ELSEWHERE.keys() | HERE.keys()
+    for file, words in ELSEWHERE.values():
+        assert words in (ROOT / file).read_text(), file
+
+
+@pytest.mark.parametrize("command", [command for command, words in HERE.items() if words])
+def test_commands_of_the_readme(command):
+    if command.startswith("mpirun"):
+        needs_mpirun()
+    job = in_shell(command, ROOT, PATH=f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}")
+    assert job.status == 0 and HERE[command] in job.out, job.out + job.err
+
+
+def test_try_it():
+    """`./run` has these commands. ./run demo is examples.06_halo_exchange, ./run test this suite."""
+    usage = run([ROOT / "run", "help"]).check().out
+    for line in block("README.md", "sh", "try_it").splitlines():
+        words = line.split("#")[0].split()
+        assert words[0] == "./run" and re.search(rf"^  {words[1]} ", usage, re.MULTILINE), line

@@ -346,3 +346,22 @@ def test_names_of_a_mapping_are_texts():
         with pytest.raises(TypeError, match="names of a mapping are texts"):
             pgas.share(wrong)
     assert list(pgas.open(pgas.share({"": x, "1": x}))) == ["", "1"]
+
+
+def test_a_stream_waits_for_a_timeline_and_takes_no_timeout(world):
+    timeline, stream, x = pgas.Timeline(), world.stream(), world.zeros(1, "int64")
+    begun = pgas.Timeline()
+    for call, words in ((lambda: timeline.wait(1, stream=stream, timeout=1.0), "wait_host"), (lambda: timeline.wait(1, stream=stream, timeout=0), "wait_host"),
+                        (lambda: world.wait_until(x, "==", 1, stream=stream, timeout=1.0), "PGAS_WAIT_TIMEOUT")):
+        with pytest.raises(ValueError, match=words):
+            call()
+    begun.record(1, stream=stream)
+    timeline.wait(1, stream=stream)
+    world.put(x, world.full(1, 7, "int64"), 0, stream=stream)
+    timeline.wait_host(0, timeout=1)
+    begun.wait(1, timeout=20)
+    time.sleep(0.1)
+    assert x[0] == 0
+    timeline.record(1)
+    stream.synchronize()
+    assert x[0] == 7

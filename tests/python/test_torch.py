@@ -82,15 +82,15 @@ def refused(call, words):
         assert said.code is pgas.Code.invalid_argument and words in str(said), said
     else:
         raise SystemExit("not refused")
-refused(pgas.torch.enable, "another world")
-refused(lambda: pgas.torch.enable(group=True), "another world")
+refused(pgas.torch.enable, "leave this call out")
+refused(lambda: pgas.torch.enable(group=True), "leave this call out")
 other = pgas.join(group=True)
-refused(lambda: pgas.torch.enable(other), "another world")
+refused(lambda: pgas.torch.enable(other), "pgas.torch.world() returns the world")
 other.leave()
 handle.barrier()
 assert (pgas.torch.all_reduce(x) == sum(range(world.n_pes))).all() and pgas.torch.world() is world
 world.leave()
-refused(pgas.torch.enable, "a world that was left")
+refused(pgas.torch.enable, "leave it at the end of the program")
 del world, other
 gc.collect()
 del x, handle
@@ -103,6 +103,52 @@ dist.destroy_process_group()
 def test_enabling_for_a_second_world_is_refused_and_the_first_goes_on(launch):
     job = launch(2, TWICE, timeout=120).check()
     assert job.out.count("is content") == 2
+
+
+LIVES = """
+import sys, torch, torch.distributed as dist, torch.distributed._symmetric_memory as symm_mem, pgas, pgas.torch
+world = pgas.torch.init_process_group()
+me, n = world.my_pe, world.n_pes
+x = symm_mem.empty(16, device="cpu")
+some = None
+for life in range(20):
+    if life:
+        dist.destroy_process_group()
+        rank = (n - 1 - me) if life % 2 else me  # the ranks of the same names are others
+        dist.init_process_group("gloo", init_method=f"file://{sys.argv[1]}/{life}", rank=rank, world_size=n)
+    rank = dist.get_rank()
+    handle = symm_mem.rendezvous(x, dist.group.WORLD)
+    assert (handle.rank, handle.world_size) == (rank, n), (life, handle.rank)
+    x.fill_(100 * life + rank)
+    handle.barrier()
+    for other in range(n):
+        assert (handle.get_buffer(other, (16,), x.dtype) == 100 * life + other).all(), (life, other)
+    handle.barrier()
+    for y in (x, torch.empty(8)):
+        y.fill_(rank)
+        assert (pgas.torch.broadcast(y, 1) == 1).all(), (life, y)
+    members = [life % n, (life + 1) % n]
+    before, some = some, dist.new_group(sorted(members))
+    if before not in (None, dist.GroupMember.NON_GROUP_MEMBER):
+        try:
+            pgas.torch.all_reduce(x, group=before)
+        except pgas.Error as said:
+            assert "was destroyed" in str(said), said
+        else:
+            raise SystemExit("a destroyed group was taken")
+    if rank in members:
+        y = torch.full((4,), 1.0 + rank)
+        assert (pgas.torch.all_reduce(y, group=some) == sum(1 + each for each in members)).all(), (life, y)
+        assert symm_mem.rendezvous(x, some).rank == sorted(members).index(rank)
+    del handle
+print("is content")
+dist.destroy_process_group()
+"""
+
+
+def test_a_name_of_a_destroyed_group_belongs_to_the_new_one(launch, tmp_path):
+    job = launch(3, LIVES, tmp_path, timeout=200).check()
+    assert job.out.count("is content") == 3
 
 
 def test_operators_of_nvshmem_name_the_backend(launch):

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "block.hpp"
 #include "group.hpp"
@@ -21,8 +22,8 @@ class backend {
  public:
   /// The one of this process. *Errors* not_joined before enable().
   [[nodiscard]] static backend& get();
-  /// Makes it for a world, or anew for another one. @param find adds the group of a name, which is collective over it
-  static void set(world& joined, std::function<void(const std::string&)> find);
+  /// Makes it for a world, or anew for another one. @param meet adds the group of a name, which is collective over it
+  static void set(world& joined, std::function<void(const std::string&)> meet);
 
   /// A buffer of a new block. Local. *Errors* invalid_argument for another device than the world's.
   [[nodiscard]] void* allocate(std::size_t bytes, int device, std::size_t pad_bytes,
@@ -37,19 +38,28 @@ class backend {
   /// The symmetric address of one that a group has met over. Local.
   [[nodiscard]] std::byte* alias(const void* address, const std::string& group);
 
+  /// Whether torch's group of this name now was added.
+  [[nodiscard]] bool knows(const std::string& name) { return find(name) != nullptr; }
   void add(std::shared_ptr<group> made, const std::string& name);
+  /// Forgets the groups that torch has destroyed, and their views of which no handle is left. Returns the slots that
+  /// are taken. Waits for the work of the GPU where it has to; while a stream is captured it forgets less. *Callers*
+  /// without the GIL.
+  [[nodiscard]] std::vector<std::size_t> retire_groups();
 
  private:
-  backend(world& joined, std::function<void(const std::string&)> find)
-      : world_(joined), find_(std::move(find)), blocks_(joined.device()) {}
+  backend(world& joined, std::function<void(const std::string&)> meet)
+      : world_(joined), meet_(std::move(meet)), blocks_(joined.device()) {}
+  /// The group of a name, where it is added, and torch's still.
+  [[nodiscard]] std::shared_ptr<group> find(const std::string& name);
   [[nodiscard]] std::shared_ptr<group> group_of(const std::string& name);
-  [[nodiscard]] std::shared_ptr<group_view> view_of(const block& of, const std::string& group);
+  [[nodiscard]] std::shared_ptr<group_view> view_of(const block& of, const group& by);
 
   world& world_;
-  std::function<void(const std::string&)> find_;
+  std::function<void(const std::string&)> meet_;
   block_table blocks_;
   std::mutex lock_;
   std::map<std::string, std::shared_ptr<group>> groups_;
+  std::vector<std::shared_ptr<group>> retired_;  ///< that have views still
 };
 
 }  // namespace pgas::torch_backend

@@ -57,17 +57,31 @@ void block_table::release_freed() {
     const std::lock_guard guard(lock_);
     if (freed_.empty()) return;
     if (device_ >= 0 && is_capturing(device_)) return;
-    const auto has_handle = [](const std::shared_ptr<block>& each) {
-      return std::any_of(each->views.begin(), each->views.end(),
-                         [](const auto& view) { return view.second.use_count() > 1; });
+    const auto in_use = [](const std::shared_ptr<block>& each) {
+      return each.use_count() > 1 || std::any_of(each->views.begin(), each->views.end(),
+                                                 [](const auto& view) { return view.second.use_count() > 1; });
     };
-    const auto first = std::partition(freed_.begin(), freed_.end(), has_handle);
+    const auto first = std::partition(freed_.begin(), freed_.end(), in_use);
     freed.assign(std::make_move_iterator(first), std::make_move_iterator(freed_.end()));
     freed_.erase(first, freed_.end());
   }
   if (freed.empty()) return;
   if (device_ >= 0) wait_for_gpu(device_);
   for (const std::shared_ptr<block>& each : freed) each->views.clear();
+}
+
+bool block_table::wait_for_work() const {
+  if (device_ < 0) return true;
+  if (is_capturing(device_)) return false;
+  wait_for_gpu(device_);
+  return true;
+}
+
+std::vector<std::shared_ptr<block>> block_table::all() {
+  const std::lock_guard guard(lock_);
+  std::vector<std::shared_ptr<block>> found;
+  for (const auto& [at, each] : blocks_) found.push_back(each);
+  return found;
 }
 
 std::optional<block_table::place> block_table::find(const void* address) {

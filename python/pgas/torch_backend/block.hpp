@@ -15,6 +15,7 @@
 
 namespace pgas::torch_backend {
 
+class group;
 class group_view;
 
 /// One allocation: the buffer, the signal pad of torch's kernels, and the words of this backend's barriers.
@@ -44,8 +45,8 @@ class block {
   /// The group that it was allocated for, if one was named.
   [[nodiscard]] const std::optional<std::string>& group() const { return group_; }
 
-  /// The views of it, by the names of groups. *Callers* hold the lock of the table.
-  std::map<std::string, std::shared_ptr<group_view>> views;
+  /// The views of it, by group. *Callers* hold the lock of the backend, or have taken the block out of the table.
+  std::map<const pgas::torch_backend::group*, std::shared_ptr<group_view>> views;
   /// Whether the pad has been zeroed: at the first rendezvous.
   bool zeroed = false;
 
@@ -80,6 +81,10 @@ class block_table {
   };
   /// The block in whose buffer an address lies. Nothing if there is none.
   [[nodiscard]] std::optional<place> find(const void* address);
+  /// All blocks but those that were freed. None of them is given back while the caller has it.
+  [[nodiscard]] std::vector<std::shared_ptr<block>> all();
+  /// Waits for the work of the GPU. False, at once, while a stream is captured.
+  [[nodiscard]] bool wait_for_work() const;
 
  private:
   int device_;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <utility>
 #include <vector>
 
@@ -13,15 +15,28 @@
 
 namespace pgas::torch_backend {
 
-/// The group. The team and the pages belong to Python, which keeps them until the world is left.
+/// The group. torch gives the names of destroyed groups to new ones, so a group is known by its object.
 class group {
  public:
-  group(std::string name, const team& members, std::size_t slot, std::vector<int> global_ranks,
-        std::vector<rendezvous_page*> pages)
-      : members_(members),
+  /// @param of torch's group of that name now
+  /// @param owner keeps the team and the pages
+  group(std::string name, const c10::intrusive_ptr<c10d::ProcessGroup>& of, const team& members, std::size_t slot,
+        std::vector<int> global_ranks, std::vector<rendezvous_page*> pages, std::shared_ptr<void> owner)
+      : process_group_(of),
+        members_(members),
         slot_(slot),
         global_ranks_(std::move(global_ranks)),
-        log_(std::move(name), members.my_pe(), std::move(pages)) {}
+        log_(std::move(name), members.my_pe(), std::move(pages)),
+        owner_(std::move(owner)) {}
+
+  /// Whether it was made for this group of torch, and not for another one of the same name.
+  [[nodiscard]] bool is_of(const c10::intrusive_ptr<c10d::ProcessGroup>& other) const {
+    return other.defined() &&
+           process_group_._unsafe_get_target() == other.get();  // held weakly, its address is no other
+  }
+  /// Whether torch has destroyed the group. *Callers* as of block::views.
+  [[nodiscard]] bool retired() const { return retired_; }
+  void retire() { retired_ = true; }
 
   [[nodiscard]] const team& members() const { return members_; }
   /// Which words of a block it uses: no two groups of a rank have the same.
@@ -34,11 +49,14 @@ class group {
   std::uint64_t allocations = 0;
 
  private:
+  c10::weak_intrusive_ptr<c10d::ProcessGroup> process_group_;
+  bool retired_ = false;
   const team& members_;
   std::size_t slot_;
   std::vector<int> global_ranks_;
   std::mutex mutex_;
   rendezvous_log log_;
+  std::shared_ptr<void> owner_;
 };
 
 }  // namespace pgas::torch_backend

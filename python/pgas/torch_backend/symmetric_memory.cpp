@@ -2,6 +2,7 @@
 #include <c10/core/Device.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
 #include <torch/csrc/distributed/c10d/symm_mem/SymmetricMemory.hpp>
 
 #include "backend_state.hpp"
@@ -135,12 +136,18 @@ void enable(std::uintptr_t world_address, const py::object& find_group, const py
 }
 
 void add_group(const std::string& name, std::uintptr_t members, std::size_t slot, std::vector<int> global_ranks,
-               const std::vector<std::uintptr_t>& pages) {
+               const std::vector<std::uintptr_t>& pages, py::object owner) {
   std::vector<rendezvous_page*> mapped;
   for (const std::uintptr_t each : pages) mapped.push_back(reinterpret_cast<rendezvous_page*>(each));
-  backend::get().add(std::make_shared<group>(name, *reinterpret_cast<const team*>(members), slot,
-                                             std::move(global_ranks), std::move(mapped)),
-                     name);
+  const std::shared_ptr<void> kept(owner.release().ptr(), [](void* object) {
+    if (symm::is_finalizing()) return;  // the interpreter may be gone
+    const py::gil_scoped_acquire lock;
+    Py_DECREF(static_cast<PyObject*>(object));
+  });
+  backend::get().add(
+      std::make_shared<group>(name, c10d::resolve_process_group(name), *reinterpret_cast<const team*>(members), slot,
+                              std::move(global_ranks), std::move(mapped), kept),
+      name);
 }
 
 }  // namespace
@@ -162,6 +169,11 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   using namespace pgas::torch_backend;
   m.def("enable", &enable);
   m.def("add_group", &add_group);
+  m.def("knows", [](const std::string& name) { return backend::get().knows(name); });
+  m.def("retire_groups", [] {
+    const without_gil free;
+    return backend::get().retire_groups();
+  });
   m.def("alias", [](std::uintptr_t address, const std::string& group) {
     return reinterpret_cast<std::uintptr_t>(backend::get().alias(reinterpret_cast<const void*>(address), group));
   });

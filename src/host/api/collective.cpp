@@ -135,6 +135,7 @@ void run(const team& of, const stream* on, bool compare, const collective_reques
   check_on_all(state, true, compare, asked);
   world.await_host_operations();
   const stream_handle own = state.stream();
+  const device_collective waiting(state.group(), name_of(request.what));
   state.enqueue_collective(request, own);
   world.synchronize(own);
 }

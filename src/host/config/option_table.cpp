@@ -62,7 +62,8 @@ constexpr std::array rows{
            .aliases = interface_aliases},
     option{.name = "PGAS_JOIN_TIMEOUT",
            .field = &config::join_timeout,
-           .help = "How long joining waits for the other PEs, and leaving for work on streams.",
+           .help = "How long joining waits for the other PEs, leaving for work on streams, and a collective that the "
+                   "host waits for, for a member that leaves instead.",
            .least = 1},
     option{.name = "PGAS_HEAP",
            .field = &config::heap,

@@ -244,17 +244,43 @@ std::vector<long_wait> control_plane_state::overdue_collectives(std::chrono::mil
   return found;
 }
 
+error control_plane_state::left_early(int leaver, int stayer, std::string_view doing) const {
+  return {code::asymmetric_call,
+          fmt::format(
+              "{} leaves the world while {} is in {}: all PEs must make the same collective calls before they leave",
+              describe(leaver), describe(stayer), doing),
+          leaver};
+}
+
+std::optional<int> control_plane_state::leaver_of(control_group::identity group) const {
+  const pending_collectives& of_all = groups.at(control_group::world);
+  for (const int pe : groups.at(group).members())
+    if (pe != me && of_all.leaves(pe)) return pe;
+  return std::nullopt;
+}
+
+void control_plane_state::check_leavers() {
+  std::optional<error> found;
+  {
+    const std::lock_guard lock(mutex);
+    if (failure) return;
+    const clock::time_point now = clock::now();
+    for (device_collective* const each : on_devices) {
+      const std::optional<int> leaver = leaver_of(each->group_);
+      if (!leaver)
+        each->leaves_since_.reset();
+      else if (!each->leaves_since_)
+        each->leaves_since_ = now;
+      else if (now >= *each->leaves_since_ + join_timeout)
+        found = left_early(*leaver, me, each->name_);
+    }
+  }
+  if (found) set_failure(*found, origin::here);
+}
+
 void control_plane_state::fail_mismatch(const pending_collectives::mismatch& other, collective call) {
-  const auto explain = [&](int leaver, int stayer, collective doing) {
-    return error(
-        code::asymmetric_call,
-        fmt::format(
-            "{} leaves the world while {} is in {}: all PEs must make the same collective calls before they leave",
-            describe(leaver), describe(stayer), name_of(doing)),
-        leaver);
-  };
-  if (is_end(other.call)) return set_failure(explain(other.pe, me, call), origin::here);
-  if (is_end(call)) return set_failure(explain(me, other.pe, other.call), origin::here);
+  if (is_end(other.call)) return set_failure(left_early(other.pe, me, name_of(call)), origin::here);
+  if (is_end(call)) return set_failure(left_early(me, other.pe, name_of(other.call)), origin::here);
   set_failure(
       error(code::asymmetric_call,
             fmt::format("{} is in {} while {} is in {}: all PEs must make the same collective calls in the same order",

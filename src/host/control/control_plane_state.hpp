@@ -87,6 +87,9 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   void on_process_end(const watched_process& one);
   /// Sends heartbeats to PEs of other hosts, and fails the world when one of them is silent for too long.
   void check_heartbeats();
+  /// Fails the world where a member of a collective on a device has been leaving for PGAS_JOIN_TIMEOUT. The reader
+  /// (control_collectives.cpp).
+  void check_leavers();
 
   // ---- questions (control_collectives.cpp)
 
@@ -104,6 +107,9 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   [[nodiscard]] bool on_this_host(int pe) const;
   [[nodiscard]] bool several_hosts() const;
+
+  /// A member of the group that waits in await_leave() or leave(). *Callers* hold the mutex.
+  [[nodiscard]] std::optional<int> leaver_of(control_group::identity group) const;
 
   [[nodiscard]] int n() const noexcept { return static_cast<int>(peers.size()); }
 
@@ -127,6 +133,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::condition_variable changed;
   std::map<control_group::identity, pending_collectives> groups;  ///< also groups that only other PEs have made so far
   std::optional<error> failure;
+  std::vector<device_collective*> on_devices;  ///< that threads of this PE wait for
   std::vector<bool> departed;
   std::vector<bool> ended;  ///< nothing more comes from this PE
   clock::time_point failed_at;
@@ -162,6 +169,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
                                                                            std::uint64_t sequence,
                                                                            collective call) const;
   void fail_mismatch(const pending_collectives::mismatch& other, collective call);
+  [[nodiscard]] error left_early(int leaver, int stayer, std::string_view doing) const;
   void fail_timeout(const pending_collectives& of, std::uint64_t sequence, bool joins);
 };
 

@@ -67,6 +67,10 @@ std::optional<clock::time_point> control_plane_state::next_wake() const {
   if (metrics) not_after(metrics->next_wake());
   if (several_hosts()) not_after(next_heartbeat);
   if (finish_until) not_after(*finish_until);
+  const std::lock_guard lock(mutex);
+  if (!failure)
+    for (const device_collective* const each : on_devices)
+      if (each->leaves_since_) not_after(*each->leaves_since_ + join_timeout);
   return next;
 }
 

@@ -63,6 +63,7 @@ void control_plane_state::run_reader() {
   while (guarded(*this, [this] { loop->run_once(next_wake()); })) {
     if (stopping.exchange(false)) finish_remote();
     guarded(*this, [this] { check_heartbeats(); });
+    guarded(*this, [this] { check_leavers(); });
     questions->check();
     if (metrics) metrics->check();
     if (finish_until && finished_remote()) return;
