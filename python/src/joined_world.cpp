@@ -99,7 +99,7 @@ void joined_world::release_held() noexcept {
 
 void joined_world::keep(team&& dropped) {
   const std::lock_guard lock(table_);
-  if (!left_) dropped_teams_.push_back(std::move(dropped));
+  if (everyone_) dropped_teams_.push_back(std::move(dropped));  // else leave() has taken them
 }
 
 std::pair<std::size_t, std::size_t> joined_world::allocations() {
@@ -234,19 +234,17 @@ std::optional<memory> joined_world::peer(std::uintptr_t from, std::size_t bytes,
 }
 
 void joined_world::leave() {
-  if (left_) return;
-  const std::lock_guard lock(collective_);
+  left_ = true;
+  const std::lock_guard alone(in_use_);
   std::vector<team> teams;
   std::vector<std::optional<stream>> streams;
   {
-    const std::lock_guard entries(table_);
-    left_ = true;
+    const std::lock_guard lock(table_);
     live_.clear();
     teams = std::move(dropped_teams_);
     teams.push_back(std::move(everyone_));
     for (dropped_stream& each : dropped_streams_) streams.push_back(std::exchange(each.on, std::nullopt));
   }
-  const std::lock_guard unused(in_use_);
   // Once the world was left, teams are destroyed without another PE.
   world_->leave();
 }

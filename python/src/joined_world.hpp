@@ -34,8 +34,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// The C++ world. *Errors* not_joined.
   [[nodiscard]] world& get();
   [[nodiscard]] bool left() const { return left_; }
-  /// While it is held the heap is not taken away. For threads that wait in steps, and that a thread that leaves does
-  /// not know of. *Errors* not_joined.
+  /// While the lock is held, leave() does not release the heap. *Callers* without the GIL. *Errors* not_joined.
   [[nodiscard]] std::shared_lock<std::shared_mutex> hold() {
     std::shared_lock held(in_use_);
     static_cast<void>(get());
@@ -47,8 +46,12 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   template <class Body>
   auto blocking(const Body& body) {
     static_cast<void>(get());
-    return interruptible(body,
-                         [this](const std::string& how) { world_->abort(how + " on PE " + std::to_string(my_pe_)); });
+    return interruptible(
+        [&] {
+          const auto held = hold();
+          return body();
+        },
+        [this](const std::string& how) { world_->abort(how + " on PE " + std::to_string(my_pe_)); });
   }
 
   /// Collective: an allocation, after memory that all PEs have dropped was freed. The text describes the call for
@@ -75,7 +78,9 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// Collective: waits for all PEs to come to their end. The world may be aborted meanwhile, while leave(), which is
   /// short then, takes apart what abort() uses. *Callers* without the GIL.
   void await_leave() { detail::await_leave(get()); }
-  /// Collective: leaves, after await_leave(). *Callers* without the GIL.
+  /// Calls that begin later throw not_joined. *Callers* with the GIL: no call that holds the GIL is in progress then.
+  void refuse_calls() noexcept { left_ = true; }
+  /// Collective: waits for calls in progress and leaves, after await_leave(). *Callers* without the GIL.
   void leave();
   /// world::abort().
   void abort(const std::string& reason) noexcept;
@@ -121,6 +126,17 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   };
   std::vector<dropped_stream> dropped_streams_;
   bool compares_ = false;
+};
+
+/// A call of the library by a thread of Python: the GIL is free, and leave() waits for the end of the call. *Callers*
+/// with the GIL. *Errors* not_joined.
+class library_call {
+ public:
+  explicit library_call(joined_world& of) : held_(of.hold()) {}
+
+ private:
+  gil_released free_;
+  std::shared_lock<std::shared_mutex> held_;
 };
 
 /// Joins without a thread of Python in between: as world::join(), but Ctrl-C returns at once.

@@ -34,6 +34,7 @@ class place {
     return nbi_ ? detail::nonblocking(w) : detail::blocking(w);
   }
   [[nodiscard]] const stream* on() const { return stream_.get(); }
+  [[nodiscard]] joined_world& of() const { return of_; }
 
  private:
   joined_world& of_;
@@ -54,7 +55,7 @@ detail::datatype datatype_of(const std::string& name) {
 }
 
 void copy_at(const place& where, bool get, address to, address from, std::size_t bytes, int pe) {
-  const gil_released free;
+  const library_call call(where.of());
   if (get)
     detail::get_bytes(where.target(), pointer(to), pointer(from), bytes, pe);
   else
@@ -108,7 +109,7 @@ void copy_strided(joined_world& of, bool get, address to, address from, const st
     form.from = dims.back().from;
     dims.pop_back();
   }
-  const gil_released free;
+  const library_call call(of);
   std::vector<std::int64_t> index(dims.size(), 0);
   for (;;) {
     std::int64_t to_offset = 0;
@@ -132,7 +133,7 @@ void copy_strided(joined_world& of, bool get, address to, address from, const st
 void store(joined_world& of, address to, const nb::bytes& value, int pe, nb::handle on) {
   const place where(of, on, false);
   const std::size_t bytes = value.size();
-  const gil_released free;
+  const library_call call(of);
   detail::store_bytes(where.target(), pointer(to), value.c_str(), bytes, bytes, pe);
 }
 
@@ -140,7 +141,7 @@ nb::bytes load(joined_world& of, address from, std::size_t bytes, int pe) {
   std::array<char, 16> value{};
   if (bytes > value.size()) throw nb::value_error("g: at most 16 bytes");
   {
-    const gil_released free;
+    const library_call call(of);
     detail::load_bytes(detail::blocking(of.get()), value.data(), pointer(from), bytes, pe);
   }
   return nb::bytes(value.data(), bytes);
@@ -149,7 +150,7 @@ nb::bytes load(joined_world& of, address from, std::size_t bytes, int pe) {
 void put_signal(joined_world& of, address to, address from, std::size_t bytes, address signal, std::uint64_t value,
                 bool add, int pe, nb::handle on, bool nbi) {
   const place where(of, on, nbi);
-  const gil_released free;
+  const library_call call(of);
   detail::put_signal_bytes(where.target(), pointer(to), pointer(from), bytes, static_cast<signal_t*>(pointer(signal)),
                            value, add ? signal_op::add : signal_op::set, pe);
 }
@@ -157,7 +158,7 @@ void put_signal(joined_world& of, address to, address from, std::size_t bytes, a
 void signal(joined_world& of, address word, std::uint64_t value, bool add, int pe, nb::handle on) {
   const place where(of, on, false);
   auto* const at = static_cast<signal_t*>(pointer(word));
-  const gil_released free;
+  const library_call call(of);
   world& w = of.get();
   if (where.on() == nullptr)
     add ? signal_add(w, at, value, pe) : signal_set(w, at, value, pe);
@@ -206,7 +207,7 @@ std::optional<std::uint64_t> atomic(joined_world& of, const std::string& name, c
   const place where(of, on, false);
   detail::atomic_op update = atomic_op_of(name, type, target, value, condition);
   update.fetches = fetches;
-  const gil_released free;
+  const library_call call(of);
   if (where.on() != nullptr) {
     detail::enqueue_update(where.target(), update, pointer(result), pe);
     return std::nullopt;
@@ -269,31 +270,30 @@ nb::object wait(joined_world& of, const std::string& type, address words, std::s
   const detail::which kind = which_of(which);
   std::vector<std::size_t> indices(kind == detail::which::some ? count : 0);
   world& w = of.get();
-  const auto test = [&] {
-    const auto held = of.hold();
-    return detail::test_words(w, described.set, kind, indices.empty() ? nullptr : indices.data());
-  };
   const bool idle =
       count == 0 || (!status.empty() && std::all_of(status.begin(), status.end(), [](int s) { return s != 0; }));
   const std::chrono::duration<double> limit =
       timeout >= 0 ? std::chrono::duration<double>(timeout) : std::chrono::duration<double>(w.settings().wait_timeout);
   const bool bounded = timeout >= 0 || limit.count() > 0;
   const bool interruptible_here = on_main_thread();
+  const std::uint64_t offset = w.context().offset(described.set.words);
   std::size_t found = 0;
   {
     const gil_released free;
     const auto begin = clock::now();
     auto looked = begin;
     for (unsigned pauses = 0;; ++pauses) {
-      found = test();
-      if (once || idle || is_met(kind, found)) break;
-      of.get().check();
+      {
+        const auto held = of.hold();
+        found = detail::test_words(w, described.set, kind, indices.empty() ? nullptr : indices.data());
+        if (once || idle || is_met(kind, found)) break;
+        w.check();
+      }
       const auto now = clock::now();
       if (bounded && now - begin > limit)
         throw error(code::wait_timeout,
                     "wait_until on PE " + std::to_string(w.my_pe()) + " gave up after " +
-                        std::to_string(limit.count()) + " s: the word at heap offset " +
-                        std::to_string(w.context().offset(described.set.words)) +
+                        std::to_string(limit.count()) + " s: the word at heap offset " + std::to_string(offset) +
                         " has not come to the value. Look for the PE that should have written it, or raise the limit "
                         "(timeout=, PGAS_WAIT_TIMEOUT)");
       if (interruptible_here && now - looked > std::chrono::milliseconds(20)) {
@@ -318,7 +318,7 @@ void wait_on_stream(joined_world& of, const std::string& type, address words, st
   if (described.set.values != nullptr) throw nb::value_error("a wait on a stream: one value for all words");
   const stream_argument where(of, on);
   if (where.get() == nullptr) throw nb::value_error("a wait on a stream: no stream");
-  const gil_released free;
+  const library_call call(of);
   detail::enqueue_wait(of.get(), *where.get(), described.set);
 }
 
@@ -337,7 +337,7 @@ void bind_operations(nb::class_<joined_world>& c) {
       .def(
           "signal_fetch",
           [](joined_world& of, address word) {
-            const gil_released free;
+            const library_call call(of);
             return signal_fetch(of.get(), static_cast<const signal_t*>(pointer(word)));
           },
           "word"_a)

@@ -124,7 +124,7 @@ collective_request request_for(const named_kind& kind, element_type elements, co
 
 void run(const python_team& of, const stream_argument& where, const collective_request& request) {
   if (where.get() != nullptr) {
-    const gil_released free;
+    const library_call call(of.of());
     detail::run_collective(of.get(), where.get(), request);
   } else {
     of.of().blocking([&] {
@@ -173,7 +173,7 @@ template <auto Blocking, auto Enqueued>
 void wait_for_members(const python_team& of, nb::handle on) {
   const stream_argument where(of.of(), on);
   if (where.get() != nullptr) {
-    const gil_released free;
+    const library_call call(of.of());
     Enqueued(of.get(), *where.get());
   } else {
     of.of().blocking([&] { Blocking(of.get()); });

@@ -241,6 +241,7 @@ void bind_world(nb::module_& m) {
                // leave() throws the failure of the world.
              }
              const auto leave = [&] {
+               of.refuse_calls();
                const gil_released free;
                of.leave();
              };

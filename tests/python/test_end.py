@@ -89,6 +89,31 @@ print("end", flush=True)
 """
 
 
+def test_leaving_waits_for_the_calls_of_other_threads(launch):
+    launch(1, """
+import threading, pgas
+for _ in range(200):
+    world = pgas.join()
+    x, word = world.zeros(1 << 16), world.zeros(1, "int64")
+    started = threading.Barrier(5)
+    def work(call):
+        started.wait()
+        try:
+            while True:
+                call()
+        except pgas.Error as failed:
+            assert failed.code is pgas.Code.not_joined, failed
+    calls = [lambda: world.p(x[:1], 1.0, 0), lambda: world.atomic_fetch_add(word, 0, 0), lambda: world.put(x, x, 0), lambda: world.g(x[:1], 0)]
+    threads = [threading.Thread(target=work, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    started.wait()
+    world.leave()
+    for thread in threads:
+        thread.join()
+""", timeout=60).check()
+
+
 @pytest.mark.parametrize("end", ["", "world.leave(); time.sleep(0.3)", "sys.exit(0)"])
 @pytest.mark.parametrize("work", [
     "once(lambda: world.wait_until(word, '>=', 1))", "once(lambda: world.wait_until_any(word, '>=', 1))", "once(lambda: timeline.wait(5))",
