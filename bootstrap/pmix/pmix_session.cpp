@@ -60,11 +60,18 @@ void look_up(void* handle, const char* name, Function& function) {
   look_up(handle, "PMIx_Get", library.get);
   look_up(handle, "PMIx_Abort", library.abort);
   look_up(handle, "PMIx_Error_string", library.error_string);
+  look_up(handle, "PMIx_Query_info_nb", library.query);
   library.version = version_of(handle);
   return library;
 }
 
 constexpr milliseconds time_to_finalize{5'000};
+
+/// How often a process that waits for others asks its server whether these still run. The server of mpirun sends no
+/// event when one has ended, and ends a fence only where that one's connection was closed after the fence had begun.
+constexpr milliseconds between_looks{400};
+/// A server that needs longer to answer does not end a fence either.
+constexpr milliseconds time_to_tell{200};
 
 [[nodiscard]] pmix_info_t info(std::string_view key) {
   pmix_info_t one{};
@@ -126,6 +133,54 @@ void fence_done(pmix_status_t status, void* context) {
   const std::lock_guard lock{(*state)->mutex};
   (*state)->status = status;
   (*state)->changed.notify_all();
+}
+
+/// A question for the server's table of the processes of this host, and the answer, which may come after the wait has
+/// ended.
+struct table_state {
+  explicit table_state(const char* of) : job{of} {}
+
+  std::string job;
+  std::string key = PMIX_QUERY_LOCAL_PROC_TABLE;
+  std::array<char*, 2> keys{key.data(), nullptr};
+  pmix_info_t qualifier = [this] {
+    pmix_info_t one = info(PMIX_NSPACE);
+    one.value.type = PMIX_STRING;
+    one.value.data.string = job.data();
+    return one;
+  }();
+  pmix_query_t query{keys.data(), &qualifier, 1};
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<pmix_status_t> status;
+  std::vector<int> ended;
+};
+
+void add_ended(const pmix_proc_info_t& process, std::vector<int>& ended) {
+  if (process.state >= PMIX_PROC_STATE_TERMINATED) ended.push_back(static_cast<int>(process.proc.rank));
+}
+
+void table_told(pmix_status_t status, pmix_info_t* answers, std::size_t count, void* context,
+                pmix_release_cbfunc_t release, void* released) {
+  const std::unique_ptr<std::shared_ptr<table_state>> state{static_cast<std::shared_ptr<table_state>*>(context)};
+  {
+    const std::lock_guard lock{(*state)->mutex};
+    for (std::size_t i = 0; i < count; ++i) {
+      if (answers[i].value.type != PMIX_DATA_ARRAY || answers[i].value.data.darray == nullptr) continue;
+      const pmix_data_array_t& table = *answers[i].value.data.darray;
+      for (std::size_t row = 0; row < table.size; ++row) {
+        if (table.type == PMIX_PROC_INFO) {
+          add_ended(static_cast<const pmix_proc_info_t*>(table.array)[row], (*state)->ended);
+        } else if (table.type == PMIX_INFO) {  // as Open MPI 4 has it
+          const pmix_value_t& value = static_cast<const pmix_info_t*>(table.array)[row].value;
+          if (value.type == PMIX_PROC_INFO) add_ended(*value.data.pinfo, (*state)->ended);
+        }
+      }
+    }
+    (*state)->status = status;
+    (*state)->changed.notify_all();
+  }
+  if (release != nullptr) release(released);
 }
 
 }  // namespace
@@ -211,10 +266,15 @@ std::vector<blob> pmix_session::exchange(const std::string& key, std::span<const
   // Where two worlds are at work at once, the fence may have been one that other processes made for the other world. So
   // it is the arrival of everyone's contribution, not the end of the fence, that ends the exchange.
   std::vector<blob> parts(static_cast<std::size_t>(size_));
+  auto next_look = detail::clock::now() + between_looks;
   for (int from = 0; from < size_; ++from) {
     auto part = look_up(from, key, false);
     while (!part) {
       if (limit.expired()) throw timed_out(key);
+      if (detail::clock::now() >= next_look) {
+        check_ended(key);
+        next_look = detail::clock::now() + between_looks;
+      }
       std::this_thread::sleep_for(milliseconds{2});
       part = look_up(from, key, true);
     }
@@ -251,8 +311,14 @@ void pmix_session::fence(const std::string& key, const deadline& limit) const {
   (void)context.release();  // the callback's now
 
   std::unique_lock lock{state->mutex};
-  const bool done = state->changed.wait_until(lock, limit.at(), [&] { return state->status.has_value(); });
-  if (!done || *state->status == PMIX_ERR_TIMEOUT) {
+  const auto done = [&] { return state->status.has_value(); };
+  while (!state->changed.wait_until(lock, std::min(limit.at(), detail::clock::now() + between_looks), done)) {
+    lock.unlock();
+    if (limit.expired()) throw timed_out(key);
+    check_ended(key);
+    lock.lock();
+  }
+  if (*state->status == PMIX_ERR_TIMEOUT) {
     lock.unlock();
     throw timed_out(key);
   }
@@ -301,6 +367,35 @@ std::vector<int> pmix_session::missing(const std::string& key) const {
       ranks.push_back(rank);
   }
   return ranks;
+}
+
+std::vector<int> pmix_session::ended_here() const {
+  if (!tells_ends_) return {};
+  const auto state = std::make_shared<table_state>(self_.nspace);
+  auto context = std::make_unique<std::shared_ptr<table_state>>(state);
+  const auto asked = [&] {
+    const std::lock_guard lock{calls_};
+    return library_.query(&state->query, 1, table_told, context.get());
+  }();
+  if (asked == PMIX_SUCCESS) (void)context.release();  // the callback's now
+  std::unique_lock lock{state->mutex};
+  const auto told = [&] { return state->status.has_value(); };
+  if (asked == PMIX_SUCCESS && !state->changed.wait_for(lock, time_to_tell, told)) return {};
+  tells_ends_ = asked == PMIX_SUCCESS && *state->status == PMIX_SUCCESS;
+  return tells_ends_ ? state->ended : std::vector<int>();
+}
+
+void pmix_session::check_ended(const std::string& key) const {
+  std::vector<int> ranks = ended_here();
+  std::erase_if(ranks, [&](int rank) { return look_up(rank, key, true).has_value(); });
+  if (ranks.empty()) return;
+  std::ranges::sort(ranks);
+  throw error{
+      code::peer_lost,
+      fmt::format("{} ended before the exchange '{}', which all processes of the job have to come to; the output "
+                  "of these processes and the launcher's say why",
+                  name_ranks(ranks, size_), key),
+      ranks.front()};
 }
 
 error pmix_session::timed_out(const std::string& key) const {

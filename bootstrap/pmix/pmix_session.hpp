@@ -8,6 +8,7 @@
 
 #include <pmix.h>
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@ struct pmix_library {
   decltype(&PMIx_Get) get;
   decltype(&PMIx_Abort) abort;
   decltype(&PMIx_Error_string) error_string;
+  decltype(&PMIx_Query_info_nb) query;
   std::string version;  ///< "PMIx 4.2.2"
 
   /// Loads the library at the first call and keeps it for good: its threads and exit handlers may outlive any world.
@@ -70,6 +72,10 @@ class pmix_session {
   /// Ranks that are not known to have published. The server of this host knows the publications of its own processes;
   /// of other hosts it knows nothing before the end of the fence.
   [[nodiscard]] std::vector<int> missing(const std::string& key) const;
+  /// Ranks of this host whose processes have ended, as far as the server tells.
+  [[nodiscard]] std::vector<int> ended_here() const;
+  /// Throws peer_lost where one of them has not published.
+  void check_ended(const std::string& key) const;
   [[nodiscard]] error timed_out(const std::string& key) const;
   [[nodiscard]] error given_up(const std::string& key, pmix_status_t status) const;
   [[nodiscard]] error failed(code why, std::string_view what, pmix_status_t status) const;
@@ -82,6 +88,7 @@ class pmix_session {
   /// One call into the library at a time: PMIx 5.0.1 has been seen to crash when threads look things up at once. None
   /// of the calls under it waits for other processes.
   mutable std::mutex calls_;
+  mutable std::atomic<bool> tells_ends_{true};  ///< false once the server has refused to tell who has ended
 };
 
 }  // namespace pgas::boot

@@ -91,7 +91,8 @@ class PGAS_API world {
 
   /// Collective: waits for all PEs, and for the work on the streams that the program has made in this world, then
   /// releases all resources. Does nothing the second time. *Errors* asymmetric_call where a PE is in another collective
-  /// call; wait_timeout where that work lasts for PGAS_JOIN_TIMEOUT after all PEs have come, which fails the world.
+  /// call; wait_timeout where that work lasts for PGAS_JOIN_TIMEOUT after all PEs have come, or where PGAS_WAIT_TIMEOUT
+  /// is set and a PE does not come in that time, or does not go on in both times together. It fails the world.
   void leave();
   /// Aborts the world on all PEs: waits end, and every later call on any PE throws code::aborted with this reason. Then
   /// bootstrap::abort() reports the failure to the launcher, which ends the job: pgasrun after its --grace-period.

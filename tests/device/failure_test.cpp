@@ -1,5 +1,7 @@
 // How operations give up: the abort word and the deadline end every kind of wait, checks catch bad arguments, and the
 // record says what happened. A thread that gives up ends alone, or with its group; the GPU stays usable.
+#include <limits>
+
 #include "harness.hpp"
 #include "try_barrier.hpp"
 
@@ -314,6 +316,51 @@ TEST(failure, checks_let_good_arguments_pass) {
   for (const operation what : checked) pes.run({1, 2}, bad_call{good.offset, options.heap_bytes, what, fault::none});
   pes.run({1, 2}, bad_call{options.heap_bytes - 32, options.heap_bytes, operation::put, fault::none});  // the very end
   for (int pe = 0; pe < 2; ++pe) EXPECT_EQ(pes.control(pe).record.complete, 0u);
+}
+
+/// One operation by one thread of PE 0, the only member of a team whose numbers are far apart, with a number that the
+/// team's arithmetic has no room for.
+struct far_call {
+  sym<std::uint64_t> words;
+  operation what;
+  std::int32_t number;
+  bool looked_up;  ///< the PE, before the call
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& world) const {
+    if (world.my_pe() != 0 || block.thread_rank() != 0) return;
+    team_view far = world.team();
+    far.start_ = 0;
+    far.stride_ = 2;
+    far.n_pes_ = 1;
+    context ctx = world;
+    detail::set_team(ctx, far);
+    ctx.copy_ = &ctx;
+    const pe_or_peer pe = looked_up ? pe_or_peer(ctx.peer(number)) : pe_or_peer(number);
+    std::uint64_t* const w = words.at(ctx);
+    std::uint64_t local[2] = {1, 2};
+    switch (what) {
+      case operation::put: put(ctx, w, local, 2, pe); break;
+      case operation::get: get(ctx, local, w, 2, pe); break;
+      case operation::p: p(ctx, w, 1, pe); break;
+      case operation::put_signal: put_signal(ctx, w, local, 1, w + 1, 1, signal_op::set, pe); break;
+      default: atomic_inc(ctx, w, pe); break;
+    }
+  }
+};
+
+TEST(failure, checks_catch_a_pe_of_any_number) {
+  for (const std::int32_t number : {std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min()})
+    for (const bool looked_up : {false, true})
+      for (const operation what :
+           {operation::put, operation::get, operation::p, operation::put_signal, operation::atomic_add}) {
+        pe_set pes(2, {.checks = true});
+        const auto gave_up = pes.run_out({1, 1}, far_call{pes.allocate<std::uint64_t>(8), what, number, looked_up});
+        EXPECT_TRUE(gave_up[0]);
+        const detail::failure_record r = record_of(pes, 0);
+        EXPECT_EQ(r.why, failure::pe_out_of_range);
+        EXPECT_EQ(r.pe, number);
+      }
 }
 
 /// One thread of a block gives up while the others wait for it.

@@ -28,6 +28,7 @@ namespace {
 std::string way;
 int my_number = -1;
 int report = -1;
+bool dies_here = false;
 std::string last_step;  // at which the victim dies while joining
 int steps_left = -1;    // that are called the same
 
@@ -64,7 +65,11 @@ void die(const char* step) {
 }
 
 void count_join_step(const char* step) {
-  if (step == last_step && steps_left-- == 0) die(step);
+  if (step != last_step || steps_left-- != 0) return;
+  if (dies_here)
+    die(step);
+  else
+    say("came", step);  // whoever comes after the death can't be told before
 }
 
 /// What launchers call this process before it has joined.
@@ -147,8 +152,9 @@ int main(int argc, char** argv) {
   report = open(argv[4], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   my_number = number_before_joining();
   // Launchers that end the others at once would leave the question open what these were told.
-  if (my_number != victim) signal(SIGTERM, SIG_IGN);
-  if (step.rfind("join:", 0) == 0 && my_number == victim) {
+  dies_here = my_number == victim;
+  if (!dies_here) signal(SIGTERM, SIG_IGN);
+  if (step.rfind("join:", 0) == 0) {
     const std::size_t colon = step.rfind(':');
     last_step = step.substr(5, colon - 5);
     steps_left = std::atoi(step.c_str() + colon + 1);

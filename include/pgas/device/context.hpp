@@ -66,7 +66,7 @@ class context {
   template <class T>
   [[nodiscard]] PGAS_FN T* remote(T* local, pe_or_peer pe) const {
     if (pe.is_found()) return moved_by(local, pe.distance());
-    std::int32_t slots = pe.pe() * team_.stride_ + bias_;
+    std::int32_t slots = slots_in_row(pe.pe());
     if ((flags_ & (detail::slow_path::list | detail::slow_path::proxy)) != 0) PGAS_UNLIKELY {
       slots = listed_slots(pe.pe());
       if (slots < detail::routes::proxied / 2) PGAS_UNLIKELY
@@ -79,7 +79,7 @@ class context {
   [[nodiscard]] PGAS_FN pgas::peer peer(std::int32_t pe) const {
     pgas::peer found;
     found.pe_ = pe;
-    std::int32_t slots = pe * team_.stride_ + bias_;
+    std::int32_t slots = slots_in_row(pe);
     if (flags_ != 0) PGAS_UNLIKELY {
       if (!checks()) slots = listed_slots(pe);  // with checks `pe` may be any number
       found.slow_ = checks() || slots < detail::routes::proxied / 2 ? 1 : 0;
@@ -122,7 +122,7 @@ class context {
     if (pe.is_found()) return direct(*this, moved_by(local, pe.distance()));
     if (pe.is_slow() || flags_ != 0) PGAS_UNLIKELY
       return slow_path_call(copy_, local, pe.pe(), check, direct, proxied);
-    return direct(*this, moved(local, pe.pe() * team_.stride_ + bias_));
+    return direct(*this, moved(local, slots_in_row(pe.pe())));
   }
   /// The same for operations that return nothing and whose direct form is long. The direct form is in line only. The
   /// arguments of check() and proxied() are passed out of line in memory.
@@ -130,7 +130,7 @@ class context {
   PGAS_FN void by_long_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     std::uintptr_t distance = pe.distance();
     if (!pe.is_found()) {
-      distance = distance_of(pe.pe() * team_.stride_ + bias_);
+      distance = distance_of(slots_in_row(pe.pe()));
       if (pe.is_slow() || flags_ != 0) PGAS_UNLIKELY {
         slow_operation<Check, Proxied> slow{copy_, 0, pe.pe(), check, proxied};
         if (!find_route(&slow)) return;
@@ -177,6 +177,12 @@ class context {
   const context* copy_ = nullptr;  ///< the same in memory, for code out of line: a pointer costs its caller little
 
  private:
+  /// Slots from this PE's to that of PE `pe`, where slots lie in a row. Before the check `pe` may be any number, and
+  /// signed arithmetic would overflow.
+  [[nodiscard]] PGAS_HD std::int32_t slots_in_row(std::int32_t pe) const {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(pe) * static_cast<std::uint32_t>(team_.stride_) +
+                                     static_cast<std::uint32_t>(bias_));
+  }
   [[nodiscard]] PGAS_FN std::int32_t listed_slots(std::int32_t pe) const {
     return detail::listed_slots(routes_, team_.members_, team_.start_, team_.stride_, pe, world_pe_);
   }

@@ -62,8 +62,9 @@ constexpr std::array rows{
            .aliases = interface_aliases},
     option{.name = "PGAS_JOIN_TIMEOUT",
            .field = &config::join_timeout,
-           .help = "How long joining waits for the other PEs, leaving for work on streams, and a collective that the "
-                   "host waits for, for a member that leaves instead.",
+           .help = "How long joining waits for the other PEs. In leaving, how long the streams of a PE may work once "
+                   "all PEs have come; PEs without such work wait for this time and PGAS_WAIT_TIMEOUT together. "
+                   "Also how long a collective that the host waits for continues after a member has left instead.",
            .least = 1},
     option{.name = "PGAS_HEAP",
            .field = &config::heap,
@@ -131,13 +132,13 @@ constexpr std::array rows{
     option{.name = "PGAS_WAIT_TIMEOUT",
            .field = &config::wait_timeout,
            .help = "How long a wait inside a kernel or on the host may last before it fails and reports the awaited "
-                   "condition. 0: no limit, or 60 s with PGAS_CHECKS."},
+                   "condition; in leaving, the wait until all PEs have come. 0: no limit, or 60 s with PGAS_CHECKS."},
     option{.name = "PGAS_WAIT_WARNING",
            .field = &config::wait_warning,
            .help = "How long a wait for other PEs may last before the library logs a warning. Each wait gets one. The "
-                   "warning says what waits, since when, and which PE is the cause. The wait goes on. If "
-                   "PGAS_WAIT_TIMEOUT is 10 s or more and half of it is shorter than this time, the warning comes "
-                   "after that half. 0: no warning."},
+                   "warning says what waits, since when, which PE is the cause, and what ends the wait. If the limit "
+                   "of the wait (PGAS_JOIN_TIMEOUT while joining, then PGAS_WAIT_TIMEOUT) is 10 s or more and half of "
+                   "it is shorter than this time, the warning comes after that half. 0: no warning."},
     option{.name = "PGAS_DEFAULT_STREAM_WAIT",
            .field = &config::default_stream_wait,
            .help = "How long host-called barriers, syncs, allocations and frees of nvshmem.h wait for work on "

@@ -130,9 +130,9 @@ std::vector<contribution> control_plane_state::gather(control_group::identity gr
     // The own contribution may be the last one.
     if (under_way->all_leave(sequence)) departed.assign(departed.size(), true);
   }
-  const bool joins = joining.load(std::memory_order_relaxed);
-  if (joins) join_step("exchange");
-  const std::chrono::milliseconds limit = joins ? join_timeout : wait_timeout;
+  const stage now = reached.load(std::memory_order_relaxed);
+  if (now == stage::joining) join_step("exchange");
+  const std::chrono::milliseconds limit = limit_at(now);
   std::optional<clock::time_point> deadline;
   if (limit.count() > 0) deadline = clock::now() + limit;
   control_header header;
@@ -157,7 +157,7 @@ std::vector<contribution> control_plane_state::gather(control_group::identity gr
       next = failed_at + drain_timeout;
     } else if (deadline && clock::now() >= *deadline) {
       lock.unlock();
-      fail_timeout(*under_way, sequence, joins);
+      fail_timeout(*under_way, sequence, now);
       lock.lock();
       continue;
     }
@@ -172,6 +172,12 @@ std::vector<contribution> control_plane_state::gather(control_group::identity gr
   lock.lock();
   changed.wait(lock, [this] { return failed.load(); });  // an earlier failure may still be on its way to the callback
   throw error(*failure);
+}
+
+std::chrono::milliseconds control_plane_state::limit_at(stage now) const noexcept {
+  if (now == stage::joining) return join_timeout;
+  // The streams of a PE may work for PGAS_JOIN_TIMEOUT. That PE says so before the others give it up.
+  return now == stage::leaving && wait_timeout.count() > 0 ? join_timeout + wait_timeout : wait_timeout;
 }
 
 std::optional<pending_collectives::mismatch> control_plane_state::find_mismatch(const pending_collectives& of,
@@ -289,7 +295,7 @@ void control_plane_state::fail_mismatch(const pending_collectives::mismatch& oth
       origin::here);
 }
 
-void control_plane_state::fail_timeout(const pending_collectives& of, std::uint64_t sequence, bool joins) {
+void control_plane_state::fail_timeout(const pending_collectives& of, std::uint64_t sequence, stage now) {
   std::string names;
   int first = -1;
   {
@@ -300,7 +306,7 @@ void control_plane_state::fail_timeout(const pending_collectives& of, std::uint6
     }
   }
   if (first < 0) return;  // the last contribution has just arrived
-  if (joins)
+  if (now == stage::joining)
     return set_failure(
         error(code::bootstrap_timeout,
               fmt::format("{} waited {} ms while joining for {}: are those processes stopped, or busy with "
@@ -309,16 +315,21 @@ void control_plane_state::fail_timeout(const pending_collectives& of, std::uint6
               first),
         origin::here);
   set_failure(
-      error(
-          code::wait_timeout,
-          fmt::format("{} waited {} ms in a collective call for {}: PGAS_WAIT_TIMEOUT sets the limit, 0 waits for ever",
+      error(code::wait_timeout,
+            now == stage::leaving
+                ? fmt::format("all PEs leave the world, and {} waited {} ms for {}: are those processes stopped? "
+                              "PGAS_JOIN_TIMEOUT, for work on streams, and PGAS_WAIT_TIMEOUT set the limit together",
+                              describe(me), limit_at(now).count(), names)
+                : fmt::format(
+                      "{} waited {} ms in a collective call for {}: PGAS_WAIT_TIMEOUT sets the limit, 0 waits for ever",
                       describe(me), wait_timeout.count(), names),
-          first),
+            first),
       origin::here);
 }
 
 void control_plane_state::await_leave() {
   static_cast<void>(gather(control_group::world, collective::await_leave, {}, {}));
+  reached = stage::leaving;
 }
 
 void control_plane_state::leave() {

@@ -51,7 +51,7 @@ control_plane::control_plane(std::shared_ptr<control_plane_state> state)
     : control_group(state, control_group::world, all_pes(state->n())), state_(std::move(state)) {}
 control_plane::~control_plane() = default;
 
-void control_plane::joined() noexcept { state_->joining = false; }
+void control_plane::joined() noexcept { state_->reached = control_plane_state::stage::joined; }
 void control_plane::await_leave() { state_->await_leave(); }
 void control_plane::leave() { state_->leave(); }
 

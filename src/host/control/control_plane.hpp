@@ -57,7 +57,8 @@ class control_plane final : public control_group {
   /// thread calls it.
   void set_metrics_source(metrics_source source);
   /// Collective, before leave(): returns when all PEs have come to their end. A PE that makes another collective call
-  /// then is an error for all. *Errors* asymmetric_call.
+  /// then is an error for all. Where PGAS_WAIT_TIMEOUT is set, later collectives wait for PGAS_JOIN_TIMEOUT longer: a
+  /// PE comes to them when its streams are done. *Errors* asymmetric_call.
   void await_leave();
   /// Collective, the last call: after it, the departure of the others is no failure.
   void leave();

@@ -34,6 +34,9 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   /// Where a failure was detected. That PE logs it as an error and sends it to all others.
   enum class origin { here, peer };
 
+  /// Of this PE's membership, which decides on the limits of waits; leaving: all PEs have come to their end.
+  enum class stage { joining, joined, leaving };
+
   control_plane_state(bootstrap& exchange, const config& settings, log::logger& logger,
                       control_plane::failure_callback callback);
   ~control_plane_state();
@@ -59,6 +62,8 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   void await_leave();
   void leave();
   void check() const;
+  /// How long a collective may wait at this stage; 0: for ever.
+  [[nodiscard]] std::chrono::milliseconds limit_at(stage now) const noexcept;
 
   // ---- any thread (report_failure.cpp)
 
@@ -141,7 +146,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   /// Set once the failure callback has returned, so that its effects are visible to all who are thrown the failure.
   std::atomic<bool> failed{false};
   std::atomic<std::uint64_t> groups_made{0};
-  std::atomic<bool> joining{true};
+  std::atomic<stage> reached{stage::joining};
 
   std::optional<event_loop> loop;             ///< the reader's, where there are other PEs
   std::optional<signal_bell> on_signal;       ///< where PGAS_SIGUSR1 asks for it
@@ -170,7 +175,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
                                                                            collective call) const;
   void fail_mismatch(const pending_collectives::mismatch& other, collective call);
   [[nodiscard]] error left_early(int leaver, int stayer, std::string_view doing) const;
-  void fail_timeout(const pending_collectives& of, std::uint64_t sequence, bool joins);
+  void fail_timeout(const pending_collectives& of, std::uint64_t sequence, stage now);
 };
 
 }  // namespace pgas::detail

@@ -30,11 +30,29 @@ constexpr int backlog = 64;
 constexpr std::size_t most_clients = 16;
 constexpr auto pause_without_descriptors = std::chrono::milliseconds(200);
 
+using stage = control_plane_state::stage;
+
 /// A host's name has nothing that JSON would need to escape.
 std::string plain(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return c < 0x21 || c > 0x7e || c == '"' || c == '\\'; }, '?');
   return name;
+}
+
+/// How long a wait lasts until it is warned of.
+std::chrono::milliseconds warn_after(const control_plane_state& plane, stage now) {
+  // That a PE leaves may have begun long before all have come, when its limit begins.
+  const std::chrono::milliseconds limit = now == stage::leaving ? std::chrono::milliseconds(0) : plane.limit_at(now);
+  return limit < shortest_limit_to_warn ? plane.wait_warning : std::min(plane.wait_warning, limit / 2);
+}
+
+/// What ends a wait, in words.
+std::string words_of_limit(const control_plane_state& plane, stage now) {
+  if (now == stage::leaving) return "PGAS_JOIN_TIMEOUT ends the wait for work on streams";
+  const char* const setting = now == stage::joining ? "PGAS_JOIN_TIMEOUT" : "PGAS_WAIT_TIMEOUT";
+  if (warn_after(plane, now) < plane.wait_warning) return fmt::format("Half of {} is over", setting);
+  return plane.limit_at(now).count() == 0 ? fmt::format("The wait goes on, as {} is 0", setting)
+                                          : fmt::format("{} will end the wait", setting);
 }
 
 }  // namespace
@@ -72,8 +90,6 @@ question_service::~question_service() {
 }
 
 void question_service::start() {
-  warn_after_ = plane_.wait_warning;
-  if (plane_.wait_timeout >= shortest_limit_to_warn) warn_after_ = std::min(warn_after_, plane_.wait_timeout / 2);
   // The PEs of a world look at different times, so that not all ask all others at once.
   next_look_ = clock::now() + time_between_looks() + time_between_looks() * plane_.me / plane_.n();
   if (listener_) plane_.loop->watch(listener_->fd(), POLLIN, [this](short) { attempt([this] { accept(); }); });
@@ -184,7 +200,7 @@ std::optional<clock::time_point> question_service::next_wake() const {
   const auto wake_at = [&next](clock::time_point when) { next = next ? std::min(*next, when) : when; };
   if (warning_)
     wake_at(warning_->number == 0 ? next_time(question::waits) : warning_->until);
-  else if (warn_after_.count() > 0)
+  else if (plane_.wait_warning.count() > 0)
     wake_at(next_look_);
   for (const client& one : clients_) {
     wake_at(one.asked && one.number == 0 ? next_time(*one.asked) : one.until);
@@ -193,7 +209,7 @@ std::optional<clock::time_point> question_service::next_wake() const {
 }
 
 void question_service::check() noexcept {
-  if (warn_after_.count() > 0 && !warning_ && clock::now() >= next_look_) {
+  if (plane_.wait_warning.count() > 0 && !warning_ && clock::now() >= next_look_) {
     next_look_ = clock::now() + time_between_looks();
     attempt([this] { ask_here({nobody, 0}); });
   }
@@ -245,13 +261,19 @@ void question_service::answer_to(asker who, const std::string& text) {
 }
 
 std::chrono::milliseconds question_service::time_between_looks() const {
-  return std::min<std::chrono::milliseconds>(warn_after_ / 2, most_between_looks);
+  const stage now = plane_.reached;
+  std::chrono::milliseconds after = warn_after(plane_, now);
+  if (now == stage::joining)
+    after = std::min(after, warn_after(plane_, stage::joined));  // it joins before the next look
+  return std::min<std::chrono::milliseconds>(after / 2, most_between_looks);
 }
 
 void question_service::find_long_waits() {
   // A collective knows the PEs that are missing. The call around it tells less.
-  std::vector<long_wait> waits = plane_.overdue_collectives(warn_after_);
-  if (plane_.waits) std::ranges::move(plane_.waits->overdue(warn_after_), std::back_inserter(waits));
+  const stage reached = plane_.reached;
+  const std::chrono::milliseconds after = warn_after(plane_, reached);
+  std::vector<long_wait> waits = plane_.overdue_collectives(after);
+  if (plane_.waits) std::ranges::move(plane_.waits->overdue(after), std::back_inserter(waits));
   const clock::time_point now = clock::now();
   std::string first;
   std::size_t more = 0;
@@ -268,19 +290,14 @@ void question_service::find_long_waits() {
   }
   if (first.empty()) return;
   if (more != 0) first += fmt::format(", and {} more waits as long", more);
-  warning_ = warning{std::move(first), now + patience, 0, {}};
+  warning_ = warning{std::move(first), words_of_limit(plane_, reached), now + patience, 0, {}};
 }
 
 void question_service::warn() {
   const warning of = *std::exchange(warning_, std::nullopt);
   std::string root = plane_.waits ? plane_.waits->root(introduction(), of.answers) : std::string();
   if (!root.empty()) root += ' ';
-  const bool half = warn_after_ < plane_.wait_warning;
-  plane_.log.warn("{}. {}{}. `pgas-why {}` lists all waits of the job", of.waits, root,
-                  half                               ? "Half of PGAS_WAIT_TIMEOUT is over"
-                  : plane_.wait_timeout.count() == 0 ? "The wait goes on, as PGAS_WAIT_TIMEOUT is 0"
-                                                     : "PGAS_WAIT_TIMEOUT will end the wait",
-                  ::getpid());
+  plane_.log.warn("{}. {}{}. `pgas-why {}` lists all waits of the job", of.waits, root, of.limit, ::getpid());
 }
 
 void question_service::log_waits() {

@@ -96,6 +96,7 @@ class question_service {
   /// A warning that waits for the answers of all PEs.
   struct warning {
     std::string waits;  ///< the sentence
+    std::string limit;  ///< and that on what ends them
     clock::time_point until;
     std::uint64_t number = 0;  ///< of the question; 0: the PEs were not asked yet
     std::vector<std::string> answers;
@@ -112,7 +113,7 @@ class question_service {
     return last_asked_[static_cast<std::size_t>(what)] + between_questions;
   }
   void ask_here(asker who);
-  /// Finds the waits that have lasted for warn_after_ and were not warned of, and asks all PEs about them.
+  /// Finds the waits that have lasted for long and were not warned of, and asks all PEs about them.
   void find_long_waits();
   /// Warns of them, with what the PEs have answered.
   void warn();
@@ -139,8 +140,6 @@ class question_service {
   std::optional<warning> warning_;
   /// Begins of the waits that were warned of.
   std::vector<clock::time_point> warned_;
-  /// How long a wait lasts until it is warned of; 0: none is.
-  std::chrono::milliseconds warn_after_{0};
   std::uint64_t questions_ = 0;
   std::array<clock::time_point, std::size(question_words)> last_asked_{};  ///< all PEs, by question
   bool refused_ = false;                                                   ///< somebody; said once

@@ -267,8 +267,10 @@ std::optional<pid_t> timeline_state::find_lost_opener() {
   const bool newcomer = !std::includes(openers_.begin(), openers_.end(), now.begin(), now.end());
   const std::uint64_t writer = load_relaxed(&page_->writer);
   if (lost_ && newcomer) {
-    // The place of the lost one has been taken.
-    if (pid_in(writer) == *lost_) static_cast<void>(compare_exchange(&page_->writer, writer, std::uint64_t{0}));
+    // The place of the lost one has been taken. A process that is back stays the one that recorded last: it does not
+    // say so again.
+    if (pid_in(writer) == *lost_ && !now.contains(*lost_))
+      static_cast<void>(compare_exchange(&page_->writer, writer, std::uint64_t{0}));
     lost_.reset();
   } else if (!lost_ && writer != me_) {
     const pid_t recorded_last = pid_in(writer);

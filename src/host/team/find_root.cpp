@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 
 namespace pgas::detail::told {
 
@@ -11,39 +11,103 @@ namespace {
 
 using life = pe_state::life;
 
-/// The PEs that `of` waits for by name.
-std::set<int> named_by(const pe_state& of, std::size_t n) {
-  std::set<int> named;
-  for (const wait& one : of.waits)
-    for (const int pe : one.pes)
-      if (pe >= 0 && static_cast<std::size_t>(pe) < n) named.insert(pe);
+/// By PE those that it waits for by name, each once, in their order.
+using names = std::vector<std::vector<int>>;
+
+names names_in(const std::vector<pe_state>& pes) {
+  names named(pes.size());
+  for (std::size_t pe = 0; pe < pes.size(); ++pe) {
+    if (pes[pe].is != life::answers) continue;
+    for (const wait& one : pes[pe].waits)
+      std::ranges::copy_if(one.pes, std::back_inserter(named[pe]),
+                           [&](int to) { return to >= 0 && static_cast<std::size_t>(to) < pes.size(); });
+    std::ranges::sort(named[pe]);
+    named[pe].erase(std::unique(named[pe].begin(), named[pe].end()), named[pe].end());
+  }
   return named;
 }
 
-/// All that can be reached from `pe` by names.
-std::set<int> reached_from(int pe, const std::vector<std::set<int>>& named) {
-  std::set<int> reached;
-  std::vector<int> next{pe};
-  while (!next.empty()) {
+/// By PE, whether names lead to it from `from`.
+std::vector<bool> reached_from(int from, const names& named) {
+  std::vector<bool> reached(named.size());
+  for (std::vector<int> next{from}; !next.empty();) {
     const int now = next.back();
     next.pop_back();
-    for (const int to : named[static_cast<std::size_t>(now)])
-      if (reached.insert(to).second) next.push_back(to);
+    for (const int to : named[static_cast<std::size_t>(now)]) {
+      if (reached[static_cast<std::size_t>(to)]) continue;
+      reached[static_cast<std::size_t>(to)] = true;
+      next.push_back(to);
+    }
   }
   return reached;
 }
 
+/// By PE, whether all ways by names lead back to it: it names nobody, or it is in a cycle that nobody leaves.
+std::vector<bool> ends_of(const names& named) {
+  // Tarjan's algorithm, in linear time. PEs from which names lead to one another are a group, whose number is that of
+  // its PE that was seen first. A chain may be as long as the job, so the search keeps its own stack.
+  constexpr int none = -1;
+  const std::size_t n = named.size();
+  std::vector<int> seen(n, none);    // how many PEs were seen before
+  std::vector<int> lowest(n, none);  // the first seen one that is known to be in the same group
+  std::vector<int> group(n, none);   // once it is complete
+  std::vector<int> open;             // seen PEs without a group
+  struct step {
+    std::size_t pe;
+    std::size_t next;  // of its names
+  };
+  std::vector<step> way;
+  int count = 0;
+  const auto enter = [&](std::size_t pe) {
+    seen[pe] = lowest[pe] = count++;
+    open.push_back(static_cast<int>(pe));
+    way.push_back({pe, 0});
+  };
+  for (std::size_t start = 0; start < n; ++start) {
+    if (seen[start] == none) enter(start);
+    while (!way.empty()) {
+      const std::size_t pe = way.back().pe;
+      if (way.back().next < named[pe].size()) {
+        const auto to = static_cast<std::size_t>(named[pe][way.back().next++]);
+        if (seen[to] == none)
+          enter(to);
+        else if (group[to] == none)
+          lowest[pe] = std::min(lowest[pe], seen[to]);
+        continue;
+      }
+      way.pop_back();
+      if (!way.empty()) lowest[way.back().pe] = std::min(lowest[way.back().pe], lowest[pe]);
+      while (lowest[pe] == seen[pe] && group[pe] == none) {
+        group[static_cast<std::size_t>(open.back())] = seen[pe];
+        open.pop_back();
+      }
+    }
+  }
+  std::vector<bool> is_left(n);  // by group
+  for (std::size_t pe = 0; pe < n; ++pe)
+    for (const int to : named[pe])
+      if (group[static_cast<std::size_t>(to)] != group[pe]) is_left[static_cast<std::size_t>(group[pe])] = true;
+  std::vector<bool> ends(n);
+  for (std::size_t pe = 0; pe < n; ++pe) ends[pe] = !is_left[static_cast<std::size_t>(group[pe])];
+  return ends;
+}
+
 /// A shortest way from `pe` back to itself.
-std::vector<int> cycle_through(int pe, const std::vector<std::set<int>>& named) {
-  std::vector<std::vector<int>> ways{{pe}};
-  std::set<int> seen;
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    for (const int to : named[static_cast<std::size_t>(ways[i].back())]) {
-      if (to == pe) return ways[i];
-      if (!seen.insert(to).second) continue;
-      std::vector<int> longer = ways[i];
-      longer.push_back(to);
-      ways.push_back(std::move(longer));
+std::vector<int> cycle_through(int pe, const names& named) {
+  std::vector<int> before(named.size(), -1);
+  std::vector<int> next{pe};
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    for (const int to : named[static_cast<std::size_t>(next[i])]) {
+      if (to == pe) {
+        std::vector<int> way;
+        for (int at = next[i]; at != pe; at = before[static_cast<std::size_t>(at)]) way.push_back(at);
+        way.push_back(pe);
+        std::ranges::reverse(way);
+        return way;
+      }
+      if (before[static_cast<std::size_t>(to)] >= 0) continue;
+      before[static_cast<std::size_t>(to)] = next[i];
+      next.push_back(to);
     }
   }
   return {pe};
@@ -85,16 +149,10 @@ bool may_be_late(const root& found, const std::vector<pe_state>& pes) {
 }
 
 root find_root(const std::vector<pe_state>& pes, int from) {
-  const std::size_t n = pes.size();
   root crowded{root::kind::crowded, {}};
   for (const pe_state& one : pes)
     if (one.crowded) crowded.pes.push_back(one.pe);
   if (!crowded.pes.empty()) return crowded;
-  std::vector<std::set<int>> named;
-  for (const pe_state& one : pes) named.push_back(one.is == life::answers ? named_by(one, n) : std::set<int>());
-  std::vector<std::set<int>> reached;
-  for (std::size_t pe = 0; pe < n; ++pe) reached.push_back(reached_from(static_cast<int>(pe), named));
-  const auto reaches = [&reached](int pe, int other) { return reached[static_cast<std::size_t>(pe)].contains(other); };
   root best;
   if (std::ranges::all_of(pes, [](const pe_state& one) { return one.is == life::answers && one.waits.empty(); })) {
     for (const pe_state& one : pes)
@@ -103,24 +161,22 @@ root find_root(const std::vector<pe_state>& pes, int from) {
     if (!best.pes.empty()) best.what = root::kind::unseen;
     return best;
   }
+  const names named = names_in(pes);
+  const std::vector<bool> ends = ends_of(named);
+  const std::vector<bool> reached = from >= 0 ? reached_from(from, named) : std::vector<bool>(pes.size(), true);
   // A wait that names nobody may be for any PE.
-  std::set<int> awaited;
+  std::vector<bool> awaited(pes.size());
   bool any = false;
   for (const pe_state& one : pes) {
-    if (from >= 0 && one.pe != from && !reaches(from, one.pe)) continue;
-    const std::set<int>& names = named[static_cast<std::size_t>(one.pe)];
-    awaited.insert(names.begin(), names.end());
+    if (one.pe != from && !reached[static_cast<std::size_t>(one.pe)]) continue;
+    for (const int pe : named[static_cast<std::size_t>(one.pe)]) awaited[static_cast<std::size_t>(pe)] = true;
     any |= std::ranges::any_of(one.waits, [](const wait& each) { return each.pes.empty(); });
   }
   for (const pe_state& one : pes) {
-    const bool is_concerned = any || awaited.contains(one.pe) || (from < 0 && !one.waits.empty());
-    if (!is_concerned && one.is == life::answers) continue;
-    // Those from which all ways lead back: a PE that waits for nobody by name, or a cycle that nobody leaves.
-    const bool ends_here = std::ranges::all_of(reached[static_cast<std::size_t>(one.pe)],
-                                               [&](int other) { return other == one.pe || reaches(other, one.pe); });
-    if (!ends_here) continue;
-    const bool in_cycle = reaches(one.pe, one.pe);
-    const root::kind what = kind_of(one, in_cycle);
+    const auto index = static_cast<std::size_t>(one.pe);
+    const bool is_concerned = any || awaited[index] || (from < 0 && !one.waits.empty());
+    if ((!is_concerned && one.is == life::answers) || !ends[index]) continue;
+    const root::kind what = kind_of(one, !named[index].empty());
     if (best.what != root::kind::nobody_waits && what > best.what) continue;
     if (best.what != what) best = {what, {}};
     if (what != root::kind::cycle)

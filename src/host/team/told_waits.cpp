@@ -136,15 +136,17 @@ void complete(std::vector<pe_state>& pes) {
     const wait* before;
     const enqueued_write* write;
   };
-  std::vector<late_write> late;
+  std::vector<std::vector<late_write>> late(pes.size());  // by the PE whose memory they write
   for (const pe_state& by : pes)
     for (const wait& before : by.waits)
-      for (const enqueued_write& write : before.behind) late.push_back({&by, &before, &write});
+      for (const enqueued_write& write : before.behind)
+        if (write.pe >= 0 && static_cast<std::size_t>(write.pe) < pes.size())
+          late[static_cast<std::size_t>(write.pe)].push_back({&by, &before, &write});
   for (pe_state& one : pes)
     for (wait& of : one.waits) {
       if (!of.pes.empty() || !of.word) continue;
-      for (const auto& [by, before, write] : late) {
-        if (write->pe != one.pe || of.word->offset - write->offset >= write->bytes) continue;
+      for (const auto& [by, before, write] : late[static_cast<std::size_t>(one.pe)]) {
+        if (of.word->offset - write->offset >= write->bytes) continue;
         if (std::ranges::find(of.pes, by->pe) == of.pes.end()) of.pes.push_back(by->pe);
         const std::string before_it =
             before == &of ? "this wait on the same stream" : "a wait on a stream of PE " + std::to_string(by->pe);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <functional>
 #include <random>
 #include <thread>
 
@@ -198,6 +199,41 @@ TEST(control_plane, nothing_can_be_called_after_leaving) {
     EXPECT_FALSE(pe.control_plane.failed());
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+/// Two PEs leave, of which PE 1 goes on when `works` returns, as where its streams have work. What each threw.
+std::vector<std::optional<error>> leave_late(const config& settings,
+                                             const std::function<void(const detail::control_plane&)>& works) {
+  return run_threads(2, [&](bootstrap& exchange) {
+    joined_pe pe(exchange, settings);
+    pe.control_plane.await_leave();
+    if (exchange.rank() == 1) works(pe.control_plane);
+    pe.control_plane.leave();
+  });
+}
+
+TEST(control_plane, leaving_waits_for_the_streams_of_others_as_long_as_they_may_work) {
+  config settings = quick();
+  settings.wait_timeout = std::chrono::seconds(1);
+  const auto ends = leave_late(settings, [](const auto&) { std::this_thread::sleep_for(std::chrono::seconds(2)); });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+TEST(control_plane, leaving_ends_where_a_pe_goes_on_after_neither_limit) {
+  config settings = quick();
+  settings.wait_timeout = std::chrono::seconds(1);
+  settings.join_timeout = std::chrono::milliseconds(1500);
+  const auto ends = leave_late(settings, [](const detail::control_plane& of) {
+    while (!of.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  });
+  for (const auto& end : ends) {
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->code(), code::wait_timeout);
+    EXPECT_EQ(end->pe(), 1);
+    EXPECT_TRUE(says(end, "waited 2500 ms for PE 1")) << end->what();
+    EXPECT_TRUE(says(end, "PGAS_JOIN_TIMEOUT")) << end->what();
+    EXPECT_TRUE(says(end, "PGAS_WAIT_TIMEOUT")) << end->what();
+  }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The questions of pgas-why: a PE that finds no memory for an answer goes on, and answers the next one.
+// The questions of pgas-why: a PE that finds no memory for an answer goes on, and answers the next one. The warnings of
+// long waits: they name the limit that ends the wait.
 #include "host/control/question_service.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <new>
 #include <span>
 #include <string>
@@ -77,6 +79,59 @@ TEST(question_service, goes_on_where_there_is_no_memory_for_an_answer) {
     plane.leave();
   });
   EXPECT_FALSE(ended[0]) << ended[0]->what();
+}
+
+/// The warnings of PE 0 of two that make `calls`.
+std::vector<std::string> warnings_of(const pgas::config& settings,
+                                     const std::function<void(control_plane&, int)>& calls) {
+  const scratch_folder folder;
+  const auto ended = run_threads(2, [&](pgas::bootstrap& exchange) {
+    pgas::config own = settings;
+    own.socket_directory = folder.path();
+    pgas::log::logger log(pgas::log_level::warn, folder.path() + "/log" + std::to_string(exchange.rank()));
+    control_plane plane(exchange, own, log, [](const pgas::error&) {});
+    calls(plane, exchange.rank());
+  });
+  for (const auto& end : ended) EXPECT_FALSE(end) << end->what();
+  return lines_of(folder.path() + "/log0");
+}
+
+void be_late(int pe, std::chrono::milliseconds by) {
+  if (pe == 1) std::this_thread::sleep_for(by);
+}
+
+TEST(question_service, a_warning_names_the_limit_of_the_stage) {
+  static constexpr auto late = std::chrono::milliseconds(3000);  // waits that begin within 2 s share a warning
+  pgas::config settings = quick();
+  settings.wait_warning = std::chrono::milliseconds(400);
+  settings.wait_timeout = std::chrono::milliseconds(0);
+  const std::vector<std::string> lines = warnings_of(settings, [](control_plane& plane, int pe) {
+    be_late(pe, late);
+    plane.barrier();
+    plane.joined();
+    be_late(pe, late);
+    plane.barrier();
+    plane.await_leave();
+    be_late(pe, late);
+    plane.leave();
+  });
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_NE(lines[0].find("PGAS_JOIN_TIMEOUT will end the wait"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find("The wait goes on, as PGAS_WAIT_TIMEOUT is 0"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[2].find("PGAS_JOIN_TIMEOUT ends the wait for work on streams"), std::string::npos) << lines[2];
+}
+
+TEST(question_service, half_a_limit_is_that_of_the_stage) {
+  pgas::config settings = quick();
+  settings.join_timeout = std::chrono::seconds(14);
+  settings.wait_timeout = std::chrono::seconds(10);
+  const std::vector<std::string> lines = warnings_of(settings, [](control_plane& plane, int pe) {
+    be_late(pe, std::chrono::seconds(9));
+    plane.barrier();
+    plane.leave();
+  });
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("Half of PGAS_JOIN_TIMEOUT is over"), std::string::npos) << lines[0];
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ struct streams {
   std::atomic<int> enqueued{0};
   std::atomic<int> done{0};
   std::atomic<int> refusals{0};  ///< marks that can't be taken
+  std::atomic<int> marks{0};     ///< that were taken
 
   struct work final : enqueued_work {
     work(const streams& its, int end) : of(its), until(end) {}
@@ -51,7 +52,9 @@ struct streams {
       --refusals;
       throw pgas::error(pgas::code::capturing, "a stream is being captured");
     }
-    return std::make_unique<work>(*this, enqueued);
+    auto taken = std::make_unique<work>(*this, enqueued);
+    ++marks;
+    return taken;
   }
 };
 
@@ -81,11 +84,11 @@ TEST_F(DeferredRelease, IsAtOnceWhereStreamsAreIdle) {
 TEST_F(DeferredRelease, WaitsForWhatHadBeenEnqueuedAndForNoMore) {
   streams_.enqueued = 1;
   release_.drop(made());
-  std::this_thread::sleep_for(20ms);  // a mark is taken by then, at the drop or soon after
+  ASSERT_TRUE(comes([this] { return streams_.marks == 2; }));  // to see whether they are idle; for the object
   EXPECT_EQ(destroyed_, 0);
   streams_.enqueued = 2;
   release_.drop(made());
-  std::this_thread::sleep_for(20ms);
+  ASSERT_TRUE(comes([this] { return streams_.marks == 3; }));
   streams_.done = 1;
   EXPECT_TRUE(comes([this] { return destroyed_ == 1; }));  // without a call of the program
   std::this_thread::sleep_for(150ms);

@@ -114,10 +114,10 @@ TEST(Exporter, TicketsExpireAreUsedUpAndRevoked) {
   { const opened_ticket one = open(twice); }
   { const opened_ticket two = open(twice); }
   EXPECT_EQ(code_of([&] { static_cast<void>(open(twice)); }), code::authentication);
-  const std::string brief = shared.make_ticket({.lifetime = 1s}, {});
+  const std::string brief = shared.make_ticket({.lifetime = 3s}, {});
   const opened_ticket kept = open(brief);
   kept.connection->check_ticket();
-  std::this_thread::sleep_for(2100ms);  // a ticket's text has whole seconds
+  std::this_thread::sleep_for(4100ms);  // a ticket's text has whole seconds
   EXPECT_EQ(code_of([&] { static_cast<void>(open(brief)); }), code::authentication);
   EXPECT_EQ(code_of([&] { kept.connection->check_ticket(); }), code::authentication);
   const std::string lasting = shared.make_ticket({}, {});

@@ -80,7 +80,7 @@ pid_t lose_a_recorder(const std::string& ticket) {
   if (child == 0) {
     ::alarm(30);
     try {
-      timeline::open(ticket).set(3);
+      timeline::open(ticket).set(2);
       timeline kept = timeline::open(ticket);
       kept.set(3);
       for (;;) ::pause();
@@ -128,6 +128,43 @@ TEST(TimelineState, AfterAReleaseTheValueAndTheLostProcessStay) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(TimelineState, WhoOpensATimelineAgainIsMissedAgain) {
+  made one;
+  const std::string ticket = one.ticket();
+  const timeline other = timeline::open(ticket);
+  int steps[2];
+  ASSERT_EQ(::pipe(steps), 0);
+  const auto next_step = [&] { return ::write(steps[1], "", 1) == 1; };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(30);
+    try {
+      for (const std::uint64_t value : {1U, 2U}) {
+        timeline opened = timeline::open(ticket);
+        opened.set(value);
+        char step = 0;
+        if (::read(steps[0], &step, 1) != 1) ::_exit(1);
+        opened = timeline();
+        if (::read(steps[0], &step, 1) != 1) ::_exit(1);
+      }
+    } catch (const pgas::error&) {
+      ::_exit(1);
+    }
+  }
+  ASSERT_TRUE(comes([&] { return one.state->query() == 1; }));
+  ASSERT_FALSE(one.state->find_loss());
+  ASSERT_TRUE(next_step());
+  ASSERT_TRUE(comes([&] { return one.state->find_loss() == child; }));
+  ASSERT_TRUE(next_step());
+  ASSERT_TRUE(comes([&] { return one.state->query() == 2; }));
+  ASSERT_TRUE(comes([&] { return !one.state->find_loss(); }));
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(comes([&] { return one.state->find_loss() == child; }));
+  ::close(steps[0]);
+  ::close(steps[1]);
+}
+
 TEST(TimelineState, WhatWasRecordedBeforeTheDropStillComes) {
   made one;
   const std::string ticket = one.ticket();
@@ -167,9 +204,9 @@ TEST(TimelineState, AWaitOfItsMakerForWhatNobodyRecordsEndsAfterTheDrop) {
   device->destroy_stream(stream);
 }
 
-/// The warnings about waits while `wait` runs with a short PGAS_WAIT_WARNING.
-std::string warnings_of(const auto& wait) {
-  ::setenv("PGAS_WAIT_WARNING", "300ms", 1);
+/// The warnings about waits while `wait` runs with this PGAS_WAIT_WARNING.
+std::string warnings_of(const auto& wait, const char* after = "300ms") {
+  ::setenv("PGAS_WAIT_WARNING", after, 1);
   testing::internal::CaptureStderr();
   wait();
   ::unsetenv("PGAS_WAIT_WARNING");
@@ -213,7 +250,7 @@ TEST(TimelineState, ALongWaitOfAStreamIsWarnedOfOnce) {
 TEST(TimelineState, AShortWaitIsNotWarnedOf) {
   made one;
   const std::string said =
-      warnings_of([&] { EXPECT_EQ(code_of([&] { one.state->wait_host(5, 150ms); }), code::wait_timeout); });
+      warnings_of([&] { EXPECT_EQ(code_of([&] { one.state->wait_host(5, 150ms); }), code::wait_timeout); }, "20s");
   EXPECT_EQ(said, "");
 }
 

@@ -1,6 +1,9 @@
 // Which PE pgas-why names, for states of jobs that nobody has to play.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -197,6 +200,33 @@ TEST(Diagnose, a_cycle_that_somebody_may_end_is_not_the_root) {
   pes[0].waits = {for_pes({1})};
   pes[1].waits = {for_pes({0}), for_pes({2})};
   expect(pes, kind::elsewhere, {2});
+}
+
+/// `n` PEs that wait, each for those that `named` says.
+std::vector<pe_state> waiting(int n, const std::function<std::vector<int>(int pe)>& named) {
+  auto pes = idle(n);
+  for (pe_state& one : pes) one.waits = {for_pes(named(one.pe))};
+  return pes;
+}
+
+// The PEs of a job find the root themselves, by the thread that also hears of deaths.
+TEST(Diagnose, the_root_of_a_large_job_is_found_at_once) {
+  constexpr int n = 640;
+  std::vector<int> all(n);
+  std::iota(all.begin(), all.end(), 0);
+  const auto each_for_all_others = waiting(n, [&all](int pe) {
+    auto others = all;
+    others.erase(others.begin() + pe);
+    return others;
+  });
+  const auto ring = waiting(n, [](int pe) { return std::vector{(pe + 1) % n}; });
+  auto chain = waiting(n, [](int pe) { return std::vector{pe + 1}; });
+  chain.back().waits.clear();
+  const auto begin = std::chrono::steady_clock::now();
+  expect(each_for_all_others, kind::cycle, {0, 1});
+  expect(ring, kind::cycle, all);
+  expect(chain, kind::elsewhere, {n - 1});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
 }
 
 TEST(Diagnose, many_threads_alike_share_a_line_within_100_columns) {

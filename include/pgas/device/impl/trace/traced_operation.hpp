@@ -43,7 +43,8 @@ class traced_operation {
   /// What it is about: PE `pe` of the context's team, and data bytes.
   PGAS_FN void on(const context& ctx, pe_or_peer pe, std::uint64_t bytes = 0) {
     if (area_ == nullptr) return;
-    found_.pe = ctx.team().world_pe(pe.pe());
+    const bool is_member = pe.pe() >= 0 && pe.pe() < ctx.n_pes();  // what is not is found by the check
+    found_.pe = is_member ? ctx.team().world_pe(pe.pe()) : -1;
     found_.bytes = bytes;
   }
   /// It updates a word.

@@ -1,0 +1,98 @@
+// The thread of the proxy sleeps while only its peers can go on.
+#include "host/proxy/proxy_thread.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "pgas/detail/proxy_bell.hpp"
+#include "unit/proxy/pes.hpp"
+
+namespace pgas::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/// A network whose other PEs are stopped: it takes all messages, and sends none of them on.
+class stuck_transport final : public detail::transport {
+ public:
+  struct sleeps {
+    std::atomic<int> count{0};
+    std::atomic<nanoseconds> longest{nanoseconds(0)};  ///< limit of them
+  };
+  explicit stuck_transport(sleeps& seen) : seen_(seen) {}
+
+  [[nodiscard]] std::string name() const override { return "stuck"; }
+  [[nodiscard]] blob address() const override { return {}; }
+  void connect(std::vector<blob>, detail::transport_events&) override {}
+  [[nodiscard]] std::string route(int) const override { return {}; }
+  [[nodiscard]] std::optional<detail::exposed_memory> expose(void*, std::size_t, std::string&) override { return {}; }
+  void withdraw(const detail::exposed_memory&) noexcept override {}
+  [[nodiscard]] std::uint64_t import_memory(int, std::span<const std::byte>) override { return 0; }
+  void forget(std::uint64_t) noexcept override {}
+  void put(std::uint64_t, std::uint64_t, const void*, std::size_t, detail::transport_token) override {}
+  void get(std::uint64_t, std::uint64_t, void*, std::size_t, detail::transport_token) override {}
+  void send(int, std::span<const std::byte>, detail::transport_token) override {}
+  [[nodiscard]] std::size_t max_message() const noexcept override { return 64 << 10; }
+  bool progress() override { return false; }
+  void wait(nanoseconds limit) override {
+    seen_.longest = std::max(seen_.longest.load(), limit);
+    ++seen_.count;
+    std::this_thread::sleep_for(std::min<nanoseconds>(limit, milliseconds(1)));
+  }
+  void wake() noexcept override {}
+  void disconnect(milliseconds) noexcept override {}
+
+ private:
+  sleeps& seen_;
+};
+
+TEST(proxy_thread, sleeps_for_a_short_time_while_its_commands_wait_for_peers) {
+  constexpr int commands = 1000;
+  stuck_transport::sleeps seen;
+  std::vector<std::byte> slot(std::size_t{1} << 16);
+  detail::proxy_settings settings;
+  settings.me = 0;
+  settings.n = 2;
+  settings.slot = slot.data();
+  settings.contains = [](std::uint64_t, std::uint64_t) { return true; };
+  const std::unique_ptr<detail::memory_access> memory = detail::make_host_memory_access();
+  log::logger log(log_level::error);
+  detail::host_ring ring(11, 4);
+  detail::proxy_thread proxy(std::move(settings), std::make_unique<stuck_transport>(seen), *memory, log);
+  proxy.connect({{}, {}});
+  proxy.add_ring(ring.consumer());
+  const producer here(ring.producers());
+  const std::vector<std::byte> data(8000);
+  for (int i = 0; i < commands; ++i) here.push(put(1, 64, data.data(), data.size()));
+  const auto taken = [&] { return load_acquire(here.ring().progress->taken); };
+  std::uint64_t before = 0;
+  wait_for("a command that can't be taken", [&] {
+    std::this_thread::sleep_for(milliseconds(20));
+    return taken() != 0 && taken() == std::exchange(before, taken());
+  });
+  ASSERT_LT(taken(), static_cast<std::uint64_t>(commands));
+
+  const auto sleeps_on = [&] {
+    seen.longest = nanoseconds(0);
+    const int slept = seen.count;
+    for (int i = 0; i < 1000 && seen.count < slept + 10; ++i) std::this_thread::sleep_for(milliseconds(10));
+    return seen.count >= slept + 10;
+  };
+  EXPECT_TRUE(sleeps_on()) << "commands that can't be taken keep the proxy awake";
+  EXPECT_LE(seen.longest.load(), milliseconds(1));
+  proxy.remove_ring(ring.consumer());
+  EXPECT_TRUE(sleeps_on());
+  EXPECT_LE(seen.longest.load(), milliseconds(1)) << "it has messages to send, if no ring";
+  proxy.stop(milliseconds(10));
+}
+
+}  // namespace
+}  // namespace pgas::testing
