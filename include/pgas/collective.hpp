@@ -37,6 +37,8 @@
 /// where the team's last collective is on a stream that is being captured since, and so nothing else can wait for it.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/impl/reduce/collective_request.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/stream.hpp"
@@ -251,3 +253,5 @@ void exclusive_scan(const team& of, const stream& on, T* dst, const T* src, std:
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -3,6 +3,8 @@
 /// GPU, compiled by g++ on the CPU, where a block is a set of host threads.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <cstddef>
 
 #include "pgas/detail/launch_kernel.hpp"
@@ -92,3 +94,5 @@ template <class Kernel, class... Arguments>
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

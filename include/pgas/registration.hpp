@@ -3,6 +3,8 @@
 /// without a copy, once all members of a team register theirs. `pgas::shared_memory::make()` makes such memory.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -125,3 +127,5 @@ class PGAS_API registration {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

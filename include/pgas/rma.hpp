@@ -12,6 +12,8 @@
 /// first failure of the world. Arguments are checked before anything is done.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/atomic.hpp"  // IWYU pragma: export
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/signal.hpp"  // IWYU pragma: export
@@ -132,3 +134,5 @@ PGAS_API void fence(world& w);
 PGAS_API void quiet(world& w);
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

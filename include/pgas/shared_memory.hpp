@@ -3,6 +3,8 @@
 /// a world nor a launcher is needed. `pgas/timeline.hpp` orders what the two do with the memory.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <sys/types.h>
 
 #include <chrono>
@@ -217,3 +219,5 @@ class PGAS_API opened_memory {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -2,6 +2,8 @@
 /// Symmetric memory: an allocation is made on all PEs, at the same offset of their slots.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -130,3 +132,5 @@ class symmetric {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

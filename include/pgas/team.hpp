@@ -3,6 +3,8 @@
 /// contexts made from a team take its PE numbers.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -128,3 +130,5 @@ class PGAS_API team {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -8,6 +8,8 @@
 /// make two.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -112,3 +114,5 @@ class PGAS_API timeline {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

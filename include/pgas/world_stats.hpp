@@ -2,6 +2,8 @@
 /// What a PE has counted since it joined, as world::stats() gives it and PGAS_METRICS serves it.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -82,3 +84,5 @@ struct world_stats {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -2,6 +2,8 @@
 /// The context of a team whose members are all a store away: what a compiler knows then, it leaves out.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/context.hpp"
 
 namespace pgas {
@@ -69,3 +71,5 @@ class direct_context {
 static_assert(sizeof(direct_context) == sizeof(context) && std::is_trivially_copyable_v<direct_context>);
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

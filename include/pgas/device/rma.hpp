@@ -17,6 +17,8 @@
 /// together, eight neighbours at a time; the meaning is the same.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
@@ -219,3 +221,5 @@ PGAS_FN void get_nbi(const context& ctx, T* dst, const T* src, std::size_t count
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"
