@@ -14,7 +14,8 @@ namespace pgas::detail {
 struct device_descriptor {
   heap_kind kind = heap_kind::host;  ///< as its settings ask for
   device_properties properties;
-  std::string refusal;  ///< the reason why there is no GPU; empty where there is one
+  std::string refusal;      ///< the reason why there is no GPU; empty where there is one
+  bool is_misused = false;  ///< the refusal is for the program to mend, and no reason to do without a GPU
 };
 
 /// A PE on its device.
