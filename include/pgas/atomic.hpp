@@ -8,6 +8,8 @@
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/type_requirements.hpp"
 
@@ -189,3 +191,5 @@ void atomic_fetch_max_nbi(world& w, std::type_identity_t<T>* result, T* target, 
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

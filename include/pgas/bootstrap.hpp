@@ -3,6 +3,8 @@
 /// launcher. The library uses it for joining and for aborting a job. The control plane connects the PEs afterwards.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -89,3 +91,5 @@ struct chosen_bootstrap {
     int n, std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -38,6 +38,8 @@
 /// that collective.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/impl/reduce/collective_request.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/stream.hpp"
@@ -254,3 +256,5 @@ void exclusive_scan(const team& of, const stream& on, T* dst, const T* src, std:
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -3,6 +3,8 @@
 /// Programs have no use for it.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -86,3 +88,5 @@ class PGAS_API ordered_work {
 };
 
 }  // namespace pgas::detail
+
+#include "pgas/detail/names_end.inc"

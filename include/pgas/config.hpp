@@ -4,6 +4,8 @@
 /// parsing, `pgas-info` and `docs/configuration.md`.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -60,3 +62,5 @@ struct PGAS_API config {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

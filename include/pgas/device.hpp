@@ -3,6 +3,8 @@
 /// `device/MEMORY_MODEL.md` holds the memory model.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/atomic.hpp"
 #include "pgas/device/barrier.hpp"
 #include "pgas/device/bulk.hpp"
@@ -24,3 +26,5 @@
 #include "pgas/device/signal.hpp"
 #include "pgas/device/strided.hpp"
 #include "pgas/device/wait.hpp"
+
+#include "pgas/detail/names_end.inc"

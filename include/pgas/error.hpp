@@ -3,6 +3,8 @@
 /// states the failure, its place and its fix. `docs/errors.md` lists all codes with cause and fix, from the same table.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -95,3 +97,5 @@ struct error_info {
 [[nodiscard]] PGAS_API std::string to_string(code c);
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -10,6 +10,8 @@
 /// `cudaStreamWaitEvent`, in either process: cuda_event().
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -92,3 +94,5 @@ class PGAS_API ipc_event {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

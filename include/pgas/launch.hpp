@@ -3,6 +3,8 @@
 /// runs on the GPU. Compiled by g++ it runs on the CPU, where a block is a set of host threads.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <cstddef>
 
 #include "pgas/detail/launch_kernel.hpp"
@@ -96,3 +98,5 @@ template <class Kernel, class... Arguments>
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

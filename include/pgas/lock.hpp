@@ -9,6 +9,8 @@
 /// is unusable after an error.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/lock.hpp"
 #include "pgas/world.hpp"
 
@@ -29,3 +31,5 @@ PGAS_API void set_lock(world& w, lock_t* lock);
 PGAS_API void clear_lock(world& w, lock_t* lock);
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -6,6 +6,8 @@
 ///     pgas::world world = pgas::world::join(std::make_unique<pgas::mpi_bootstrap>(MPI_COMM_WORLD));
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <mpi.h>
 
 #include "pgas/impl/mpi_exchange.hpp"
@@ -71,3 +73,5 @@ struct mpi_of_program {
 using mpi_bootstrap = detail::mpi_exchange<detail::mpi_of_program>;
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -3,6 +3,8 @@
 /// launch().
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/bootstrap.hpp"          // IWYU pragma: export
 #include "pgas/collective.hpp"         // IWYU pragma: export
 #include "pgas/config.hpp"             // IWYU pragma: export
@@ -24,3 +26,5 @@
 #include "pgas/wait.hpp"               // IWYU pragma: export
 #include "pgas/world.hpp"              // IWYU pragma: export
 #include "pgas/world_stats.hpp"        // IWYU pragma: export
+
+#include "pgas/detail/names_end.inc"

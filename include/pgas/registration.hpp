@@ -4,6 +4,8 @@
 /// creates suitable memory.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -125,3 +127,5 @@ class PGAS_API registration {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

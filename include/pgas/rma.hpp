@@ -12,6 +12,8 @@
 /// first failure of the world. The functions check all arguments first.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/atomic.hpp"  // IWYU pragma: export
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/signal.hpp"  // IWYU pragma: export
@@ -131,3 +133,5 @@ PGAS_API void fence(world& w);
 PGAS_API void quiet(world& w);
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -3,6 +3,8 @@
 /// importer opens it. They need neither a world nor a launcher. `pgas/timeline.hpp` orders their accesses.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <sys/types.h>
 
 #include <chrono>
@@ -217,3 +219,5 @@ class PGAS_API opened_memory {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

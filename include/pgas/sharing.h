@@ -5,6 +5,8 @@
 /// were; pgas_sharing_error() has the text.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -148,3 +150,5 @@ void pgas_event_free(pgas_ipc_event* event);
 #ifdef __cplusplus
 }
 #endif
+
+#include "pgas/detail/names_end.inc"

@@ -5,6 +5,8 @@
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/type_requirements.hpp"
@@ -46,3 +48,5 @@ inline signal_t signal_wait_until(world& w, const signal_t* signal, cmp op, sign
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -2,6 +2,8 @@
 /// Comparisons of waits, updates of signals, and the type of a signal word. For host and device.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/compiler.hpp"
 
 namespace pgas {
@@ -33,3 +35,5 @@ template <class T>
 
 }  // namespace detail
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

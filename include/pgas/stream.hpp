@@ -8,6 +8,8 @@
 /// the capture. Calls on other streams do not disturb a capture of any mode.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <memory>
 
 #include "pgas/world.hpp"
@@ -50,3 +52,5 @@ class PGAS_API stream {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -8,6 +8,8 @@
 /// stream_rma.hpp.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/type_requirements.hpp"
@@ -150,3 +152,5 @@ void atomic_fetch_max(world& w, const stream& on, std::type_identity_t<T>* resul
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

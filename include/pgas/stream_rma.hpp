@@ -13,6 +13,8 @@
 /// another world); capturing, for pageable memory in a capture. stream::synchronize() throws later failures.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/stream_signal.hpp"  // IWYU pragma: export
@@ -78,3 +80,5 @@ PGAS_API void fence(world& w, const stream& on);
 PGAS_API void quiet(world& w, const stream& on);
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -6,6 +6,8 @@
 /// stream_rma.hpp.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/stream.hpp"
@@ -39,3 +41,5 @@ inline void signal_wait_until(world& w, const stream& on, const signal_t* signal
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

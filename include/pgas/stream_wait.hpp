@@ -6,6 +6,8 @@
 /// stream_rma.hpp.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/stream.hpp"
@@ -35,3 +37,5 @@ void wait_until_all(world& w, const stream& on, const T* variables, std::size_t 
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -2,6 +2,8 @@
 /// Symmetric memory: all PEs have an allocation at the same offset of their slots.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -129,3 +131,5 @@ class symmetric {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

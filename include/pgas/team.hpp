@@ -3,6 +3,8 @@
 /// once. A context of a team takes the PE numbers of the team.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -129,3 +131,5 @@ class PGAS_API team {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

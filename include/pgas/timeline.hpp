@@ -8,6 +8,8 @@
 /// timelines for two directions.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -114,3 +116,5 @@ class PGAS_API timeline {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

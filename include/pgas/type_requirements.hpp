@@ -3,6 +3,8 @@
 /// amo_type, wait_type. No CUDA header, no state.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/compiler.hpp"
 #include "pgas/detail/float16.hpp"
 
@@ -46,3 +48,5 @@ concept wait_type = is_wait_type<T>;
 #endif
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -9,6 +9,8 @@
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/type_requirements.hpp"
@@ -108,3 +110,5 @@ template <wait_type T>
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -3,6 +3,8 @@
 /// another or at once.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -223,3 +225,5 @@ PGAS_API void end_world(world& of, std::string_view reason, log_level level = lo
 }  // namespace detail
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

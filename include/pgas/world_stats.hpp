@@ -2,6 +2,8 @@
 /// The statistics of a PE since it joined. world::stats() returns them, and PGAS_METRICS serves them.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -82,3 +84,5 @@ struct world_stats {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

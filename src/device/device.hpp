@@ -156,6 +156,9 @@ class device {
   /// Whether all work of the stream is done, as far as can be told without waiting. A stream that is being captured has
   /// none.
   [[nodiscard]] virtual bool idle(stream_handle stream) = 0;
+  /// Looks whether work has failed, without waiting for it: of the stream, and on a GPU of any stream, as that ends all
+  /// work. *Errors* the failure, which synchronize() throws as well.
+  virtual void check_work(stream_handle stream) = 0;
   /// Told when the world has failed, from any thread: kernels that wait are ending, and synchronize() no longer waits
   /// for one that does not. A backend that cannot lose a kernel ignores it.
   virtual void world_failed() noexcept {}
@@ -212,7 +215,8 @@ class device {
 
 /// `settings.device` if given, else the GPU that the application has selected (a current context), else the
 /// `local_rank`-th of the visible ones, wrapping around. *Errors* device_unavailable with the reason: built without
-/// CUDA, no driver, no GPU.
+/// CUDA, no driver, no GPU; invalid_argument where the application's current context is one that the library does not
+/// use.
 [[nodiscard]] std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank);
 
 }  // namespace pgas::detail

@@ -235,6 +235,8 @@ TEST(compat_or_global_exit_death_test, errors_end_the_process_and_name_the_funct
   EXPECT_EXIT(or_global_exit("f_p", [&] { fail_with("p: PE 7 is none"); }), ended,
               "error: f_p: PGAS-E0301: PE 7 is none\n$");
   EXPECT_EXIT(or_global_exit("f_p", [&] { fail_with("PE 7: none"); }), ended, "error: f_p: PGAS-E0301: PE 7: none\n$");
+  EXPECT_EXIT(or_global_exit("f_all<>", [&] { fail_with("PE 7: none"); }), ended,
+              "error: f_all: PGAS-E0301: PE 7: none\n$");  // as nvcc names a function that is a template
   EXPECT_EXIT(or_global_exit("f", [] { throw std::bad_alloc(); }), ended,
               "error: f: PGAS-E0[0-9]*: this process has no host memory .*\n$");
 }

@@ -302,6 +302,21 @@ def documented(file: Source):
                 yield line, "a public function or class without a doc block"
 
 
+def own_names(file: Source):
+    """The macros of programs do not reach what a public header declares: names_begin.inc says how."""
+    public = file.under("include/pgas") and not re.match(r"include/pgas/(detail|impl|device/impl|compat/(nvshmem|shmem))/", file.path)
+    if not public or file.suffix not in HEADER_SUFFIXES:
+        return
+    lines = [(line, text.strip()) for line, text in enumerate(file.lines, 1) if text.strip() and not text.startswith(("//", "#pragma once"))]
+    code = [line for line, text in lines if not re.match(r'#include "(pgas/(?!detail/|compat/n?v?shmem/)|(\.\./)?p?shmemx?\.h"$)|#define NVSHMEM_VENDOR_', text)]
+    if not code:  # another name of a public header
+        return
+    if "detail/names_begin.inc" not in lines[0][1]:
+        yield lines[0][0], "a public header begins with detail/names_begin.inc, behind #pragma once"
+    if "detail/names_end.inc" not in lines[-1][1]:
+        yield lines[-1][0], "a public header ends with detail/names_end.inc"
+
+
 def unfinished(file: Source):
     for line, text in enumerate(file.lines, 1):
         if re.search(r"\b(TODO|FIXME|XXX)\b", text):
@@ -309,7 +324,7 @@ def unfinished(file: Source):
 
 
 SOURCE_RULES = (layer, third_party, bootstrap_sight, host_sight, rooms_run_downwards, backends_apart, leaves, environment,
-                no_exit, inline_asm, compiler_macro, macro_name, header_head, documented, unfinished, too_small)
+                no_exit, inline_asm, compiler_macro, macro_name, header_head, documented, own_names, unfinished, too_small)
 
 
 # ---- all files ------------------------------------------------------------------------------------------------------

@@ -9,6 +9,8 @@
 /// with their name, and end the processes of all PEs with status 1, as nvshmem_global_exit() does.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/compat/nvshmem/types.h"
 #if !defined(__CUDACC_RTC__)
 #include "pgas/compat/nvshmem/host_api.h"
@@ -41,3 +43,5 @@
 #undef PGAS_NVSHMEM_BODY
 #undef PGAS_NVSHMEM_TYPES
 #undef PGAS_NVSHMEM_ON_DEVICE
+
+#include "pgas/detail/names_end.inc"

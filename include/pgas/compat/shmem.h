@@ -7,6 +7,8 @@
 /// name, and end the processes of all PEs with status 1, as shmem_global_exit() does.
 #pragma once
 
+#include "../detail/names_begin.inc"
+
 #include "shmem/active_set.h"
 #include "shmem/atomic.h"
 #include "shmem/collective.h"
@@ -25,3 +27,5 @@
 #undef PGAS_SHMEM_DECLARE
 #undef PGAS_SHMEM_DECLARE_CTX
 #undef PGAS_OPENSHMEM_TYPES
+
+#include "../detail/names_end.inc"

@@ -21,6 +21,8 @@
 /// The `_nbi` forms write the old value to `*result`, in any memory of this PE. The value is valid after quiet().
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/proxy/proxied_words.hpp"
@@ -315,3 +317,5 @@ PGAS_FN void atomic_fetch_max_nbi(const context& ctx, detail::type_identity_t<T>
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

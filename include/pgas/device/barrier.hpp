@@ -3,6 +3,8 @@
 /// work between them, and sync (all have called, nothing else).
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/direct_context.hpp"
 #include "pgas/device/impl/sync/barrier.hpp"
 #include "pgas/device/impl/trace/traced_operation.hpp"
@@ -106,3 +108,5 @@ PGAS_FN detail::if_group<G> sync(const direct_context& ctx, const G& g) {
 PGAS_FN void sync(const direct_context& ctx) { sync(ctx, this_thread{}, ctx.team()); }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

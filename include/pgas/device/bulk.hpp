@@ -22,6 +22,8 @@
 /// peers' accesses by fence_proxy_async() and bulk_wait_all().
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/atomic.hpp"
 #include "pgas/device/fence_quiet.hpp"
 #include "pgas/device/impl/copy/bulk_copy.hpp"
@@ -314,3 +316,5 @@ PGAS_FN void fence_proxy_async() {
 PGAS_FN void bulk_wait_all() { detail::bulk_copies_made(); }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

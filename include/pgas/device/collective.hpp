@@ -26,6 +26,8 @@
 /// member, and members that make different calls: the record names one of them.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/barrier.hpp"
 #include "pgas/device/impl/copy/member_copies.hpp"
 #include "pgas/device/impl/ll/ll_collective.hpp"
@@ -188,3 +190,5 @@ PGAS_FN void alltoalls(const context& ctx, const team_view& team, T* dst, const 
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

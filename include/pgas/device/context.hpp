@@ -3,6 +3,8 @@
 /// shared libraries, modules and worlds.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/failure_record.hpp"
 #include "pgas/device/peer.hpp"
 #include "pgas/device/peer_routes.hpp"
@@ -257,3 +259,5 @@ PGAS_HD void set_team(context& ctx, const team_view& team) {
 }  // namespace detail
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -2,6 +2,8 @@
 /// A context for teams whose members are all load/store accessible. The compiler removes the proxy paths.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/context.hpp"
 
 namespace pgas {
@@ -69,3 +71,5 @@ class direct_context {
 static_assert(sizeof(direct_context) == sizeof(context) && std::is_trivially_copyable_v<direct_context>);
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

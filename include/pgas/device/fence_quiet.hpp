@@ -11,6 +11,8 @@
 /// PEs also when the world is aborted, or the deadline passes, while they wait for the proxy.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/proxy/proxied_words.hpp"
@@ -161,3 +163,5 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, const std::int
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -2,6 +2,8 @@
 /// All threads of all blocks of a launch as one group. Every operation that takes a group takes it.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/sync/grid_barrier.hpp"
 
@@ -47,3 +49,5 @@ class grid {
 static_assert(is_group<grid>);
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

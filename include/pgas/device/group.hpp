@@ -32,6 +32,8 @@
 /// * Two groups that are in collectives of one team at the same time use a channel each, as blocks do.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/compiler.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/detail/isa/ptx_named_barrier.hpp"
@@ -360,3 +362,5 @@ static_assert(is_group<this_thread> && is_group<warp> && is_block_group<block>);
 static_assert(is_group<named_group> && is_group<warpgroup>);
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

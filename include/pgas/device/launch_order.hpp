@@ -4,6 +4,8 @@
 /// and nothing of this has an effect: so no launch may wait for what the next one does.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"
 
 namespace pgas {
@@ -24,3 +26,5 @@ PGAS_FN void trigger_next_launch() { detail::trigger_successor(); }
 PGAS_FN void await_earlier_launches() { detail::wait_for_predecessor(); }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -25,6 +25,8 @@
 /// kernel, or another group, goes on from there. A CUDA graph may repeat the kernel.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/impl/ll/ll_round.hpp"
 #include "pgas/device/impl/sync/collective_argument_check.hpp"
 #include "pgas/type_requirements.hpp"
@@ -333,3 +335,5 @@ template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

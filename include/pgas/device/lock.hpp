@@ -7,6 +7,8 @@
 /// team. While it is in use nothing else may write the word.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/mcs_lock.hpp"
 
@@ -73,3 +75,5 @@ PGAS_FN void clear_lock(const context& ctx, const G& g, lock_t* lock) {
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

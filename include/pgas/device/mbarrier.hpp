@@ -4,6 +4,8 @@
 /// elsewhere a word with the same meaning, so that a kernel is written once.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/sync/mbarrier_wait.hpp"
 
@@ -62,3 +64,5 @@ class mbarrier {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

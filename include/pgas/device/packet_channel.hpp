@@ -23,6 +23,8 @@
 /// repeat the kernel. The lengths of the two are free, but sender and receiver agree on each.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/impl/ll/packet_channel.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/type_requirements.hpp"
@@ -132,3 +134,5 @@ PGAS_FN void receive(const context& ctx, packet_channel& channel, T* dst, std::s
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -2,6 +2,8 @@
 /// A peer handle: caches the route to a PE. Pass it wherever an operation takes a PE number.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/compiler.hpp"
 
 namespace pgas {
@@ -60,3 +62,5 @@ class pe_or_peer {
 };
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

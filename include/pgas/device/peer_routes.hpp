@@ -2,6 +2,8 @@
 /// The routes of a PE to the others: the proxy's queue where some are proxied, and the distances of their slots.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/failure_record.hpp"
 #include "pgas/detail/proxy_ring.hpp"
 #include "pgas/device/team.hpp"
@@ -42,3 +44,5 @@ struct peer_map {
 };
 
 }  // namespace pgas::detail
+
+#include "pgas/detail/names_end.inc"

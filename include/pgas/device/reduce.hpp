@@ -15,6 +15,8 @@
 /// floats and rounded once; where there are several domains, once for each of them and once at the end.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/impl/reduce/all_reduce_algorithm.hpp"
 #include "pgas/device/impl/sync/collective_argument_check.hpp"
 
@@ -99,3 +101,5 @@ PGAS_FN void reduce_scatter(const context& ctx, const team_view& team, T* dst, c
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

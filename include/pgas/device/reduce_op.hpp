@@ -3,6 +3,8 @@
 /// as good (reduce_op has the requirements).
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/number_traits.hpp"
 #include "pgas/type_requirements.hpp"
 
@@ -213,3 +215,5 @@ template <class Op>
 
 }  // namespace detail
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -18,6 +18,8 @@
 /// eight lanes carry out their copies together. The semantics do not change.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
@@ -220,3 +222,5 @@ PGAS_FN void get_nbi(const context& ctx, T* dst, const T* src, std::size_t count
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

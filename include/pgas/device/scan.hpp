@@ -3,6 +3,8 @@
 /// order are those of `reduce.hpp`.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/reduce.hpp"
 
 namespace pgas {
@@ -50,3 +52,5 @@ PGAS_FN void exclusive_scan(const context& ctx, const team_view& team, T* dst, c
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

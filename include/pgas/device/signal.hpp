@@ -8,6 +8,8 @@
 /// *Errors* of all: as in `rma.hpp`.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
@@ -248,3 +250,5 @@ PGAS_FN signal_t signal_take(const context& ctx, const G& g, signal_t* sig, sign
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

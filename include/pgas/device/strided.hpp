@@ -6,6 +6,8 @@
 /// negative. Elements of the destination must not overlap. Proxied PEs and *Errors*: as in `rma.hpp`.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/copy/strided_copy.hpp"
@@ -194,3 +196,5 @@ PGAS_FN void ibget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -3,6 +3,8 @@
 /// team::view() on the host, and by context::world(), domain() and team() in kernels.
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/detail/compiler.hpp"
 #include "pgas/detail/team_state_layout.hpp"
 
@@ -73,3 +75,5 @@ static_assert(sizeof(team_view) == 48 && std::is_trivially_copyable_v<team_view>
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

@@ -12,6 +12,8 @@
 /// once. Words are compared all with one value, or word i with values[i] (OpenSHMEM's _vector forms).
 #pragma once
 
+#include "pgas/detail/names_begin.inc"
+
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/wait_set.hpp"
 #include "pgas/signal_types.hpp"
@@ -265,3 +267,5 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::siz
 }
 
 }  // namespace pgas
+
+#include "pgas/detail/names_end.inc"

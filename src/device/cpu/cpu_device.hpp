@@ -46,6 +46,7 @@ class cpu_device final : public device {
   void destroy_stream(stream_handle stream) noexcept override;
   void synchronize(stream_handle stream) override;
   [[nodiscard]] bool idle(stream_handle stream) override;
+  void check_work(stream_handle stream) override { queue(stream).check(); }
   void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
   void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) override;
   void enqueue(const operation_request& request, stream_handle stream) override;

@@ -125,6 +125,11 @@ void host_stream::wait() {
   }
 }
 
+void host_stream::check() {
+  const std::lock_guard lock(mutex_);
+  if (failure_) throw error(*failure_);
+}
+
 std::uint64_t host_stream::enqueue(task work, place where) {
   std::unique_lock lock(mutex_);
   const std::uint64_t ticket = progress_->enqueued + 1;

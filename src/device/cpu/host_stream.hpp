@@ -42,6 +42,8 @@ class host_stream {
   void run_and_wait(const task& work);
   /// Returns when everything enqueued before is done. *Errors* the first that a task left since the last wait().
   void wait();
+  /// *Errors* what wait() would throw, which keeps it.
+  void check();
   /// Whether everything enqueued is done.
   [[nodiscard]] bool idle() const noexcept { return progress_->done == progress_->enqueued; }
 

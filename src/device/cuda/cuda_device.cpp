@@ -10,6 +10,7 @@
 #include <new>
 #include <thread>
 
+#include "device/cuda/choose_gpu.hpp"
 #include "device/cuda/kernels/kernels.hpp"
 #include "pgas/detail/poll_fairness.hpp"
 
@@ -164,6 +165,13 @@ bool cuda_device::idle(stream_handle stream) {
   const cudaError_t state = cudaStreamQuery(stream_of(stream));
   static_cast<void>(cudaGetLastError());
   return state != cudaErrorNotReady;
+}
+
+void cuda_device::check_work(stream_handle stream) {
+  const current_context current(context_);
+  // An error of any kernel stays in the context, and each later call reports it.
+  if (const CUresult state = driver().stream_query(stream_of(stream)); state != CUDA_ERROR_NOT_READY)
+    check(state, "a kernel or other work of this process has failed on its GPU, which it can't use any more");
 }
 
 bool cuda_device::capturing(stream_handle stream) {
@@ -406,14 +414,7 @@ std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank)
   if (settings.device >= visible)
     throw error(code::device_unavailable, fmt::format("PGAS_DEVICE={}, but this process sees {} GPUs, numbered from 0",
                                                       settings.device, visible));
-  if (settings.device >= 0) return std::make_unique<cuda_device>(settings.device);
-  CUcontext chosen = nullptr;
-  if (api.ctx_current(&chosen) == CUDA_SUCCESS && chosen != nullptr) {
-    CUdevice device = 0;
-    check(api.ctx_device(&device), "cuCtxGetDevice", code::device_unavailable);
-    return std::make_unique<cuda_device>(device);
-  }
-  return std::make_unique<cuda_device>(local_rank % visible);
+  return std::make_unique<cuda_device>(choose_gpu(api, settings.device, local_rank % visible));
 }
 
 }  // namespace pgas::detail

@@ -54,6 +54,7 @@ class cuda_device final : public device {
   [[nodiscard]] std::uint64_t number_of(stream_handle stream) override;
   void synchronize(stream_handle stream) override;
   [[nodiscard]] bool idle(stream_handle stream) override;
+  void check_work(stream_handle stream) override;
   void world_failed() noexcept override;
   [[nodiscard]] bool capturing(stream_handle stream) override;
   void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;

@@ -132,6 +132,7 @@ void run(const team& of, const stream* on, bool compare, const collective_reques
     return;
   }
   const std::lock_guard lock(state.collective_mutex());
+  world.check_device();
   check_on_all(state, true, compare, asked);
   world.await_host_operations();
   const stream_handle own = state.stream();
@@ -154,6 +155,7 @@ void host_barrier(const team& of, const char* what, bool complete) {
   state.check();
   const host_call listed(state, what);
   const std::lock_guard lock(state.collective_mutex());
+  state.world().check_device();
   if (complete) state.world().quiet();
   state.group().barrier();
 }

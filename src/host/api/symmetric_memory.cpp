@@ -84,6 +84,7 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
   const std::size_t bytes = byte_count(count, size);
   heap& heap = world.heap();
   const std::uint64_t offset = pointer != nullptr ? world.context().offset(pointer) : ~std::uint64_t{0};
+  world.check_device();
   // As in barrier_all(): afterwards no PE has an operation on the old block under way, so it may be copied or returned.
   world.quiet();
   agree_on_resize(world, {offset, bytes, alignment}, validate(world, pointer, alignment));
@@ -144,6 +145,7 @@ void* world::allocate_bytes(std::size_t count, std::size_t size, std::size_t ali
   state.check();
   const detail::host_call listed(state, "pgas::allocate");
   const std::lock_guard lock(state.collective_mutex());
+  state.check_device();
   const std::size_t bytes = detail::byte_count(count, size);
   void* memory = state.heap().allocate(bytes, alignment, how == initialize::zero);
   if (how == initialize::zero && memory != nullptr) {
@@ -216,6 +218,7 @@ void* team::allocate_bytes(std::size_t count, std::size_t size, std::size_t alig
   state.check();
   const detail::host_call listed(state.world(), "pgas::team::allocate");
   const std::lock_guard lock(state.collective_mutex());
+  state.world().check_device();
   const std::size_t bytes = detail::byte_count(count, size);
   void* memory = state.memory().allocate(bytes, alignment, how == initialize::zero);
   if (how == initialize::zero && memory != nullptr) {

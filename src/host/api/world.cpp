@@ -173,6 +173,7 @@ void world::barrier_all() {
   state.check();
   const detail::host_call listed(state.world_team().state(), "pgas::barrier_all");
   const std::lock_guard lock(state.collective_mutex());
+  state.check_device();
   state.quiet();
   state.control_plane().barrier();
 }

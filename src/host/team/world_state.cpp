@@ -8,6 +8,7 @@
 #include <exception>
 #include <thread>
 
+#include "common/encode_error.hpp"
 #include "common/join_step_hook.hpp"
 #include "common/unique_fd.hpp"
 #include "host/config/read_environment.hpp"
@@ -79,6 +80,7 @@ void world_state::choose_device() {
       mine.properties = device_->properties();
     } catch (const error& refused) {
       mine.refusal = refused.what();
+      mine.is_misused = refused.code() == code::invalid_argument;
     }
   }
   const std::vector<contribution> all = control_plane_->all_gather(encode(mine));
@@ -96,6 +98,10 @@ void world_state::choose_device() {
         fmt::format("PE 0 asks for the {} heap and PE {} for the {} heap: set PGAS_HEAP to the same value on all PEs",
                     to_string(infos[0].kind), different, to_string(infos[static_cast<std::size_t>(different)].kind)),
         different);
+  const int misused = index_of([](const device_descriptor& o) { return o.is_misused; });
+  if (misused < n)
+    throw error(code::device_unavailable,
+                fmt::format("PE {}: {}", misused, infos[static_cast<std::size_t>(misused)].refusal), misused);
   const int without =
       settings_.heap == heap_kind::host ? 0 : index_of([](const device_descriptor& o) { return !o.refusal.empty(); });
   if (settings_.heap == heap_kind::cuda && without < n)
@@ -359,6 +365,7 @@ void world_state::leave() {
     }
   };
   attempt([&] { control_plane_->check(); });
+  attempt([&] { check_device(); });
   attempt([&] { await_leave(); });
   attempt([&] {
     if (stream_) stream_->synchronize();
@@ -440,6 +447,22 @@ void world_state::check_not_captured(stream_handle stream, const char* what) con
 void world_state::rethrow_failure() const {
   if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
   if (control_plane_) control_plane_->check();
+}
+
+void world_state::check_device() {
+  try {
+    device_->check_work(nullptr);
+    if (kind() != heap_kind::host) return;  // each stream has its own failures there
+    const std::lock_guard lock(streams_mutex_);
+    for (const stream_handle each : streams_) device_->check_work(each);
+  } catch (const error& failed) {
+    const std::optional<error> recorded = recorded_failure();
+    const int me = context_.my_pe();
+    control_plane_->fail(recorded ? *recorded
+                                  : error(failed.code(), fmt::format("PE {}: {}", me, text_of(failed)), me));
+    rethrow_failure();
+    throw;
+  }
 }
 
 std::optional<error> world_state::recorded_failure() const {

@@ -102,6 +102,9 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void check() const;
   /// Throws the cause of an error of the device, where it is known: a kernel's record, the failure of the world.
   void rethrow_failure() const;
+  /// Ends the world, for all PEs, where work on this PE's device has failed: before calls in which PEs meet, as the
+  /// others would go on with what this PE has not done. *Errors* the failure.
+  void check_device();
   /// Throws pe_out_of_range, naming the caller `what`.
   void check_pe(int pe, const char* what) const;
   /// Throws outside_heap unless [pointer, pointer + bytes) is this PE's mapped symmetric memory; misaligned.

@@ -11,7 +11,7 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr std::size_t n_fields = 6;
+constexpr std::size_t n_fields = 7;
 
 /// *Errors* bootstrap_protocol where the text is not a number and nothing else.
 template <class T>
@@ -30,7 +30,7 @@ blob encode(const device_descriptor& info) {
   const device_properties& properties = info.properties;
   return join_fields({fmt::to_string(static_cast<int>(info.kind)), properties.name, properties.uuid,
                       fmt::to_string(properties.multiprocessors), properties.runs_processes_at_once ? "1" : "0",
-                      info.refusal});
+                      info.refusal, info.is_misused ? "1" : "0"});
 }
 
 device_descriptor decode_device_descriptor(const blob& bytes, int pe) {
@@ -45,6 +45,7 @@ device_descriptor decode_device_descriptor(const blob& bytes, int pe) {
   info.properties.multiprocessors = number_in<unsigned>(fields[3], pe);
   info.properties.runs_processes_at_once = number_in<int>(fields[4], pe) != 0;
   info.refusal = fields[5];
+  info.is_misused = number_in<int>(fields[6], pe) != 0;
   return info;
 }
 

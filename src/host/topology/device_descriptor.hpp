@@ -14,7 +14,8 @@ namespace pgas::detail {
 struct device_descriptor {
   heap_kind kind = heap_kind::host;  ///< that its settings request
   device_properties properties;
-  std::string refusal;  ///< the reason why the PE has no GPU; empty if it has one
+  std::string refusal;      ///< the reason why the PE has no GPU; empty if it has one
+  bool is_misused = false;  ///< whether the program must fix the refusal; the PE does not continue without a GPU then
 };
 
 /// A PE on its device.

@@ -62,10 +62,10 @@ constexpr int most_pes = 4096;
 /// The words with mpirun's long options of one dash written with two, as far as those words are options: up to the
 /// program, which begins where neither an option stands nor the value of one.
 [[nodiscard]] std::vector<std::string> words_of(int argc, char** argv) {
-  constexpr std::array with_value{"-n",        "--np",           "-N",         "-x",
-                                  "-H",        "--host",         "--hostfile", "--machinefile",
-                                  "--timeout", "--grace-period", "--grace"};
-  constexpr std::array one_dash{"-np", "-host", "-hostfile", "-machinefile"};
+  constexpr std::array with_value{
+      "-n",         "--np",          "-N",        "--ppn",          "-x",     "-H", "--host",
+      "--hostfile", "--machinefile", "--timeout", "--grace-period", "--grace"};
+  constexpr std::array one_dash{"-np", "-ppn", "-host", "-hostfile", "-machinefile"};
   std::vector<std::string> words(argv + 1, argv + argc);
   for (std::size_t i = 0; i < words.size() && words[i].starts_with('-') && words[i] != "--"; ++i) {
     if (std::find(one_dash.begin(), one_dash.end(), words[i]) != one_dash.end()) words[i].insert(0, 1, '-');
@@ -101,7 +101,7 @@ void check_variables(const std::vector<std::string>& variables) {
   double grace_period = 5;
   std::string hosts;
   app.add_option("-n,--np", all, "number of PEs; also -np")->type_name("N")->check(CLI::Range(1, most_pes));
-  app.add_option("-N", each, "number of PEs on each host, which is this one only")
+  app.add_option("-N,--ppn", each, "number of PEs on each host, which is this one only; also -ppn")
       ->type_name("N")
       ->check(CLI::Range(1, most_pes));
   app.add_option("-x", asked.variables, "set NAME=VALUE for the PEs; NAME alone is inherited anyway")

@@ -100,10 +100,13 @@ TEST_F(DefaultStreamInVain, a_kernel_that_waits_for_this_host_holds_up_nothing_f
   const auto began = clock::now();
   nvshmem_barrier_all();
   const auto took = clock::now() - began;
+  nvshmem_barrier_all();
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_GE(took, 200ms);
   EXPECT_LT(took, 10s);
-  EXPECT_NE(said.find("still busy after 200ms (PGAS_DEFAULT_STREAM_WAIT)"), std::string::npos) << said;
+  const auto first = said.find("still busy after 200ms (PGAS_DEFAULT_STREAM_WAIT)");
+  EXPECT_NE(first, std::string::npos) << said;
+  EXPECT_EQ(said.find("still busy", first + 1), std::string::npos) << "a process says it once: " << said;
 }
 
 TEST_F(DefaultStream, a_graph_that_is_captured_is_left_alone) {
@@ -134,10 +137,27 @@ int wait_for_the_dead() {
   ::_exit(0);
 }
 
+/// A kernel of PE 0 has failed. Neither PE notices by itself: PE 0 meets PE 1, which waits for it, or computes.
+int meet_the_failed(const char* how) {
+  nvshmem_init();
+  nvshmem_barrier_all();
+  if (nvshmem_my_pe() == 1 && std::strcmp(how, "compute") == 0)
+    for (;;) ::pause();
+  fake_driver_set_failed(nvshmem_my_pe() == 0);
+  if (std::strcmp(how, "status") == 0) {
+    if (nvshmem_barrier(NVSHMEM_TEAM_WORLD) == NVSHMEMX_SUCCESS) return 0;
+    for (;;) ::pause();
+  }
+  nvshmem_barrier_all();
+  nvshmem_finalize();
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "dead") == 0) return wait_for_the_dead();
+  if (argc == 3 && std::strcmp(argv[1], "failed") == 0) return meet_the_failed(argv[2]);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

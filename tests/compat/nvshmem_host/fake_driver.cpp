@@ -7,10 +7,12 @@ namespace {
 
 std::atomic<bool> busy{false};
 std::atomic<bool> capturing{false};
+std::atomic<bool> failed{false};
 std::atomic<int> queries{0};
 
 constexpr int success = 0;
 constexpr int not_ready = 600;
+constexpr int illegal_address = 700;
 constexpr int capture_implicit = 906;
 constexpr std::uintptr_t legacy = 1;
 
@@ -21,6 +23,7 @@ extern "C" {
 
 void fake_driver_set_busy(bool is) { busy = is; }
 void fake_driver_set_capturing(bool is) { capturing = is; }
+void fake_driver_set_failed(bool has) { failed = has; }
 int fake_driver_queries() { return queries; }
 
 int cuCtxGetCurrent(void** context) {
@@ -36,8 +39,13 @@ int cuStreamIsCapturing(void* stream, int* status) {
   *status = 0;
   return reinterpret_cast<std::uintptr_t>(stream) == legacy && capturing ? capture_implicit : success;
 }
+int cuGetErrorName(int error, const char** name) {
+  *name = error == illegal_address ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "unknown";
+  return success;
+}
 int cuStreamQuery(void* stream) {
   ++queries;
+  if (failed) return illegal_address;
   return reinterpret_cast<std::uintptr_t>(stream) == legacy && busy ? not_ready : success;
 }
 

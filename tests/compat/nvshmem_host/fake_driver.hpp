@@ -6,6 +6,8 @@
 extern "C" {
 void fake_driver_set_busy(bool busy);
 void fake_driver_set_capturing(bool capturing);
+/// As after a kernel that has used an illegal address: each call of the context fails.
+void fake_driver_set_failed(bool failed);
 /// How often the stream has been queried.
 int fake_driver_queries();
 }

@@ -125,6 +125,7 @@ class faulty_device : public detail::device {
   void destroy_stream(detail::stream_handle s) noexcept override { inner_->destroy_stream(s); }
   void synchronize(detail::stream_handle s) override { inner_->synchronize(s); }
   bool idle(detail::stream_handle s) override { return inner_->idle(s); }
+  void check_work(detail::stream_handle s) override { inner_->check_work(s); }
   void copy(void* to, const void* from, std::size_t bytes, detail::stream_handle s) override {
     inner_->copy(to, from, bytes, s);
   }

@@ -24,6 +24,7 @@ device_descriptor info_of(const std::string& uuid, unsigned multiprocessors, boo
 TEST(device_descriptor, arrives_as_it_was_sent) {
   device_descriptor mine = info_of("GPU-1", 132, true);
   mine.refusal = "none at all";
+  mine.is_misused = true;
   const device_descriptor there = decode_device_descriptor(encode(mine), 3);
   EXPECT_EQ(there.kind, heap_kind::cuda);
   EXPECT_EQ(there.properties.name, "GPU");
@@ -31,6 +32,8 @@ TEST(device_descriptor, arrives_as_it_was_sent) {
   EXPECT_EQ(there.properties.multiprocessors, 132u);
   EXPECT_TRUE(there.properties.runs_processes_at_once);
   EXPECT_EQ(there.refusal, "none at all");
+  EXPECT_TRUE(there.is_misused);
+  EXPECT_FALSE(decode_device_descriptor(encode(info_of("a", 1)), 3).is_misused);
 }
 
 TEST(device_descriptor, what_is_none_is_refused) {

@@ -212,7 +212,10 @@ void global_exit_monitor::run() {
       world_.check();
     } catch (const error& failure) {
       // A thread of the program in a call ends the process itself, where its exit handlers meet no other thread.
-      if (!ended_.wait_for(lock, pause, [this] { return ends_; })) exit_if_requested(failure);
+      if (ended_.wait_for(lock, pause, [this] { return ends_; })) return;
+      exit_if_requested(failure);
+      if (failure.code() == code::device_failed && failure.pe() >= 0 && failure.pe() != world_.my_pe() && !is_ending())
+        end_process(EXIT_FAILURE);
       return;
     }
   }

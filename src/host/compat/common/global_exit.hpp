@@ -31,8 +31,8 @@ void begin_end(int status) noexcept;
 /// already: its exit handlers may call the library.
 void exit_if_requested(const error& failure) noexcept;
 
-/// A thread that checks the world every 50 ms, and ends this process once another PE has called global_exit. So PEs
-/// that never call the library again end as well.
+/// A thread that checks the world every 50 ms, and ends this process once another PE has called global_exit, or its
+/// device has failed. So PEs that never call the library again end as well.
 class global_exit_monitor {
  public:
   /// Starts the thread; `joined` must outlive this object.

@@ -1,15 +1,18 @@
 # pgas_prefix(NAME HEADERS ... LIBRARIES ... [PROGRAMS ...] PACKAGE FOLDER/NAME): installs lib/pgas/NAME, which looks like an
 # installation of NVSHMEM or of an OpenSHMEM, for build systems that take one directory. It holds no copies: its headers and
-# its CMake package include the installed ones, the rest are links. All paths are relative.
+# its CMake package include the installed ones, the rest are links, in which NAME=FILE gives FILE another name. All paths are
+# relative.
 function(pgas_prefix name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PACKAGE" "HEADERS;LIBRARIES;PROGRAMS")
   set(tree ${CMAKE_CURRENT_BINARY_DIR}/prefix/${name})
   set(home ${CMAKE_INSTALL_LIBDIR}/pgas/${name})
   file(REMOVE_RECURSE ${tree})
-  macro(link part folder file)
+  macro(link part folder link)
+    string(REGEX REPLACE ".*=" "" file ${link})
+    string(REGEX REPLACE "=.*" "" link_name ${link})
     file(RELATIVE_PATH target /prefix/${home}/${part} /prefix/${folder}/${file})
     file(MAKE_DIRECTORY ${tree}/${part})
-    file(CREATE_LINK ${target} ${tree}/${part}/${file} SYMBOLIC)
+    file(CREATE_LINK ${target} ${tree}/${part}/${link_name} SYMBOLIC)
   endmacro()
 
   link(include ${CMAKE_INSTALL_INCLUDEDIR} pgas)
@@ -25,7 +28,9 @@ function(pgas_prefix name)
   foreach(file ${arg_PACKAGE}Config.cmake ${arg_PACKAGE}ConfigVersion.cmake)
     cmake_path(GET file PARENT_PATH folder)
     file(RELATIVE_PATH target /${home}/lib/cmake/${folder} /${CMAKE_INSTALL_LIBDIR}/cmake/${file})
-    file(CONFIGURE OUTPUT ${tree}/lib/cmake/${file} CONTENT "include(\${CMAKE_CURRENT_LIST_DIR}/${target})\n" @ONLY)
+    # The prefix may be a link to this directory: the relative path starts where the file is.
+    file(CONFIGURE OUTPUT ${tree}/lib/cmake/${file} @ONLY CONTENT
+      "get_filename_component(pgas_home \${CMAKE_CURRENT_LIST_DIR} REALPATH)\ninclude(\${pgas_home}/${target})\n")
   endforeach()
   install(DIRECTORY ${tree}/ DESTINATION ${home} COMPONENT development)
 endfunction()

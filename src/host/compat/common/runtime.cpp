@@ -1,9 +1,12 @@
 #include "host/compat/common/runtime.hpp"
 
 #include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -53,6 +56,9 @@ bool is_expected(code what) {
     default: return false;
   }
 }
+
+/// The name of a function of the interface: those that are templates for nvcc give theirs as "nvshmem_barrier_all<>".
+std::string_view plain_name(std::string_view function) { return function.substr(0, function.find('<')); }
 
 /// The text of an error, "PGAS-E0301: p: PE 7 does not exist", without the operation's name: the log line begins with
 /// the name of the C function instead.
@@ -184,6 +190,34 @@ void runtime::abort(std::string_view reason, log_level level) noexcept {
     exchange_->abort(reason);
 }
 
+namespace {
+
+/// Set by leave_at_exit().
+void (*stop_at_exit)() = nullptr;
+
+void leave(int status, void* process) {
+  runtime& run = runtime::instance();
+  if (reinterpret_cast<std::intptr_t>(process) != ::getpid() || is_ending() || run.stage() == stage::none) return;
+  if (status != 0) {
+    run.abort(fmt::format("it exits with status {}", status));
+    return;
+  }
+  try {
+    while (run.stage() != stage::none) stop_at_exit();
+  } catch (const std::exception& thrown) {
+    const error cause = error_of(thrown);
+    exit_if_requested(cause);
+    run.report("leaving at exit", cause);
+  }
+}
+
+}  // namespace
+
+void leave_at_exit(void (*stop)()) {
+  if (std::exchange(stop_at_exit, stop) != nullptr) return;
+  static_cast<void>(::on_exit(leave, reinterpret_cast<void*>(static_cast<std::intptr_t>(::getpid()))));
+}
+
 void runtime::global_exit(std::string_view function, int status) noexcept {
   begin_end(status);
   abort(exit_reason(function, status), log_level::info);
@@ -194,7 +228,7 @@ void runtime::fail(const char* function, const std::exception& cause) noexcept {
   if (const auto* const known = dynamic_cast<const error*>(&cause)) exit_if_requested(*known);
   begin_end(EXIT_FAILURE);  // of several threads that fail, one logs why
   write_log(log_level::error, function, cause);
-  global_exit(function, EXIT_FAILURE);
+  global_exit(plain_name(function), EXIT_FAILURE);
 }
 
 enum stage runtime::stage() const noexcept {
@@ -343,7 +377,7 @@ void runtime::warn(std::string_view text) noexcept { write_log(log_level::warn, 
 
 void runtime::write_log(log_level level, const char* function, const std::exception& cause) noexcept {
   try {
-    write_log(level, fmt::format("{}: {}", function, without_operation(error_of(cause).what())));
+    write_log(level, fmt::format("{}: {}", plain_name(function), without_operation(error_of(cause).what())));
   } catch (const std::exception&) {
     // No memory for the text; the caller still returns a status or ends all processes.
   }

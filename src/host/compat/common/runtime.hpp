@@ -178,6 +178,11 @@ class runtime {
   std::shared_ptr<detail::interface_log> log_;
 };
 
+/// For a process that ends without its last runtime::stop(): an exit handler calls `stop`, which stops one user, until
+/// none is left, or aborts the world where the exit status is not 0. Does nothing in the child of a fork. *Callers*
+/// once the world is joined: what joining has loaded is then there until the handler has run; further calls do nothing.
+void leave_at_exit(void (*stop)());
+
 /// The alignment of memory where a program asks for `alignment`: the next power of two, and enough for any element.
 [[nodiscard]] constexpr std::size_t alignment_of(std::size_t alignment) {
   constexpr std::size_t lowest = 16;

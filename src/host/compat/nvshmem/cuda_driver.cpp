@@ -72,7 +72,7 @@ int current_device() noexcept {
   return calls.ctx_get_device(&device) == 0 ? device : -1;
 }
 
-bool default_stream_is_busy() noexcept {
+bool default_stream_is_busy() {
   constexpr int relaxed_capture = 2;
   constexpr int not_ready = 600;
   const driver_calls& calls = driver();
@@ -84,9 +84,11 @@ bool default_stream_is_busy() noexcept {
   int mode = relaxed_capture;  // in other modes a query invalidates the captures of other threads
   int capture = 0;
   static_cast<void>(calls.exchange_capture_mode(&mode));
-  const bool busy = calls.stream_is_capturing(legacy, &capture) == 0 && calls.stream_query(legacy) == not_ready;
+  const int state = calls.stream_is_capturing(legacy, &capture) == 0 ? calls.stream_query(legacy) : 0;
   static_cast<void>(calls.exchange_capture_mode(&mode));
-  return busy;
+  if (state == not_ready) return true;
+  check(state, "a kernel or other work of this process has failed on its GPU, which it can't use any more");
+  return false;
 }
 
 void write_variable(const loaded_code& where, const char* name, const void* from, std::size_t bytes) {

@@ -11,8 +11,8 @@ namespace pgas::compat {
 [[nodiscard]] int current_device() noexcept;
 
 /// Whether the legacy default stream of the current context has work left. False where no context is current, and while
-/// this stream is being captured into a graph.
-[[nodiscard]] bool default_stream_is_busy() noexcept;
+/// this stream is being captured into a graph. *Errors* device_failed where work of this context has failed.
+[[nodiscard]] bool default_stream_is_busy();
 
 /// Code that the program loaded into the current context.
 struct loaded_code {

@@ -30,6 +30,16 @@ void check_device(const world& joined, int named) {
                   joined.device()));
 }
 
+/// A program that ends without a call of nvshmem_finalize(): the interface asks for one on each PE.
+void finalize_at_exit() {
+  runtime& here = runtime::instance();
+  if (here.my_pe() == 0)
+    here.warn(
+        "the program ends without nvshmem_finalize(), which each PE has to call before it ends: the library calls it, "
+        "and waits for the other PEs");
+  while (here.stage() != stage::none) here.stop();
+}
+
 void start(std::unique_ptr<bootstrap> exchange, int device) {
   start_request request;
   request.exchange = std::move(exchange);
@@ -40,6 +50,7 @@ void start(std::unique_ptr<bootstrap> exchange, int device) {
     check_device(joined, device);
     create_member_gathering(joined);
     publish_state(joined);
+    leave_at_exit(finalize_at_exit);
   };
   request.leaving = [] {
     withdraw_state();

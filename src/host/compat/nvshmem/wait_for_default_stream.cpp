@@ -2,7 +2,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "host/compat/nvshmem/cuda_driver.hpp"
@@ -19,10 +21,20 @@ void wait_for_default_stream(world& w) {
   if (longest == 0ms) return;
   const detail::device_guard guard(w);
   const clock::time_point began = clock::now();
-  while (default_stream_is_busy()) {
+  const auto is_busy = [] {
+    try {
+      return default_stream_is_busy();
+    } catch (const error& failed) {  // the other PEs would wait for this one
+      runtime::instance().abort(exit_reason(failed.what(), EXIT_FAILURE), log_level::info);
+      throw;
+    }
+  };
+  while (is_busy()) {
     w.check();
     const auto waited = clock::now() - began;
     if (waited >= longest) {
+      static std::atomic<bool> is_said{false};
+      if (is_said.exchange(true)) return;
       runtime::instance().warn(fmt::format(
           "the legacy default stream is still busy after {} (PGAS_DEFAULT_STREAM_WAIT), so that a host's barrier, "
           "allocation or collective goes on without it: a cudaMemset there may undo what peers write from now on. If a "

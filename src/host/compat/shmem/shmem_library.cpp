@@ -1,35 +1,10 @@
 #include "host/compat/shmem/shmem_library.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include <cstdint>
 #include <utility>
 
 namespace pgas::compat {
-
-namespace {
-
-/// Exit handler for a process that ends without shmem_finalize(): finalizes, as programs before OpenSHMEM 1.2 rely on,
-/// or aborts where the exit status is not 0. Does nothing in the child of a fork.
-void leave_at_exit(int status, void* process) {
-  runtime& run = runtime::instance();
-  if (reinterpret_cast<std::intptr_t>(process) != ::getpid() || is_ending() || run.stage() == stage::none) return;
-  if (status != 0) {
-    run.abort(fmt::format("it exits with status {}", status));
-    return;
-  }
-  try {
-    while (run.stage() != stage::none) library().stop();
-  } catch (const std::exception& thrown) {
-    const error cause = error_of(thrown);
-    exit_if_requested(cause);
-    run.report("leaving at exit", cause);
-  }
-}
-
-}  // namespace
 
 shmem_library& shmem_library::instance() {
   // Never destroyed, like the runtime: functions may be called until the process ends.
@@ -45,8 +20,7 @@ void shmem_library::start() {
   request.joined = [this](class world& w) { static_data_.join(w, runtime::instance().same_program()); };
   request.leaving = [this] { static_data_.leave(); };
   runtime::instance().start(std::move(request));
-  if (std::exchange(exit_handler_set_, true)) return;
-  static_cast<void>(::on_exit(leave_at_exit, reinterpret_cast<void*>(static_cast<std::intptr_t>(::getpid()))));
+  leave_at_exit([] { library().stop(); });  // as programs before OpenSHMEM 1.2 rely on
 }
 
 void shmem_library::stop() {

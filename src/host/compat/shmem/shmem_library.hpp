@@ -77,7 +77,6 @@ class shmem_library {
   class static_data static_data_;
   active_set_teams active_sets_;
   handle_table<context> contexts_{"context", first_context};
-  bool exit_handler_set_ = false;
 };
 
 /// The comparison of a constant SHMEM_CMP_*. *Errors* invalid_argument for any other value.

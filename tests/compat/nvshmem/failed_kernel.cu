@@ -1,0 +1,40 @@
+// A kernel of PE 0 uses an illegal address, which nobody asks for: the next call in which PEs meet ends the job with
+// status 1, within a second. With "context": initialization under a context of the program's own is refused by name.
+#include <cuda.h>
+#include <nvshmem.h>
+#include <nvshmemx.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+__global__ void use_illegal_address() { *reinterpret_cast<volatile int*>(std::uintptr_t{64}) = 1; }
+
+/// The status that the driver gives a context of its own.
+int init_in_own_context() {
+  void* create = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  if (cudaGetDriverEntryPointByVersion("cuCtxCreate", &create, 11040, cudaEnableDefault, &found) != cudaSuccess)
+    return 2;
+  CUcontext own = nullptr;
+  // Of CUDA 11.4: context, affinity parameters and their number, flags, device.
+  const auto make = reinterpret_cast<CUresult (*)(CUcontext*, void*, int, unsigned, CUdevice)>(create);
+  if (make(&own, nullptr, 0, 0, 0) != CUDA_SUCCESS) return 3;
+  nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;
+  return nvshmemx_init_attr(0, &attributes) == NVSHMEMX_ERROR_GPU_NOT_SELECTED ? 0 : 4;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "context") == 0) return init_in_own_context();
+  nvshmem_init();
+  nvshmem_barrier_all();
+  if (nvshmem_my_pe() == 0) use_illegal_address<<<1, 1>>>();
+  nvshmem_barrier_all();
+  nvshmem_finalize();
+  std::printf("no error\n");
+  return 0;
+}

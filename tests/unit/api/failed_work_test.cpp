@@ -1,0 +1,65 @@
+// Work that has failed on one PE's device: calls in which PEs meet tell all of them, at once.
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "unit/worlds.hpp"
+
+namespace pgas_world_test {
+namespace {
+
+/// A kernel that fails.
+struct failing {
+  template <class Block>
+  PGAS_FN void operator()(Block, pgas::context, std::atomic<bool>* begun) const {
+    begun->store(true);
+    throw std::runtime_error("an illegal address");
+  }
+};
+
+TEST(FailedWork, EndsTheWorldWherePesMeet) {
+  const std::vector<std::pair<const char*, std::function<void(world&)>>> meetings{
+      {"barrier_all", [](world& w) { w.barrier_all(); }},
+      {"barrier", [](world& w) { barrier(w.team()); }},
+      {"sync", [](world& w) { sync(w.team()); }},
+      {"allocate", [](world& w) { static_cast<void>(w.allocate<int>(1)); }},
+      {"broadcast",
+       [](world& w) {
+         auto data = w.allocate<int>(2);
+         broadcast(w.team(), data.data(), data.data() + 1, 1, 0);
+       }},
+      {"leave", [](world& w) { w.leave(); }},
+  };
+  for (const auto& [name, meet] : meetings) {
+    const auto ends = run_worlds(3, [&meet = meet](world& w) {
+      std::atomic<bool> begun{false};
+      stream on(w);
+      if (w.my_pe() == 1) {
+        launch(w, {.blocks = 1, .threads = 1, .on = &on}, failing{}, w.context(), &begun);
+        while (!begun) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
+      const auto from = std::chrono::steady_clock::now();
+      try {
+        meet(w);
+      } catch (const error&) {
+        EXPECT_LT(std::chrono::steady_clock::now() - from, std::chrono::seconds(1));
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the others do not learn it from this PE's end
+        throw;
+      }
+    });
+    for (const auto& end : ends) {
+      ASSERT_TRUE(end) << name;
+      EXPECT_EQ(end->code(), code::device_failed) << name << ": " << end->what();
+      EXPECT_NE(std::string(end->what()).find("an illegal address"), std::string::npos) << name << ": " << end->what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pgas_world_test

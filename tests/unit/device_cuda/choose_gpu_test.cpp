@@ -1,0 +1,70 @@
+// Which GPU a world uses, by what a driver says of the current context: the driver is a fake, so that no GPU is needed.
+#include "device/cuda/choose_gpu.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pgas::unit_test {
+namespace {
+
+using namespace detail;
+
+/// Contexts are numbers: that of GPU g is primary where it is 100 + g.
+struct {
+  std::uintptr_t current = 0;
+  int retained = 0;
+} state;
+
+CUcontext context_of(std::uintptr_t number) { return reinterpret_cast<CUcontext>(number); }
+
+cuda::driver_api fake_driver() {
+  cuda::driver_api api;
+  api.ctx_current = [](CUcontext* context) {
+    *context = context_of(state.current);
+    return CUDA_SUCCESS;
+  };
+  api.ctx_device = [](CUdevice* device) {
+    *device = static_cast<CUdevice>(state.current % 100);
+    return CUDA_SUCCESS;
+  };
+  api.primary_retain = [](CUcontext* context, CUdevice device) {
+    ++state.retained;
+    *context = context_of(100 + static_cast<std::uintptr_t>(device));
+    return CUDA_SUCCESS;
+  };
+  api.primary_release = [](CUdevice) {
+    --state.retained;
+    return CUDA_SUCCESS;
+  };
+  return api;
+}
+
+TEST(choose_gpu, takes_the_one_that_is_asked_for_then_the_current_one) {
+  const cuda::driver_api api = fake_driver();
+  state.current = 0;
+  EXPECT_EQ(cuda::choose_gpu(api, -1, 5), 5);
+  EXPECT_EQ(cuda::choose_gpu(api, 2, 5), 2);
+  state.current = 103;
+  EXPECT_EQ(cuda::choose_gpu(api, -1, 5), 3);
+  EXPECT_EQ(cuda::choose_gpu(api, 3, 5), 3);
+  EXPECT_EQ(cuda::choose_gpu(api, 2, 5), 2);
+  EXPECT_EQ(state.retained, 0);
+}
+
+TEST(choose_gpu, refuses_a_context_of_the_application_by_name) {
+  const cuda::driver_api api = fake_driver();
+  state.current = 203;  // of GPU 3, by cuCtxCreate()
+  for (const int asked : {-1, 3}) {
+    try {
+      static_cast<void>(cuda::choose_gpu(api, asked, 5));
+      ADD_FAILURE() << "accepted";
+    } catch (const error& refused) {
+      EXPECT_EQ(refused.code(), code::invalid_argument);
+      EXPECT_NE(std::string(refused.what()).find("GPU 3 is not its primary one"), std::string::npos) << refused.what();
+    }
+  }
+  EXPECT_EQ(cuda::choose_gpu(api, 2, 5), 2);  // another GPU's context does not matter
+  EXPECT_EQ(state.retained, 0);
+}
+
+}  // namespace
+}  // namespace pgas::unit_test
