@@ -19,16 +19,19 @@ class group_offset_allocator {
   group_offset_allocator(std::size_t begin, std::size_t end, std::size_t unit)
       : begin_(begin), end_(end), unit_(unit) {}
 
-  /// Collective over `group`, same size: the lowest range that is free on all members; none where one of them has none.
-  /// In each round a member proposes its lowest free offset at or above the highest proposal of the round before, until
-  /// all proposals are equal. A proposal is taken here meanwhile, so that groups of other threads propose others.
-  [[nodiscard]] std::optional<std::size_t> take(const control_group& group, std::size_t bytes);
+  /// Collective over `group`, same size: the lowest range from `wish` on that is free on all members, else the lowest
+  /// of all; none where one of them has none. Wishes may differ: the highest counts. A wish outside [begin, end) is
+  /// none. In each round a member proposes its lowest free offset at or above the highest proposal of the round before,
+  /// until all proposals are equal. A proposal is taken here meanwhile, so that groups of other threads propose others.
+  [[nodiscard]] std::optional<std::size_t> take(const control_group& group, std::size_t bytes, std::size_t wish = 0);
   /// Not a collective: only these offsets of this PE are free again.
   void release(std::size_t offset) noexcept;
   /// How many ranges are taken.
   [[nodiscard]] std::size_t count() const;
 
  private:
+  /// The lowest range from `from` on that all members find free.
+  [[nodiscard]] std::optional<std::size_t> take_from(std::size_t from, const control_group& group, std::size_t bytes);
   [[nodiscard]] std::optional<std::size_t> take_here(std::size_t from, std::size_t bytes);
 
   const std::size_t begin_;

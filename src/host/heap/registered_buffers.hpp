@@ -32,9 +32,11 @@ class registered_buffers {
       : group_(members), sharing_(sharing), parameters_(parameters), team_segments_(segments) {}
 
   /// The second address of [pointer, pointer + bytes), until remove(), or until all members have set their flags.
-  /// @param released set by any thread; null: this PE never releases it
+  /// @param released set by any thread; null: this PE never releases it. @param preferred the address that it gets
+  /// where the slots have it free
   /// *Errors* those of register_symmetric().
-  [[nodiscard]] void* add(void* pointer, std::size_t bytes, released_flag released = nullptr);
+  [[nodiscard]] void* add(void* pointer, std::size_t bytes, released_flag released = nullptr,
+                          const void* preferred = nullptr);
   /// *Errors* invalid_free, the same on all members.
   void remove(void* alias);
   /// pgas::collect_released().

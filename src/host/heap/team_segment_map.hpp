@@ -28,9 +28,11 @@ class team_segment_map {
   team_segment_map(std::size_t begin, std::size_t end, std::size_t unit, change_callback on_change)
       : begin_(begin), end_(end), space_(begin, end, unit), on_change_(std::move(on_change)) {}
 
-  /// Collective over `group`: addresses for `bytes`, the same on all members, until remove().
-  [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) {
-    return space_.take(group, bytes);
+  /// Collective over `group`: addresses for `bytes`, the same on all members, until remove(): from offset `wish` on
+  /// where they are free.
+  [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes,
+                                                   std::size_t wish = 0) {
+    return space_.take(group, bytes, wish);
   }
   /// Keeps the segments that were mapped there, one behind the other.
   void add(std::size_t offset, const control_group& group, std::vector<std::unique_ptr<shared_segment>> segments);
