@@ -137,6 +137,9 @@ void* pgas_nvshmem_ptr(const void* local, int pe);
 void* pgas_nvshmem_mc_ptr(int team, const void* local);
 [[noreturn]] void pgas_nvshmem_global_exit(int status);
 
+/// Whether the calling thread is in a region with these hints. *On return* an nvshmemx_status.
+int pgas_nvshmem_region_is_active(uint32_t hints, int* active);
+
 /// Joins the world where that was deferred. *On return* an nvshmemx_status.
 int pgas_nvshmem_join(void);
 /// How many blocks of a kernel this PE may run at once on so many multiprocessors, each of which fits `each`. Joins
@@ -183,7 +186,7 @@ uint64_t bits_of(T value) {
 template <class T>
 T value_of(uint64_t bits) {
   T value;
-  memcpy(&value, &bits, sizeof value);
+  memcpy(static_cast<void*>(&value), &bits, sizeof value);
   return value;
 }
 
