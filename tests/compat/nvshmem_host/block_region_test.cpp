@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <nvshmem.h>
 
+#include <cstdlib>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "pgas/launch.hpp"
@@ -51,9 +53,10 @@ void run_blocks(pgas::world& w, unsigned blocks, unsigned threads, pgas::detail:
 }
 
 TEST(NvshmemBlockRegion, is_of_one_block) {
-  pgas::world w = pgas::world::join();
   const auto table = std::make_unique<pgas::detail::block_table>();
   for (const unsigned threads : {1u, 4u}) {
+    setenv("PGAS_HOST_BLOCK_THREADS", std::to_string(threads).c_str(), 1);
+    pgas::world w = pgas::world::join();
     std::vector<outcome> all(8 * threads);
     run_blocks(w, 8, threads, table.get(), all);
     for (std::size_t i = 0; i < all.size(); ++i) {
