@@ -102,6 +102,8 @@ void pgas_nvshmem_put_signal(pgas::compat::when when, void* dst, const void* src
                              uint64_t* signal, uint64_t value, int op, int pe);
 void pgas_nvshmem_signal_op(pgas::compat::when when, uint64_t* signal, uint64_t value, int op, int pe);
 uint64_t pgas_nvshmem_signal_fetch(const uint64_t* signal);
+/// Sets a counter of this PE to 0.
+void pgas_nvshmem_signal_reset(uint64_t* signal);
 
 /// An atomic operation on a word of PE `pe`. @param function that the program called. *On return* the previous bits, in
 /// the low bytes.

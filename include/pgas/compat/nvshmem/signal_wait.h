@@ -124,9 +124,8 @@ PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_signal_counted_wai
 })
 /// Sets this PE's counter to 0. *Order* no counted put to it may be under way.
 PGAS_NVSHMEM_FN void nvshmemx_signal_counted_reset(uint64_t* signal_addr) {
-  PGAS_NVSHMEM_BODY(
-      pgas::signal_set(PGAS_NVSHMEM_CONTEXT, signal_addr, 0, PGAS_NVSHMEM_CONTEXT.my_pe()),
-      pgas_nvshmem_signal_op(pgas::compat::blocking(), signal_addr, 0, NVSHMEM_SIGNAL_SET, pgas_nvshmem_my_pe()));
+  PGAS_NVSHMEM_BODY(pgas::signal_set(PGAS_NVSHMEM_CONTEXT, signal_addr, 0, PGAS_NVSHMEM_CONTEXT.my_pe()),
+                    pgas_nvshmem_signal_reset(signal_addr));
 }
 
 // ---- waits and tests ----
