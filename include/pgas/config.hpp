@@ -54,6 +54,7 @@ struct PGAS_API config {
   std::string trace;                ///< PGAS_TRACE: file of the time line; empty: none; %r PE, %h host, %p process
   int trace_sample = 1;             ///< PGAS_TRACE_SAMPLE: kernels record one millisecond out of every N
   std::chrono::milliseconds wait_warning{60'000};  ///< PGAS_WAIT_WARNING: waits as long are logged; 0: none
+  bool lent_memory = false;  ///< PGAS_LENT_MEMORY: copies of NVSHMEM programs use shared memory that blocks lend
 
   /// The defaults with the environment applied. Reads the environment at each call.
   /// *Errors* code::config_value naming variable, value and what is allowed. An unknown `PGAS_*` is logged with the

@@ -46,6 +46,10 @@ class world;
 [[nodiscard]] PGAS_API void* register_symmetric(const team& t, void* pointer, std::size_t bytes);
 /// register_symmetric() with world::team().
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes);
+/// The same for all PEs, at the address that the caller prefers: the alias is `preferred` where that address is in this
+/// PE's slot, a multiple of the granularity, and free on all PEs; so an alias that was unregistered can be had again.
+/// Elsewhere it is at the next free address. Of PEs that prefer different offsets the highest counts.
+[[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes, const void* preferred);
 
 /// Unmaps the alias. Collective over the team. If all members pass null, the call has no effect. *Memory* the original
 /// memory does not change. *Order* as a barrier of the members. Kernels and streams that use the alias must have ended

@@ -25,7 +25,7 @@ inline constexpr bool is_amo_integer =
 template <class T>
 inline constexpr bool is_amo_type = is_amo_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/// Types with atomic fetch, set and add: amo types, and 16-bit floating-point numbers, single or in pairs.
+/// Types with atomic fetch, set, swap and add: amo types, and 16-bit floating-point numbers, single or in pairs.
 template <class T>
 inline constexpr bool is_amo_add_type = is_amo_type<T> || is_float16_type<T> || is_float16_pair_type<T>;
 

@@ -18,11 +18,11 @@ DECLARATION = re.compile(
 
 # What does not fail where nothing was initialized, and what ends the process by itself or calls CUDA.
 FINE = re.compile(r"nvshmemx?_(finalize|hostlib_finalize|info_get_\w+|vendor_get_\w+|query_thread|init_status|flush_on_stream"
-                  r"|buffer_unregister_all|set_attr_\w+|team_get_uniqueid)|shmem_(finalize|info_get_\w+|query_\w+|\w*cache\w*|udcflush\w*)")
+                  r"|buffer_unregister_all|set_attr_\w+|team_get_uniqueid|status_string|ask_smem)|shmem_(finalize|info_get_\w+|query_\w+|\w*cache\w*|udcflush\w*)")
 LEFT_OUT = re.compile(r"(nv)?shmem_global_exit|shmem_pcontrol|nvshmemx_collective_launch\w*")
 STATUS = re.compile(
     r"nvshmemx?_(team_(?!destroy|get_config)\w+|barrier(_on_stream)?|sync|\w*(broadcast|fcollect|alltoall|reduce|reducescatter)"
-    r"(mem)?(_on_stream)?|init_\w+|hostlib_init_\w+|get_uniqueid|buffer_\w+|qp_create|cu(module|library)_\w+)"
+    r"(mem)?(_on_stream)?|init_\w+|hostlib_init_\w+|get_uniqueid|buffer_\w+|region_\w+|qp_create|cu(module|library)_\w+)"
     r"|shmem_(team_(?!destroy)\w+|ctx_create|ctx_get_team|init_thread|\w+_(broadcast|collect|fcollect|alltoall|alltoalls|reduce|inscan"
     r"|exscan)|(broadcast|collect|fcollect|alltoall|alltoalls)mem)")
 RENAMED = {"start_pes": "shmem_init", "_my_pe": "shmem_my_pe", "_num_pes": "shmem_n_pes", "shfree": "shmem_free"}

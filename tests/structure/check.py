@@ -254,7 +254,7 @@ def compiler_macro(file: Source):
 
 
 def macro_name(file: Source):
-    prefix = "PGAS_|NVSHMEM|SHMEM|_SHMEM|shmem_" if file.under("include/pgas/compat") else "PGAS_"
+    prefix = "PGAS_|NVSHMEM|nvshmemx_|SHMEM|_SHMEM|shmem_" if file.under("include/pgas/compat") else "PGAS_"
     for line, text in enumerate(file.code, 1):
         found = re.match(r"\s*#\s*define\s+(\w+)", text)
         if found and not re.match(prefix, found.group(1)):

@@ -15,14 +15,16 @@
 #if !defined(__CUDACC_RTC__)
 #include "pgas/compat/nvshmem/host_api.h"
 #include "pgas/compat/nvshmem/launch.h"
-#include "pgas/compat/nvshmemx_error.h"
 #endif
+#include "pgas/compat/nvshmemx_error.h"
 
 // Typed functions, and functions that kernels can call.
 #include "pgas/compat/nvshmem/atomic.h"
 #include "pgas/compat/nvshmem/collective.h"
+#include "pgas/compat/nvshmem/lent_memory.h"
 #include "pgas/compat/nvshmem/qp.h"
 #include "pgas/compat/nvshmem/query.h"
+#include "pgas/compat/nvshmem/region.h"
 #include "pgas/compat/nvshmem/rma.h"
 #include "pgas/compat/nvshmem/signal_wait.h"
 #if !defined(__CUDACC_RTC__)

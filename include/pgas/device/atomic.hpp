@@ -156,7 +156,7 @@ PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> v
 
 /// Writes the word and returns the old value.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <PGAS_IS(amo_type) T>
+template <PGAS_IS(amo_add_type) T>
 PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::swap>(ctx, dst, value, pe,
                                                              [=](T* there) { return detail::exchange(there, value); });

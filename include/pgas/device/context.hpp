@@ -28,11 +28,18 @@ inline constexpr std::uint32_t abi_version = 13;
   return slots == routes::proxied ? routes::proxied + there : slots;
 }
 
+/// Where an operation's direct PE lies: its slot's distance from this PE's. Where proxied() of by_long_route() takes
+/// one, it does the operation by memory that the block has lent, or returns false.
+struct by_lent_memory {
+  std::uintptr_t distance;
+};
+
 /// Why an operation may be more than arithmetic and an access: bits of context::flags_. It tests them all at once.
 struct slow_path {
   static constexpr std::uint32_t checks = 1;
   static constexpr std::uint32_t list = 2;   ///< the team is a list
   static constexpr std::uint32_t proxy = 4;  ///< the table of routes tells: some PEs are proxied, or slots lie anywhere
+  static constexpr std::uint32_t lent = 8;   ///< blocks may have lent shared memory; `copy_` is in a lending_context
 };
 
 }  // namespace detail
@@ -221,14 +228,19 @@ class context {
     Check check;
     Proxied proxied;
   };
-  /// Checks the arguments and finds the route. False where the proxy has done it all.
+  /// Checks the arguments and finds the route. False where the proxy, or lent memory, has done it all.
   template <class Slow>
   [[nodiscard]] PGAS_COLD static bool find_route(Slow* of) {
     const context& ctx = *of->copy;
     of->check(ctx);
     const std::int32_t slots = ctx.listed_slots(of->pe);
     of->distance = ctx.distance_of(slots);
-    if (slots >= detail::routes::proxied / 2) return true;
+    if (slots >= detail::routes::proxied / 2) {
+      if constexpr (std::is_invocable_v<decltype(of->proxied), const context&, detail::by_lent_memory>) {
+        if ((ctx.flags_ & detail::slow_path::lent) != 0) return !of->proxied(ctx, detail::by_lent_memory{of->distance});
+      }
+      return true;
+    }
     of->proxied(ctx, slots - detail::routes::proxied);
     return false;
   }

@@ -24,6 +24,7 @@
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
+#include "pgas/device/impl/copy/lent_memory.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/trace/traced_operation.hpp"
@@ -88,8 +89,12 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
         copy_to(there);
         if constexpr (When == completion::local_done) g.sync();
       },
-      [=](const context& here, std::int32_t proxied_pe) {
-        proxied_put(proxied_copy{proxy_queue_of(here), proxied_pe, dst, src, count * sizeof(T), When}, g);
+      [=](const context& here, auto where) {
+        if constexpr (std::is_same_v<decltype(where), by_lent_memory>) {
+          return copy_by_lent(here, g, moved(dst, where.distance), src, count);
+        } else {
+          proxied_put(proxied_copy{proxy_queue_of(here), where, dst, src, count * sizeof(T), When}, g);
+        }
       });
 }
 
@@ -106,8 +111,12 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
         copy_from(there);
         if constexpr (When == completion::local_done) g.sync();
       },
-      [=](const context& here, std::int32_t proxied_pe) {
-        proxied_get(proxied_copy{proxy_queue_of(here), proxied_pe, src, dst, count * sizeof(T), When}, g);
+      [=](const context& here, auto where) {
+        if constexpr (std::is_same_v<decltype(where), by_lent_memory>) {
+          return copy_by_lent(here, g, dst, moved(src, where.distance), count);
+        } else {
+          proxied_get(proxied_copy{proxy_queue_of(here), where, src, dst, count * sizeof(T), When}, g);
+        }
       });
 }
 

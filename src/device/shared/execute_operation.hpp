@@ -65,6 +65,7 @@ template <class T>
   switch (r.how) {
     case atomic_update::fetch: return atomic_fetch(here, target, pe);
     case atomic_update::add: return atomic_fetch_add(here, target, value, pe);
+    case atomic_update::swap: return atomic_swap(here, target, value, pe);
     case atomic_update::set:
       if constexpr (!amo_type<T>) atomic_set(here, target, value, pe);
       break;
@@ -72,8 +73,7 @@ template <class T>
   }
   if constexpr (amo_type<T>) {
     switch (r.how) {
-      case atomic_update::set:
-      case atomic_update::swap: return atomic_swap(here, target, value, pe);
+      case atomic_update::set: return atomic_swap(here, target, value, pe);
       case atomic_update::min: return atomic_fetch_min(here, target, value, pe);
       case atomic_update::max: return atomic_fetch_max(here, target, value, pe);
       case atomic_update::compare_swap:

@@ -20,9 +20,11 @@ auto with_buffers(const team& t, const char* name, const Call& call) {
   return call(state.memory().registered_buffers());
 }
 
-void* add(const team& t, void* pointer, std::size_t bytes, const detail::registered_buffers::released_flag& released) {
-  return with_buffers(t, "pgas::register_symmetric",
-                      [&](detail::registered_buffers& buffers) { return buffers.add(pointer, bytes, released); });
+void* add(const team& t, void* pointer, std::size_t bytes, const detail::registered_buffers::released_flag& released,
+          const void* preferred = nullptr) {
+  return with_buffers(t, "pgas::register_symmetric", [&](detail::registered_buffers& buffers) {
+    return buffers.add(pointer, bytes, released, preferred);
+  });
 }
 
 }  // namespace
@@ -30,6 +32,9 @@ void* add(const team& t, void* pointer, std::size_t bytes, const detail::registe
 void* register_symmetric(const team& t, void* pointer, std::size_t bytes) { return add(t, pointer, bytes, nullptr); }
 void* register_symmetric(world& w, void* pointer, std::size_t bytes) {
   return register_symmetric(w.team(), pointer, bytes);
+}
+void* register_symmetric(world& w, void* pointer, std::size_t bytes, const void* preferred) {
+  return add(w.team(), pointer, bytes, nullptr, preferred);
 }
 
 void unregister_symmetric(const team& t, void* alias) {

@@ -33,6 +33,8 @@ constexpr alias segment_aliases[] = {{"NVSHMEM_SYMMETRIC_SIZE", {}, true},
                                      {"NVSHMEM_CUMEM_GRANULARITY"}};
 constexpr alias stride_aliases[] = {{"NVSHMEM_MAX_MEMORY_PER_GPU"}};
 constexpr alias checks_aliases[] = {{"NVSHMEM_ENABLE_ERROR_CHECKS", checking}};
+constexpr translation tma_policies[] = {{"DISABLE", "0"}, {"ENABLE", "1"}, {"FORCE", "1"}};
+constexpr alias lent_memory_aliases[] = {{"NVSHMEM_TMA_POLICY", tma_policies}};
 constexpr alias nvtx_aliases[] = {{"NVSHMEM_NVTX", nvtx_ranges}};
 constexpr alias log_aliases[] = {{"NVSHMEM_DEBUG", debug_levels}, {"SHMEM_DEBUG", debugging}, {"SMA_DEBUG", debugging}};
 constexpr alias log_file_aliases[] = {{"NVSHMEM_DEBUG_FILE"}};
@@ -150,6 +152,13 @@ constexpr std::array rows{
            .former = "PGAS_CREW",
            .least = 1,
            .most = 1024},
+    option{.name = "PGAS_LENT_MEMORY",
+           .field = &config::lent_memory,
+           .help =
+               "Copies of NVSHMEM programs go through the GPU's copy unit (TMA) where their block has lent shared "
+               "memory by nvshmemx_give_smem(), on GPUs from sm_90 on. All other operations of kernels take a little "
+               "longer then.",
+           .aliases = lent_memory_aliases},
     option{.name = "PGAS_NVTX",
            .field = &config::nvtx,
            .help = "Mark host calls as ranges for profilers.",

@@ -8,9 +8,19 @@
 
 namespace pgas::detail {
 
-std::optional<std::size_t> group_offset_allocator::take(const control_group& group, std::size_t bytes) {
+std::optional<std::size_t> group_offset_allocator::take(const control_group& group, std::size_t bytes,
+                                                        std::size_t wish) {
+  const bool inside = wish >= begin_ && wish < end_ && wish % unit_ == 0;
+  std::optional<std::size_t> taken = take_from(inside ? wish : begin_, group, bytes);
+  // Whether another member has wished is not known here: all of them look once more where nothing was free.
+  if (!taken) taken = take_from(begin_, group, bytes);
+  return taken;
+}
+
+std::optional<std::size_t> group_offset_allocator::take_from(std::size_t from, const control_group& group,
+                                                             std::size_t bytes) {
   constexpr std::uint64_t nowhere = ~std::uint64_t{0};
-  std::optional<std::size_t> mine = take_here(begin_, bytes);
+  std::optional<std::size_t> mine = take_here(from, bytes);
   try {
     for (;;) {
       const std::vector<std::uint64_t> proposals = gather_value(group, std::uint64_t{mine ? *mine : nowhere});

@@ -19,17 +19,20 @@ class group_offset_allocator {
   group_offset_allocator(std::size_t begin, std::size_t end, std::size_t unit)
       : begin_(begin), end_(end), unit_(unit) {}
 
-  /// Allocates the lowest range that is free on all members; none if a member has no such range. Collective over
-  /// `group`, same size. In each round a member proposes its lowest free offset at or above the highest proposal of the
-  /// previous round, until all proposals are equal. This PE reserves its proposal meanwhile, so groups of other threads
-  /// propose other offsets.
-  [[nodiscard]] std::optional<std::size_t> take(const control_group& group, std::size_t bytes);
+  /// Allocates the lowest range at or above `wish` that is free on all members, or else the lowest range of all; none
+  /// if a member has no such range. Collective over `group`, same size. Wishes may differ: the highest counts. A wish
+  /// outside [begin, end) has no effect. In each round a member proposes its lowest free offset at or above the highest
+  /// proposal of the previous round, until all proposals are equal. This PE reserves its proposal meanwhile, so groups
+  /// of other threads propose other offsets.
+  [[nodiscard]] std::optional<std::size_t> take(const control_group& group, std::size_t bytes, std::size_t wish = 0);
   /// Frees the range on this PE only. Not collective.
   void release(std::size_t offset) noexcept;
   /// The number of allocated ranges.
   [[nodiscard]] std::size_t count() const;
 
  private:
+  /// The lowest range from `from` on that all members find free.
+  [[nodiscard]] std::optional<std::size_t> take_from(std::size_t from, const control_group& group, std::size_t bytes);
   [[nodiscard]] std::optional<std::size_t> take_here(std::size_t from, std::size_t bytes);
 
   const std::size_t begin_;

@@ -49,7 +49,7 @@ constexpr std::size_t most_told = 512;
 
 }  // namespace
 
-void* registered_buffers::add(void* pointer, std::size_t bytes, released_flag released) {
+void* registered_buffers::add(void* pointer, std::size_t bytes, released_flag released, const void* preferred) {
   held_segments held(sharing_.device());
   step_result mine;
   mine.call = {collective_step::kind::add_buffer, 0, bytes, 0, collective_step::nowhere};
@@ -82,7 +82,8 @@ void* registered_buffers::add(void* pointer, std::size_t bytes, released_flag re
   }
   check_step(exchange(mine));
 
-  const std::optional<std::size_t> at = team_segments_.reserve(group_, bytes);
+  const auto wish = reinterpret_cast<std::uintptr_t>(preferred) - reinterpret_cast<std::uintptr_t>(own_slot());
+  const std::optional<std::size_t> at = team_segments_.reserve(group_, bytes, wish);
   if (!at) throw error(no_addresses(bytes));
   std::vector<std::unique_ptr<shared_segment>> segments;
   try {

@@ -33,8 +33,9 @@ class registered_buffers {
 
   /// Maps [pointer, pointer + bytes) a second time and returns that address. The mapping ends with remove(), or when
   /// all members have set their flags. @param released set by any thread; null: this PE never releases the buffer
-  /// *Errors* those of register_symmetric().
-  [[nodiscard]] void* add(void* pointer, std::size_t bytes, released_flag released = nullptr);
+  /// @param preferred the address to use if it is free in the slots *Errors* those of register_symmetric().
+  [[nodiscard]] void* add(void* pointer, std::size_t bytes, released_flag released = nullptr,
+                          const void* preferred = nullptr);
   /// *Errors* invalid_free, the same on all members.
   void remove(void* alias);
   /// Implements pgas::collect_released().

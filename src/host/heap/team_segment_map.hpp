@@ -29,9 +29,11 @@ class team_segment_map {
   team_segment_map(std::size_t begin, std::size_t end, std::size_t unit, change_callback on_change)
       : begin_(begin), end_(end), space_(begin, end, unit), on_change_(std::move(on_change)) {}
 
-  /// Reserves an offset for `bytes`, the same on all members, until remove(). Collective over `group`.
-  [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) {
-    return space_.take(group, bytes);
+  /// Reserves an offset for `bytes`, the same on all members, until remove(): the lowest free offset at or above `wish`
+  /// if there is one. Collective over `group`.
+  [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes,
+                                                   std::size_t wish = 0) {
+    return space_.take(group, bytes, wish);
   }
   /// Takes ownership of the segments at that offset, which follow one another.
   void add(std::size_t offset, const control_group& group, std::vector<std::unique_ptr<shared_segment>> segments);

@@ -21,6 +21,7 @@ std::uint64_t operand(const function& f, std::uint64_t serial, int pe, std::uint
     std::memcpy(&as, &number, sizeof as);
     return as;
   }
+  if (f.type == kind::f16) return cut(bits, 2) & 0x7bffu;  // no infinity, no NaN
   if (f.type == kind::f64) {
     const auto number = static_cast<double>(bits % 1000000000) / 8;
     std::uint64_t as = 0;

@@ -4,7 +4,7 @@
 Usage: declared.py --called CALLED_TXT --sources FOLDER... -- COMPILER WITH OPTIONS
 
 The compiler is run with -E on a unit that includes nvshmem.h and nvshmemx.h. Fails if a function is declared and not
-called, or if there are fewer than NVSHMEM 3.5 has.
+called, or if there are fewer than NVSHMEM 3.8 has.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-LEAST = 3459  # functions of NVSHMEM 3.5
+LEAST = 3459  # functions of NVSHMEM 3.8
 
 NAME = re.compile(r"\b(nvshmemx?_\w+)\s*\(")
 
@@ -54,7 +54,7 @@ def main() -> int:
         print(f"{name} is declared, and no test calls it")
     print(f"{len(declared)} functions declared, {len(declared & called)} called")
     if len(declared) < LEAST:
-        print(f"NVSHMEM 3.5 has {LEAST}")
+        print(f"NVSHMEM 3.8 has {LEAST}")
     return 1 if missing or len(declared) < LEAST else 0
 
 

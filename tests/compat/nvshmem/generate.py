@@ -21,6 +21,7 @@ THREADS = {"thread": 64, "warp": 32, "block": 256}
 # What NVIDIA's library (3.4.5) does not have, or has otherwise than documented. First match counts.
 GUARDED = [
     (r"nvshmemx_qp_", "queue pairs are new in 3.5"),
+    (r"nvshmem_half_atomic_", "new in 3.8"),
     (r"nvshmem_(int64|longlong|ptrdiff)_atomic_(fetch_)?(add|inc)", "declared, not defined"),
     (r"nvshmem_(ulong|size)_atomic_(fetch_)?(add|inc)", "adds 32 bits of 64"),
     (r"nvshmem_long_atomic_(set|swap)", "writes 32 bits of 64"),

@@ -161,6 +161,9 @@ __global__ void only_here(call c) {
   nvshmemx_flush_block();
   if (threadIdx.x == 0) {
     nvshmemx_signal_counted_wait_until(c.signal, 64);
+    if (nvshmemx_signal_counted_load(c.signal) != 64) *c.result = 0;
+    nvshmemx_signal_counted_reset(c.signal);
+    if (nvshmemx_signal_counted_load(c.signal) != 0) *c.result = 0;
     nvshmemx_qp_signal_op(c.signal + 1, 9, NVSHMEM_SIGNAL_SET, c.pe, queue);
     nvshmem_signal_wait_until(c.signal + 1, NVSHMEM_CMP_EQ, 9);
     if (nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, c.dest) != nullptr) *c.result = 0;
@@ -169,6 +172,61 @@ __global__ void only_here(call c) {
   __syncthreads();
   nvshmemx_double2_maxloc_reduce_block(NVSHMEM_TEAM_WORLD, static_cast<double2*>(c.dest) + 32,
                                        static_cast<const double2*>(c.source) + 16, 1);
+}
+#endif
+
+#if defined(PGAS_COMPAT_ONLY)
+/// Regions of blocks. Counts what is not as it should be.
+__global__ void be_in_regions(call c) {
+  nvshmemx_region_attrs_t attrs = NVSHMEMX_REGION_ATTRS_INITIALIZER;
+  if (blockIdx.x % 2 == 0) attrs.hints = NVSHMEMX_REGION_HINT_BATCH_RMA;
+  nvshmemx_region_handle_t handle = 0, second = 0;
+  int before = -1, inside = -1, batched = -1, after = -1, wrong = 0;
+  wrong += nvshmemx_region_is_active(0, &before) != NVSHMEMX_SUCCESS || before != 0;
+  wrong += nvshmemx_region_start_block(&handle, &attrs) != NVSHMEMX_SUCCESS || handle == 0;
+  wrong += nvshmemx_region_start_block(&second, nullptr) != NVSHMEMX_ERROR_INVALID_VALUE;
+  wrong += nvshmemx_region_is_active(0, &inside) != NVSHMEMX_SUCCESS || inside != 1;
+  wrong += nvshmemx_region_is_active(NVSHMEMX_REGION_HINT_BATCH_RMA, &batched) != NVSHMEMX_SUCCESS ||
+           batched != (blockIdx.x % 2 == 0 ? 1 : 0);
+  wrong += nvshmemx_region_stop_block(handle + 1'000'000) != NVSHMEMX_ERROR_INVALID_VALUE;
+  wrong += nvshmemx_region_stop_block(handle) != NVSHMEMX_SUCCESS;
+  wrong += nvshmemx_region_is_active(0, &after) != NVSHMEMX_SUCCESS || after != 0;
+  wrong += nvshmemx_region_is_active(4, &after) != NVSHMEMX_ERROR_INVALID_VALUE;
+  wrong += nvshmemx_status_string(NVSHMEMX_ERROR_SYMMETRY)[0] != 'N';
+  if (wrong != 0) atomicAdd(reinterpret_cast<unsigned long long*>(c.result), 1ull);
+}
+
+/// Copies of sizes and by groups that lent memory may carry, and of those that it can't; also from it and into it.
+/// `c.n` is the size, `c.which` says who copies.
+__global__ void copy_by_lent(call c) {
+  extern __shared__ __align__(128) char room[];
+  char* const tile = room + c.op;  // behind what is lent
+  auto* const dest = static_cast<char*>(c.dest);
+  const auto* const source = static_cast<const char*>(c.source);
+  nvshmemx_give_smem(room, static_cast<std::size_t>(c.op));
+  __syncthreads();
+  const std::size_t each = c.n / (blockDim.x / 32);  // of a warp
+  const std::size_t at = threadIdx.x / 32 * each;
+  switch (c.which) {
+    case 0: nvshmemx_putmem_block(dest, source, c.n, c.pe); break;
+    case 1: nvshmemx_putmem_nbi_warp(dest + at, source + at, each, c.pe); break;
+    case 2:
+      if (threadIdx.x == 0) nvshmem_putmem(dest, source, c.n, c.pe);
+      break;
+    case 3: nvshmemx_getmem_block(dest, source, c.n, c.pe); break;
+    case 4: nvshmemx_getmem_nbi_warp(dest + at, source + at, each, c.pe); break;
+    case 5:
+      for (std::size_t i = threadIdx.x; i < c.n; i += blockDim.x) tile[i] = source[i];
+      nvshmemx_putmem_block(dest, tile, c.n, c.pe);
+      break;
+    default:
+      nvshmemx_getmem_block(tile, source, c.n, c.pe);
+      for (std::size_t i = threadIdx.x; i < c.n; i += blockDim.x) dest[i] = tile[i];
+      break;
+  }
+  nvshmem_quiet();
+  nvshmemx_release_smem();
+  nvshmemx_barrier_all_block();
 }
 #endif
 
@@ -326,6 +384,49 @@ void check_only_here(bench& b) {
 }
 #endif
 
+#if defined(PGAS_COMPAT_ONLY)
+void check_regions(bench& b) {
+  call c = b.prepare(function{"", 8, kind::uint});
+  *c.result = 0;
+  b.meet();
+  be_in_regions<<<64, 128, 0, b.stream>>>(c);
+  say(b, "regions of blocks", cudaStreamSynchronize(b.stream) == cudaSuccess && *c.result == 0);
+}
+
+void check_lent(bench& b) {
+  constexpr std::size_t tile = 4096;
+  constexpr std::size_t most = 32 << 10;
+  const std::vector<unsigned char> zeros(most);
+  cudaFuncSetAttribute(copy_by_lent, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10);
+  std::uint64_t serial = 7000;
+  for (const int lent : {1136, 32 << 10, (32 << 10) + 16}) {
+    for (int which = 0; which < 7; ++which) {
+      for (const std::size_t n : {std::size_t{512}, tile, std::size_t{4096 - 3}, most, most - 16}) {
+        if (n > bench::bytes || (which >= 5 && n > tile)) continue;
+        call c = b.prepare(function{"", 8, kind::uint});
+        const std::vector<unsigned char> sent = random_bytes(++serial, b.me, n);
+        b.write(b.dest, zeros.data(), n);
+        b.write(b.source, sent.data(), n);
+        c.which = which;
+        c.n = n / 4 * 4;
+        c.op = lent;
+        b.meet();
+        copy_by_lent<<<1, 128, static_cast<unsigned>(lent) + tile, b.stream>>>(c);
+        const bool ran = cudaStreamSynchronize(b.stream) == cudaSuccess;
+        b.meet();
+        const int from = which < 3 || which == 5 ? b.left() : b.right();
+        const std::vector<unsigned char> known = random_bytes(serial, from, n);
+        say(b,
+            ("lent memory " + std::to_string(lent) + ", copy " + std::to_string(which) + " of " + std::to_string(n))
+                .c_str(),
+            ran && std::memcmp(b.read(b.dest, c.n).data(), known.data(), c.n) == 0);
+        b.meet();
+      }
+    }
+  }
+}
+#endif
+
 int check_special(bench& b) {
   check_facts(b);
   check_launch(b);
@@ -334,6 +435,8 @@ int check_special(bench& b) {
   check_late_stores(b);
 #if defined(PGAS_COMPAT_ONLY)
   check_only_here(b);
+  check_regions(b);
+  check_lent(b);
 #endif
   b.meet();
   return failures;

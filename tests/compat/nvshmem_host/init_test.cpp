@@ -165,7 +165,7 @@ TEST(NvshmemInfo, says_what_it_is) {
   EXPECT_EQ(minor, 3);
   nvshmemx_vendor_get_version_info(&major, &minor, &patch);
   EXPECT_EQ(major, 3);
-  EXPECT_EQ(minor, 5);
+  EXPECT_EQ(minor, 8);
   char name[NVSHMEM_MAX_NAME_LEN];
   memset(name, 1, sizeof name);
   nvshmem_info_get_name(name);

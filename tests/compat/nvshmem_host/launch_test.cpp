@@ -3,6 +3,7 @@
 #include <nvshmem.h>
 
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -11,6 +12,8 @@ int beside = 0;               // blocks reserved for the proxy
 int each = 2;                 // blocks of the kernel on a multiprocessor
 unsigned long long grid = 0;  // blocks of the last launch
 cudaError_t refuses = cudaSuccess;
+cudaLaunchConfig_t launched{};                // the last launch with attributes
+std::vector<cudaLaunchAttribute> attributes;  // its attributes
 
 constexpr int processors = 132;
 const int kernel = 0;
@@ -50,6 +53,12 @@ cudaError_t cudaLaunchCooperativeKernel(const void*, dim3 blocks, dim3, void**, 
   if (refuses != cudaSuccess) return refuses;
   grid = static_cast<unsigned long long>(blocks.x) * blocks.y * blocks.z;
   return grid <= static_cast<unsigned long long>(processors * each) ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void*, void**) {
+  attributes.assign(config->attrs, config->attrs + config->numAttrs);
+  launched = *config;
+  return cudaLaunchCooperativeKernel(nullptr, config->gridDim, {}, nullptr, 0, nullptr);
 }
 
 const char* cudaGetErrorString(cudaError_t) { return "as the test wants"; }
@@ -116,6 +125,54 @@ TEST_P(NvshmemLaunch, leaves_room_for_the_proxy) {
   const auto most = static_cast<unsigned>((processors * each - 1) / pes);
   EXPECT_EQ(launch(dim3(most)), NVSHMEMX_SUCCESS);
   EXPECT_EQ(launch(dim3(most + 1)), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
+}
+
+nvshmemx_collective_launch_attr_t with_attributes(dim3 blocks, std::vector<cudaLaunchAttribute>& all) {
+  nvshmemx_collective_launch_attr_t attr{};
+  attr.cuda_config.gridDim = blocks;
+  attr.cuda_config.blockDim = dim3(64);
+  attr.cuda_config.dynamicSmemBytes = 1024;
+  attr.cuda_config.attrs = all.data();
+  attr.cuda_config.numAttrs = static_cast<unsigned>(all.size());
+  return attr;
+}
+
+TEST_P(NvshmemLaunch, attributes_of_the_program_are_kept_and_the_launch_is_cooperative) {
+  std::vector<cudaLaunchAttribute> own(1);
+  own[0].id = cudaLaunchAttributePriority;
+  own[0].val.priority = -2;
+  const auto attr = with_attributes(dim3(0), own);
+  EXPECT_EQ(nvshmemx_collective_launch_attr(&attr, &kernel, nullptr), NVSHMEMX_SUCCESS);
+  EXPECT_EQ(grid, static_cast<unsigned long long>(processors * each / pes));
+  EXPECT_EQ(launched.dynamicSmemBytes, 1024u);
+  ASSERT_EQ(attributes.size(), 2u);
+  EXPECT_EQ(attributes[0].id, cudaLaunchAttributePriority);
+  EXPECT_EQ(attributes[0].val.priority, -2);
+  EXPECT_EQ(attributes[1].id, cudaLaunchAttributeCooperative);
+  EXPECT_EQ(attributes[1].val.cooperative, 1);
+
+  own[0].id = cudaLaunchAttributeCooperative;
+  own[0].val.cooperative = 0;
+  const auto not_cooperative = with_attributes(dim3(3), own);
+  EXPECT_EQ(nvshmemx_collective_launch_attr(&not_cooperative, &kernel, nullptr), NVSHMEMX_SUCCESS);
+  EXPECT_EQ(grid, 3u);
+  ASSERT_EQ(attributes.size(), 1u);
+  EXPECT_EQ(attributes[0].val.cooperative, 0);
+}
+
+TEST_P(NvshmemLaunch, bad_launches_with_attributes_are_refused) {
+  std::vector<cudaLaunchAttribute> many(64);
+  const auto attr = with_attributes(dim3(1), many);
+  EXPECT_EQ(nvshmemx_collective_launch_attr(nullptr, &kernel, nullptr), NVSHMEMX_ERROR_INVALID_VALUE);
+  EXPECT_EQ(nvshmemx_collective_launch_attr(&attr, &kernel, nullptr), NVSHMEMX_ERROR_INVALID_VALUE);
+  std::vector<cudaLaunchAttribute> none;
+  const auto plain = with_attributes(dim3(1), none);
+  EXPECT_EQ(nvshmemx_collective_launch_attr(&plain, nullptr, nullptr), NVSHMEMX_ERROR_INVALID_VALUE);
+  const auto larger = with_attributes(dim3(1000), none);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(nvshmemx_collective_launch_attr(&larger, &kernel, nullptr), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("nvshmemx_collective_launch_attr: "), std::string::npos) << said;
 }
 
 INSTANTIATE_TEST_SUITE_P(Pes, NvshmemLaunch, testing::Values(1, 2, 3));

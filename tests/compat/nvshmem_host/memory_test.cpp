@@ -98,6 +98,56 @@ TEST_F(NvshmemMemory, of_the_program_becomes_symmetric) {
   close(file);
 }
 
+/// Memory of the program, which can be registered.
+class OwnMemory {
+ public:
+  static constexpr size_t bytes = size_t{2} << 20;
+  OwnMemory() : file_(memfd_create("of the program", 0)) {
+    if (ftruncate(file_, bytes) == 0) at_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  }
+  ~OwnMemory() {
+    munmap(at_, bytes);
+    close(file_);
+  }
+  OwnMemory(const OwnMemory&) = delete;
+  OwnMemory& operator=(const OwnMemory&) = delete;
+  operator void*() const { return at_; }
+
+ private:
+  int file_;
+  void* at_ = MAP_FAILED;
+};
+
+TEST_F(NvshmemMemory, of_the_program_comes_back_to_the_address_that_it_had) {
+  const OwnMemory first, second;
+  constexpr size_t bytes = OwnMemory::bytes;
+  const auto at = [](void* memory, void* preferred) {
+    return static_cast<char*>(nvshmemx_buffer_register_symmetric_at_preferred_address(memory, bytes, preferred, 0));
+  };
+  char* const low = at(first, nullptr);
+  char* const high = at(second, low + 16 * bytes);
+  EXPECT_EQ(high, low + 16 * bytes);
+  nvshmem_char_p(high, static_cast<char>('a' + me), (me + 1) % n);
+  nvshmem_barrier_all();
+  EXPECT_EQ(*high, 'a' + (me + n - 1) % n);
+  // Taken, in the middle of a page, of nobody: somewhere else.
+  const OwnMemory third;
+  for (char* const preferred : {high, low + 1, reinterpret_cast<char*>(uintptr_t{4096})}) {
+    char* const elsewhere = at(third, preferred);
+    ASSERT_NE(elsewhere, nullptr);
+    EXPECT_NE(elsewhere, preferred);
+    EXPECT_EQ(nvshmemx_buffer_unregister_symmetric(elsewhere, bytes), 0);
+  }
+  EXPECT_EQ(nvshmemx_buffer_unregister_symmetric(high, bytes), 0);
+  EXPECT_EQ(at(second, high), high);
+  // Of different wishes the highest offset counts.
+  char* const mine = low + static_cast<ptrdiff_t>(bytes) * (32 + me);
+  EXPECT_EQ(at(third, mine), low + static_cast<ptrdiff_t>(bytes) * (31 + n));
+  EXPECT_EQ(nvshmemx_buffer_unregister_symmetric(low + static_cast<ptrdiff_t>(bytes) * (31 + n), bytes), 0);
+  EXPECT_EQ(nvshmemx_buffer_unregister_symmetric(high, bytes), 0);
+  EXPECT_EQ(nvshmemx_buffer_unregister_symmetric(low, bytes), 0);
+}
+
 TEST_F(NvshmemMemory, queue_pairs_have_numbers) {
   nvshmemx_qp_handle_t* handles = nullptr;
   ASSERT_EQ(nvshmemx_qp_create(3, &handles), 0);

@@ -1,10 +1,19 @@
 // Headers, macros and types of NVSHMEM that programs use besides its functions.
+#include <bootstrap_device_host/nvshmem_uniqueid.h>
+#include <device/nvshmemx_collective_launch_apis.h>
+#include <device_host/nvshmem_types.h>
 #include <host/nvshmem_api.h>
+#include <host/nvshmem_coll_api.h>
 #include <host/nvshmemx_api.h>
+#include <host/nvshmemx_coll_api.h>
+#include <non_abi/nvshmem_build_options.h>
 #include <non_abi/nvshmem_version.h>
 #include <non_abi/nvshmemx_error.h>
+#include <nvshmem_host.h>
 #include <nvshmemx_error.h>
 
+#include <device/nvshmem_coll_defines.cuh>
+#include <device/nvshmemx_coll_defines.cuh>
 #include <device_host/nvshmem_common.cuh>
 
 #include "support.hpp"
@@ -17,6 +26,26 @@ TEST(NvshmemNames, errors_are_printed_with_their_place) {
   if (line > 0) NVSHMEMI_ERROR_PRINT("status %d of %s\n", NVSHMEMX_ERROR_INTERNAL, "something");
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             std::string{__FILE__} + ":" + std::to_string(line) + ": status 7 of something\n");
+}
+
+TEST(NvshmemNames, statuses_have_names) {
+  EXPECT_STREQ(nvshmemx_status_string(NVSHMEMX_SUCCESS), "NVSHMEMX_SUCCESS");
+  EXPECT_STREQ(nvshmemx_status_string(NVSHMEMX_ERROR_INTERNAL), "NVSHMEMX_ERROR_INTERNAL");
+  for (const int unknown : {-1, 8, INT_MAX}) EXPECT_STREQ(nvshmemx_status_string(unknown), "NVSHMEMX_ERROR_<unknown>");
+  int number = 0;
+  for (const char* const name : nvshmemx_status_strings) EXPECT_STREQ(name, nvshmemx_status_string(number++));
+}
+
+/// As NVSHMEM's, so that what a program sets itself, or leaves, means the same.
+TEST(NvshmemNames, versions_of_attributes_are_set_alone) {
+  nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
+  EXPECT_EQ(attr.version, NVSHMEM_INIT_ATTR_V2_IDENTIFIER);
+  EXPECT_EQ(attr.args.cuda_device_id, -1);
+  attr.args.cuda_device_id = 5;
+  nvshmemx_init_init_attr_ver_only(attr);
+  EXPECT_EQ(attr.version, NVSHMEM_INIT_ATTR_V1_IDENTIFIER);
+  EXPECT_EQ(attr.args.version, (1 << 16) + 128);
+  EXPECT_EQ(attr.args.cuda_device_id, 5);
 }
 
 TEST(NvshmemNames, the_version_is_said_in_one_place) {

@@ -163,6 +163,7 @@ TEST(NvshmemTeamInit, may_be_tried_again_with_the_same_id_once_there_is_room) {
     if (status == 0) teams.push_back(made);
     return status;
   };
+  config.uniqueid = 0;
   do ++config.uniqueid;
   while (make(me) == 0 && teams.size() < 1000);
   EXPECT_LT(teams.size(), 1000u);

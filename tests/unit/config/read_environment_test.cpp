@@ -58,6 +58,7 @@ TEST(read, every_option_reaches_its_field) {
                          {"PGAS_WAIT_WARNING", "90s"},
                          {"PGAS_DEFAULT_STREAM_WAIT", "3s"},
                          {"PGAS_HOST_BLOCK_THREADS", "4"},
+                         {"PGAS_LENT_MEMORY", "1"},
                          {"PGAS_NVTX", "off"},
                          {"PGAS_LOG", "debug"},
                          {"PGAS_LOG_FILE", "x.log"},
@@ -85,6 +86,7 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_EQ(c.wait_warning, std::chrono::seconds(90));
   EXPECT_EQ(c.default_stream_wait, std::chrono::seconds(3));
   EXPECT_EQ(c.host_block_threads, 4);
+  EXPECT_TRUE(c.lent_memory);
   EXPECT_FALSE(c.nvtx);
   EXPECT_EQ(c.log, log_level::debug);
   EXPECT_EQ(c.log_file, "x.log");
@@ -138,6 +140,9 @@ TEST(read, aliases_apply_where_the_option_is_not_set) {
   EXPECT_EQ(read({{"NVSHMEM_CUMEM_HANDLE_TYPE", "FILE_DESCRIPTOR"}}).settings.mem_handle, handle_kind::posix_fd);
   EXPECT_EQ(read({{"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "ib0"}}).settings.socket_ifname, "ib0");
   EXPECT_TRUE(read({{"NVSHMEM_ENABLE_ERROR_CHECKS", "1"}}).settings.checks);
+  EXPECT_FALSE(read({{"NVSHMEM_TMA_POLICY", "DISABLE"}}).settings.lent_memory);
+  EXPECT_TRUE(read({{"NVSHMEM_TMA_POLICY", "ENABLE"}}).settings.lent_memory);
+  EXPECT_TRUE(read({{"NVSHMEM_TMA_POLICY", "FORCE"}}).settings.lent_memory);
   EXPECT_FALSE(read({{"NVSHMEM_NVTX", "off"}}).settings.nvtx);
   EXPECT_TRUE(read({{"NVSHMEM_NVTX", "common"}}).settings.nvtx);
   EXPECT_EQ(read({{"NVSHMEM_DEBUG", "TRACE"}}).settings.log, log_level::debug);

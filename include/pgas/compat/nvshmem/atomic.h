@@ -1,6 +1,6 @@
 /// @file
-/// Atomic operations on other PEs' memory. For all types of types.inc, on device and host; sums
-/// and exchanges of 64-bit types are of 64 bits.
+/// Atomic operations on other PEs' memory. For all types of types.inc, on device and host; sums and exchanges of 64-bit
+/// types are of 64 bits. fetch, set and swap take half, too.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -48,7 +48,7 @@
   }                                                                                   \
   PGAS_NVSHMEM_UPDATE(atomic_set, set, NAME, TYPE)                                    \
   PGAS_NVSHMEM_FETCHING(atomic_swap, swap, NAME, TYPE)
-
+#define PGAS_NVSHMEM_TYPES
 #include "pgas/compat/types.inc"
 
 #undef PGAS_NVSHMEM_UPDATE

@@ -12,14 +12,17 @@
 #include <cstdint>
 
 #include "pgas/device/direct_context.hpp"
+#include "pgas/device/impl/sync/block_table.hpp"
 
 /// Team numbers that kernels know; bounds the size of a copy.
 inline constexpr std::int32_t pgas_nvshmem_max_teams = 128;
 
-/// The state. Teams are indexed by their number; an unused number has a team without members.
+/// The state. Teams are indexed by their number; an unused number has a team without members. `blocks` has the regions
+/// and the lent memory of running blocks.
 struct pgas_nvshmem_state {
   pgas::context context;
   pgas::team_view teams[pgas_nvshmem_max_teams];
+  pgas::detail::block_table* blocks;
 };
 
 /// What a setter returns whose unit is compiled with PGAS_NVSHMEM_DIRECT, where some PEs are proxied or slots lie

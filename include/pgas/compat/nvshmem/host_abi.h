@@ -102,6 +102,8 @@ void pgas_nvshmem_put_signal(pgas::compat::when when, void* dst, const void* src
                              uint64_t* signal, uint64_t value, int op, int pe);
 void pgas_nvshmem_signal_op(pgas::compat::when when, uint64_t* signal, uint64_t value, int op, int pe);
 uint64_t pgas_nvshmem_signal_fetch(const uint64_t* signal);
+/// Sets a counter of this PE to 0.
+void pgas_nvshmem_signal_reset(uint64_t* signal);
 
 /// An atomic operation on a word of PE `pe`. @param function that the program called. *On return* the previous bits, in
 /// the low bytes.
@@ -136,6 +138,9 @@ int pgas_nvshmem_team_translate_pe(int from, int pe, int to);
 void* pgas_nvshmem_ptr(const void* local, int pe);
 void* pgas_nvshmem_mc_ptr(int team, const void* local);
 [[noreturn]] void pgas_nvshmem_global_exit(int status);
+
+/// Whether the calling thread is in a region with these hints. *On return* an nvshmemx_status.
+int pgas_nvshmem_region_is_active(uint32_t hints, int* active);
 
 /// Joins the world where that was deferred. *On return* an nvshmemx_status.
 int pgas_nvshmem_join(void);
@@ -183,7 +188,7 @@ uint64_t bits_of(T value) {
 template <class T>
 T value_of(uint64_t bits) {
   T value;
-  memcpy(&value, &bits, sizeof value);
+  memcpy(static_cast<void*>(&value), &bits, sizeof value);
   return value;
 }
 

@@ -65,6 +65,10 @@ void nvshmemx_buffer_unregister_all(void);
 /// Collective: maps memory that the program made into the symmetric heap as well. *On return* its symmetric address, or
 /// null. *Memory* as pgas::register_symmetric() says; `flags` mean nothing.
 void* nvshmemx_buffer_register_symmetric(void* buf_ptr, size_t size, int flags);
+/// The same, at `preferred_addr` where that is free on all PEs, else elsewhere: the address that is returned counts. So
+/// an address that was unregistered can be had again.
+void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* buf_ptr, size_t size, void* preferred_addr,
+                                                              int flags);
 /// Collective. *On return* an nvshmemx_status.
 int nvshmemx_buffer_unregister_symmetric(void* mmap_ptr, size_t size);
 

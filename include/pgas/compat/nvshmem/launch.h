@@ -27,7 +27,33 @@ inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_b
   return status;
 }
 
+/// A launch on all PEs of a grid whose blocks must all fit; of 0 blocks: of as many as fit. @param start launches a
+/// grid of this size and returns the CUDA runtime's status
+template <class Start>
+int collective_launch(const void* func, dim3 grid, dim3 block, size_t shared_bytes, Start start,
+                      const char* function = __builtin_FUNCTION()) {
+  if (const int joined = pgas_nvshmem_join(); joined != NVSHMEMX_SUCCESS) return joined;
+  if (func == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
+  const bool largest = grid.x == 0 || grid.y == 0 || grid.z == 0;
+  unsigned fit = 0;  // the CUDA runtime counts for this PE alone
+  cudaError_t status = resident_blocks(func, block, shared_bytes, &fit);
+  if (largest) grid = dim3(fit != 0 ? fit : 1, 1, 1);
+  const auto asked = static_cast<unsigned long long>(grid.x) * grid.y * grid.z;
+  const bool fits = asked <= fit;
+  if (status == cudaSuccess && fits) status = start(grid);
+  if (status == cudaSuccess && fits) return NVSHMEMX_SUCCESS;
+  const bool too_large = status == cudaSuccess || status == cudaErrorCooperativeLaunchTooLarge;
+  return pgas_nvshmem_launch_failed(function, asked, threads_in(block), fit,
+                                    too_large ? nullptr : cudaGetErrorString(status));
+}
+
 }  // namespace pgas::compat
+
+/// A launch with attributes: the CUDA runtime's configuration, whose grid, block, shared memory and stream are those of
+/// the launch.
+typedef struct nvshmemx_collective_launch_attr {
+  cudaLaunchConfig_t cuda_config;
+} nvshmemx_collective_launch_attr_t;
 
 /// The largest grid of blocks of this shape that nvshmemx_collective_launch() takes. *On return* an nvshmemx_status.
 inline int nvshmemx_collective_launch_query_gridsize(const void* func, dim3 blockDims, void** args, size_t sharedMem,
@@ -48,18 +74,35 @@ inline int nvshmemx_collective_launch_query_gridsize(const void* func, dim3 bloc
 /// many would. What the CUDA runtime says is also left for cudaGetLastError().
 inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 blockDims, void** args, size_t sharedMem,
                                       cudaStream_t stream) {
-  if (const int joined = pgas_nvshmem_join(); joined != NVSHMEMX_SUCCESS) return joined;
-  if (func == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
-  const bool largest = gridDims.x == 0 || gridDims.y == 0 || gridDims.z == 0;
-  unsigned fit = 0;  // the CUDA runtime counts for this PE alone
-  cudaError_t status = pgas::compat::resident_blocks(func, blockDims, sharedMem, &fit);
-  if (largest) gridDims = dim3(fit != 0 ? fit : 1, 1, 1);
-  const auto asked = static_cast<unsigned long long>(gridDims.x) * gridDims.y * gridDims.z;
-  const bool fits = asked <= fit;
-  if (status == cudaSuccess && fits)
-    status = cudaLaunchCooperativeKernel(func, gridDims, blockDims, args, sharedMem, stream);
-  if (status == cudaSuccess && fits) return NVSHMEMX_SUCCESS;
-  const bool too_large = status == cudaSuccess || status == cudaErrorCooperativeLaunchTooLarge;
-  return pgas_nvshmem_launch_failed(__func__, asked, pgas::compat::threads_in(blockDims), fit,
-                                    too_large ? nullptr : cudaGetErrorString(status));
+  return pgas::compat::collective_launch(func, gridDims, blockDims, sharedMem, [=](dim3 grid) {
+    return cudaLaunchCooperativeKernel(func, grid, blockDims, args, sharedMem, stream);
+  });
 }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // the struct and the function have one name in NVSHMEM
+/// The same with attributes of the program. The launch is cooperative as well, unless they say whether it is.
+/// *Errors* also NVSHMEMX_ERROR_INVALID_VALUE for null, and for more attributes than the CUDA runtime has.
+inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr_t* attr, const void* func,
+                                           void** args) {
+  constexpr unsigned most = 64;
+  if (attr == nullptr || attr->cuda_config.numAttrs >= most) return NVSHMEMX_ERROR_INVALID_VALUE;
+  cudaLaunchConfig_t config = attr->cuda_config;
+  cudaLaunchAttribute merged[most];
+  bool said = false;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    merged[i] = config.attrs[i];
+    said = said || merged[i].id == cudaLaunchAttributeCooperative;
+  }
+  if (!said) {
+    merged[config.numAttrs].id = cudaLaunchAttributeCooperative;
+    merged[config.numAttrs++].val.cooperative = 1;
+  }
+  config.attrs = merged;
+  return pgas::compat::collective_launch(func, config.gridDim, config.blockDim, config.dynamicSmemBytes,
+                                         [&](dim3 grid) {
+                                           config.gridDim = grid;
+                                           return cudaLaunchKernelExC(&config, func, args);
+                                         });
+}
+#pragma GCC diagnostic pop

@@ -114,10 +114,19 @@ PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN int nvshmemx_putmem_signal_count
   nvshmemx_putmem_signal_nbi_block(dest, source, bytes, signal_addr, bytes, static_cast<int>(pgas::signal_op::add), pe);
   return NVSHMEMX_SUCCESS;
 })
-PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_signal_counted_wait_until(uint64_t* signal_addr,
-                                                                                        uint64_t bytes) {
-  pgas::signal_wait_until(PGAS_NVSHMEM_CONTEXT, signal_addr, pgas::cmp::ge, bytes);
+/// The bytes that have arrived at this PE's counter since it was reset.
+PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN uint64_t nvshmemx_signal_counted_load(const uint64_t* signal_addr) {
+  return pgas::signal_fetch(PGAS_NVSHMEM_CONTEXT, const_cast<uint64_t*>(signal_addr));
 })
+PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_signal_counted_wait_until(const uint64_t* signal_addr,
+                                                                                        uint64_t expected) {
+  pgas::signal_wait_until(PGAS_NVSHMEM_CONTEXT, const_cast<uint64_t*>(signal_addr), pgas::cmp::ge, expected);
+})
+/// Sets this PE's counter to 0. *Order* no counted put to it may be under way.
+PGAS_NVSHMEM_FN void nvshmemx_signal_counted_reset(uint64_t* signal_addr) {
+  PGAS_NVSHMEM_BODY(pgas::signal_set(PGAS_NVSHMEM_CONTEXT, signal_addr, 0, PGAS_NVSHMEM_CONTEXT.my_pe()),
+                    pgas_nvshmem_signal_reset(signal_addr));
+}
 
 // ---- waits and tests ----
 

@@ -147,26 +147,6 @@ inline T fetch_host(T* p, T value) {
 
 #endif
 
-/// Relaxed exchange of the bit pattern, returns the old one. 4 and 8 bytes.
-template <class T>
-[[nodiscard]] PGAS_FN T exchange(T* p, T value) {
-  const auto v = bits_as<word_of<T>>(value);
-  word_of<T> old;
-#if defined(__CUDACC__)
-  const std::size_t at = global(p);
-  if constexpr (sizeof(T) == 4) {
-    asm volatile("atom.relaxed.sys.global.exch.b32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(v) : "memory");
-  } else {
-    asm volatile("atom.relaxed.sys.global.exch.b64 %0, [%1], %2;" : "=l"(old) : "l"(at), "l"(v) : "memory");
-  }
-#else
-  tsan_note_load(p);
-  old = tsan_released() ? __atomic_exchange_n(aliased(p), v, __ATOMIC_RELEASE)
-                        : __atomic_exchange_n(aliased(p), v, __ATOMIC_RELAXED);
-#endif
-  return bits_as<T>(old);
-}
-
 /// Relaxed compare and swap of the bit pattern, returns what was there. 2, 4 and 8 bytes.
 template <class T>
 [[nodiscard]] PGAS_FN T compare_exchange(T* p, T condition, T value) {
@@ -190,6 +170,32 @@ template <class T>
   } else {
     __atomic_compare_exchange_n(aliased(p), &old, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
+#endif
+  return bits_as<T>(old);
+}
+
+/// Relaxed exchange of the bit pattern, returns the old one. 2, 4 and 8 bytes.
+template <class T>
+[[nodiscard]] PGAS_FN T exchange(T* p, T value) {
+  const auto v = bits_as<word_of<T>>(value);
+  word_of<T> old;
+#if defined(__CUDACC__)
+  [[maybe_unused]] const std::size_t at = global(p);
+  if constexpr (sizeof(T) == 2) {  // there is no exchange of 16 bits
+    old = load_relaxed(reinterpret_cast<const word_of<T>*>(p));
+    for (word_of<T> seen = old;; seen = old) {
+      old = compare_exchange(reinterpret_cast<word_of<T>*>(p), seen, v);
+      if (old == seen) break;
+    }
+  } else if constexpr (sizeof(T) == 4) {
+    asm volatile("atom.relaxed.sys.global.exch.b32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(v) : "memory");
+  } else {
+    asm volatile("atom.relaxed.sys.global.exch.b64 %0, [%1], %2;" : "=l"(old) : "l"(at), "l"(v) : "memory");
+  }
+#else
+  tsan_note_load(p);
+  old = tsan_released() ? __atomic_exchange_n(aliased(p), v, __ATOMIC_RELEASE)
+                        : __atomic_exchange_n(aliased(p), v, __ATOMIC_RELAXED);
 #endif
   return bits_as<T>(old);
 }

@@ -266,6 +266,7 @@ class world& runtime::join() {
 void runtime::make_teams() {
   predefined_[team_number::world].predefined = &world_->team();
   predefined_[team_number::shared].predefined = &world_->domain_team();
+  predefined_[team_number::multicast].predefined = &world_->domain_team();
   predefined_[team_number::node].predefined = &world_->host_team();
   predefined_[team_number::same_rank_on_each_node].own = world_->team().split(hosts_.rank(my_pe_), my_pe_);
 }
@@ -321,6 +322,7 @@ int runtime::team_my_pe(int number) {
     switch (number) {
       case team_number::world: return my_pe_;
       case team_number::shared:
+      case team_number::multicast:
       case team_number::node: return hosts_.rank(my_pe_);
       case team_number::same_rank_on_each_node: return hosts_.same_rank_below(my_pe_, my_pe_);
       default: break;
@@ -336,6 +338,7 @@ int runtime::team_n_pes(int number) {
     switch (number) {
       case team_number::world: return n_pes_;
       case team_number::shared:
+      case team_number::multicast:
       case team_number::node: return hosts_.size(my_pe_);
       case team_number::same_rank_on_each_node: return hosts_.same_rank_below(my_pe_, n_pes_);
       default: break;

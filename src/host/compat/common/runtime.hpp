@@ -39,7 +39,8 @@ inline constexpr int world = 0;
 inline constexpr int shared = 1;                  ///< PEs with direct access to one another's memory
 inline constexpr int node = 2;                    ///< PEs of the same host
 inline constexpr int same_rank_on_each_node = 3;  ///< PEs with the same rank on their hosts
-inline constexpr int first_own = 6;               ///< 4 and 5 are NVSHMEM's own
+inline constexpr int multicast = 6;               ///< the same PEs as `shared`; 4 and 5 are NVSHMEM's own
+inline constexpr int first_own = 7;
 }  // namespace team_number
 
 /// Arguments of start().

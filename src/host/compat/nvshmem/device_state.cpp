@@ -8,6 +8,8 @@
 #include "host/compat/nvshmem/shared_declarations.hpp"
 #include "pgas/compat/nvshmem/host_api.h"
 #include "pgas/detail/launch_kernel.hpp"
+#include "pgas/device/impl/copy/lent_memory.hpp"
+#include "pgas/rma.hpp"
 
 namespace pgas::compat {
 
@@ -15,6 +17,23 @@ namespace {
 
 /// As declared in device_state.h.
 constexpr const char* variable_name = "pgas_nvshmem_device_state";
+
+/// In this PE's part of the heap: the table, and the context whose operations look there for lent memory.
+struct alignas(128) table_and_context {
+  detail::block_table table;
+  detail::lending_context context;
+};
+table_and_context* table_of_blocks = nullptr;
+
+/// Makes operations by `context` look for lent memory.
+void lend_by(world& joined, context& of) {
+  of.flags_ |= detail::slow_path::lent;
+  of.copy_ = &table_of_blocks->context;
+  detail::lending_context copy;
+  static_cast<context&>(copy) = of;
+  copy.blocks = &table_of_blocks->table;
+  detail::put_bytes({joined, nullptr, true}, &table_of_blocks->context, &copy, sizeof copy, joined.my_pe());
+}
 
 int change_registration(const char* function, void* handle, bool is_library,
                         void (state_registry::*step)(const loaded_code&)) {
@@ -120,11 +139,20 @@ void state_registry::write(const loaded_code& loaded, const pgas_nvshmem_state& 
   write_variable(loaded, variable_name, &state, sizeof(state));
 }
 
+void create_block_table(world& joined) {
+  table_of_blocks = nullptr;
+  if (joined.heap() != heap_kind::cuda) return;
+  table_of_blocks = static_cast<table_and_context*>(
+      joined.allocate_bytes(1, sizeof(table_and_context), alignof(table_and_context), initialize::zero));
+}
+
 void publish_state(world& joined) {
   if (joined.heap() != heap_kind::cuda) return;
   state_registry::instance().publish(joined, [&] {
     pgas_nvshmem_state state{};
     state.context = joined.context();
+    state.blocks = &table_of_blocks->table;
+    if (runtime::instance().settings().lent_memory) lend_by(joined, state.context);
     runtime::instance().for_each_team([&](int number, const team& one) {
       if (number < pgas_nvshmem_max_teams) state.teams[number] = one.view();
     });

@@ -54,6 +54,9 @@ class state_registry {
   pgas_nvshmem_state state_{};
 };
 
+/// Collective: allocates what running blocks tell the library in (block_table). Nothing on the host heap.
+void create_block_table(world& joined);
+
 /// Publishes the current state, once the world is joined and after each change of teams. Nothing on the host heap,
 /// which has no kernels. *Errors* device_failed.
 void publish_state(world& joined);

@@ -49,6 +49,7 @@ void start(std::unique_ptr<bootstrap> exchange, int device) {
   request.joined = [device](world& joined) {
     check_device(joined, device);
     create_member_gathering(joined);
+    create_block_table(joined);
     publish_state(joined);
     leave_at_exit(finalize_at_exit);
   };
@@ -96,8 +97,10 @@ std::unique_ptr<bootstrap> choose_bootstrap(unsigned flags, const nvshmemx_init_
 
 /// The GPU that the attributes name; -1 where their versions are not set: programs leave them uninitialized.
 int device_of(const nvshmemx_init_attr_t* attributes) {
-  if (attributes == nullptr || attributes->version != version_of(1, sizeof(nvshmemx_init_attr_t)) ||
-      attributes->args.version != version_of(2, sizeof(nvshmemx_init_args_t)))
+  if (attributes == nullptr ||
+      (attributes->version != NVSHMEM_INIT_ATTR_V1_IDENTIFIER &&
+       attributes->version != NVSHMEM_INIT_ATTR_V2_IDENTIFIER) ||
+      attributes->args.version != NVSHMEM_INIT_ARGS_V2_IDENTIFIER)
     return -1;
   return attributes->args.cuda_device_id < 0 ? -1 : attributes->args.cuda_device_id;
 }

@@ -126,6 +126,11 @@ void* nvshmemx_buffer_register_symmetric(void* buffer, std::size_t size, int) {
                    [&] { return register_symmetric(runtime::instance().world(), buffer, size); });
 }
 
+void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* buffer, std::size_t size, void* preferred, int) {
+  return to_status("nvshmemx_buffer_register_symmetric_at_preferred_address", nullptr,
+                   [&] { return register_symmetric(runtime::instance().world(), buffer, size, preferred); });
+}
+
 int nvshmemx_buffer_unregister_symmetric(void* mapped, std::size_t) {
   return to_nvshmemx_status("nvshmemx_buffer_unregister_symmetric",
                             [&] { unregister_symmetric(runtime::instance().world(), mapped); });

@@ -121,6 +121,14 @@ std::uint64_t pgas_nvshmem_signal_fetch(const std::uint64_t* signal) {
   return or_global_exit("nvshmem_signal_fetch", [&] { return signal_fetch(runtime::instance().world(), signal); });
 }
 
+void pgas_nvshmem_signal_reset(std::uint64_t* signal) {
+  return or_global_exit("nvshmemx_signal_counted_reset", [&] {
+    world& w = runtime::instance().world();
+    static_cast<void>(
+        detail::fetch_update(w, {detail::atomic_update::set, detail::datatype::u64, signal, 0, 0, true}, w.my_pe()));
+  });
+}
+
 std::uint64_t pgas_nvshmem_atomic(compat::update how, compat::number type, const void* target, std::uint64_t value,
                                   std::uint64_t condition, int pe, const char* function) {
   return or_global_exit(function, [&] {

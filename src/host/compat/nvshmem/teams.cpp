@@ -15,8 +15,14 @@ namespace pgas::compat {
 
 namespace {
 
+constexpr int unset_contexts = -1;
+
+/// Whether a program has got this id from nvshmemx_team_get_uniqueid().
+bool is_set(nvshmemx_team_uniqueid_t id) { return id != 0 && id != NVSHMEM_TEAM_UNIQUID_INITIALIZER; }
+
 int contexts_of(const nvshmem_team_config_t* config, long mask) {
-  const bool given = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS) != 0;
+  const bool given = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS) != 0 &&
+                     config->num_contexts != unset_contexts;
   if (given && config->num_contexts < 0)
     throw error(code::invalid_argument, fmt::format("a team with {} contexts: give 0 or more", config->num_contexts));
   return given ? config->num_contexts : 0;
@@ -120,7 +126,7 @@ int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uniqueid) {
     if (uniqueid == nullptr) throw error(code::invalid_argument, "the pointer to the unique id is null");
     std::random_device random;
     do *uniqueid = static_cast<nvshmemx_team_uniqueid_t>(random()) << 32 | random();
-    while (*uniqueid == 0);
+    while (!is_set(*uniqueid));
   });
 }
 
@@ -128,7 +134,7 @@ int nvshmemx_team_init(nvshmem_team_t* made, nvshmem_team_config_t* config, long
   return to_nvshmemx_status("nvshmemx_team_init", [&] {
     nvshmem_team_t& number = output(made);
     world& w = runtime::instance().world();
-    const bool known = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID) != 0 && config->uniqueid != 0;
+    const bool known = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID) != 0 && is_set(config->uniqueid);
     if (!known)
       throw error(code::invalid_argument, "the configuration has no unique id: see nvshmemx_team_get_uniqueid()");
     if (npes < 1 || npes > w.n_pes() || index < 0 || index >= npes)

@@ -1,0 +1,196 @@
+/// @file
+/// Shared memory that a block lends to the library for the time of its copies: put() and get() of its threads, its
+/// warps and itself then go through the GPU's copy unit, by the ring of a bulk_copier that one thread at a time drives.
+/// NVSHMEM has this (nvshmemx_give_smem); programs of pgas make a bulk_copier instead.
+///
+/// Only a context with slow_path::lent looks for lent memory, out of line, so that all others have no instruction more.
+/// The ring is taken by a lock that nobody waits for: who does not get it copies by loads and stores.
+#pragma once
+
+#include "pgas/detail/isa/ptx_block.hpp"
+#include "pgas/device/context.hpp"
+#include "pgas/device/impl/copy/bulk_copy.hpp"
+#include "pgas/device/impl/sync/block_table.hpp"
+
+namespace pgas::detail {
+
+/// A context in memory whose operations look for lent memory: what context::copy_ points to with slow_path::lent.
+struct lending_context : context {
+  block_table* blocks = nullptr;
+};
+
+/// The pointer this many bytes further on.
+template <class T>
+[[nodiscard]] PGAS_FN T* moved(T* p, std::uintptr_t distance) {
+  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(p) + distance);
+}
+
+/// Lent memory: in its first bytes the ring's barriers (bulk_ring), then these words, then the stages.
+struct lent_memory {
+  /// The least that is taken: what NVSHMEM asks for where it keeps no data there.
+  static constexpr std::size_t least_bytes = 1136;
+
+  static constexpr std::uint32_t lock_at = 64;
+  static constexpr std::uint32_t parities_at = 68;
+  static constexpr std::uint32_t ticket_at = 72;
+  static_assert(ticket_at + 8 <= bulk_ring::header_bytes && bulk_ring::stages * 8 <= lock_at);
+};
+
+#if defined(PGAS_HAS_BULK_COPIES)
+/// The barriers are ordinary memory again.
+PGAS_FN void end_barriers(const bulk_ring& ring) {
+  for (std::uint32_t i = 0; i < bulk_ring::stages; ++i) mbarrier_end(barrier_of(ring, i));
+}
+#endif
+
+/// Lends [shared, shared + bytes), in place of what the block has lent before. Memory that is too little, or not
+/// shared, is not taken, nor any where the unit is missing. *Callers* all threads of a block. *Memory* of the library
+/// alone until take_back().
+template <class Block>
+PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[maybe_unused]] void* shared,
+                  [[maybe_unused]] std::size_t bytes) {
+  block.sync();  // nothing of the program is in the memory any more
+#if defined(PGAS_HAS_BULK_COPIES)
+  if (block.thread_rank() == 0 && table != nullptr && bytes >= lent_memory::least_bytes && is_shared(shared)) {
+    if (block_entry* const own = table->find_or_make(block_table::own_key()); own != nullptr) {
+      if (own->lent_bytes != 0) end_barriers({own->lent, 0, 0});
+      const std::uint32_t given = shared_address(shared);
+      own->lent = (given + 127) / 128 * 128;
+      own->lent_bytes = static_cast<std::uint32_t>(bytes) - (own->lent - given);
+      own->ticket = table->next_ticket();
+      for (std::uint32_t i = 0; i < bulk_ring::stages; ++i) mbarrier_init(barrier_of({own->lent, 0, 0}, i), 1);
+      unlock_shared(own->lent + lent_memory::lock_at);
+      store_shared(own->lent + lent_memory::parities_at, std::uint32_t{0});
+      store_shared(own->lent + lent_memory::ticket_at, own->ticket);
+    }
+  }
+#endif
+  block.sync();
+}
+
+/// Ends the lending: the memory is the program's again. *Callers* all threads of a block, also of one that has lent
+/// nothing. *Order* its copies are complete as those of threads are: quiet() is the program's business.
+template <class Block>
+PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) {
+  block.sync();  // no thread copies any more
+#if defined(PGAS_HAS_BULK_COPIES)
+  if (block.thread_rank() == 0 && table != nullptr) {
+    block_entry* const own = table->find(block_table::own_key());
+    if (own != nullptr && own->lent_bytes != 0) {
+      end_barriers({own->lent, 0, 0});
+      own->lent_bytes = 0;
+      block_table::drop_if_empty(own);
+    }
+  }
+#endif
+  block.sync();
+}
+
+#if defined(PGAS_HAS_BULK_COPIES)
+
+/// The wait for bytes that have not come within a millisecond.
+PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* of, std::uint32_t barrier, std::uint32_t parity) {
+  await_mbarrier(checked_heap_of(*of), barrier, parity);
+}
+
+/// Waits for the bytes that a barrier of the ring expects. @return the parities after it
+[[nodiscard]] PGAS_FN std::uint32_t await_lent_stage(const context* of, std::uint32_t lent, std::uint32_t stage,
+                                                     std::uint32_t parities) {
+  const std::uint32_t barrier = lent + stage * 8;
+  if (!mbarrier_try_wait(barrier, parities >> stage & 1)) PGAS_UNLIKELY
+    await_late_stage(of, barrier, parities >> stage & 1);
+  return parities ^ 1u << stage;
+}
+
+/// A copy between global memories through the stages: loads are half a ring ahead of stores. What copy_through() does,
+/// in few registers: a kernel has as many as the deepest of its calls takes, whether it lends or not.
+[[nodiscard]] PGAS_FN std::uint32_t copy_through_lent(const context* of, const bulk_ring& ring, std::uint64_t to,
+                                                      std::uint64_t from, std::size_t bytes, std::uint32_t parities) {
+  constexpr std::uint32_t ahead = bulk_ring::stages / 2;
+  const std::uint64_t distance = to - from;
+  const std::uint64_t end = from + bytes;
+  const auto piece = [&](std::uint64_t at) {
+    return end - at < ring.stage_bytes ? static_cast<std::uint32_t>(end - at) : ring.stage_bytes;
+  };
+  std::uint64_t stored = from;
+  for (std::uint32_t step = 0; stored < end; ++step) {
+    const std::uint32_t stage = step % bulk_ring::stages;
+    if (from < end) {
+      bulk_stores_read<static_cast<int>(ahead) - 1>();  // of them the last but these have left the stage
+      load_stage(ring, stage, reinterpret_cast<const void*>(from), piece(from));
+      from += ring.stage_bytes;
+    }
+    if (step < ahead) continue;
+    const std::uint32_t full = (step - ahead) % bulk_ring::stages;
+    parities = await_lent_stage(of, ring.address, full, parities);
+    bulk_store(reinterpret_cast<void*>(stored + distance), stage_of(ring, full), piece(stored));
+    bulk_commit();
+    stored += ring.stage_bytes;
+  }
+  return parities;
+}
+
+/// One thread's copy by the memory that its block has lent. False where it has lent none, another thread uses it, the
+/// copy is small, or an address or the size is no multiple of 16. On return the copy is complete.
+PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::byte* dst, const std::byte* src,
+                                              std::size_t bytes) {
+  constexpr std::size_t least = 512;
+  const auto any = reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes;
+  if (bytes < least || (any & 15) != 0 || !in_reach(dst) || !in_reach(src)) return false;
+  const block_entry* const own = by->blocks->find(block_table::own_key());
+  if (own == nullptr || own->lent_bytes == 0) return false;
+  const bulk_ring ring{own->lent, bulk_ring::stage_bytes_of(own->lent_bytes), 0};
+  const bool from_shared = is_shared(src);
+  const bool to_shared = is_shared(dst);
+  if (from_shared && to_shared) return false;
+  if (!from_shared && !to_shared && ring.stage_bytes == 0) return false;
+  // Launches may have equal numbers. The ticket in the memory is this block's or nobody's.
+  if (!is_shared_of_block(own->lent, own->lent_bytes) ||
+      load_shared<std::uint64_t>(own->lent + lent_memory::ticket_at) != own->ticket)
+    return false;
+  if (!try_lock_shared(ring.address + lent_memory::lock_at)) return false;
+  fence_proxy_async();
+  std::uint32_t parities = load_shared<std::uint32_t>(ring.address + lent_memory::parities_at);
+  if (from_shared) {
+    bulk_store(dst, shared_address(src), static_cast<std::uint32_t>(bytes));
+    bulk_commit();
+  } else if (to_shared) {
+    mbarrier_expect(ring.address, static_cast<std::uint32_t>(bytes));
+    bulk_load(shared_address(dst), src, static_cast<std::uint32_t>(bytes), ring.address);
+    parities = await_lent_stage(by, ring.address, 0, parities);
+  } else {
+    parities = copy_through_lent(by, ring, reinterpret_cast<std::uintptr_t>(dst), reinterpret_cast<std::uintptr_t>(src),
+                                 bytes, parities);
+  }
+  bulk_stores_made();
+  store_shared(ring.address + lent_memory::parities_at, parities);
+  unlock_shared(ring.address + lent_memory::lock_at);
+  return true;
+}
+
+#endif
+
+/// A group's copy by the memory that its block has lent: of a thread, a warp or a block. False where it has not been
+/// made. @param here in a lending_context
+template <class T, class G>
+[[nodiscard]] PGAS_FN bool copy_by_lent([[maybe_unused]] const context& here, [[maybe_unused]] const G& g,
+                                        [[maybe_unused]] T* dst, [[maybe_unused]] const T* src,
+                                        [[maybe_unused]] std::size_t count) {
+#if defined(PGAS_HAS_BULK_COPIES)
+  if constexpr (single<G> || std::is_same_v<G, warp> || std::is_same_v<G, block>) {
+    const bool done = g.thread_rank() == 0 &&
+                      copy_by_lent_memory(static_cast<const lending_context*>(&here), reinterpret_cast<std::byte*>(dst),
+                                          reinterpret_cast<const std::byte*>(src), count * sizeof(T));
+    if constexpr (single<G>) {
+      return done;
+    } else {
+      const bool all = g.any(done);
+      g.sync();
+      return all;
+    }
+  }
+#endif
+  return false;
+}
+
+}  // namespace pgas::detail
