@@ -31,7 +31,7 @@ def expectations(source: str) -> list[Expectation]:
     for line in source.splitlines():
         if match := EXPECTATION.match(line):
             waiting.append((match.group(1), match.group(2).strip()))
-        elif match := re.match(r"__global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(", line):
+        elif match := re.match(r"__global__ void (\w+)\(", line):
             found += [Expectation(match.group(1), *w) for w in waiting]
             waiting = []
     if waiting or not found:

@@ -1,6 +1,6 @@
 // The registers of kernels that call NVSHMEM's tile operations in loops, as GEMMs do. 64 leave room for blocks of 1024
-// threads; six take more for proxied PEs, of which PGAS_NVSHMEM_DIRECT knows nothing, and need __launch_bounds__(1024),
-// as the last two show. check.py has the form of the expectations.
+// threads; six take more for proxied PEs, of which PGAS_NVSHMEM_DIRECT knows nothing, and need __launch_bounds__(1024).
+// check.py has the form of the expectations.
 #include <pgas/compat/nvshmem.h>
 #include <pgas/compat/nvshmemx.h>
 
@@ -94,20 +94,6 @@ __global__ void tile_max_bfloat16_rooted_loop(matrix of, __nv_bfloat16* dst, __n
 //  registers 64
 __global__ void tile_wait_loop(int n, nvshmem_team_t team) {
   for (int i = 0; i < n; ++i) nvshmemx::tile_collective_wait_block<push>(team, 0);
-}
-
-//  registers 64
-__global__ void __launch_bounds__(1024) tile_get_warpgroup_bounded(matrix of, half* dst, half* src, int n, int pe) {
-  for (int i = 0; i < n; ++i)
-    nvshmemx::tile_get_warpgroup<tensor<half>, tensor<half>, coord, nvshmemx::PEER_PULL_NBI>(
-        of.tile(src, i), of.tile(dst, i), of.start(i), of.end(), pe, 0);
-}
-
-//  registers 64
-__global__ void __launch_bounds__(1024) tile_sum_bounded(matrix of, half* dst, half* src, int n, int team) {
-  for (int i = 0; i < n; ++i)
-    nvshmemx::tile_sum_reduce_block<tensor<half>, tensor<half>, coord, two_shot>(team, of.tile(src, i), of.tile(dst, i),
-                                                                                 of.start(i), of.end(), i, 0);
 }
 
 }  // extern "C"

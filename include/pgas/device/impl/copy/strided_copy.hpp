@@ -15,20 +15,14 @@ struct strided_side {
   std::ptrdiff_t step;
 };
 
-/// The pieces of a block as a divisor of ranks and sizes of groups, which have 32 bits: 64 take a hundred instructions.
-[[nodiscard]] PGAS_FN std::uint32_t as_divisor(std::size_t per_block) {
-  return per_block >> 32 == 0 ? static_cast<std::uint32_t>(per_block) : ~std::uint32_t{0};
-}
-
 /// A thread's iteration over one side: its next piece, and the one after it without a division.
 template <class Byte, std::size_t Unit>
 class piece_walk {
  public:
   PGAS_FN piece_walk(strided_side<Byte> side, std::size_t per_block, slice me)
-      : at_(side.start + static_cast<std::ptrdiff_t>(me.rank / as_divisor(per_block)) * side.step +
-            me.rank % as_divisor(per_block) * Unit),
-        hop_(static_cast<std::ptrdiff_t>(me.size / as_divisor(per_block)) * side.step +
-             static_cast<std::ptrdiff_t>(me.size % as_divisor(per_block) * Unit)),
+      : at_(side.start + static_cast<std::ptrdiff_t>(me.rank / per_block) * side.step + me.rank % per_block * Unit),
+        hop_(static_cast<std::ptrdiff_t>(me.size / per_block) * side.step +
+             static_cast<std::ptrdiff_t>(me.size % per_block * Unit)),
         gap_(side.step - static_cast<std::ptrdiff_t>(per_block * Unit)) {}
 
   [[nodiscard]] PGAS_FN Byte* at() const { return at_; }
@@ -57,8 +51,8 @@ PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const st
   constexpr std::uint32_t batch = Unit == 16 ? 4 : 8;
   piece_walk<const std::byte, Unit> from(src, per_block, me);
   piece_walk<std::byte, Unit> to(dst, per_block, me);
-  const std::size_t by = me.size % as_divisor(per_block);
-  std::size_t here = me.rank % as_divisor(per_block);
+  const std::size_t by = me.size % per_block;
+  std::size_t here = me.rank % per_block;
   for (auto left = static_cast<std::ptrdiff_t>(total - me.rank); left > 0;) {
     unit_word<Unit> v[batch] = {};
     std::size_t ahead = here;
@@ -166,7 +160,7 @@ class piece_index {
   std::uint32_t per_block_;
   std::uint32_t hop_blocks_;
   std::uint32_t hop_;
-  std::uint32_t block_;
+  std::size_t block_;
   std::uint32_t piece_;
 };
 
