@@ -48,6 +48,13 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
     copy_strided<direction::put>(g, there, src, dst_stride, src_stride, block, count);
   });
 }
+template <completion When, class T, PGAS_IS(group) G>
+PGAS_FN void put_spaced_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                                 std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
+  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](T* there) {
+    copy_spaced<direction::put>(g, there, src, dst_stride, src_stride, count);
+  });
+}
 
 /// All strided gets. @param copy_from loads them from a direct address
 template <completion When, bool Long, class T, PGAS_IS(group) G, class Copy>
@@ -81,6 +88,13 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
     copy_strided<direction::get>(g, dst, there, dst_stride, src_stride, block, count);
   });
 }
+template <completion When, class T, PGAS_IS(group) G>
+PGAS_FN void get_spaced_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                                 std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
+  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](const T* there) {
+    copy_spaced<direction::get>(g, dst, there, dst_stride, src_stride, count);
+  });
+}
 
 }  // namespace detail
 
@@ -93,14 +107,14 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  detail::put_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::put_spaced_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iput_nbi() that returns as put() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  detail::put_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::put_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iput_nbi() by the calling thread alone.
@@ -126,14 +140,14 @@ PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  detail::get_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::get_spaced_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iget_nbi() that returns as get() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  detail::get_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::get_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iget_nbi() by the calling thread alone.

@@ -204,6 +204,16 @@ PGAS_OUTLINE void copy_block_by_block(byte_blocks* of, G g) {
   }
 }
 
+/// Copies `count` single elements at regular distances; this thread's slice, as copy().
+template <direction Direction, class T, PGAS_IS(group) G>
+PGAS_FN void copy_spaced(const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
+                         std::size_t count) {
+  constexpr std::size_t pieces = sizeof(T) / unit_of<T>;
+  if (count == 0) return;
+  const byte_blocks all = byte_blocks_of(dst, src, dst_stride, src_stride, 1, count);
+  copy_pieces<Direction, unit_of<T>>(all.dst, all.src, pieces, pieces * count, slice_of(g));
+}
+
 /// Copies `count` blocks of `block` elements; this thread's slice, as copy(). Large blocks one by one, in 16-byte
 /// words; small ones piece by piece, with all threads of the group busy.
 template <direction Direction, class T, PGAS_IS(group) G>
@@ -214,9 +224,6 @@ PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_s
   if (block == 0 || count == 0) return;
   const slice me = slice_of(g);
   byte_blocks all = byte_blocks_of(dst, src, dst_stride, src_stride, block, count);
-  if (block == 1 && sizeof(T) < large_block) {
-    return copy_pieces<Direction, unit>(all.dst, all.src, sizeof(T) / unit, sizeof(T) / unit * count, me);
-  }
   if (dst_stride == src_stride && dst_stride == static_cast<std::ptrdiff_t>(block)) {
     all.bytes *= count;
     all.count = 1;
