@@ -158,16 +158,21 @@ struct in_pieces {
     // Blocks of 9 elements, 10 apart here, 12 apart there, from the last to the first.
     const detail::strided_range shape = detail::strided_range_of<std::uint16_t>(9, 5, 10, -12);
     const detail::op_info last{detail::operation::iput, 1, there.offset + 4 * 12 * 2};
-    found.check(ctx, 3, detail::copy_strided_inline<detail::direction::put>(from, last, mine, shape, me));
+    const detail::proxied_blocks all{from, last, reinterpret_cast<std::byte*>(mine), shape,
+                                     detail::completion::submitted};
+    detail::proxied_blocks sent = all;
+    found.check(ctx, 3, detail::copy_strided_inline<detail::direction::put>(&sent, me));
     quiet(ctx, block);
-    found.check(ctx, 4, detail::copy_strided_inline<detail::direction::get>(from, last, mine + count, shape, me));
+    detail::proxied_blocks got = all;
+    got.local += count * sizeof *mine;
+    found.check(ctx, 4, detail::copy_strided_inline<detail::direction::get>(&got, me));
     block.sync();
     if (me.rank != 0) return;
     get(ctx, mine + 2 * count, there.at(ctx), count, 1);
     for (std::uint32_t i = 0; i < 5 * 9; ++i) {
-      const std::uint32_t sent = i / 9 * 10 + i % 9;
-      found.equal(ctx, 1000 + i, mine[sent], mine[count + sent]);
-      found.equal(ctx, 2000 + i, mine[sent], mine[2 * count + (4 - i / 9) * 12 + i % 9]);
+      const std::uint32_t at = i / 9 * 10 + i % 9;
+      found.equal(ctx, 1000 + i, mine[at], mine[count + at]);
+      found.equal(ctx, 2000 + i, mine[at], mine[2 * count + (4 - i / 9) * 12 + i % 9]);
     }
     for (std::uint32_t i = 9; i < count; ++i) {  // what lies between the blocks is as it was
       if (i % 12 >= 9) found.equal(ctx, 3000 + i, static_cast<std::uint16_t>(i + 1), mine[2 * count + i]);

@@ -34,12 +34,15 @@ struct peer_map {
   std::int32_t stride;
   std::uint32_t log2_stride;
 
+  /// From this PE's slot to a member's, in bytes.
+  [[nodiscard]] PGAS_FN std::uintptr_t distance(std::int32_t member) const {
+    const std::int32_t slots = first + (members == nullptr ? member * stride : members[member]);
+    return static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride;
+  }
   /// A member's address of this PE's `local`.
   template <class T>
   [[nodiscard]] PGAS_FN T* at(T* local, std::int32_t member) const {
-    const std::int32_t slots = first + (members == nullptr ? member * stride : members[member]);
-    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) +
-                                (static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride));
+    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) + distance(member));
   }
 };
 

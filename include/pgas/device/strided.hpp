@@ -17,44 +17,85 @@
 namespace pgas {
 namespace detail {
 
-/// All strided puts. @param block elements of a block
-template <completion When, class T, PGAS_IS(group) G>
+/// All strided puts. @param Long the direct form is long: by_long_route() @param block elements of a block @param
+/// copy_to stores them at an address that load and store reach
+template <completion When, bool Long, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
+                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
+                                  Copy copy_to) {
   traced_operation traced(ctx, g, operation::iput);
   traced.on(ctx, pe, block * count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
-  ctx.by_route(
-      dst, pe,
-      [=](const context& here) { check_strided(here, operation::iput, dst, dst_stride, block, count, pe.pe()); },
-      [=](const context&, T* there) {
-        copy_strided<direction::put>(g, there, src, dst_stride, src_stride, block, count);
-        if constexpr (When == completion::local_done) g.sync();
-      },
-      [=](const context& here, std::int32_t proxied_pe) {
-        proxied_strided<direction::put>(proxy_queue_of(here), g, proxied_pe, dst, src,
-                                        strided_range_of<T>(block, count, src_stride, dst_stride), When);
-      });
+  const auto check_call = [=](const context& here) {
+    check_strided(here, operation::iput, dst, dst_stride, block, count, pe.pe());
+  };
+  const auto direct = [=](const context&, T* there) {
+    copy_to(there);
+    if constexpr (When == completion::local_done) g.sync();
+  };
+  const auto proxied = [=](const context& here, std::int32_t proxied_pe) {
+    proxied_strided<direction::put>(proxy_queue_of(here), g, proxied_pe, dst, src,
+                                    strided_range_of<T>(block, count, src_stride, dst_stride), When);
+  };
+  if constexpr (Long) {
+    ctx.by_long_route(dst, pe, check_call, direct, proxied);
+  } else {
+    ctx.by_route(dst, pe, check_call, direct, proxied);
+  }
+}
+template <completion When, class T, PGAS_IS(group) G>
+PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
+  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](T* there) {
+    copy_strided<direction::put>(g, there, src, dst_stride, src_stride, block, count);
+  });
+}
+template <completion When, class T, PGAS_IS(group) G>
+PGAS_FN void put_spaced_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                                 std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
+  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](T* there) {
+    copy_spaced<direction::put>(g, there, src, dst_stride, src_stride, count);
+  });
 }
 
-/// All strided gets.
-template <completion When, class T, PGAS_IS(group) G>
+/// All strided gets. @param copy_from loads them from a direct address
+template <completion When, bool Long, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
+                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
+                                  Copy copy_from) {
   traced_operation traced(ctx, g, operation::iget);
   traced.on(ctx, pe, block * count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
-  ctx.by_route(
-      src, pe,
-      [=](const context& here) { check_strided(here, operation::iget, src, src_stride, block, count, pe.pe()); },
-      [=](const context&, const T* there) {
-        copy_strided<direction::get>(g, dst, there, dst_stride, src_stride, block, count);
-        if constexpr (When == completion::local_done) g.sync();
-      },
-      [=](const context& here, std::int32_t proxied_pe) {
-        proxied_strided<direction::get>(proxy_queue_of(here), g, proxied_pe, src, dst,
-                                        strided_range_of<T>(block, count, dst_stride, src_stride), When);
-      });
+  const auto check_call = [=](const context& here) {
+    check_strided(here, operation::iget, src, src_stride, block, count, pe.pe());
+  };
+  const auto direct = [=](const context&, const T* there) {
+    copy_from(there);
+    if constexpr (When == completion::local_done) g.sync();
+  };
+  const auto proxied = [=](const context& here, std::int32_t proxied_pe) {
+    proxied_strided<direction::get>(proxy_queue_of(here), g, proxied_pe, src, dst,
+                                    strided_range_of<T>(block, count, dst_stride, src_stride), When);
+  };
+  if constexpr (Long) {
+    ctx.by_long_route(src, pe, check_call, direct, proxied);
+  } else {
+    ctx.by_route(src, pe, check_call, direct, proxied);
+  }
+}
+template <completion When, class T, PGAS_IS(group) G>
+PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
+  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](const T* there) {
+    copy_strided<direction::get>(g, dst, there, dst_stride, src_stride, block, count);
+  });
+}
+template <completion When, class T, PGAS_IS(group) G>
+PGAS_FN void get_spaced_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                                 std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
+  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](const T* there) {
+    copy_spaced<direction::get>(g, dst, there, dst_stride, src_stride, count);
+  });
 }
 
 }  // namespace detail
@@ -68,14 +109,14 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  detail::put_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::put_spaced_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iput_nbi() that returns as put() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  detail::put_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::put_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iput_nbi() by the calling thread alone.
@@ -101,14 +142,14 @@ PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  detail::get_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::get_spaced_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iget_nbi() that returns as get() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  detail::get_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::get_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iget_nbi() by the calling thread alone.

@@ -198,13 +198,14 @@ template <group G>
 PGAS_FN void execute_proxied_copy(const operation_request& r, const G& g) {
   const proxy_queue queue = proxy_queue_of(r.here);
   const bool out = r.what == operation_request::kind::put;
-  const op_info about{out ? operation::put : operation::get, r.pe, queue.offset(out ? r.to : r.from)};
-  const strided_range shape{r.bytes, r.count, out ? r.from_step : r.to_step, out ? r.to_step : r.from_step};
-  const completion when = r.until_quiet ? completion::submitted : completion::local_done;
+  proxied_blocks all{queue,
+                     {out ? operation::put : operation::get, r.pe, queue.offset(out ? r.to : r.from)},
+                     static_cast<std::byte*>(out ? const_cast<void*>(r.from) : r.to),
+                     {r.bytes, r.count, out ? r.from_step : r.to_step, out ? r.to_step : r.from_step},
+                     r.until_quiet ? completion::submitted : completion::local_done};
   bool lost = false;
   if (g.thread_rank() == 0 && r.bytes != 0 && r.count != 0) {
-    lost = out ? !submit_blocks<direction::put>(queue, about, r.from, shape, when)
-               : !submit_blocks<direction::get>(queue, about, r.to, shape, when);
+    lost = out ? !submit_blocks<direction::put>(&all) : !submit_blocks<direction::get>(&all);
   }
   exit_if_any(g, lost);
 }

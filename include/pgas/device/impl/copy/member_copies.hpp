@@ -27,7 +27,7 @@ template <class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                    std::ptrdiff_t src_stride, std::size_t count, std::int32_t world_pe) {
   ctx.by_world_route(
-      dst, world_pe, [&](T* there) { copy_strided<direction::put>(g, there, src, dst_stride, src_stride, 1, count); },
+      dst, world_pe, [&](T* there) { copy_spaced<direction::put>(g, there, src, dst_stride, src_stride, count); },
       [&](std::int32_t proxied_pe) {
         proxied_strided<direction::put>(proxy_queue_of(ctx), g, proxied_pe, dst, src,
                                         strided_range_of<T>(1, count, src_stride, dst_stride), completion::submitted);

@@ -1,5 +1,6 @@
 /// @file
-/// Copies of blocks at regular distances, used by iput(), iget(), ibput(), ibget() and alltoalls().
+/// Copies of blocks at regular distances, used by iput(), iget(), ibput(), ibget() and alltoalls(), and by
+/// `strided_collective.hpp`.
 #pragma once
 
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
@@ -69,6 +70,150 @@ PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const st
   }
 }
 
+/// The largest unit of copy_pieces() that all addresses, sizes and distances are multiples of, which are given or-ed.
+[[nodiscard]] PGAS_HD std::size_t unit_of_all(std::size_t bits) {
+  bits |= 16;
+  return bits & (0 - bits);
+}
+
+template <std::size_t Unit>
+using unit_constant = std::integral_constant<std::size_t, Unit>;
+
+/// Calls call(unit_constant<unit>) for a unit that is only known here. @param Least the smallest that it may be
+template <std::size_t Least, class Call>
+PGAS_FN void with_unit(std::size_t unit, Call call) {
+  if constexpr (Least == 16) {
+    call(unit_constant<16>{});
+  } else if (unit == Least) {
+    call(unit_constant<Least>{});
+  } else {
+    with_unit<Least * 2>(unit, call);
+  }
+}
+
+/// Blocks of bytes at regular distances on both sides. Code out of line takes it by address: values that are live
+/// across calls cost the kernel registers.
+struct byte_blocks {
+  strided_side<std::byte> dst;
+  strided_side<const std::byte> src;
+  std::size_t bytes;  ///< of a block
+  std::size_t count;
+
+  /// The largest unit of pieces that addresses and distances allow. The distance of a single block does not count.
+  [[nodiscard]] PGAS_FN std::size_t unit() const {
+    const std::size_t distances = static_cast<std::size_t>(dst.step) | static_cast<std::size_t>(src.step);
+    return unit_of_all(reinterpret_cast<std::uintptr_t>(dst.start) | reinterpret_cast<std::uintptr_t>(src.start) |
+                       (count == 1 ? 0 : distances));
+  }
+};
+template <class T>
+[[nodiscard]] PGAS_FN byte_blocks byte_blocks_of(T* dst, const T* src, std::ptrdiff_t dst_stride,
+                                                 std::ptrdiff_t src_stride, std::size_t block, std::size_t count) {
+  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+  return {{reinterpret_cast<std::byte*>(dst), dst_stride * size},
+          {reinterpret_cast<const std::byte*>(src), src_stride * size},
+          block * sizeof(T),
+          count};
+}
+
+/// Divides blocks into whole units of the largest size and a rest in the smallest one: calls call(unit_constant, its
+/// start in each block, its bytes in each) for either that there is.
+template <std::size_t Least, class Call>
+PGAS_FN void by_largest_units(const byte_blocks* of, Call call) {
+  const std::size_t unit = of->unit();
+  if (unit <= of->bytes) {
+    with_unit<Least>(unit, [=](auto known) { call(known, 0, of->bytes & (0 - decltype(known)::value)); });
+  }
+  const std::size_t rest = of->bytes & (of->unit() - 1);
+  if (rest != 0) call(unit_constant<Least>{}, of->bytes - rest, rest);
+}
+
+/// One thread's pieces of `Unit` bytes of all blocks, one after the other, without a division. (Two numbers instead of
+/// addresses: they are few registers.)
+template <std::size_t Unit>
+class piece_index {
+ public:
+  /// @param part bytes of a block, less than 4 Gi pieces
+  PGAS_FN piece_index(std::size_t part, slice me)
+      : per_block_(static_cast<std::uint32_t>(part / Unit)),
+        hop_blocks_(me.size / per_block_),
+        hop_(me.size % per_block_),
+        block_(me.rank / per_block_),
+        piece_(me.rank % per_block_) {}
+
+  [[nodiscard]] PGAS_FN bool inside(std::size_t blocks) const { return block_ < blocks; }
+  /// The piece's address on one side. @param start of the pieces in each block, bytes
+  template <class Byte>
+  [[nodiscard]] PGAS_FN Byte* in(const strided_side<Byte>& side, std::size_t start) const {
+    return side.start + start + static_cast<std::ptrdiff_t>(block_) * side.step + std::size_t{piece_} * Unit;
+  }
+  PGAS_FN void advance() {
+    block_ += hop_blocks_;
+    piece_ += hop_;
+    if (piece_ >= per_block_) {
+      piece_ -= per_block_;
+      ++block_;
+    }
+  }
+
+ private:
+  std::uint32_t per_block_;
+  std::uint32_t hop_blocks_;
+  std::uint32_t hop_;
+  std::size_t block_;
+  std::uint32_t piece_;
+};
+
+/// One thread's slice of a part of each block: several loads before the first store.
+template <direction Direction, std::size_t Unit>
+PGAS_OUTLINE void copy_part(const byte_blocks* of, std::size_t start, std::size_t part, slice me) {
+  constexpr std::uint32_t batch = 4;
+  for (piece_index<Unit> piece(part, me); piece.inside(of->count);) {
+    unit_word<Unit> v[batch] = {};
+    piece_index<Unit> ahead = piece;
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < batch; ++i) {
+      if (ahead.inside(of->count)) v[i] = load_unit<source_space<Direction>, Unit>(ahead.in(of->src, start));
+      ahead.advance();
+    }
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < batch; ++i) {
+      if (piece.inside(of->count)) store_unit<target_space<Direction>, Unit>(piece.in(of->dst, start), v[i]);
+      piece.advance();
+    }
+  }
+}
+
+/// Copies blocks in pieces as large as addresses and distances allow, with all threads busy.
+template <direction Direction, std::size_t Least>
+PGAS_OUTLINE void copy_by_largest_units(const byte_blocks* of, slice me) {
+  by_largest_units<Least>(of, [=](auto known, std::size_t start, std::size_t part) {
+    copy_part<Direction, decltype(known)::value>(of, start, part, me);
+  });
+}
+
+/// Copies large blocks one by one, in 16-byte words.
+template <direction Direction, std::size_t Unit, PGAS_IS(group) G>
+PGAS_OUTLINE void copy_block_by_block(byte_blocks* of, G g) {
+  using unit = unit_word<Unit>;
+  for (; of->count != 0; --of->count) {
+    copy_by<Direction>(g, reinterpret_cast<unit*>(of->dst.start), reinterpret_cast<const unit*>(of->src.start),
+                       of->bytes / Unit);
+    of->dst.start += of->dst.step;
+    of->src.start += of->src.step;
+  }
+}
+
+/// Copies `count` single elements at regular distances; this thread's slice, as copy().
+template <direction Direction, class T, PGAS_IS(group) G>
+PGAS_FN void copy_spaced(const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
+                         std::size_t count) {
+  constexpr std::size_t pieces = sizeof(T) / unit_of<T>;
+  if (count == 0) return;
+  const byte_blocks all = byte_blocks_of(dst, src, dst_stride, src_stride, 1, count);
+  copy_pieces<Direction, unit_of<T>>(all.dst, all.src, pieces, pieces * count, slice_of(g));
+}
+
 /// Copies `count` blocks of `block` elements; this thread's slice, as copy(). Large blocks one by one, in 16-byte
 /// words; small ones piece by piece, with all threads of the group busy.
 template <direction Direction, class T, PGAS_IS(group) G>
@@ -76,27 +221,18 @@ PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_s
                           std::size_t block, std::size_t count) {
   constexpr std::size_t unit = unit_of<T>;
   constexpr std::size_t large_block = 256;
-  const slice me{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
   if (block == 0 || count == 0) return;
-  if (block * sizeof(T) >= large_block && block * sizeof(T) >= std::size_t{me.size} * 16) {
-    for (std::size_t i = 0; i < count; ++i) {
-      copy_by<Direction>(g, dst, src, block);
-      dst += dst_stride;
-      src += src_stride;
-    }
-  } else {
-    constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
-    const std::size_t per_block = block * (sizeof(T) / unit);
-    copy_pieces<Direction, unit>({reinterpret_cast<std::byte*>(dst), dst_stride * bytes},
-                                 {reinterpret_cast<const std::byte*>(src), src_stride * bytes}, per_block,
-                                 per_block * count, me);
+  const slice me = slice_of(g);
+  byte_blocks all = byte_blocks_of(dst, src, dst_stride, src_stride, block, count);
+  if (dst_stride == src_stride && dst_stride == static_cast<std::ptrdiff_t>(block)) {
+    all.bytes *= count;
+    all.count = 1;
   }
-}
-
-/// The largest unit of copy_pieces() that all addresses, sizes and distances are multiples of, which are given or-ed.
-[[nodiscard]] PGAS_HD std::size_t unit_of_all(std::size_t bits) {
-  bits |= 16;
-  return bits & (0 - bits);
+  if (all.bytes >= large_block && all.bytes >= std::size_t{me.size} * 16) {
+    copy_block_by_block<Direction, unit>(&all, g);
+  } else {
+    copy_by_largest_units<Direction, unit>(&all, me);
+  }
 }
 
 /// Copies `count` blocks of `bytes` in units that are only known here: unit_of_all() of both sides and `bytes`.
@@ -106,13 +242,8 @@ PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_
   const std::size_t per_block = bytes / unit;
   const std::size_t total = per_block * count;
   if (me.rank >= total) return;
-  switch (unit) {
-    case 1: return copy_pieces<Direction, 1>(dst, src, per_block, total, me);
-    case 2: return copy_pieces<Direction, 2>(dst, src, per_block, total, me);
-    case 4: return copy_pieces<Direction, 4>(dst, src, per_block, total, me);
-    case 8: return copy_pieces<Direction, 8>(dst, src, per_block, total, me);
-    default: return copy_pieces<Direction, 16>(dst, src, per_block, total, me);
-  }
+  with_unit<1>(unit,
+               [=](auto known) { copy_pieces<Direction, decltype(known)::value>(dst, src, per_block, total, me); });
 }
 
 /// Ends the thread if blocks at `local` leave the heap, or PE `pe` is none.

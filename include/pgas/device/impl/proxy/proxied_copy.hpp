@@ -59,20 +59,35 @@ template <class T>
   return when == completion::submitted || !await_answer(queue, about, answers).lost;
 }
 
+/// A strided copy, in the memory of its thread: its functions advance it, so that their loops keep nothing in
+/// registers.
+struct proxied_blocks {
+  proxy_queue queue;
+  op_info about;
+  std::byte* local;
+  strided_range shape;
+  completion when;
+
+  /// Goes on `blocks` blocks.
+  PGAS_FN void skip(std::size_t blocks) {
+    about.offset += static_cast<std::uint64_t>(shape.remote_step) * blocks;
+    local += shape.local_step * static_cast<std::ptrdiff_t>(blocks);
+    shape.count -= blocks;
+  }
+};
+
 /// Submits blocks of any number and size. False if it gave up.
 template <direction Direction>
-[[nodiscard]] PGAS_COLD bool submit_blocks(proxy_queue queue, op_info about, const void* local, strided_range shape,
-                                           completion when) {
+[[nodiscard]] PGAS_COLD bool submit_blocks(proxied_blocks* all) {
   constexpr bool put = Direction == direction::put;
-  if (shape.count != 1 && shape.bytes >> 32 == 0)
-    return submit_copy(queue, about, put ? command_kind::put_strided : command_kind::get_strided, local, shape, when);
-  const auto* at = static_cast<const std::byte*>(local);
+  if (all->shape.count != 1 && all->shape.bytes >> 32 == 0)
+    return submit_copy(all->queue, all->about, put ? command_kind::put_strided : command_kind::get_strided, all->local,
+                       all->shape, all->when);
   PGAS_ROLLED
-  for (std::size_t i = 0; i < shape.count; ++i) {
-    if (!submit_copy(queue, about, put ? command_kind::put : command_kind::get, at, {shape.bytes, 1, 0, 0}, when))
+  for (; all->shape.count != 0; all->skip(1)) {
+    if (!submit_copy(all->queue, all->about, put ? command_kind::put : command_kind::get, all->local,
+                     {all->shape.bytes, 1, 0, 0}, all->when))
       return false;
-    at += shape.local_step;
-    about.offset += static_cast<std::uint64_t>(shape.remote_step);
   }
   return true;
 }
@@ -162,16 +177,14 @@ PGAS_COLD void proxied_get(proxied_copy call, G g) {
 
 /// One thread's slice of strided copies of memory that the proxy can't access. False if it gave up.
 template <direction Direction>
-[[nodiscard]] PGAS_COLD bool copy_strided_inline(proxy_queue queue, op_info about, const void* local,
-                                                 strided_range shape, slice me) {
-  auto* at = static_cast<std::byte*>(const_cast<void*>(local));
+[[nodiscard]] PGAS_COLD bool copy_strided_inline(proxied_blocks* all, slice me) {
   std::uint32_t step = me.rank;
   PGAS_ROLLED
-  while (step < shape.count) {
-    about.offset += static_cast<std::uint64_t>(shape.remote_step) * step;
-    at += shape.local_step * static_cast<std::ptrdiff_t>(step);
-    shape.count -= step;
-    if (!copy_inline<Direction>(queue, about, at, shape.bytes, slice{0, 1})) return false;
+  while (step < all->shape.count) {
+    all->skip(step);
+    if (!(Direction == direction::put ? put_inline(all->queue, all->about, all->local, all->shape.bytes, slice{0, 1})
+                                      : get_inline(all->queue, all->about, all->local, all->shape.bytes, slice{0, 1})))
+      return false;
     step = me.size;
   }
   return true;
@@ -183,13 +196,17 @@ template <direction Direction, PGAS_IS(group) G>
 PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const void* remote, const void* local,
                                strided_range shape, completion when) {
   constexpr bool put = Direction == direction::put;
-  const op_info about{put ? operation::iput : operation::iget, pe, queue.offset(remote)};
   if (shape.bytes == 0) shape.count = 0;
+  proxied_blocks all{queue,
+                     {put ? operation::iput : operation::iget, pe, queue.offset(remote)},
+                     static_cast<std::byte*>(const_cast<void*>(local)),
+                     shape,
+                     when};
   bool lost = false;
   if (!is_global(local)) {
-    lost = !copy_strided_inline<Direction>(queue, about, local, shape, slice_of(g));
+    lost = !copy_strided_inline<Direction>(&all, slice_of(g));
   } else if (g.thread_rank() == 0 && shape.count != 0) {
-    lost = !submit_blocks<Direction>(queue, about, local, shape, when);
+    lost = !submit_blocks<Direction>(&all);
   }
   exit_if_lost(g, lost, when);
 }

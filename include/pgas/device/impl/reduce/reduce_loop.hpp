@@ -1,7 +1,7 @@
 /// @file
 /// The loop over elements of all reductions and scans: one member loads an element from every member's source, combines
 /// in the members' order and stores the result at its targets. Used by `twoshot_reduce.hpp`, `oneshot_reduce.hpp`,
-/// `hierarchical_reduce.hpp`; its element accesses also by `ll/`.
+/// `hierarchical_reduce.hpp`, `strided_collective.hpp`; its element accesses also by `ll/`.
 ///
 /// Operands have the members' order whichever member reduces them, so results depend on team and data alone, not on
 /// groups, sizes or addresses. One member alone reads an element, and reads it before it stores any result: source and
@@ -72,14 +72,14 @@ struct lanes {
   T at[N];
 };
 
-/// Elements as they are loaded: all of an aligned 16-byte word, or a single one in the largest pieces its alignment
-/// allows.
-template <class T>
+/// Elements as they are loaded: all of an aligned word of `Bytes` bytes, or a single one in the largest pieces its
+/// alignment allows.
+template <class T, std::size_t Bytes = 16>
 struct word_access {
-  using raw = vec16;
-  static constexpr std::uint32_t width = sizeof(T) <= 16 ? 16 / sizeof(T) : 1;
-  [[nodiscard]] PGAS_FN static raw load(const std::byte* p) { return load16<space::heap>(p); }
-  PGAS_FN static void store(std::byte* p, const raw& value) { store16<space::heap>(p, value); }
+  using raw = unit_word<Bytes>;
+  static constexpr std::uint32_t width = sizeof(T) <= Bytes ? Bytes / sizeof(T) : 1;
+  [[nodiscard]] PGAS_FN static raw load(const std::byte* p) { return load_unit<space::heap, Bytes>(p); }
+  PGAS_FN static void store(std::byte* p, const raw& value) { store_unit<space::heap, Bytes>(p, value); }
 };
 template <class T>
 struct element_access {

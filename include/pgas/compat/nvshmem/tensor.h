@@ -1,0 +1,99 @@
+/// @file
+/// The tensors of NVSHMEM's tile interface: an address, a shape and strides, each number known to the compiler or not;
+/// and the names of algorithms. For host and device, C++17. Empty for compilers that don't find libcu++: nvcc does,
+/// others get it from the CUDA toolkit's include directory (of CUDA 13: its subdirectory cccl).
+#pragma once
+
+#if __has_include(<cuda/std/tuple>)
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <limits.h>
+
+#include <cuda/std/tuple>
+#include <cuda/std/type_traits>
+
+/// A number that the compiler knows, in a shape or in strides.
+template <int v>
+struct ConstInt : cuda::std::integral_constant<int, v> {
+  __host__ __device__ constexpr operator int() const { return v; }
+};
+
+namespace nvshmemx {
+
+/// The elements of a tensor along each dimension; coordinates are of this type, too.
+template <class... Shapes>
+using shape = cuda::std::tuple<Shapes...>;
+/// The distances, in elements, of neighbours along each dimension.
+template <class... Strides>
+using stride = cuda::std::tuple<Strides...>;
+
+template <class... Numbers>
+__host__ __device__ constexpr shape<Numbers...> make_shape(const Numbers&... numbers) {
+  return shape<Numbers...>(numbers...);
+}
+template <class... Numbers>
+__host__ __device__ constexpr stride<Numbers...> make_stride(const Numbers&... numbers) {
+  return stride<Numbers...>(numbers...);
+}
+
+/// A shape with its strides.
+template <class Shape, class Stride>
+struct Layout : private cuda::std::tuple<Shape, Stride> {
+  __host__ __device__ constexpr Layout(const Shape& of_shape = {}, const Stride& of_stride = {})
+      : pair(of_shape, of_stride) {}
+
+  __host__ __device__ constexpr Shape shape() const { return cuda::std::get<0>(both()); }
+  __host__ __device__ constexpr Stride stride() const { return cuda::std::get<1>(both()); }
+
+ private:
+  using pair = cuda::std::tuple<Shape, Stride>;
+  __host__ __device__ constexpr const pair& both() const { return *this; }
+};
+
+template <class Shape, class Stride>
+__host__ __device__ constexpr Layout<Shape, Stride> make_layout(const Shape& of_shape, const Stride& of_stride) {
+  return Layout<Shape, Stride>(of_shape, of_stride);
+}
+
+/// Elements of memory that is not the tensor's.
+template <typename T, class Layout>
+struct Tensor {
+  using value_type = T;
+  using layout_type = Layout;
+  T* _data;
+  const Layout _layout;
+
+  __host__ __device__ constexpr Tensor(T* first_element, Layout of_layout) : _data(first_element), _layout(of_layout) {}
+  __host__ __device__ Tensor(Layout of_layout) : _data(nullptr), _layout(of_layout) {}
+
+  __host__ __device__ T* data() { return _data; }
+  __host__ __device__ constexpr Layout layout() const { return _layout; }
+  __host__ __device__ constexpr auto stride() const { return _layout.stride(); }
+  __host__ __device__ constexpr auto shape() const { return _layout.shape(); }
+};
+
+/// How a collective of tiles moves them: each member's results by itself (one-shot), or all results by one member, the
+/// root (two-shot); by loads from the others (pull) or by stores to them (push). The names are NVSHMEM's, whose
+/// implementation uses multicast memory (NVLS); here they are loads and stores.
+typedef enum {
+  NVLS_ONE_SHOT_PUSH_NBI = 0,
+  NVLS_ONE_SHOT_PULL_NBI = 1,
+  NVLS_TWO_SHOT_PUSH_NBI = 2,
+  NVLS_TWO_SHOT_PULL_NBI = 3,
+  NVSHMEMI_TILE_COLL_ALGO_SENTINEL = INT_MAX
+} tile_coll_algo_t;
+
+/// The route of a put or get. The library knows it: all do the same.
+typedef enum {
+  PEER_PUSH_NBI = 0,
+  PEER_PULL_NBI = 0,
+  REMOTE_PUSH_NBI = 1,
+  REMOTE_PULL_NBI = 1,
+  NVSHMEMI_TILE_ALGO_SENTINEL = INT_MAX
+} tile_algo_t;
+
+}  // namespace nvshmemx
+
+#endif
