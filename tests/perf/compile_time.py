@@ -8,8 +8,8 @@ The unit with calls has a kernel for each: copies, signals, atomics, waits and c
 NVSHMEM is found as a Python package (nvidia-nvshmem-cu13), or where --nvshmem says; without it its column is empty. Times are CPU time
 of nvcc and all that it starts, the least of the runs; sizes are of the object file. Prints a Markdown table. Status 1: a unit did not compile.
 
---registers prints those of kernels with one call, functions that they call included: by nvcc for pgas, with a context and with
-PGAS_NVSHMEM_DIRECT, and by its linker for NVSHMEM, whose functions are in a library.
+--registers prints the registers of kernels with one call, and with that call in a loop, functions that they call included: by nvcc for
+pgas, with a context and with PGAS_NVSHMEM_DIRECT, and by its linker for NVSHMEM, whose functions are in a library.
 """
 import argparse
 import os
@@ -93,10 +93,13 @@ def compile_once(command, text):
 
 
 def registers_of(command, link=()):
-    """{kernel: registers} of ONE_CALL. @param link: what links the object file, where the functions called are in a library"""
+    """{kernel: registers} of ONE_CALL, each also in a loop, as `loop_KERNEL`. @param link: what links the object file, where the functions called are in a library"""
     lines = ["#include <nvshmem.h>", "#include <nvshmemx.h>"]
     for name, call in ONE_CALL.items():
-        lines.append(f'extern "C" __global__ void kernel_{name}(float* d, const float* s, size_t count, uint64_t* sig, int pe) {{ {call} }}')
+        parameters = "float* d, const float* s, size_t count, uint64_t* sig, int n, int pe"
+        lines.append(f'extern "C" __global__ void kernel_{name}({parameters}) {{ {call} }}')
+        steps = "for (int i = 0; i < n; ++i, d += count, s += count, ++sig)"
+        lines.append(f'extern "C" __global__ void kernel_loop_{name}({parameters}) {{ {steps} {{ {call} }} }}')
     with tempfile.TemporaryDirectory() as folder:
         unit, made = pathlib.Path(folder) / "unit.cu", pathlib.Path(folder) / "unit.o"
         unit.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -115,9 +118,10 @@ def run_or_exit(command):
 
 def print_registers(ours, theirs, link):
     columns = [registers_of(ours), registers_of([*ours, "-DPGAS_NVSHMEM_DIRECT"]), registers_of(theirs, link) if theirs else {}]
-    print("| kernel with one call | pgas | PGAS_NVSHMEM_DIRECT | NVSHMEM |\n| --- | ---: | ---: | ---: |")
+    print("| call, alone and in a loop | pgas | PGAS_NVSHMEM_DIRECT | NVSHMEM |\n| --- | ---: | ---: | ---: |")
     for name in ONE_CALL:
-        print(f"| `{name}` | " + " | ".join(each.get(name, "") for each in columns) + " |")
+        cells = [", ".join(filter(None, (each.get(name), each.get(f"loop_{name}")))) for each in columns]
+        print(f"| `{name}` | {' | '.join(cells)} |")
 
 
 def main():
