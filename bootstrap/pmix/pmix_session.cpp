@@ -157,7 +157,8 @@ struct table_state {
 };
 
 void add_ended(const pmix_proc_info_t& process, std::vector<int>& ended) {
-  if (process.state >= PMIX_PROC_STATE_TERMINATED) ended.push_back(static_cast<int>(process.proc.rank));
+  if (process.state >= PMIX_PROC_STATE_TERMINATED && process.state != PMIX_PROC_STATE_MIGRATING)
+    ended.push_back(static_cast<int>(process.proc.rank));
 }
 
 void table_told(pmix_status_t status, pmix_info_t* answers, std::size_t count, void* context,

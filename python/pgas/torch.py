@@ -170,7 +170,7 @@ def _exchange(joined: World, store: Any, rank: int, n: int, name: str, mine: dic
 
 def _group_of(name: str) -> _Group:
     """That of torch's group of this name now."""
-    if not _extension.knows(name):
+    if not _extension.knows(name) or name not in _groups:
         _meet(name)
     return _groups[name]
 
@@ -179,15 +179,17 @@ def _meet(name: str) -> None:
     """Collective over the group: its team, its words in blocks, and the pages by which its ranks compare what they do."""
     joined = world()
     with _lock:
-        if _extension.knows(name):
+        if _extension.knows(name) and name in _groups:
             return
         for gone in [each for each in _groups if not _extension.knows(each)]:
             del _groups[gone]  # destroyed; a new one may have its name
         taken_here = _extension.retire_groups()
         process_group = dist.distributed_c10d._resolve_process_group(name)
         rank, n = process_group.rank(), process_group.size()
-        store = dist.PrefixStore(f"pgas/{name}", dist.distributed_c10d._get_process_group_store(process_group))
-        store = dist.PrefixStore(f"{(store.add('came', 1) - 1) // n}", store)  # that of a group before may be the same one
+        # The store may be that of an earlier group with this name: of other ranks, or of the same ones.
+        ranks = hashlib.sha256(repr(dist.get_process_group_ranks(process_group)).encode()).hexdigest()[:16]
+        store = dist.PrefixStore(f"pgas/{name}/{ranks}", dist.distributed_c10d._get_process_group_store(process_group))
+        store = dist.PrefixStore(f"{(store.add('came', 1) - 1) // n}", store)
         page = _core.SharedMemory.make(None, _extension.page_bytes, False)
         mine = {"pe": joined.my_pe, "slots": taken_here, "ticket": page.ticket(), "rank": dist.get_rank(), "life": _lives.get(name, 0) + 1}
         all_ranks = _exchange(joined, store, rank, n, name, mine)
@@ -209,9 +211,9 @@ def _meet(name: str) -> None:
                 pages.append(_core.OpenedMemory.open(other["ticket"], 60.0, None))
             else:
                 pages.append(None)
+        _groups[name] = _Group(name, team)  # before others can know it
         _extension.add_group(name, team._group.native, free[0], [each["rank"] for each in all_ranks],
                              [0 if each is None else _address(each) for each in pages], (team, pages))
-        _groups[name] = _Group(name, team)
         team.sync(stream=None)
         page.revoke()  # all have it open
 

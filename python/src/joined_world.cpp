@@ -55,7 +55,7 @@ void joined_world::begin(bool compares) {
 }
 
 world& joined_world::get() {
-  if (left_) throw error(code::not_joined, "the world was left: join again, or leave it after the last call");
+  if (refuses_) throw error(code::not_joined, "the world was left: join again, or leave it after the last call");
   return *world_;
 }
 
@@ -75,7 +75,7 @@ void joined_world::drop(stream&& one, PyObject* held) noexcept {
 void joined_world::release_held() noexcept {
   const auto works = [this](const stream& each) {
     try {
-      return !left_ && !detail::is_idle(*world_, each);
+      return !refuses_ && !detail::is_idle(*world_, each);
     } catch (const std::exception&) {
       return true;  // in a child of fork()
     }
@@ -234,8 +234,9 @@ std::optional<memory> joined_world::peer(std::uintptr_t from, std::size_t bytes,
 }
 
 void joined_world::leave() {
+  refuses_ = true;
+  const std::lock_guard alone(in_use_);  // abort() ends the calls that it waits for
   left_ = true;
-  const std::lock_guard alone(in_use_);
   std::vector<team> teams;
   std::vector<std::optional<stream>> streams;
   {

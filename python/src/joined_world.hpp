@@ -33,7 +33,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
 
   /// The C++ world. *Errors* not_joined.
   [[nodiscard]] world& get();
-  [[nodiscard]] bool left() const { return left_; }
+  [[nodiscard]] bool left() const { return refuses_; }
   /// While the lock is held, leave() does not release the heap. *Callers* without the GIL. *Errors* not_joined.
   [[nodiscard]] std::shared_lock<std::shared_mutex> hold() {
     std::shared_lock held(in_use_);
@@ -79,7 +79,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// short then, takes apart what abort() uses. *Callers* without the GIL.
   void await_leave() { detail::await_leave(get()); }
   /// Calls that begin later throw not_joined. *Callers* with the GIL: no call that holds the GIL is in progress then.
-  void refuse_calls() noexcept { left_ = true; }
+  void refuse_calls() noexcept { refuses_ = true; }
   /// Collective: waits for calls in progress and leaves, after await_leave(). *Callers* without the GIL.
   void leave();
   /// world::abort().
@@ -108,7 +108,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   const int my_pe_;
   const int n_pes_;
   const int gpu_;
-  std::atomic<bool> left_{false};
+  std::atomic<bool> refuses_{false};  ///< calls throw not_joined
+  std::atomic<bool> left_{false};     ///< nothing is left that could be aborted
   std::shared_mutex in_use_;
 
   std::mutex collective_;  ///< one call of agree() and what follows at a time

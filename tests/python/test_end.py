@@ -95,14 +95,14 @@ import threading, pgas
 for _ in range(200):
     world = pgas.join()
     x, word = world.zeros(1 << 16), world.zeros(1, "int64")
-    started = threading.Barrier(5)
+    started, ends = threading.Barrier(5), []
     def work(call):
         started.wait()
         try:
             while True:
                 call()
         except pgas.Error as failed:
-            assert failed.code is pgas.Code.not_joined, failed
+            ends.append(failed.code)
     calls = [lambda: world.p(x[:1], 1.0, 0), lambda: world.atomic_fetch_add(word, 0, 0), lambda: world.put(x, x, 0), lambda: world.g(x[:1], 0)]
     threads = [threading.Thread(target=work, args=(call,)) for call in calls]
     for thread in threads:
@@ -111,6 +111,7 @@ for _ in range(200):
     world.leave()
     for thread in threads:
         thread.join()
+    assert ends == [pgas.Code.not_joined] * 4, ends
 """, timeout=60).check()
 
 
@@ -242,7 +243,7 @@ def test_ctrl_c_ends_joining_beside_a_pe_that_stops_after_it(stops_after_joining
             begin = time.monotonic()
             first.send_signal(signal.SIGINT)
             _, err = first.communicate(timeout=20)
-            assert time.monotonic() - begin < 3
+            assert time.monotonic() - begin < 10
         finally:
             first.kill()
             second.kill()
@@ -363,7 +364,7 @@ try:
     world.leave()
 except pgas.Error as failed:
     assert failed.code is pgas.Code.wait_timeout, failed
-assert 3 < time.monotonic() - begin < 8, time.monotonic() - begin
+assert 3 < time.monotonic() - begin < 20, time.monotonic() - begin
 print("left", flush=True)
 """, timeout=30, PGAS_JOIN_TIMEOUT="2s")
     assert job.status == 0 and job.out == "left\n", job.out + job.err

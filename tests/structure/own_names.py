@@ -23,7 +23,7 @@ HEADERS = (".hpp", ".h", ".cuh", ".inc")
 # Names with a prefix belong to one library: a macro with such a name means this name.
 PREFIXED = re.compile(r"_|(pgas|nvshmemx?i?|p?shmemx?)_|PGAS_|NVSHMEM|SHMEM|cuda[A-Z]|cu[A-Z]|CU|MPI_|(SYS|PR|FUTEX|CLOCK)_|U?INT\d*_|[A-Z]+_MAX$")
 # Macros of the standard headers that public headers include, and what a compiler defines by itself: hiding one would take it away.
-STANDARD = set("NULL assert errno linux offsetof stderr stdout unix".split())
+STANDARD = set("I NULL assert complex errno linux major makedev minor offsetof stderr stdout unix".split())
 # What is no macro in any program that compiles.
 KEYWORDS = set(
     """alignas alignof and asm auto bool break case catch char class concept const const_cast constexpr continue decltype default

@@ -82,7 +82,7 @@ void launch(const void* kernel, const call& c, int threads);
 template <class T>
 CONFORMANCE_BOTH T value_of(std::uint64_t bits) {
   T value;
-  memcpy(&value, &bits, sizeof value);
+  memcpy(static_cast<void*>(&value), &bits, sizeof value);
   return value;
 }
 template <class T>

@@ -15,6 +15,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -72,10 +73,11 @@ def run(command: list[str], **options) -> str:
 
 def headers_of_nvidia(folder: pathlib.Path) -> pathlib.Path | None:
     inside = "nvidia/nvshmem/include"
-    if home := os.environ.get("NVSHMEM_HOME"):
+    if (home := os.environ.get("NVSHMEM_HOME")) and is_nvidias(pathlib.Path(home) / "include"):
         return pathlib.Path(home) / "include"
     if not (folder / inside).exists():
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder),
+        unfinished = folder.with_name(folder.name + ".unfinished")
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target", str(unfinished),
                    f"nvidia-nvshmem-cu13=={VERSION}"]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240)
@@ -84,7 +86,17 @@ def headers_of_nvidia(folder: pathlib.Path) -> pathlib.Path | None:
         if done.returncode != 0:
             print(done.stdout[-500:])
             return None
+        shutil.rmtree(folder, ignore_errors=True)
+        unfinished.rename(folder)
     return folder / inside
+
+
+def is_nvidias(include: pathlib.Path) -> bool:
+    """Whether the headers are NVIDIA's, of the version that is compared."""
+    version = include / "non_abi/nvshmem_version.h"
+    text = version.read_text(encoding="utf-8") if version.exists() else ""
+    numbers = [re.search(rf"NVSHMEM_VENDOR_{part}_VERSION\s+(\d+)", text) for part in ("MAJOR", "MINOR", "PATCH")]
+    return ".".join(each[1] for each in numbers if each) == VERSION and "pgas" not in text
 
 
 class Interface:

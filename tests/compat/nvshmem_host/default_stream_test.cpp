@@ -51,6 +51,7 @@ class Waiting : public Nvshmem {
   void TearDown() override {
     fake_driver_set_busy(false);
     fake_driver_set_capturing(false);
+    fake_driver_set_capture_begun(false);
     Nvshmem::TearDown();
   }
 };
@@ -115,6 +116,13 @@ TEST_F(DefaultStream, a_graph_that_is_captured_is_left_alone) {
   const int before = fake_driver_queries();
   nvshmem_barrier_all();
   EXPECT_EQ(fake_driver_queries(), before);
+}
+
+TEST_F(DefaultStream, a_capture_that_begins_meanwhile_is_no_failure_of_the_gpu) {
+  fake_driver_set_capture_begun(true);
+  const int before = fake_driver_queries();
+  nvshmem_barrier_all();
+  EXPECT_GT(fake_driver_queries(), before);
 }
 
 TEST_F(DefaultStreamUnwatched, nobody_asks) {

@@ -8,6 +8,7 @@ namespace {
 std::atomic<bool> busy{false};
 std::atomic<bool> capturing{false};
 std::atomic<bool> failed{false};
+std::atomic<bool> capture_begun{false};
 std::atomic<int> queries{0};
 
 constexpr int success = 0;
@@ -24,6 +25,7 @@ extern "C" {
 void fake_driver_set_busy(bool is) { busy = is; }
 void fake_driver_set_capturing(bool is) { capturing = is; }
 void fake_driver_set_failed(bool has) { failed = has; }
+void fake_driver_set_capture_begun(bool begun) { capture_begun = begun; }
 int fake_driver_queries() { return queries; }
 
 int cuCtxGetCurrent(void** context) {
@@ -46,6 +48,7 @@ int cuGetErrorName(int error, const char** name) {
 int cuStreamQuery(void* stream) {
   ++queries;
   if (failed) return illegal_address;
+  if (capture_begun) return capture_implicit;
   return reinterpret_cast<std::uintptr_t>(stream) == legacy && busy ? not_ready : success;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "pgas/compat_support.hpp"
 #include "unit/worlds.hpp"
 
 namespace pgas_world_test {
@@ -41,14 +42,13 @@ TEST(FailedWork, EndsTheWorldWherePesMeet) {
       stream on(w);
       if (w.my_pe() == 1) {
         launch(w, {.blocks = 1, .threads = 1, .on = &on}, failing{}, w.context(), &begun);
-        while (!begun) std::this_thread::yield();
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        while (!begun || !detail::is_idle(w, on)) std::this_thread::yield();
       }
       const auto from = std::chrono::steady_clock::now();
       try {
         meet(w);
       } catch (const error&) {
-        EXPECT_LT(std::chrono::steady_clock::now() - from, std::chrono::seconds(1));
+        EXPECT_LT(std::chrono::steady_clock::now() - from, std::chrono::seconds(10));
         std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the others do not learn it from this PE's end
         throw;
       }

@@ -203,7 +203,7 @@ void leave(int status, void* process) {
     return;
   }
   try {
-    while (run.stage() != stage::none) stop_at_exit();
+    while (!is_ending() && run.stage() != stage::none) stop_at_exit();
   } catch (const std::exception& thrown) {
     const error cause = error_of(thrown);
     exit_if_requested(cause);

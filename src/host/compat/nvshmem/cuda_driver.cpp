@@ -62,6 +62,19 @@ void check(int result, const char* what) {
   throw error(code::device_failed, fmt::format("{}: {}", what, name != nullptr ? name : "unknown error"));
 }
 
+/// Whether an error of the driver is the end of a context. Other errors tell of the call: another thread may have begun
+/// a capture, or the driver may be at its end.
+[[nodiscard]] bool is_sticky(int status) {
+  constexpr int illegal_address = 700;
+  constexpr int timeout = 702;
+  constexpr int assertion = 710;
+  constexpr int first_of_hardware = 714;
+  constexpr int last_of_hardware = 719;
+  constexpr int unknown = 999;
+  return status == illegal_address || status == timeout || status == assertion || status == unknown ||
+         (status >= first_of_hardware && status <= last_of_hardware);
+}
+
 }  // namespace
 
 int current_device() noexcept {
@@ -87,7 +100,8 @@ bool default_stream_is_busy() {
   const int state = calls.stream_is_capturing(legacy, &capture) == 0 ? calls.stream_query(legacy) : 0;
   static_cast<void>(calls.exchange_capture_mode(&mode));
   if (state == not_ready) return true;
-  check(state, "a kernel or other work of this process has failed on its GPU, which it can't use any more");
+  if (is_sticky(state))
+    check(state, "a kernel or other work of this process has failed on its GPU, which it can't use any more");
   return false;
 }
 

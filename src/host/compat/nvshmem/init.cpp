@@ -37,7 +37,7 @@ void finalize_at_exit() {
     here.warn(
         "the program ends without nvshmem_finalize(), which each PE has to call before it ends: the library calls it, "
         "and waits for the other PEs");
-  while (here.stage() != stage::none) here.stop();
+  while (!is_ending() && here.stage() != stage::none) here.stop();
 }
 
 void start(std::unique_ptr<bootstrap> exchange, int device) {

@@ -37,23 +37,37 @@ struct lent_memory {
 };
 
 #if defined(PGAS_HAS_BULK_COPIES)
-/// The barriers are ordinary memory again.
-PGAS_FN void end_barriers(const bulk_ring& ring) {
-  for (std::uint32_t i = 0; i < bulk_ring::stages; ++i) mbarrier_end(barrier_of(ring, i));
+/// Whether the memory of an entry is memory that the calling block has lent. Launches may have equal numbers, and a
+/// block may have ended without take_back(): the ticket in the memory is the proof.
+[[nodiscard]] PGAS_FN bool is_lent_by_block(const block_entry& own) {
+  return own.lent_bytes != 0 && is_shared_of_block(own.lent, own.lent_bytes) &&
+         load_shared<std::uint64_t>(own.lent + lent_memory::ticket_at) == own.ticket;
+}
+
+/// Ends what an entry tells of lent memory. The barriers of this block are ordinary memory again. *Callers* one thread
+/// of the block.
+PGAS_FN void end_lending(block_entry* own) {
+  if (is_lent_by_block(*own)) {
+    for (std::uint32_t i = 0; i < bulk_ring::stages; ++i) mbarrier_end(barrier_of({own->lent, 0, 0}, i));
+  }
+  own->lent_bytes = 0;
 }
 #endif
 
-/// Lends [shared, shared + bytes), in place of what the block has lent before. Memory that is too little, or not
-/// shared, is not taken, nor any where the unit is missing. *Callers* all threads of a block. *Memory* of the library
-/// alone until take_back().
+/// Lends [shared, shared + bytes), in place of all memory that the block has lent before. Memory that is too little, or
+/// not shared, is not taken, nor any where the unit is missing; then the block lends none. *Callers* all threads of a
+/// block. *Memory* of the library alone until take_back().
 template <class Block>
 PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[maybe_unused]] void* shared,
                   [[maybe_unused]] std::size_t bytes) {
   block.sync();  // nothing of the program is in the memory any more
 #if defined(PGAS_HAS_BULK_COPIES)
-  if (block.thread_rank() == 0 && table != nullptr && bytes >= lent_memory::least_bytes && is_shared(shared)) {
-    if (block_entry* const own = table->find_or_make(block_table::own_key()); own != nullptr) {
-      if (own->lent_bytes != 0) end_barriers({own->lent, 0, 0});
+  if (block.thread_rank() == 0 && table != nullptr) {
+    const bool taken = bytes >= lent_memory::least_bytes && is_shared(shared);
+    block_entry* const own = taken ? table->find_or_make(block_table::own_key()) : table->find(block_table::own_key());
+    if (own != nullptr) end_lending(own);
+    if (own != nullptr && !taken) block_table::drop_if_empty(own);
+    if (own != nullptr && taken) {
       const std::uint32_t given = shared_address(shared);
       own->lent = (given + 127) / 128 * 128;
       own->lent_bytes = static_cast<std::uint32_t>(bytes) - (own->lent - given);
@@ -77,8 +91,7 @@ PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) 
   if (block.thread_rank() == 0 && table != nullptr) {
     block_entry* const own = table->find(block_table::own_key());
     if (own != nullptr && own->lent_bytes != 0) {
-      end_barriers({own->lent, 0, 0});
-      own->lent_bytes = 0;
+      end_lending(own);
       block_table::drop_if_empty(own);
     }
   }
@@ -138,16 +151,12 @@ PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::by
   const auto any = reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes;
   if (bytes < least || (any & 15) != 0 || !in_reach(dst) || !in_reach(src)) return false;
   const block_entry* const own = by->blocks->find(block_table::own_key());
-  if (own == nullptr || own->lent_bytes == 0) return false;
+  if (own == nullptr || !is_lent_by_block(*own)) return false;
   const bulk_ring ring{own->lent, bulk_ring::stage_bytes_of(own->lent_bytes), 0};
   const bool from_shared = is_shared(src);
   const bool to_shared = is_shared(dst);
   if (from_shared && to_shared) return false;
   if (!from_shared && !to_shared && ring.stage_bytes == 0) return false;
-  // Launches may have equal numbers. The ticket in the memory is this block's or nobody's.
-  if (!is_shared_of_block(own->lent, own->lent_bytes) ||
-      load_shared<std::uint64_t>(own->lent + lent_memory::ticket_at) != own->ticket)
-    return false;
   if (!try_lock_shared(ring.address + lent_memory::lock_at)) return false;
   fence_proxy_async();
   std::uint32_t parities = load_shared<std::uint32_t>(ring.address + lent_memory::parities_at);

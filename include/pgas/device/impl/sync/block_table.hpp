@@ -62,8 +62,10 @@ struct block_table {
     fence_release();
     store_relaxed(&entry->key, std::uint64_t{0});
   }
-  /// A number that no other entry gets.
-  [[nodiscard]] PGAS_FN std::uint64_t next_ticket() { return fetch<rmw::add>(&tickets, std::uint64_t{1}) + 1; }
+  /// A number that no other entry gets, and that the data of a program is unlikely to contain.
+  [[nodiscard]] PGAS_FN std::uint64_t next_ticket() {
+    return (fetch<rmw::add>(&tickets, std::uint64_t{1}) + 1) * 0x9e3779b97f4a7c15u;
+  }
 
  private:
   [[nodiscard]] PGAS_FN block_entry* probe(std::uint64_t key, std::uint32_t i) {
