@@ -27,8 +27,8 @@
 #if __has_include(<cuda/std/tuple>)
 
 #if defined(CUTLASS_ENABLED)
-#include "cutlass/bfloat16.h"
-#include "cutlass/half.h"
+#include <cutlass/bfloat16.h>
+#include <cutlass/half.h>
 #endif
 
 namespace pgas::compat {
