@@ -154,13 +154,14 @@ TEST_F(compat_runtime, teams_have_numbers_until_they_are_destroyed) {
     }
     for (const int none : {-1, 4, 5, 1000})
       EXPECT_EQ(code_of([&] { static_cast<void>(here.team(none)); }), code::invalid_argument) << none;
-    for (const int predefined : {0, 1, 2, 3})
+    for (const int predefined : {0, 1, 2, 3, team_number::multicast})
       EXPECT_EQ(code_of([&] { here.destroy_team(predefined); }), code::invalid_argument) << predefined;
     EXPECT_TRUE(here.has_team(every));
     std::map<int, const pgas::team*> all_teams;
     here.for_each_team([&](int number, const pgas::team& one) { all_teams.emplace(number, &one); });
-    EXPECT_EQ(all_teams.size(), 5u);
-    for (const int number : {0, 1, 2, 3, every}) EXPECT_EQ(all_teams[number], &here.team(number)) << number;
+    EXPECT_EQ(all_teams.size(), 6u);
+    for (const int number : {0, 1, 2, 3, team_number::multicast, every})
+      EXPECT_EQ(all_teams[number], &here.team(number)) << number;
     here.stop();  // a team that is left goes with the world
   });
 }
