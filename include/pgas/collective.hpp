@@ -90,9 +90,9 @@ PGAS_API void barrier(const team& of, const stream& on);
 /// *Order* as barrier() on a stream. A CUDA graph can replay the barrier any number of times. *Errors* outside_heap,
 /// misaligned, invalid_argument; wait_timeout naming the missing PE when the stream is synchronised.
 PGAS_API void barrier(const team& of, const stream& on, signal_t* words, std::chrono::milliseconds limit = {});
-/// The waiting half of that barrier for one member: the stream waits until words[from] is at least 1, and subtracts 1.
-/// The other half is signal_add() to words[my_pe()] of another member. *Errors* those of the barrier, and
-/// pe_out_of_range.
+/// Enqueues the waiting half of a barrier with words, for one member: the stream waits until words[from] is at least 1,
+/// and subtracts 1. The other half is signal_add() to words[my_pe()] of another member. *Errors* as barrier() with
+/// words; pe_out_of_range.
 PGAS_API void signal_take(const team& of, const stream& on, signal_t* words, int from,
                           std::chrono::milliseconds limit = {});
 /// Returns when every member has called it. Operations of the members may be incomplete.

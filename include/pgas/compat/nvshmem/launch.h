@@ -49,8 +49,7 @@ int collective_launch(const void* func, dim3 grid, dim3 block, size_t shared_byt
 
 }  // namespace pgas::compat
 
-/// A launch with attributes: the CUDA runtime's configuration, whose grid, block, shared memory and stream are those of
-/// the launch.
+/// The attributes of a launch: the CUDA runtime's configuration with grid, block, shared memory and stream.
 typedef struct nvshmemx_collective_launch_attr {
   cudaLaunchConfig_t cuda_config;
 } nvshmemx_collective_launch_attr_t;

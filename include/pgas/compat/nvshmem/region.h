@@ -7,8 +7,8 @@
 /// completes nothing: quiet, fence, barriers and signals mean in a region what they mean elsewhere.
 ///
 /// A thread or a block is in one region at a time; threads that the host's starts are in none. *On return* an
-/// nvshmemx_status: NVSHMEMX_ERROR_INVALID_VALUE for null pointers, unknown hints, a second region, and a handle that
-/// is not that of the caller's region. No attributes are those of NVSHMEMX_REGION_ATTRS_INITIALIZER.
+/// nvshmemx_status: NVSHMEMX_ERROR_INVALID_VALUE for null pointers, unknown hints, a second region, and the handle of
+/// another region. Null attributes mean NVSHMEMX_REGION_ATTRS_INITIALIZER.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
