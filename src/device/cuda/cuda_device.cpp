@@ -170,8 +170,10 @@ bool cuda_device::idle(stream_handle stream) {
 void cuda_device::check_work(stream_handle stream) {
   const current_context current(context_);
   // An error of any kernel stays in the context, and each later call reports it.
-  if (const CUresult state = driver().stream_query(stream_of(stream)); state != CUDA_ERROR_NOT_READY)
-    check(state, "a kernel or other work of this process has failed on its GPU, which it can't use any more");
+  if (const CUresult state = driver().stream_query(stream_of(stream)); is_failed_work(state))
+    check(state,
+          "a kernel or other work of this process has failed on its GPU, which it can't use any more "
+          "(compute-sanitizer finds the kernel)");
 }
 
 bool cuda_device::capturing(stream_handle stream) {

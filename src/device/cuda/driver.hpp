@@ -71,6 +71,14 @@ struct driver_api {
 
 /// Throws `otherwise` unless `result` is success: "what: CUDA_ERROR_NAME (text)".
 void check(CUresult result, std::string_view what, code otherwise = code::device_failed);
+
+/// Whether the result of a query of a stream is an error of work: the context is unusable then. The errors of captures
+/// are not: they tell that the stream is in a capture.
+[[nodiscard]] constexpr bool is_failed_work(CUresult result) noexcept {
+  const bool capture =
+      result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+  return result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY && !capture;
+}
 void check(cudaError_t result, std::string_view what, code otherwise = code::device_failed);
 
 }  // namespace pgas::detail::cuda

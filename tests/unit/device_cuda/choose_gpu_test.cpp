@@ -8,6 +8,15 @@ namespace {
 
 using namespace detail;
 
+TEST(CheckWork, TakesNoErrorOfACaptureForFailedWork) {
+  for (const CUresult none : {CUDA_SUCCESS, CUDA_ERROR_NOT_READY, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                              CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD})
+    EXPECT_FALSE(cuda::is_failed_work(none)) << none;
+  for (const CUresult failed : {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_ECC_UNCORRECTABLE,
+                                CUDA_ERROR_ASSERT, CUDA_ERROR_UNKNOWN})
+    EXPECT_TRUE(cuda::is_failed_work(failed)) << failed;
+}
+
 /// Contexts are numbers: that of GPU g is primary where it is 100 + g.
 struct {
   std::uintptr_t current = 0;

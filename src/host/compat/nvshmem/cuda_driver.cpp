@@ -101,7 +101,9 @@ bool default_stream_is_busy() {
   static_cast<void>(calls.exchange_capture_mode(&mode));
   if (state == not_ready) return true;
   if (is_sticky(state))
-    check(state, "a kernel or other work of this process has failed on its GPU, which it can't use any more");
+    check(state,
+          "a kernel or other work of this process has failed on its GPU, which it can't use any more "
+          "(compute-sanitizer finds the kernel)");
   return false;
 }
 
