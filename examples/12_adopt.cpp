@@ -145,7 +145,7 @@ std::vector<block> allocate() {
   constexpr std::size_t bytes = 1 << 16;
   char* const row = static_cast<char*>(::mmap(nullptr, 3 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   for (std::size_t at = 0; at < 3 * bytes; at += bytes) map_file(bytes, row + at);
-  return {{"a file of memory", map_file(bytes), bytes}, {"three files in a row", row, 3 * bytes}};
+  return {{"a memory file", map_file(bytes), bytes}, {"three files in a row", row, 3 * bytes}};
 }
 
 void raise(void* start, std::size_t bytes) {

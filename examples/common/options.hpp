@@ -151,7 +151,7 @@ class command_line {
     char* end = nullptr;
     errno = 0;
     const long number = std::strtol(text.c_str(), &end, 10);
-    if (text.empty() || *end != '\0') return "is no whole number";
+    if (text.empty() || *end != '\0') return "is not a whole number";
     if (errno != 0 || number > std::numeric_limits<int>::max()) return "is too large";
     if (number < least) return "is less than " + std::to_string(least);
     into = static_cast<int>(number);

@@ -37,7 +37,7 @@ def _id_of_group(group: Any) -> tuple[str, int, int]:
     import torch.distributed as dist
 
     if not dist.is_initialized():
-        raise RuntimeError("join(group=): call torch.distributed.init_process_group() before")
+        raise RuntimeError("join(group=): call torch.distributed.init_process_group() first")
     if group is True:
         group = dist.group.WORLD
     rank = dist.get_rank(group)
@@ -104,7 +104,7 @@ def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, r
     elif comm is not None:
         unique_id, rank, size = _id_of_comm(comm)
     elif unique_id is not None and not isinstance(unique_id, str):
-        raise TypeError(f"join: unique_id is a text that make_unique_id() has made, not {unique_id!r}")
+        raise TypeError(f"join: unique_id is a text from make_unique_id(), not {unique_id!r}")
     elif unique_id is None and (rank is not None or size is not None):
         raise ValueError("join: rank and size belong to unique_id")
     if unique_id is None:

@@ -90,8 +90,8 @@ def _with_signal_pad(begin: int, size: int, whole_block: bool) -> tuple[int, int
     if block is None:
         return begin, size
     if not whole_block:
-        _core.raise_error(304, "share: a tensor of torch's symmetric memory has its signal pad in the same block: whole_block=True "
-                               "shares both", -1)
+        _core.raise_error(304, "share: the memory block of a torch symmetric memory tensor includes its signal pad: "
+                               "whole_block=True shares both", -1)
     return block
 
 
@@ -130,8 +130,9 @@ def _check_disclosed(shared: _core.SharedMemory, parts: list[_Part]) -> None:
         reached = max(reached, part.end)
     if reached < shared.memory.nbytes:
         given = sum(part.end - part.begin for part in parts)
-        _core.raise_error(304, f"share: a ticket opens all of the {shared.memory.nbytes} bytes in which the array lies, and {given} were given: "
-                               "share the whole array, copy the part into a shared_empty() of its own, or allow it (whole_block=True)", -1)
+        _core.raise_error(304, f"share: a ticket opens all {shared.memory.nbytes} bytes of the array's memory, and {given} bytes "
+                               "were passed: share the whole array, copy the part into another shared_empty(), or allow it "
+                               "(whole_block=True)", -1)
 
 
 def share(arrays: Any, *, read_only: bool = False, whole_block: bool = False, lifetime: float | None = None,
@@ -191,8 +192,8 @@ def _content_of(description: bytes) -> dict[str, Any]:
                 raise ValueError(which)
         return dict(content)
     except (ValueError, KeyError, TypeError):
-        _core.raise_error(204, "open: the ticket describes its memory in a way that this version does not know: use the same version of pgas "
-                               "on both sides", -1)
+        _core.raise_error(204, "open: this version does not support the ticket's description of its memory: use the same "
+                               "version of pgas on both sides", -1)
         raise
 
 
@@ -227,7 +228,7 @@ def open(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 
 
 def _writable_or_not(memory: _core.Memory, library: str) -> Any:
     if library == "torch" and memory.readonly:
-        raise TypeError("open: the memory is read-only, which torch has no tensors for: pass like='numpy', 'cupy' or 'memory'")
+        raise TypeError("open: the memory is read-only, and torch has no read-only tensors: pass like='numpy', 'cupy' or 'memory'")
     return make(memory, library)
 
 
@@ -293,8 +294,8 @@ class Timeline:
             self.wait_host(value, timeout=timeout)
             return
         if timeout is not None:
-            raise ValueError(f"Timeline.wait: timeout={timeout}: a stream waits without a limit. wait_host(value, timeout=) is a wait "
-                             "of the host with one")
+            raise ValueError(f"Timeline.wait: timeout={timeout}: a wait on a stream has no limit. Use wait_host(value, timeout=) "
+                             "to wait on the host with a limit")
         self._timeline.wait(queue, value)
 
     def wait_host(self, value: int, *, timeout: float | None = None) -> None:

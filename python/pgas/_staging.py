@@ -47,10 +47,10 @@ class Staging:
         found = self._tensors.get(key)
         if found is None or found.numel() < x.numel():
             if capturing:
-                _core.raise_error(504, f"{what}: a tensor that is not symmetric memory is copied through memory that the group keeps, and there is "
-                                       f"none yet for {x.numel()} elements of {x.dtype}; none can be made while a CUDA graph is captured. Call "
-                                       "it once before the capture with a tensor as large, or pass tensors of symmetric memory that the group "
-                                       "has met over", -1)
+                _core.raise_error(504, f"{what}: a tensor outside symmetric memory is copied through the group's staging memory. "
+                                       f"It has none yet for {x.numel()} elements of {x.dtype}, and it can't allocate during the "
+                                       "capture of a CUDA graph. Call the function once before the capture with a tensor of "
+                                       "this size, or pass tensors of symmetric memory after a rendezvous of the group", -1)
             # A larger one is at least twice as large, so that all that graphs keep is less than the present one. On all members alike,
             # whether they capture or not.
             found = self._tensors[key] = self._make(x.numel() if found is None else max(x.numel(), 2 * found.numel()), x)

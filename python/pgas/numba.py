@@ -95,7 +95,7 @@ def _address(typingctx, of):
         def generate(context, builder, signature, arguments):
             return context.cast(builder, arguments[0], signature.args[0], types.uint64)
     else:
-        raise TypingError(f"pgas.numba: an array of the symmetric heap is needed here, not {of}")
+        raise TypingError(f"pgas.numba: the argument must be an array of the symmetric heap, not {of}")
     return types.uint64(of), generate
 
 
@@ -104,9 +104,9 @@ def _element_of(row: table.Operation, given: dict) -> str:
     arrays = [given[name] for name in row.parameters if table.PARAMETERS[name][0] == "array"]
     for array in arrays:
         if not isinstance(array, types.Array):
-            raise TypingError(f"pgas.numba.{row.name}: an array of the symmetric heap is needed, not {array}")
+            raise TypingError(f"pgas.numba.{row.name}: the argument must be an array of the symmetric heap, not {array}")
         if array.dtype != arrays[0].dtype:
-            raise TypingError(f"pgas.numba.{row.name}: arrays of {arrays[0].dtype} and of {array.dtype}: both have to have the same elements")
+            raise TypingError(f"pgas.numba.{row.name}: arrays of {arrays[0].dtype} and of {array.dtype}: both must have the same element type")
     of = arrays[0].dtype
     if row.types == table.PIECES:
         return f"uint{8 * of.bitwidth // 8}" if getattr(of, "bitwidth", 0) in (8, 16, 32, 64) else "uint8"
@@ -191,7 +191,7 @@ def peer(typingctx, ctx, array, pe):
     row = next(each for each in table.OPERATIONS if each.name == "peer_address")
     address_of_peer, address, int32 = _declared(row, "uint8", ""), _address, types.int32
     if not isinstance(array, types.Array):
-        raise TypingError(f"pgas.numba.peer: an array of the symmetric heap is needed, not {array}")
+        raise TypingError(f"pgas.numba.peer: the argument must be an array of the symmetric heap, not {array}")
 
     def address_there(ctx, array, pe):
         return address_of_peer(address(ctx), address(array), int32(pe))

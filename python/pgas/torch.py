@@ -64,7 +64,7 @@ class _Group:
 def world() -> World:
     """The world of the backend. *Errors* where enable() was not called."""
     if _world is None or _world._core.left:
-        _refuse(305, "pgas.torch: call pgas.torch.enable() before")
+        _refuse(305, "pgas.torch: call pgas.torch.enable() first")
     return _world
 
 
@@ -80,9 +80,9 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
             if world is _world and not _world._core.left:
                 return _world
             _refuse(304, "pgas.torch.enable: it was called before, and " +
-                    ("the world of that call was left, which torch's symmetric memory needs for the life of the process: leave it at the end of "
-                     "the program, and enable() in a new process" if _world._core.left else
-                     "another world would lose the tensors and handles of the first: leave this call out. pgas.torch.world() returns the world"))
+                    ("the world of that call was left, but torch's symmetric memory needs it for the lifetime of the process: "
+                     "leave the world at the end of the program, and call enable() in a new process" if _world._core.left else
+                     "another world would lose the tensors and handles of the first: omit this call. pgas.torch.world() returns the world"))
         if world is None:
             if group is None and dist.is_available() and dist.is_initialized():
                 group = True
@@ -111,8 +111,8 @@ def _refuse_operators_of_nvshmem() -> None:
             continue
 
         def refuse(*_: Any, _operator: str = operator, **__: Any) -> NoReturn:
-            _refuse(304, f"torch.ops.symm_mem.{_operator}: it is an operator of torch's backend NVSHMEM, and the backend here is PGAS: "
-                    "docs/torch.md, \"From the backend NVSHMEM\", has what to call instead")
+            _refuse(304, f"torch.ops.symm_mem.{_operator}: this operator belongs to torch's backend NVSHMEM, and the current "
+                         "backend is PGAS: docs/torch.md, \"From the backend NVSHMEM\", names the replacement")
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the kernel of torch is replaced on purpose
@@ -143,7 +143,7 @@ def _name_of(group: Any) -> str:
         return group
     name = str(group.group_name)
     if not torch.compiler.is_compiling() and not _is_registered(name, group):
-        _refuse(304, f"pgas.torch: group '{name}' was destroyed: pass one of now, or None for all ranks")
+        _refuse(304, f"pgas.torch: group '{name}' was destroyed: pass an existing group, or None for all ranks")
     return name
 
 
@@ -162,8 +162,8 @@ def _exchange(joined: World, store: Any, rank: int, n: int, name: str, mine: dic
         while not store.check([str(each)]):
             joined.check()
             if time.monotonic() > end:
-                _refuse(403, f"pgas.torch: rank {each} of group '{name}' has not come to its first rendezvous for {_GROUP_TIMEOUT:.0f} s: all "
-                        "ranks of a group make the same calls")
+                _refuse(403, f"pgas.torch: rank {each} of group '{name}' did not reach its first rendezvous within "
+                             f"{_GROUP_TIMEOUT:.0f} s: all ranks of a group must make the same calls")
             time.sleep(0.001)
     return [json.loads(store.get(str(each))) for each in range(n)]
 
@@ -196,8 +196,7 @@ def _meet(name: str) -> None:
         taken = {slot for each in all_ranks for slot in each["slots"]}
         free = [slot for slot in range(_extension.groups_of_a_block) if slot not in taken]
         if not free:
-            _refuse(304, f"pgas.torch: ranks of group '{name}' are in {_extension.groups_of_a_block} other groups, which is as many as there "
-                    "can be")
+            _refuse(304, f"pgas.torch: ranks of group '{name}' are in {_extension.groups_of_a_block} other groups, the maximum")
         members = [each["pe"] for each in all_ranks]
         life = _lives[name] = max(each["life"] for each in all_ranks)  # of each rank more than it had
         key = int.from_bytes(hashlib.sha256(f"{life}/{name}".encode()).digest()[:7], "big")

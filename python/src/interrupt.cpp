@@ -90,7 +90,7 @@ void give(std::shared_ptr<runner> used) {
 /// "interrupted by Ctrl-C", or what a handler of the program has raised.
 std::string words_for(const nb::python_error& raised) {
   if (raised.matches(PyExc_KeyboardInterrupt)) return "interrupted by Ctrl-C";
-  std::string words = "interrupted by a signal, whose handler has raised ";
+  std::string words = "interrupted by a signal; its handler raised ";
   try {
     words +=
         nb::cast<std::string>(raised.type().attr("__name__")) + ": " + nb::cast<std::string>(nb::str(raised.value()));

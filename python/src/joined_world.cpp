@@ -55,7 +55,7 @@ void joined_world::begin(bool compares) {
 }
 
 world& joined_world::get() {
-  if (refuses_) throw error(code::not_joined, "the world was left: join again, or leave it after the last call");
+  if (refuses_) throw error(code::not_joined, "the world was left: join again, or call leave() after the last call");
   return *world_;
 }
 
@@ -170,7 +170,7 @@ void joined_world::report_difference(const std::string& call) {
     if (agreed_part(text_of(pe)) != agreed_part(first))
       throw error(code::asymmetric_call,
                   "PE " + std::to_string(pe) + " calls " + text_of(pe) + ", PE 0 calls " + first +
-                      ": all PEs make the same collective calls, in the same order",
+                      ": all PEs must make the same collective calls in the same order",
                   pe);
   throw error(code::asymmetric_call, "PEs call with different arguments: " + first);
 }
@@ -227,7 +227,7 @@ std::optional<memory> joined_world::peer(std::uintptr_t from, std::size_t bytes,
   }
   if (owner == nullptr)
     throw error(code::outside_heap,
-                "the array is not memory that this world has allocated: make it by world.empty(), zeros() or full()");
+                "the array is not memory of this world: create it by world.empty(), zeros() or full()");
   std::byte* const there = get().ptr(local, pe);
   if (there == nullptr) return std::nullopt;
   return plain_memory(owner, there, bytes, gpu_);

@@ -47,8 +47,8 @@ memory reshape(const memory& of, std::vector<std::int64_t> shape, const std::str
   made.shape = std::move(shape);
   made.strides = std::move(strides).value_or(std::vector<std::int64_t>());
   if (!made.strides.empty() && made.strides.size() != made.shape.size())
-    throw nb::value_error("view: one stride for each dimension");
-  if (!of.strides.empty()) throw nb::value_error("view: only of memory in C order");
+    throw nb::value_error("view: pass one stride for each dimension");
+  if (!of.strides.empty()) throw nb::value_error("view: the memory must be in C order");
   const std::int64_t item = made.type.bytes();
   // Without a dimension that is 0, so that strides do not overflow either.
   std::int64_t product = item;
@@ -100,7 +100,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   else if (of->read_only && (flags & PyBUF_WRITABLE) != 0)
     refused = "the memory is read-only";
   else if (!of->strides.empty() && (flags & PyBUF_STRIDES) != PyBUF_STRIDES)
-    refused = "the memory has strides, which this buffer can't have";
+    refused = "the memory has strides, and this kind of buffer supports none";
   if (refused != nullptr) {
     PyErr_SetString(PyExc_BufferError, refused);
     return -1;

@@ -85,7 +85,7 @@ void copy_strided(joined_world& of, bool get, address to, address from, const st
                   const std::vector<std::int64_t>& to_strides, const std::vector<std::int64_t>& from_strides,
                   std::size_t item, int pe, nb::handle on, bool nbi) {
   if (shape.size() != to_strides.size() || shape.size() != from_strides.size())
-    throw nb::value_error("a strided copy: one stride for each dimension");
+    throw nb::value_error("a strided copy: pass one stride for each dimension");
   const place where(of, on, nbi);
   // Outermost first. Neighbouring dimensions that are one in both arrays are made one.
   std::vector<dimension> dims;
@@ -139,7 +139,7 @@ void store(joined_world& of, address to, const nb::bytes& value, int pe, nb::han
 
 nb::bytes load(joined_world& of, address from, std::size_t bytes, int pe) {
   std::array<char, 16> value{};
-  if (bytes > value.size()) throw nb::value_error("g: at most 16 bytes");
+  if (bytes > value.size()) throw nb::value_error("g: a value has at most 16 bytes");
   {
     const library_call call(of);
     detail::load_bytes(detail::blocking(of.get()), value.data(), pointer(from), bytes, pe);
@@ -227,11 +227,12 @@ struct waited_words {
 void describe(waited_words& made, const std::string& type, address words, std::size_t count, int compare,
               const nb::bytes& values, const std::vector<int>& status) {
   const detail::datatype as = datatype_of(type);
-  if (as > detail::datatype::u64) refuse("a wait, or a test, is of words that are integers, not of " + type);
+  if (as > detail::datatype::u64) refuse("a wait or a test needs integer words, not " + type);
   const std::size_t size = detail::size_of(as);
   const bool one = values.size() == size;
-  if (!one && values.size() != size * count) throw nb::value_error("a wait: one value for all words, or one for each");
-  if (!status.empty() && status.size() != count) throw nb::value_error("a wait: one status for each word");
+  if (!one && values.size() != size * count)
+    throw nb::value_error("a wait: pass one value for all words, or one for each word");
+  if (!status.empty() && status.size() != count) throw nb::value_error("a wait: pass one status for each word");
   made.status = status;
   made.values.resize(values.size() / sizeof(std::uint64_t) + 1);
   std::copy_n(static_cast<const char*>(values.data()), values.size(), reinterpret_cast<char*>(made.values.data()));
@@ -291,11 +292,11 @@ nb::object wait(joined_world& of, const std::string& type, address words, std::s
       }
       const auto now = clock::now();
       if (bounded && now - begin > limit)
-        throw error(code::wait_timeout,
-                    "wait_until on PE " + std::to_string(w.my_pe()) + " gave up after " +
-                        std::to_string(limit.count()) + " s: the word at heap offset " + std::to_string(offset) +
-                        " has not come to the value. Look for the PE that should have written it, or raise the limit "
-                        "(timeout=, PGAS_WAIT_TIMEOUT)");
+        throw error(code::wait_timeout, "wait_until on PE " + std::to_string(w.my_pe()) + " gave up after " +
+                                            std::to_string(limit.count()) + " s: the word at heap offset " +
+                                            std::to_string(offset) +
+                                            " has not reached the value. Find the PE that should have written it, or "
+                                            "raise the limit (timeout=, PGAS_WAIT_TIMEOUT)");
       if (interruptible_here && now - looked > std::chrono::milliseconds(20)) {
         check_signals();
         looked = now;
@@ -315,7 +316,7 @@ void wait_on_stream(joined_world& of, const std::string& type, address words, st
                     const nb::bytes& value, nb::handle on) {
   waited_words described;
   describe(described, type, words, count, compare, value, {});
-  if (described.set.values != nullptr) throw nb::value_error("a wait on a stream: one value for all words");
+  if (described.set.values != nullptr) throw nb::value_error("a wait on a stream: pass one value for all words");
   const stream_argument where(of, on);
   if (where.get() == nullptr) throw nb::value_error("a wait on a stream: no stream");
   const library_call call(of);

@@ -40,7 +40,7 @@ class driver {
 void check(int result, const char* call) {
   if (result != 0)
     throw error(code::device_failed, std::string(call) + " failed with CUDA error " + std::to_string(result) +
-                                         ", while the work of the GPU was waited for before memory is freed");
+                                         ", while waiting for the work of the GPU before freeing memory");
 }
 
 }  // namespace

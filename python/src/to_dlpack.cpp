@@ -82,7 +82,7 @@ nb::object capsule_of(const memory& from) {
 nb::object to_dlpack(const memory& of, bool with_version) {
   if (of.read_only && !with_version)
     throw nb::buffer_error(
-        "the memory is read-only, which DLPack before version 1.0 can't say: pass max_version=(1, 0)");
+        "the memory is read-only, and DLPack before version 1.0 can't express that: pass max_version=(1, 0)");
   return with_version ? capsule_of<versioned>(of) : capsule_of<unversioned>(of);
 }
 

@@ -191,7 +191,7 @@ stream_argument::stream_argument(joined_world& of, const array_pair& arrays) {
   world& w = of.get();
   if (w.device() < 0) return;
   const std::optional<void*> native = arrays.current_stream(w.device());
-  if (!native) refuse("the library of these arrays does not say which stream is current: pass stream=");
+  if (!native) refuse("the array library does not report its current stream: pass stream=");
   owned_.emplace(stream::wrap(w, *native));
 }
 

@@ -110,7 +110,7 @@ class mpi_exchange final : public bootstrap {
   };
 
   [[nodiscard]] std::unique_ptr<operation> begin() const {
-    if (stuck_) throw error{code::bootstrap_timeout, "an earlier exchange over MPI did not end; leave this world"};
+    if (stuck_) throw error{code::bootstrap_timeout, "an earlier exchange over MPI did not complete; leave this world"};
     return std::make_unique<operation>();
   }
 
@@ -133,10 +133,10 @@ class mpi_exchange final : public bootstrap {
     }
     stuck_ = true;
     (void)one.release();
-    throw error{code::bootstrap_timeout,
-                "rank " + std::to_string(rank_) + " waited " + std::to_string(timeout_.count()) +
-                    " ms for the other ranks of the communicator to come to " + std::string{what} +
-                    ". Check that all make the same calls, and whether they still run"};
+    throw error{code::bootstrap_timeout, "rank " + std::to_string(rank_) + " waited " +
+                                             std::to_string(timeout_.count()) +
+                                             " ms for the other ranks of the communicator to come to " +
+                                             std::string{what} + ". Check that all make the same calls and still run"};
   }
 
   std::chrono::milliseconds timeout_;

@@ -22,7 +22,7 @@ c10::intrusive_ptr<c10d::ProcessGroup> registered(const std::string& name) {
 }  // namespace
 
 backend& backend::get() {
-  if (current == nullptr) throw error(code::not_joined, "call pgas.torch.enable() before");
+  if (current == nullptr) throw error(code::not_joined, "call pgas.torch.enable() first");
   return *current;
 }
 
@@ -76,7 +76,8 @@ std::pair<std::shared_ptr<group_view>, std::size_t> backend::rendezvous(const vo
   const block_table::place at = place_of(address);
   const std::optional<std::string>& named = wanted && !wanted->empty() ? wanted : at.of->group();
   if (!named)
-    throw error(code::invalid_argument, "pgas.torch: rendezvous: name a group, here or when the memory is allocated");
+    throw error(code::invalid_argument,
+                "pgas.torch: rendezvous: pass a group name, here or when the memory is allocated");
   const std::shared_ptr<group> of = group_of(*named);
   const std::lock_guard one_at_a_time(of->mutex());
   std::shared_ptr<group_view> view = view_of(*at.of, *of);
@@ -102,7 +103,7 @@ std::byte* backend::alias(const void* address, const std::string& group) {
   const std::shared_ptr<group_view> view = by == nullptr ? nullptr : view_of(*at.of, *by);
   if (!view)
     throw error(code::invalid_argument,
-                "pgas.torch: group '" + group + "' has not met over this tensor: rendezvous() before");
+                "pgas.torch: group '" + group + "' has no rendezvous of this tensor: call rendezvous() first");
   return view->alias(at.offset);
 }
 

@@ -92,9 +92,11 @@ placement check(const world_state& world, const team_view& team, const collectiv
   // The same variable on all members is in place on one of them only: they have to agree.
   if (uses.block != 0 && offset >= 0 && static_cast<std::size_t>(offset) % uses.block == 0)
     return placement::of_another;
-  throw error(code::invalid_argument,
-              fmt::format("{}: source and destination overlap{}", what,
-                          uses.may_be_in_place ? "; in place they have to start where its description says" : ""));
+  throw error(
+      code::invalid_argument,
+      fmt::format(
+          "{}: source and destination overlap{}", what,
+          uses.may_be_in_place ? "; an in-place call needs the addresses that the function's description names" : ""));
 }
 
 /// check(). In a blocking call, where members compare or the source lies in the destination, its result is the same on

@@ -59,11 +59,11 @@ void agree_on_resize(world_state& world, const resize_call& mine, const std::opt
     if (known) std::memcpy(&theirs, from.data(), sizeof(theirs));
     if (known && from.size() > sizeof(theirs)) throw decode_error(from.subspan(sizeof(theirs)));
     if (!known || (first && theirs != *first))
-      throw error(
-          code::asymmetric_call,
-          fmt::format("PE {} and PE 0 do not reallocate the same: all PEs must make the same calls with the same sizes",
-                      pe),
-          static_cast<int>(pe));
+      throw error(code::asymmetric_call,
+                  fmt::format("PE {} and PE 0 reallocate different memory or sizes: all PEs must make the same calls "
+                              "with the same sizes",
+                              pe),
+                  static_cast<int>(pe));
     first = theirs;
   }
 }

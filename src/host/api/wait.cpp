@@ -109,10 +109,10 @@ class wait_backoff {
       const std::uint64_t at = state_.context().offset(set_.words) + missing.index * size_of(set_.as);
       throw state_.with_stopped_pe(error(
           code::wait_timeout,
-          fmt::format("wait_until on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT): the word at heap offset {:#x} was "
-                      "compared with {} and last seen as {}. Look for the PE that should have written it, or raise the "
-                      "limit",
-                      state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen)));
+          fmt::format(
+              "wait_until on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT): the word at heap offset {:#x} was compared "
+              "with {}; its last value is {}. Find the PE that should have written it, or raise the limit",
+              state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen)));
     }
     // Short waits poll; long ones sleep up to 1 ms at a time, which keeps their cost low.
     if (clock::now() - begin_ < poll_for)

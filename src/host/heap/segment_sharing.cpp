@@ -99,7 +99,7 @@ std::unique_ptr<shared_segment> segment_sharing::share(const control_group& grou
           }
           if (theirs.fds_lost)
             throw error(code::handle_invalid,
-                        "the descriptor got lost, because this process may open no more files (ulimit -n)");
+                        "the descriptor was lost because this process can't open more files (ulimit -n)");
           segment->map_peer(address, theirs.handle);
         });
     theirs.handle.fd.reset();

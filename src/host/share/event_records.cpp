@@ -43,19 +43,18 @@ std::uint64_t event_records::claim_next() {
   for (;;) {
     const std::uint64_t next = count() + 1;
     if (next > record_page::most_under_way)
-      await_word(&page_.of(next).reached, next - record_page::most_under_way,
-                 [this, next, alarm = wait_alarm()]() mutable {
-                   release_lost();
-                   const std::uint64_t oldest = next - record_page::most_under_way;
-                   if (reached(oldest)) return;
-                   alarm.look([&](const std::string& lasted) {
-                     return fmt::format(
-                         "a record of an interprocess event waits since {} for record {}, which the stream of "
-                         "process {} has not reached. The wait goes on until the stream reaches the record or that "
-                         "process ends",
-                         lasted, oldest, pid_in(atomic(page_.of(oldest).recorder)));
-                   });
-                 });
+      await_word(
+          &page_.of(next).reached, next - record_page::most_under_way, [this, next, alarm = wait_alarm()]() mutable {
+            release_lost();
+            const std::uint64_t oldest = next - record_page::most_under_way;
+            if (reached(oldest)) return;
+            alarm.look([&](const std::string& lasted) {
+              return fmt::format(
+                  "a record of an interprocess event has waited for {} for record {}, which the stream of process {} "
+                  "has not reached. The wait goes on until the stream reaches the record or that process ends",
+                  lasted, oldest, pid_in(atomic(page_.of(oldest).recorder)));
+            });
+          });
     become_recorder();
     const std::uint64_t now = count() + 1;
     if (now <= record_page::most_under_way || reached(now - record_page::most_under_way)) return now;

@@ -39,8 +39,8 @@ void open_to_everyone(const std::string& path) {
   if (::fstat(file.get(), &found) != 0) throw_system("fstat " + path);
   if (!S_ISSOCK(found.st_mode) || found.st_uid != ::geteuid())
     throw error(code::config_value,
-                fmt::format("PGAS_SOCKET_DIR: {} is no longer the socket of this process, since other users can rename "
-                            "files in that directory: set its sticky bit (chmod +t), or name another directory",
+                fmt::format("PGAS_SOCKET_DIR: {} is no longer the socket of this process, because other users can "
+                            "rename files in that directory: set its sticky bit (chmod +t), or use another directory",
                             path));
   if (::chmod(fmt::format("/proc/self/fd/{}", file.get()).c_str(), 0666) != 0) throw_system("chmod " + path);
 }
@@ -189,8 +189,8 @@ void exporter::remove(std::uint64_t of) noexcept {
   }
   try {
     if (!holders.empty())
-      log_.info("{} is freed here while other processes have it open ({}): it lives until they close it", last->text(),
-                holders);
+      log_.info("{} is freed while other processes have it open ({}): the memory is released when they close it",
+                last->text(), holders);
   } catch (const std::bad_alloc&) {
     // No memory for a line of the log.
   }

@@ -184,7 +184,7 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
   if ((request.what != share_request::kind::open && !wants_timeline) || known == tickets_.end() ||
       !same_bits(request.code, code_of(known->second.key, request)))
     throw error(code::authentication, fmt::format("{} does not know the ticket: it was revoked, has expired, or was "
-                                                  "never made there; ask for a new one",
+                                                  "made by another process; ask for a new one",
                                                   name_of(self_)));
   ticket_record& one = known->second;
   if (from.owner.uid != one.user)
@@ -197,8 +197,7 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
   if (wants_timeline) {
     from.of = carried_for(from, request, one);
   } else if (one.opens > 0 && one.opened >= one.opens) {
-    throw error(code::authentication, fmt::format("the ticket was opened {} times, as often as it allows: ask {} for "
-                                                  "a new one",
+    throw error(code::authentication, fmt::format("the ticket was opened {} times, its limit: ask {} for a new one",
                                                   one.opened, name_of(self_)));
   } else {
     ++one.opened;
@@ -218,9 +217,10 @@ std::uint64_t exporter::carried_for(const session& from, const share_request& re
   for (const auto& [number, other] : sessions_)
     has_opened = has_opened || (other.ticket == request.ticket && other.owner.pid == from.owner.pid);
   if (!has_opened)
-    throw error(code::authentication,
-                fmt::format("{} gives a timeline to those who have opened the memory with it: open the ticket",
-                            name_of(self_)));
+    throw error(
+        code::authentication,
+        fmt::format("{} gives a timeline only to processes that have opened its memory: open the ticket of the memory",
+                    name_of(self_)));
   if (by.carried == 0 || !exports_.contains(by.carried))
     throw error(
         code::authentication,
@@ -325,7 +325,7 @@ void exporter::drop(sessions::iterator at) {
   loop_.forget(at->second.socket.get());
   const std::lock_guard lock(mutex_);
   if (at->second.deadline) --pending_;
-  if (at->second.of != 0) log_.debug("process {} has closed what it had opened, or has ended", at->second.pid);
+  if (at->second.of != 0) log_.debug("process {} has closed its memory or timeline, or has ended", at->second.pid);
   sessions_.erase(at);
 }
 

@@ -170,7 +170,7 @@ std::string exported_memory::make_ticket(const ticket_options& options, std::uin
   const bool read_only = options.importers == access::read_only;
   if (read_only && kind_ != ticket_kind::memory)
     throw error(code::invalid_argument,
-                fmt::format("a ticket of {} can't be read-only: whoever has it open writes there", name_of(kind_)));
+                fmt::format("a ticket of {} can't be read-only: processes that open it write to it", name_of(kind_)));
   if (read_only) memory_->allow_read_only();
   return registered().make_ticket(options, contents_of(*memory_, carried != 0, read_only), carried);
 }
@@ -240,8 +240,8 @@ std::shared_ptr<imported_memory> imported_memory::open(const ticket& which, tick
     // One of several threads opens it: it is counted once, and mapped once.
     if (all.opening.insert(key).second) break;
     if (all.opened.wait_until(lock, limit.at()) == std::cv_status::timeout && all.opening.contains(key))
-      throw error(code::wait_timeout, fmt::format("another thread has been opening the ticket of {} all the time",
-                                                  name_of(which.exporter)));
+      throw error(code::wait_timeout,
+                  fmt::format("another thread is still opening the ticket of {}", name_of(which.exporter)));
   }
   lock.unlock();
   const auto finish = [&] {

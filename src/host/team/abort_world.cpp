@@ -18,11 +18,11 @@ void world_state::abandon() noexcept {
       const std::lock_guard lock(timeout_mutex_);
       recorded = last_timeout_;
     }
-    if (recorded) return fail(fmt::format("an exception ended its part in the world, after {}", recorded->what()));
+    if (recorded) return fail(fmt::format("an exception ended its part of the world, after {}", recorded->what()));
   } catch (const std::exception&) {
     // No memory for a longer text.
   }
-  fail("an exception ended its part in the world");
+  fail("an exception ended its part of the world");
 }
 
 error world_state::with_stopped_pe(const error& timed_out) const {

@@ -79,11 +79,9 @@ void host_operation::check_local(const void* memory) const {
   if (memory == nullptr) throw error(code::invalid_argument, fmt::format("{}: the local memory is null", what_));
   if (how_.on == nullptr || state_.heap().contains(memory, 1)) return;  // the usual case, without asking the driver
   if (!state_.device().capturing(queue_) || state_.device().reaches(memory)) return;
-  throw error(
-      code::capturing,
-      fmt::format("{}: {} is pageable host memory, which a CUDA graph can't copy at each replay: allocate it with "
-                  "cudaHostAlloc or pin it with cudaHostRegister",
-                  what_, memory));
+  throw error(code::capturing, fmt::format("{}: {} is pageable host memory, and a CUDA graph can't copy it at each "
+                                           "replay: allocate it with cudaHostAlloc or pin it with cudaHostRegister",
+                                           what_, memory));
 }
 
 void host_operation::check_kernel_memory(const void* memory, const char* role) const {
@@ -159,13 +157,12 @@ void host_operation::finish(int pe) {
 void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment,
                                   const char* what) const {
   if (!heap_->contains(pointer, bytes))
-    throw error(
-        code::outside_heap,
-        fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass "
-                    "memory that was allocated in the symmetric heap, and a count that fits it",
-                    what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
-                    fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
-        context_.my_pe());
+    throw error(code::outside_heap,
+                fmt::format("{}: {} and the {} bytes that start there are not inside this PE's symmetric memory ({} to "
+                            "{}): pass memory that was allocated in the symmetric heap, and a count that fits it",
+                            what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
+                            fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
+                context_.my_pe());
   if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
     throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment),
                 context_.my_pe());
@@ -174,7 +171,7 @@ void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::s
 void world_state::check_peer_has(const void* local, int pe) const {
   if (!heap_->peer_has(local, pe))
     throw error(code::outside_heap,
-                fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe,
+                fmt::format("PE {} has no memory at {}: the address belongs to a team that does not contain PE {}", pe,
                             local, pe),
                 pe);
 }

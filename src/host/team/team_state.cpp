@@ -192,19 +192,20 @@ void team_state::check() const {
 void team_state::check_direct() const {
   check();
   if (view_.members_ != nullptr)
-    throw error(
-        code::invalid_argument,
-        "direct_context: the members of this team are not evenly spaced in the world: take context(), which looks "
-        "them up");
+    throw error(code::invalid_argument,
+                "direct_context: the members of this team are not evenly spaced in the world: use context(), which "
+                "looks up each member");
   const int me = world_.context().world_pe_;
   for (const int pe : members()) {
     const char* why = nullptr;
     if (!world_.domains().direct(pe))
-      why = "is not reached by load and store";
+      why = "is not load/store accessible";
     else if (world_.heap().distances()[static_cast<std::size_t>(pe)] != pe - me)
-      why = "has its memory at an address that only a table tells (memory shared by cuda_ipc, or a domain with gaps)";
+      why =
+          "has its memory at an address that must be looked up in a table (memory shared by cuda_ipc, or a domain with "
+          "gaps)";
     if (why != nullptr)
-      throw error(code::peer_unreachable, fmt::format("direct_context: PE {} {}: take context()", pe, why), pe);
+      throw error(code::peer_unreachable, fmt::format("direct_context: PE {} {}: use context()", pe, why), pe);
   }
 }
 

@@ -106,7 +106,7 @@ void complete(std::vector<pe_state>& pes);
 [[nodiscard]] std::string duration(long ms);
 /// "the team of all PEs", "team 0.2 of PEs 0, 3": the third team that PE 0 has proposed.
 [[nodiscard]] std::string name_of(const team& one);
-/// What a PE does that does not wait, as far as it is known: "is in no call of this world since 8.2 s".
+/// What a PE does that does not wait, as far as it is known: "has been in no call of this world for 8.2 s".
 [[nodiscard]] std::string activity_of(const pe_state& of);
 /// Where a wait is: "barrier in a kernel", "allocate", "fcollect of team 0.2 of PEs 0, 3".
 [[nodiscard]] std::string place_of(const pe_state& of, const wait& one);

@@ -122,7 +122,7 @@ void trace_session::write(const peer_info& me, const std::function<bool(int pe)>
     }
     int number = 0;
     for (auto& [handle, one] : streams) {
-      one.name = handle == 0 ? "stream 0, the default one" : fmt::format("stream {}", ++number);
+      one.name = handle == 0 ? "stream 0, the default stream" : fmt::format("stream {}", ++number);
       made.tracks.push_back(std::move(one));
     }
     if (const int failed = write_all(file.get(), trace::write_perfetto({{std::move(made)}})); failed != 0)

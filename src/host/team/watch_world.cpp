@@ -60,13 +60,13 @@ host_call::host_call(team_state& of, const char* name, std::optional<stream_hand
 
 pe_waits world_state::waits() const {
   check_process();
-  if (left_) throw error(code::not_joined, "the world has been left: nothing in it waits any more");
+  if (left_) throw error(code::not_joined, "the world has been left: nothing waits in it");
   return wait_report_->ask_and_collect();
 }
 
 world_stats world_state::stats() const {
   check_process();
-  if (left_) throw error(code::not_joined, "the world has been left: ask before that");
+  if (left_) throw error(code::not_joined, "the world has been left: call this before leave()");
   return stats_report_->collect();
 }
 

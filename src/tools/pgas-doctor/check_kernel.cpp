@@ -48,16 +48,16 @@ row check_proc(const config& settings) {
   if (settings.mem_handle == handle_kind::named)
     return {"/proc", verdict::fails, found, "PGAS_MEM_HANDLE=named shares memory through it", mend};
   if (settings.p2p != "all")
-    return {"/proc", verdict::fails, found, "UCX can't tell hosts apart without it, and connects no proxied PEs", mend};
+    return {"/proc", verdict::fails, found, "UCX can't identify hosts without it, and connects no proxied PEs", mend};
   return {"/proc", verdict::slow, found,
-          "a PE that dies is noticed by its sockets alone, memory limits of the container are not seen, hosts are told "
-          "apart by their names",
+          "only closed sockets show that a PE has died, memory limits of the container are not seen, hosts are "
+          "identified by their names",
           mend};
 }
 
 row check_memory_files(const config& settings) {
   row result{"memory files", verdict::fails, "",
-             "the host heap is made of such files: no world on the host heap can be joined", seccomp_mend};
+             "the host heap consists of such files: no world on the host heap can be joined", seccomp_mend};
   // On a GPU heap the library's own shared pages are not of this kind.
   if (settings.heap == heap_kind::cuda) result.is = verdict::slow;
   const std::size_t bytes = 2 * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -109,11 +109,10 @@ row check_descriptor_passing(const config& settings) {
     const detail::received_packet got = detail::receive_packet(called.fd.get(), room);
     if (got.fds.size() != 1)
       throw error(code::system, got.descriptors_lost
-                                    ? "a descriptor got lost: this process may open no more files (ulimit -n)"
+                                    ? "a descriptor was lost: this process can't open more files (ulimit -n)"
                                     : "a descriptor that was sent did not arrive");
     const std::optional<detail::socket_owner> owner = detail::peer_credentials(called.fd.get());
-    if (!owner || owner->uid != ::geteuid())
-      throw error(code::system, "the kernel does not say who is at the other end");
+    if (!owner || owner->uid != ::geteuid()) throw error(code::system, "the kernel does not report the peer process");
   } catch (const error& why) {
     result.found = fmt::format("{}: {}", where, why.what());
     if (result.found.find("ulimit -n") != std::string::npos || result.found.find("open files") != std::string::npos)
@@ -127,7 +126,7 @@ row check_process_handles() {
   bool gone = false;
   if (detail::process_of(::getppid(), gone)) return {"process handles", verdict::ok, "pidfd_open"};
   return {"process handles", verdict::slow, fmt::format("pidfd_open: {}", std::strerror(errno)),
-          "a PE that dies is noticed by its sockets alone: not at once where a child of it still has them",
+          "only closed sockets show that a PE has died, and not at once if a child process still has them open",
           seccomp_mend};
 }
 

@@ -166,12 +166,12 @@ row compare_cpus(const job& all) {
     const auto pes = std::ranges::count(all.host_of, host);
     if (const int cpus = all.cpus_of(host); cpus > 0 && pes > cpus)
       return {"CPUs", verdict::slow, fmt::format("{} PEs have {} CPU{} between them", pes, cpus, cpus == 1 ? "" : "s"),
-              "PEs that wait take the CPU from those that they wait for", mend};
+              "waiting PEs take CPU time from the PEs that they wait for", mend};
   }
   const bool one = std::ranges::any_of(all.pes, [](const facts& each) { return each["cpus"].size() == 1; });
   if (all.proxied() && one)
-    return {"CPUs", verdict::slow, "a PE has one CPU, for the program and for its proxy",
-            "transfers to proxied PEs wait until the program waits", mend};
+    return {"CPUs", verdict::slow, "each PE has one CPU for the program and its proxy",
+            "transfers to proxied PEs progress only while the program waits", mend};
   return {"CPUs", verdict::ok, "one or more for each PE"};
 }
 

@@ -54,7 +54,7 @@ row check_settings(config& settings) {
       remarks += fmt::format("{}{}", remarks.empty() ? "" : "; ", each.text);
     static_cast<void>(detail::parse_p2p_sets(settings.p2p, 1));
     if (!remarks.empty())
-      return {"settings", verdict::unknown, remarks, "what was meant is perhaps not what applies",
+      return {"settings", verdict::unknown, remarks, "the setting in force may not be the intended one",
               "pgas-info --config lists all settings"};
     return {"settings", verdict::ok, set.empty() ? "all at their defaults" : "set: " + set};
   } catch (const error& why) {
@@ -109,7 +109,7 @@ void believe_the_world(std::vector<row>& rows) {
     const bool of_programs = each.name == "launcher" || each.name == "same library" || each.name == "settings";
     if (each.is != verdict::fails || of_programs) continue;
     each.is = verdict::unknown;
-    each.found += "; a world was joined all the same, and worked";
+    each.found += "; joining a world still worked";
   }
 }
 
@@ -169,7 +169,7 @@ void run_examination(const request& how, journal& out) {
     for (row& each : merge(of_pes)) rows.push_back(std::move(each));
     const auto cause = std::ranges::find_if(rows, keeps_joining_waiting);
     if (cause != rows.end())
-      rows.push_back({"joining", verdict::fails, fmt::format("not tried: the row {} says why", cause->name),
+      rows.push_back({"joining", verdict::fails, fmt::format("not tried: see the row {}", cause->name),
                       "a program that joins fails, or hangs", ""});
     else
       for (row& each : check_world(all, settings, std::make_unique<lent_bootstrap>(exchange), how, out, what.pairs))

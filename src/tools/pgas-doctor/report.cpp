@@ -61,7 +61,7 @@ std::string names(const std::vector<row>& rows, verdict is) {
 
 std::string head(const subject& what) {
   const std::string name = fmt::format("pgas-doctor {}: ", DOCTOR_VERSION);
-  if (what.n_pes == 0) return name + "this process, which has joined no other";
+  if (what.n_pes == 0) return name + "this process alone";
   return name + fmt::format("{} PE{} on {} host{}, {}", what.n_pes, what.n_pes == 1 ? "" : "s", what.hosts,
                             what.hosts == 1 ? "" : "s", what.started);
 }

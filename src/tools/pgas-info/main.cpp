@@ -30,13 +30,13 @@ constexpr std::string_view about = "pgas " INFO_VERSION
 
 pgas::tools::page page_of_tool() {
   return {
-      .summary = "shows settings and errors of pgas, how PEs reach one another, and what they have counted",
+      .summary = "shows settings and error codes of pgas, routes between PEs, and their statistics",
       .paragraphs = {"Without an option it prints the version, and whether pgas was built with CUDA and PMIx.",
                      "docs/metrics.md has the columns of --stats, and what is in its JSON document."},
       .examples = {{"pgas-info --config", "the settings, their values now and where each comes from"},
                    {"mpirun -n 4 pgas-info --peers", "how each of four PEs reaches the others"},
-                   {"pgas-info --stats", "what the PEs of the jobs on this host have counted"},
-                   {"pgas-info --shared", "what processes here share by tickets"}},
+                   {"pgas-info --stats", "statistics of the PEs of all jobs on this host"},
+                   {"pgas-info --shared", "memory and timelines that processes of this host share by ticket"}},
       .statuses = {{"0", "all was printed"},
                    {"1", "an error, whose code begins its message: --errors explains it; or no job answers --stats"}},
       .variables = {{"PGAS_*", "the settings, as programs read them: --config lists all"},
@@ -158,20 +158,21 @@ int main(int argc, char** argv) {
   bool with_peers = false;
   app.add_flag("--config", config, "list the settings, their values now and where each comes from");
   app.add_flag("--errors", errors, "list the error codes with cause and fix");
-  app.add_flag("--peers", with_peers, "join, with whatever started it, and list how this PE reaches the others");
-  const CLI::Option* const shared =
-      app.add_option("--shared", shared_by, "list what processes here share by tickets, and who has it open")
-          ->expected(0, 1)
-          ->type_name("[PID]");
+  app.add_flag("--peers", with_peers, "join with the current launcher, and list the routes from this PE to the others");
+  const CLI::Option* const shared = app.add_option("--shared", shared_by,
+                                                   "list memory and timelines that processes of this host share by "
+                                                   "ticket, and the processes that have them open")
+                                        ->expected(0, 1)
+                                        ->type_name("[PID]");
   std::string job;
   bool json = false;
   const CLI::Option* const stats =
       app.add_option("--stats", job,
-                     "list what the PEs of a running job have counted: of all jobs, or of one, by its name, the "
-                     "beginning of it, or the pid of one of its PEs here")
+                     "print the statistics of the PEs of all jobs on this host, or of one job: its name, the start of "
+                     "its name, or the pid of one of its PEs on this host")
           ->expected(0, 1)
           ->type_name("[JOB]");
-  app.add_flag("--json", json, "with --stats: all that the PEs say (docs/metrics.md)")->needs("--stats");
+  app.add_flag("--json", json, "with --stats: print all answers as JSON (docs/metrics.md)")->needs("--stats");
   app.add_flag("--markdown", markdown, "with --config or --errors: print the list as a page of docs/");
   pgas::tools::set_page(app, page_of_tool());
   try {

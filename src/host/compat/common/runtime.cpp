@@ -273,7 +273,8 @@ void runtime::make_teams() {
 
 void runtime::check_started() const {
   if (users_ == 0)
-    throw error(code::not_joined, "not initialized: call the init function first, and nothing after the last finalize");
+    throw error(code::not_joined,
+                "not initialized: call the init function first, and make no call after the last finalize");
 }
 
 void runtime::end() noexcept {
