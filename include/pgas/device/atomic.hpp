@@ -33,13 +33,13 @@
 namespace pgas {
 namespace detail {
 
-/// The bits of a word as commands carry them.
+/// The bits of a value, as a command carries them.
 template <class T>
 [[nodiscard]] PGAS_FN std::uint64_t carried(T value) {
   return std::uint64_t{bits_as<word_of<T>>(value)};
 }
 
-/// What the time line is told: only sums of integers can be added up.
+/// The kind of an update for the trace. Only integer sums can be added up there.
 template <atomic_update Update, class T>
 [[nodiscard]] PGAS_FN traced_update traced_as() {
   if (Update == atomic_update::fetch) return traced_update::none;
@@ -47,7 +47,7 @@ template <atomic_update Update, class T>
   return Update == atomic_update::add && std::is_integral_v<T> ? traced_update::add : traced_update::other;
 }
 
-/// Updates the word of PE `pe`: by `direct`, or as `Update` by the proxy.
+/// Updates the word of PE `pe`: calls `direct` for a direct PE, or submits `Update` to the proxy.
 template <atomic_update Update, class T, class Direct>
 PGAS_FN void update_by_route(const context& ctx, T* dst, T value, pe_or_peer pe, Direct direct) {
   traced_operation traced(ctx, this_thread{}, operation_of(Update, false));
@@ -62,7 +62,7 @@ PGAS_FN void update_by_route(const context& ctx, T* dst, T value, pe_or_peer pe,
       });
 }
 
-/// The same for operations with a result.
+/// The same for operations that return the old value.
 template <atomic_update Update, class Word, class T, class Direct>
 [[nodiscard]] PGAS_FN T fetch_by_route(const context& ctx, Word* dst, T value, pe_or_peer pe, Direct direct,
                                        T condition = T{}) {
@@ -83,6 +83,7 @@ template <atomic_update Update, class Word, class T, class Direct>
 }  // namespace detail
 
 /// Reads the word.
+/// @return The value of the word.
 /// *Callers* any thread. *Memory* `src` is symmetric. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 [[nodiscard]] PGAS_FN T atomic_fetch(const context& ctx, const T* src, pe_or_peer pe) {
@@ -154,16 +155,18 @@ PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> v
       ctx, dst, value, pe, [=](T* there) { detail::reduce_order<detail::rmw::max>(there, value); });
 }
 
-/// Writes the word and returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// Writes the word.
+/// @return The old value.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::swap>(ctx, dst, value, pe,
                                                              [=](T* there) { return detail::exchange(there, value); });
 }
 
-/// Writes `value` if the word equals `condition`, and returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// Writes `value` if the word equals `condition`.
+/// @return The old value.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_t<T> condition,
                               detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -171,56 +174,63 @@ PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_
       ctx, dst, value, pe, [=](T* there) { return detail::compare_exchange(there, condition, value); }, condition);
 }
 
-/// Adds `value` and returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// Adds `value`.
+/// @return The old value.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::add>(
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, value); });
 }
 
-/// Adds one and returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// Adds one.
+/// @return The old value.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::add>(
       ctx, dst, T{1}, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, T{1}); });
 }
 
-/// atomic_and() that returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// Bitwise AND with `value`.
+/// @return The old value.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_and>(
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_and>(there, value); });
 }
 
-/// atomic_or() that returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// Bitwise OR with `value`.
+/// @return The old value.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_or>(
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_or>(there, value); });
 }
 
-/// atomic_xor() that returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// Bitwise XOR with `value`.
+/// @return The old value.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_xor>(
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_xor>(there, value); });
 }
 
-/// atomic_min() that returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// Writes `value` if it is less than the word.
+/// @return The old value.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::min>(
       ctx, dst, value, pe, [=](T* there) { return detail::fetch_order<detail::rmw::min>(there, value); });
 }
 
-/// atomic_max() that returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// Writes `value` if it is greater than the word.
+/// @return The old value.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::max>(

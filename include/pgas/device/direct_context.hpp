@@ -8,21 +8,21 @@
 
 namespace pgas {
 
-/// A context whose type states that loads and stores reach all members of its team, at evenly spaced addresses. Every
-/// operation takes it and compiles to the access only, without tests and without the code of other routes. The host
-/// functions world::direct_context() and team::direct_context() make it, and throw if the condition does not hold.
+/// A context that guarantees, by its type, that all members of its team are load/store accessible at evenly spaced
+/// addresses. Operations with this context compile to the access only, without tests and without code for other routes.
+/// The host functions world::direct_context() and team::direct_context() create it, and throw if the condition does not
+/// hold.
 ///
-/// Operations do not check arguments, even with PGAS_CHECKS=1; use context to check a program. As every context it has
-/// its own order of operations: its fence(), quiet() and put_signal() do not wait for operations of other contexts on
-/// proxied PEs. Collectives with this context take teams whose members are all members of its team. barrier() and
-/// sync() without a team use its team.
+/// Operations do not check arguments, even with PGAS_CHECKS=1; use context to check a program. As for every context,
+/// its fence(), quiet() and put_signal() do not wait for operations of other contexts on proxied PEs. Collectives with
+/// this context take teams whose members are all members of its team. barrier() and sync() without a team use its team.
 ///
-/// *Callers* as context. *Memory* a plain value with the size of a context; members that a kernel does not use cost
-/// nothing. Valid until the PE leaves the world.
+/// *Callers* as context. *Memory* a plain value with the size of a context; data members that a kernel does not use
+/// cost nothing. Valid until the PE leaves the world.
 class direct_context {
  public:
   direct_context() = default;
-  /// For the library: from a context whose team fulfils the condition.
+  /// For the library: from a context with a team that meets the condition.
   PGAS_HD explicit direct_context(const context& of) : of_(of) {}
 
   /// The context as operations see it.
@@ -41,7 +41,7 @@ class direct_context {
   /// The team whose PE numbers operations take.
   [[nodiscard]] PGAS_HD team_view team() const { return context(*this).team(); }
 
-  /// True: for code that takes either context.
+  /// Always true, for code that accepts either type of context.
   [[nodiscard]] PGAS_FN bool reaches(std::int32_t) const { return true; }
 
   /// The address of PE `pe`'s copy of this PE's `local`. *Memory* `local` must point into this PE's slot.
@@ -54,7 +54,7 @@ class direct_context {
   [[nodiscard]] PGAS_FN T* ptr(T* local, std::int32_t pe) const {
     return context(*this).ptr(local, pe);
   }
-  /// Bytes from the start of this PE's slot. Huge for a pointer below the slot.
+  /// Bytes from the start of this PE's slot. Very large for a pointer below the slot.
   [[nodiscard]] PGAS_HD std::uint64_t offset(const volatile void* local) const { return of_.offset(local); }
 
   /// The handle of PE `pe`, for repeated operations on that PE.

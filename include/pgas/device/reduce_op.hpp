@@ -1,6 +1,6 @@
 /// @file
-/// The operations of reductions and scans: function objects, usable on the host and on the device. A program's own are
-/// as good (reduce_op has the requirements).
+/// The operations of reductions and scans: function objects, usable on the host and on the device. Programs may define
+/// their own (reduce_op has the requirements).
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -20,15 +20,15 @@ inline constexpr bool arithmetic = is_reduce_ordered<T> || is_complex_type<T> ||
 
 }  // namespace detail
 
-/// A function object that combines elements of type T: `op(a, b)` with `a` from members with lower numbers. It must be
-/// associative; it need not be commutative. It gets 16-bit floats as `float` if it takes that; elements are trivially
-/// copyable and default constructible.
+/// Whether Op is a function object that combines elements of type T: `op(a, b)` with `a` from members with lower
+/// numbers. The operation must be associative; it need not be commutative. If it accepts `float`, it receives 16-bit
+/// floats as `float`. Elements are trivially copyable and default constructible.
 template <class Op, class T>
 inline constexpr bool is_reduce_op = (is_rma_type<T> && std::is_trivially_copyable_v<Op> &&
                                       std::is_default_constructible_v<T> &&
                                       detail::reduces<Op, detail::accumulator_of<Op, T>>);
 
-/// One that also knows its neutral element, `Op::template identity<T>()`: the start of exclusive scans.
+/// Whether Op also has a neutral element, `Op::template identity<T>()`: the start value of exclusive scans.
 template <class Op, class T>
 inline constexpr bool is_scan_op = (is_reduce_op<Op, T> &&
                                     detail::valid<detail::identity_call, Op, detail::accumulator_of<Op, T>>);
@@ -92,7 +92,7 @@ struct prod {
   }
 };
 
-/// The smaller one; NaN if either is. *Units* integers, float, double, 16-bit floats.
+/// The smaller value; NaN if either value is NaN. *Units* integers, float, double, 16-bit floats.
 struct min {
   static constexpr std::uint32_t id = 3;
   template <class T>
@@ -109,7 +109,7 @@ struct min {
   }
 };
 
-/// The larger one; NaN if either is. *Units* as for min.
+/// The larger value; NaN if either value is NaN. *Units* as for min.
 struct max {
   static constexpr std::uint32_t id = 4;
   template <class T>
@@ -165,8 +165,8 @@ struct bit_xor {
   }
 };
 
-/// The pair with the larger value; of equal values the one with the smaller index. NaN counts as larger than any
-/// number, and as equal to NaN. *Units* pgas::indexed.
+/// The pair with the larger value; of equal values the pair with the smaller index. NaN counts as larger than any
+/// number and as equal to NaN. *Units* pgas::indexed.
 struct maxloc {
   static constexpr std::uint32_t id = 8;
   template <class T, class I>
@@ -182,8 +182,8 @@ struct maxloc {
   }
 };
 
-/// The pair with the smaller value; of equal values the one with the smaller index. NaN counts as smaller than any
-/// number, and as equal to NaN. *Units* pgas::indexed.
+/// The pair with the smaller value; of equal values the pair with the smaller index. NaN counts as smaller than any
+/// number and as equal to NaN. *Units* pgas::indexed.
 struct minloc {
   static constexpr std::uint32_t id = 9;
   template <class T, class I>
@@ -203,7 +203,7 @@ struct minloc {
 
 namespace detail {
 
-/// The number of an operation in a comparison of calls; 0 for a program's own.
+/// The number of an operation when calls are compared; 0 for operations of the program.
 template <class Op>
 [[nodiscard]] PGAS_HD constexpr std::uint32_t op_id(const Op&) {
   if constexpr (library_op<Op>) {

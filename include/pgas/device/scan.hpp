@@ -1,6 +1,6 @@
 /// @file
-/// Scans, or prefix reductions: each member gets the elements of the members before it combined. Memory, units and
-/// order are those of `reduce.hpp`.
+/// Scans, or prefix reductions: each member receives the combination of the elements of the members before it. Memory,
+/// units and order are those of `reduce.hpp`.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -10,12 +10,12 @@
 namespace pgas {
 namespace detail {
 
-/// Distinguishes an exclusive scan in a comparison of calls.
+/// Distinguishes an exclusive scan when calls are compared.
 inline constexpr std::uint32_t exclusive_variant = 0x200;
 
 }  // namespace detail
 
-/// Member k gets the `count` elements of the members 0 to k combined.
+/// Combines the `count` elements of members 0 to k; member k receives the result.
 template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void inclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {
@@ -32,8 +32,8 @@ PGAS_FN void inclusive_scan(const context& ctx, const team_view& team, T* dst, c
   inclusive_scan(ctx, this_thread{}, team, dst, src, count, op);
 }
 
-/// Member k gets the `count` elements of the members 0 to k - 1 combined; member 0 gets the operation's neutral
-/// element.
+/// Combines the `count` elements of members 0 to k - 1; member k receives the result. Member 0 receives the operation's
+/// neutral element.
 template <class T, PGAS_IS(scan_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void exclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {

@@ -1,11 +1,11 @@
 /// @file
-/// Data with a signal after it, and signals alone. A signal is a 64-bit word in the symmetric heap; a wait for it also
-/// sees the data that it was sent with. Any wait or test of `wait.hpp` (included here) may take signals.
+/// Data followed by a signal, and signals alone. A signal is a 64-bit word in the symmetric heap; a wait for it also
+/// sees the data that was sent with it. The waits and tests of `wait.hpp` (included here) accept signals.
 ///
-/// A signal that senders add to may count arrivals: signal_take() waits for n arrivals and subtracts them, so that the
-/// word serves the next round without a reset, which would race with an early sender.
+/// A signal can count arrivals if senders add to it. signal_take() waits for n arrivals and subtracts them. The word is
+/// then ready for the next round without a reset, which would race with an early sender.
 ///
-/// *Errors* of all: as in `rma.hpp`.
+/// *Errors* of all functions: as in `rma.hpp`.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -21,7 +21,7 @@
 namespace pgas {
 namespace detail {
 
-/// Updates the signal word after everything before; sets and adds to one word may be mixed.
+/// Updates the signal word after all earlier accesses. Sets and additions to one word may be mixed.
 PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
   if (op == signal_op::add) {
     reduce_add_release(sig, value);
@@ -41,7 +41,7 @@ template <class T>
                                      reinterpret_cast<std::uintptr_t>(known));
 }
 
-/// Every put_signal(). @param copy_to stores the data at an address that load and store reach
+/// The common body of all put_signal() functions. @param copy_to stores the data at a load/store accessible address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                                  signal_t value, signal_op op, pe_or_peer pe, Copy copy_to) {
@@ -70,7 +70,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
       });
 }
 
-/// Waits until `*sig >= n` and subtracts n. Leaves the rest in `left`; acquires. False if it gave up.
+/// Waits until `*sig >= n` and subtracts n. Stores the remainder in `left`; acquires. @return False if it gave up.
 [[nodiscard]] PGAS_FN bool take_count(const context& ctx, signal_t* sig, signal_t n, signal_t& left) {
   traced_operation traced(ctx, this_thread{}, operation::wait);
   signal_t seen = 0;
@@ -80,8 +80,8 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   };
   for (;;) {
     if (!poll_word(ctx, sig, cmp::ge, n, keep, [] { return false; })) return false;
-    // An exchange, not a subtraction: another thread may have taken first. It keeps the releases of later additions
-    // intact.
+    // A compare-exchange instead of a subtraction, because another thread may have taken first. It keeps the releases
+    // of later additions intact.
     const signal_t found = compare_exchange(sig, seen, seen - n);
     if (found == seen) break;
   }
@@ -91,8 +91,8 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   return true;
 }
 
-/// One thread's result for all threads of a group; ends the group if it has none. @param find fills its argument, or
-/// returns false once the record is written
+/// One thread's result for all threads of a group; ends the group if there is no result. @param find fills its
+/// argument, or returns false after writing the record
 template <PGAS_IS(group) G, class Find>
 [[nodiscard]] PGAS_FN signal_t seen_by_all(const G& g, const Find& find) {
   struct outcome {
@@ -109,12 +109,12 @@ template <PGAS_IS(group) G, class Find>
 
 }  // namespace detail
 
-/// Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds to it.
+/// Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds `value` to it.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements, 0 allowed. *Memory*
-/// `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused. *Order* whoever sees
-/// the signal sees the data, and all earlier puts and stores of the group's threads, to `src` or elsewhere, by any
-/// route, without a sync by the caller; of proxied signals only those to PE `pe`.
+/// `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused.
+/// *Order* a thread that sees the signal sees the data and all earlier puts and stores of the group's threads, to `src`
+/// or elsewhere, by any route, without a sync by the caller. Of earlier proxied signals it sees only those to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, pe_or_peer pe) {
@@ -123,8 +123,8 @@ PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, st
       [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
-/// put_signal() that need not have read `src` when it returns: it has not, before quiet(), if PE `pe` is proxied. Else
-/// the group waits for its own reads before it signals, so that it is the same.
+/// put_signal() that may return before it has read `src`: if PE `pe` is proxied, `src` must not change before quiet().
+/// Otherwise the group waits for its own reads before it signals, so the function equals put_signal().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                             signal_t value, signal_op op, pe_or_peer pe) {
@@ -148,8 +148,8 @@ PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_
 }
 
 /// Sets PE `pe`'s signal word.
-/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* none: use
-/// fence() before it, or put_signal(), to send word of data.
+/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it.
+/// *Order* none: to signal that data has arrived, call fence() before it, or use put_signal().
 PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::signal);
   traced.on(ctx, pe);
@@ -163,10 +163,10 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or
       });
 }
 
-/// signal_set() once for a group, after a sync of it. *Callers* all threads of the group `g`, converged.
+/// signal_set() once for a group, after a sync of the group. *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t value, pe_or_peer pe) {
-  detail::check(ctx, detail::operation::signal, sig, pe.pe());  // by all, as all end
+  detail::check(ctx, detail::operation::signal, sig, pe.pe());  // by all threads, because a failure ends all of them
   g.sync();
   if (g.thread_rank() == 0) signal_set(ctx, sig, value, pe);
 }
@@ -187,7 +187,7 @@ PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, pe_or
       });
 }
 
-/// signal_add() once for a group, after a sync of it. *Callers* all threads of the group `g`, converged.
+/// signal_add() once for a group, after a sync of the group. *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t value, pe_or_peer pe) {
   detail::check(ctx, detail::operation::signal, sig, pe.pe());
@@ -195,8 +195,10 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
   if (g.thread_rank() == 0) signal_add(ctx, sig, value, pe);
 }
 
-/// Reads this PE's own signal word. *Callers* any thread. *Memory* `sig` is symmetric. *On return* the value. *Order*
-/// acquires: all data sent before the value is visible to this thread.
+/// Reads this PE's own signal word.
+/// @return The value.
+/// *Callers* any thread. *Memory* `sig` is symmetric. *Order* acquires: all data sent before the value is visible to
+/// this thread.
 [[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const signal_t* sig) {
   detail::check(ctx, detail::operation::signal, sig, ctx.my_pe());
   const signal_t seen = detail::load_relaxed(sig);
@@ -205,7 +207,8 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
 }
 
 /// signal_fetch() for a group.
-/// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
+/// @return The same value on all threads.
+/// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const G& g, const signal_t* sig) {
   detail::check(ctx, detail::operation::signal, sig, ctx.my_pe());
@@ -213,14 +216,15 @@ template <PGAS_IS(group) G>
 }
 
 /// Waits until `*sig op value`.
-/// *Callers* any thread. *Memory* `sig` is symmetric: this PE's own word. *On return* the value that was seen. *Order*
-/// acquires. *Errors* as wait_until().
+/// @return The value that satisfied the comparison.
+/// *Callers* any thread. *Memory* `sig` is symmetric: this PE's own word. *Order* acquires. *Errors* as wait_until().
 PGAS_FN signal_t signal_wait_until(const context& ctx, const signal_t* sig, cmp op, signal_t value) {
   return wait_until(ctx, sig, op, value);
 }
 
-/// signal_wait_until() for a group: one thread polls, all go on.
-/// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
+/// signal_wait_until() for a group: one thread polls for all.
+/// @return The same value on all threads.
+/// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_t* sig, cmp op, signal_t value) {
   detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());
@@ -228,11 +232,11 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
   return detail::seen_by_all(g, [&](signal_t& seen) { return detail::wait_word(ctx, sig, op, value, seen); });
 }
 
-/// Waits until `n` arrivals are counted in this PE's own signal word, and subtracts them.
-///
-/// *Callers* any thread; several may take from one word, and others add to it meanwhile. *Units* `n` counts additions
-/// by put_signal with signal_op::add, signal_add or an atomic. *Memory* `sig` is symmetric. *On return* the rest.
-/// *Order* acquires from every addition in the value found, the rest included. *Errors* as wait_until().
+/// Waits until this PE's own signal word counts `n` arrivals, and subtracts them.
+/// @return The remainder.
+/// *Callers* any thread; several threads may take from one word while others add to it. *Units* `n` counts additions by
+/// put_signal() with signal_op::add, signal_add() or an atomic. *Memory* `sig` is symmetric.
+/// *Order* acquires from every addition in the value found, including the remainder. *Errors* as wait_until().
 PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
   detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());
   signal_t left = 0;
@@ -242,7 +246,8 @@ PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
 }
 
 /// signal_take() once for a group.
-/// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
+/// @return The same value on all threads.
+/// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN signal_t signal_take(const context& ctx, const G& g, signal_t* sig, signal_t n) {
   detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());

@@ -1,5 +1,5 @@
 /// @file
-/// Reading and writing other PEs' memory at regular distances: every n-th element (iput, iget), or blocks of elements
+/// Reads and writes of other PEs' memory at regular distances: every n-th element (iput, iget), or blocks of elements
 /// (ibput, ibget), by one thread or by a group.
 ///
 /// Strides are elements from the start of one element or block to the start of the next, on either side; they may be
@@ -17,8 +17,8 @@
 namespace pgas {
 namespace detail {
 
-/// All strided puts. @param Long the direct form is long: by_long_route() @param block elements of a block @param
-/// copy_to stores them at an address that load and store reach
+/// The common body of all strided puts. @param Long whether the direct form is long: by_long_route() @param block
+/// elements of a block @param copy_to stores them at a load/store accessible address
 template <completion When, bool Long, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
@@ -58,7 +58,7 @@ PGAS_FN void put_spaced_by_route(const context& ctx, const G& g, T* dst, const T
   });
 }
 
-/// All strided gets. @param copy_from loads them from a direct address
+/// The common body of all strided gets. @param copy_from loads them from a load/store accessible address
 template <completion When, bool Long, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,

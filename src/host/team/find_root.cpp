@@ -224,8 +224,8 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
       return fmt::format("{} {} not answer (pid {} on {}): stopped, or {} host or the network is down.{}", who,
                          many ? "do" : "does", first.pid, first.host, many ? "their" : "its", others);
     case root::kind::elsewhere:
-      return fmt::format("The others wait for {}: {} {}.{}", who,
-                         many ? fmt::format("PE {}", first.pe) : "it", activity_of(first), others);
+      return fmt::format("The others wait for {}: {} {}.{}", who, many ? fmt::format("PE {}", first.pe) : "it",
+                         activity_of(first), others);
     case root::kind::cycle: {
       bool of_collectives = many;
       std::string text =

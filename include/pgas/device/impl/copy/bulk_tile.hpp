@@ -1,7 +1,7 @@
 /// @file
 /// Asynchronous copies between a tile in the block's shared memory and a peer's memory (`device/bulk.hpp`): one
-/// instruction of the GPU's copy unit for each row. What is left to the calling thread are the ends of rows that are no
-/// multiple of 16 bytes, and rows that the unit can't carry.
+/// instruction of the GPU's copy unit for each row. The calling thread copies row ends that are not a multiple of 16
+/// bytes, and rows that the unit can't carry.
 #pragma once
 
 #include "pgas/detail/isa/ptx_bulk_add.hpp"
@@ -20,14 +20,15 @@ struct tile_rows {
 
 #if defined(PGAS_HAS_BULK_COPIES)
 
-/// What of a row the unit carries: `bytes` bytes behind `head` others and before `tail`, from and to multiples of 16.
+/// The part of a row that the copy unit carries: `bytes` bytes after `head` and before `tail` other bytes, from and to
+/// multiples of 16.
 struct carried_part {
   std::uint32_t head;
-  std::uint32_t bytes;  ///< 0: it carries nothing
+  std::uint32_t bytes;  ///< 0: nothing
   std::uint32_t tail;
 };
 [[nodiscard]] PGAS_FN carried_part part_of(const void* there, const void* tile, std::size_t bytes) {
-  constexpr std::size_t least = 64;  // a thread has fewer in flight at once
+  constexpr std::size_t least = 64;  // a single thread has fewer bytes in flight
   const auto at = reinterpret_cast<std::uintptr_t>(tile);
   const auto apart = reinterpret_cast<std::uintptr_t>(there) ^ at;
   if (bytes < least || (apart & 15) != 0 || !is_shared(tile) || !is_global(there)) return {0, 0, 0};
@@ -38,7 +39,7 @@ struct carried_part {
 
 #endif
 
-/// Starts a put of one row. Rows that the unit can't carry are read when it returns.
+/// Starts a put of one row. Rows that the unit can't carry have been read on return.
 template <class T>
 PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* there, const T* tile, std::size_t count) {
 #if defined(PGAS_HAS_BULK_COPIES)
@@ -56,8 +57,8 @@ PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* there, const T* t
   copy_by_ring<direction::put>(ctx, ring, there, tile, count);
 }
 
-/// Starts a get of one row, whose bytes are counted at `on` as they arrive. Returns how many it has written itself:
-/// they are to be counted.
+/// Starts a get of one row. The mbarrier `on` counts the bytes as they arrive. @return The bytes that the thread itself
+/// has written, which the caller must count.
 template <class T>
 [[nodiscard]] PGAS_FN std::uint32_t start_get([[maybe_unused]] mbarrier_word on, T* tile, const T* there,
                                               std::size_t count) {
@@ -77,7 +78,7 @@ template <class T>
   return static_cast<std::uint32_t>(bytes);
 }
 
-/// Adds by single atomic operations.
+/// Adds the elements by individual atomic operations.
 template <class T>
 PGAS_FN void add_singly(T* there, const T* tile, std::size_t count) {
   PGAS_ROLLED
@@ -101,21 +102,21 @@ PGAS_FN void start_add(T* there, const T* tile, std::size_t count) {
   add_singly(there, tile, count);
 }
 
-/// What makes this thread's earlier accesses visible to the copies that it is about to start.
+/// Makes this thread's earlier accesses visible to the copies that it is about to start.
 PGAS_FN void before_bulk() {
 #if defined(PGAS_HAS_BULK_COPIES)
   fence_proxy_async_shared();
   fence_proxy_async_global();
 #endif
 }
-/// The copies started since are one group, for which flush() and the like wait.
+/// Commits the copies started so far as one group, for which flush() and similar functions wait.
 PGAS_FN void after_bulk() {
 #if defined(PGAS_HAS_BULK_COPIES)
   bulk_commit();
 #endif
 }
 
-/// Waits until all copies of this thread are made: they are its stores from here on.
+/// Waits until all copies of this thread are complete. Afterwards they count as stores of this thread.
 PGAS_FN void bulk_copies_made() {
 #if defined(PGAS_HAS_BULK_COPIES)
   bulk_stores_made();
@@ -153,7 +154,7 @@ PGAS_FN void add_rows(T* there, const T* tile, const tile_rows& rows) {
   after_bulk();
 }
 
-/// The same by the proxy of the target: a command for each element. @param about of the first element
+/// The same through the proxy of the target: one command for each element. @param about of the first element
 template <class T>
 PGAS_COLD void proxied_add_rows(proxy_queue queue, op_info about, const T* tile, tile_rows rows) {
   PGAS_ROLLED
@@ -168,7 +169,7 @@ PGAS_COLD void proxied_add_rows(proxy_queue queue, op_info about, const T* tile,
   }
 }
 
-/// Of a tile as one command: its shape in bytes, as seen from this PE.
+/// The shape of a tile that is one command: in bytes, as seen from this PE.
 template <class T>
 [[nodiscard]] PGAS_FN strided_range range_of(const tile_rows& rows, std::ptrdiff_t local, std::ptrdiff_t remote) {
   return strided_range_of<T>(rows.length, rows.count, local, remote);

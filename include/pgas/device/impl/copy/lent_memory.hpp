@@ -1,10 +1,11 @@
 /// @file
-/// Shared memory that a block lends to the library for the time of its copies: put() and get() of its threads, its
-/// warps and itself then go through the GPU's copy unit, by the ring of a bulk_copier that one thread at a time drives.
-/// NVSHMEM has this (nvshmemx_give_smem); programs of pgas make a bulk_copier instead.
+/// Shared memory that a block lends to the library for its copies. put() and get() of its threads, its warps and the
+/// block itself then use the GPU's copy unit, through the ring of a bulk_copier that one thread at a time drives. This
+/// is NVSHMEM's nvshmemx_give_smem; programs of pgas use a bulk_copier instead.
 ///
-/// Only a context with slow_path::lent looks for lent memory, out of line, so that all others have no instruction more.
-/// The ring is taken by a lock that nobody waits for: who does not get it copies by loads and stores.
+/// Only a context with slow_path::lent looks for lent memory, in out-of-line code, so other contexts execute no
+/// additional instruction. A lock protects the ring, and no thread waits for it: a thread that can't take the lock
+/// copies by loads and stores.
 #pragma once
 
 #include "pgas/detail/isa/ptx_block.hpp"
@@ -14,20 +15,21 @@
 
 namespace pgas::detail {
 
-/// A context in memory whose operations look for lent memory: what context::copy_ points to with slow_path::lent.
+/// A context in memory with operations that look for lent memory. context::copy_ points to it if slow_path::lent is
+/// set.
 struct lending_context : context {
   block_table* blocks = nullptr;
 };
 
-/// The pointer this many bytes further on.
+/// The pointer, moved by `distance` bytes.
 template <class T>
 [[nodiscard]] PGAS_FN T* moved(T* p, std::uintptr_t distance) {
   return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(p) + distance);
 }
 
-/// Lent memory: in its first bytes the ring's barriers (bulk_ring), then these words, then the stages.
+/// The layout of lent memory: the ring's barriers (bulk_ring), then these words, then the stages.
 struct lent_memory {
-  /// The least that is taken: what NVSHMEM asks for where it keeps no data there.
+  /// The minimum size, which NVSHMEM requires for memory without data.
   static constexpr std::size_t least_bytes = 1136;
 
   static constexpr std::uint32_t lock_at = 64;
@@ -37,15 +39,15 @@ struct lent_memory {
 };
 
 #if defined(PGAS_HAS_BULK_COPIES)
-/// Whether the memory of an entry is memory that the calling block has lent. Launches may have equal numbers, and a
-/// block may have ended without take_back(): the ticket in the memory is the proof.
+/// Whether the memory of an entry was lent by the calling block. Launches may have equal numbers, and a block may have
+/// ended without take_back(). The ticket in the memory is the proof.
 [[nodiscard]] PGAS_FN bool is_lent_by_block(const block_entry& own) {
   return own.lent_bytes != 0 && is_shared_of_block(own.lent, own.lent_bytes) &&
          load_shared<std::uint64_t>(own.lent + lent_memory::ticket_at) == own.ticket;
 }
 
-/// Ends what an entry tells of lent memory. The barriers of this block are ordinary memory again. *Callers* one thread
-/// of the block.
+/// Removes lent memory from an entry. The barriers of this block become ordinary memory again. *Callers* one thread of
+/// the block.
 PGAS_FN void end_lending(block_entry* own) {
   if (is_lent_by_block(*own)) {
     for (std::uint32_t i = 0; i < bulk_ring::stages; ++i) mbarrier_end(barrier_of({own->lent, 0, 0}, i));
@@ -54,13 +56,13 @@ PGAS_FN void end_lending(block_entry* own) {
 }
 #endif
 
-/// Lends [shared, shared + bytes), in place of all memory that the block has lent before. Memory that is too little, or
-/// not shared, is not taken, nor any where the unit is missing; then the block lends none. *Callers* all threads of a
-/// block. *Memory* of the library alone until take_back().
+/// Lends [shared, shared + bytes), in place of all memory that the block has lent before. Memory that is too small or
+/// not shared memory is ignored, and so is all memory on GPUs without the copy unit; the block then lends none.
+/// *Callers* all threads of a block. *Memory* for the library's exclusive use until take_back().
 template <class Block>
 PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[maybe_unused]] void* shared,
                   [[maybe_unused]] std::size_t bytes) {
-  block.sync();  // nothing of the program is in the memory any more
+  block.sync();  // the program no longer uses the memory
 #if defined(PGAS_HAS_BULK_COPIES)
   if (block.thread_rank() == 0 && table != nullptr) {
     const bool taken = bytes >= lent_memory::least_bytes && is_shared(shared);
@@ -82,11 +84,11 @@ PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[may
   block.sync();
 }
 
-/// Ends the lending: the memory is the program's again. *Callers* all threads of a block, also of one that has lent
-/// nothing. *Order* its copies are complete as those of threads are: quiet() is the program's business.
+/// Ends the lending and returns the memory to the program. *Callers* all threads of a block, also of a block that has
+/// lent nothing. *Order* its copies are as complete as copies of threads; the program calls quiet() if it needs more.
 template <class Block>
 PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) {
-  block.sync();  // no thread copies any more
+  block.sync();  // no thread copies through the ring after this
 #if defined(PGAS_HAS_BULK_COPIES)
   if (block.thread_rank() == 0 && table != nullptr) {
     block_entry* const own = table->find(block_table::own_key());
@@ -101,12 +103,12 @@ PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) 
 
 #if defined(PGAS_HAS_BULK_COPIES)
 
-/// The wait for bytes that have not come within a millisecond.
+/// Waits for bytes that have not arrived within a millisecond.
 PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* of, std::uint32_t barrier, std::uint32_t parity) {
   await_mbarrier(checked_heap_of(*of), barrier, parity);
 }
 
-/// Waits for the bytes that a barrier of the ring expects. @return the parities after it
+/// Waits for the bytes that a barrier of the ring expects. @return The new parities
 [[nodiscard]] PGAS_FN std::uint32_t await_lent_stage(const context* of, std::uint32_t lent, std::uint32_t stage,
                                                      std::uint32_t parities) {
   const std::uint32_t barrier = lent + stage * 8;
@@ -115,8 +117,9 @@ PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* of, std::uint32_t barr
   return parities ^ 1u << stage;
 }
 
-/// A copy between global memories through the stages: loads are half a ring ahead of stores. What copy_through() does,
-/// in few registers: a kernel has as many as the deepest of its calls takes, whether it lends or not.
+/// A copy between global memories through the stages: loads are half a ring ahead of stores. It does the same as
+/// copy_through() in fewer registers, because a kernel gets the maximum register count of all its calls, whether it
+/// lends memory or not.
 [[nodiscard]] PGAS_FN std::uint32_t copy_through_lent(const context* of, const bulk_ring& ring, std::uint64_t to,
                                                       std::uint64_t from, std::size_t bytes, std::uint32_t parities) {
   constexpr std::uint32_t ahead = bulk_ring::stages / 2;
@@ -129,7 +132,7 @@ PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* of, std::uint32_t barr
   for (std::uint32_t step = 0; stored < end; ++step) {
     const std::uint32_t stage = step % bulk_ring::stages;
     if (from < end) {
-      bulk_stores_read<static_cast<int>(ahead) - 1>();  // of them the last but these have left the stage
+      bulk_stores_read<static_cast<int>(ahead) - 1>();  // all but the latest stores have read their stage
       load_stage(ring, stage, reinterpret_cast<const void*>(from), piece(from));
       from += ring.stage_bytes;
     }
@@ -143,8 +146,9 @@ PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* of, std::uint32_t barr
   return parities;
 }
 
-/// One thread's copy by the memory that its block has lent. False where it has lent none, another thread uses it, the
-/// copy is small, or an address or the size is no multiple of 16. On return the copy is complete.
+/// One thread's copy through the memory that its block has lent. @return False if the block has lent none, another
+/// thread uses it, the copy is small, or an address or the size is not a multiple of 16. Otherwise the copy is
+/// complete.
 PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::byte* dst, const std::byte* src,
                                               std::size_t bytes) {
   constexpr std::size_t least = 512;
@@ -179,8 +183,8 @@ PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::by
 
 #endif
 
-/// A group's copy by the memory that its block has lent: of a thread, a warp or a block. False where it has not been
-/// made. @param here in a lending_context
+/// A group's copy through the memory that its block has lent: of a thread, a warp or a block. @return False if no copy
+/// was made. @param here in a lending_context
 template <class T, class G>
 [[nodiscard]] PGAS_FN bool copy_by_lent([[maybe_unused]] const context& here, [[maybe_unused]] const G& g,
                                         [[maybe_unused]] T* dst, [[maybe_unused]] const T* src,
