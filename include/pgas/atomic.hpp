@@ -58,7 +58,7 @@ void atomic_swap_nbi(world& w, std::type_identity_t<T>* result, T* target, std::
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::swap, target, value), result, pe);
 }
 
-/// Writes `value` where `*target` on PE `pe` equals `condition`, bit for bit.
+/// Writes `value` if `*target` on PE `pe` equals `condition`, bit for bit.
 template <amo_type T>
 T atomic_compare_swap(world& w, T* target, std::type_identity_t<T> condition, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::compare_swap, target, value, condition), pe);
@@ -156,13 +156,13 @@ void atomic_fetch_xor_nbi(world& w, std::type_identity_t<T>* result, T* target, 
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
 }
 
-/// Writes `value` where it is smaller.
+/// Writes `value` if it is less than `*target`.
 template <amo_type T>
 void atomic_min(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::min, target, value), pe));
 }
 
-/// Writes `value` where it is smaller.
+/// Writes `value` if it is less than `*target`.
 template <amo_type T>
 T atomic_fetch_min(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::min, target, value), pe);
@@ -173,13 +173,13 @@ void atomic_fetch_min_nbi(world& w, std::type_identity_t<T>* result, T* target, 
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::min, target, value), result, pe);
 }
 
-/// Writes `value` where it is larger.
+/// Writes `value` if it is greater than `*target`.
 template <amo_type T>
 void atomic_max(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::max, target, value), pe));
 }
 
-/// Writes `value` where it is larger.
+/// Writes `value` if it is greater than `*target`.
 template <amo_type T>
 T atomic_fetch_max(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::max, target, value), pe);

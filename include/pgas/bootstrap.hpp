@@ -53,7 +53,7 @@ class PGAS_API bootstrap {
 /// The options of the built-in bootstraps. world::join() fills them from the configuration and the launcher's
 /// environment; a program that makes a bootstrap fills them itself. Empty strings and -1 mean "not given".
 struct bootstrap_options {
-  std::size_t struct_size = sizeof(bootstrap_options);  ///< in the header that the program is compiled with: do not set
+  std::size_t struct_size = sizeof(bootstrap_options);  ///< set by the header of the program: do not change
   std::string method = "auto";                          ///< auto, pmix, tcp, local or singleton
   std::chrono::milliseconds timeout{60'000};            ///< for all PEs to join
   int rank = -1;                                        ///< of this process
@@ -86,7 +86,7 @@ struct chosen_bootstrap {
 /// characters. *Callers* the process that will be rank 0. It must live until all processes have joined.
 [[nodiscard]] PGAS_API std::string make_unique_id(const bootstrap_options& options = {});
 
-/// Bootstraps for `n` PEs that are threads of this process, one for each.
+/// Makes bootstraps for `n` PEs that are threads of this process, one for each.
 [[nodiscard]] PGAS_API std::vector<std::unique_ptr<bootstrap>> make_thread_bootstraps(
     int n, std::chrono::milliseconds timeout = std::chrono::seconds(60));
 

@@ -147,7 +147,7 @@ void collect(const team& of, const stream& on, T* dst, const T* src, std::size_t
   detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::collect, dst, src, count));
 }
 
-/// Block j of member i's `src` becomes block i of member j's `dst`. *Memory* both have n_pes() * count elements.
+/// Sends block j of member i's `src` to block i of member j's `dst`. *Memory* both have n_pes() * count elements.
 template <rma_type T>
 void alltoall(const team& of, T* dst, const T* src, std::size_t count) {
   detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
@@ -226,7 +226,7 @@ void reduce_scatter(const team& of, const stream& on, T* dst, const T* src, std:
   detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
 }
 
-/// Member k receives the combined elements of the members 0 to k. In place: `dst == src`.
+/// Combines the elements of members 0 to k; member k receives the result. In place: `dst == src`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void inclusive_scan(const team& of, T* dst, const T* src, std::size_t count, Op) {
@@ -240,8 +240,8 @@ void inclusive_scan(const team& of, const stream& on, T* dst, const T* src, std:
   detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
 }
 
-/// Member k receives the combined elements of the members 0 to k - 1; member 0 receives the neutral element. In place:
-/// `dst == src`.
+/// Combines the elements of members 0 to k - 1; member k receives the result, and member 0 the neutral element. In
+/// place: `dst == src`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void exclusive_scan(const team& of, T* dst, const T* src, std::size_t count, Op) {

@@ -33,15 +33,15 @@ enum class code : int {
   invalid_free = 206,     ///< freed twice, or not the start of an allocation
   // arguments
   pe_out_of_range = 301,   ///< PE number not in 0..n_pes-1
-  outside_heap = 302,      ///< pointer, or part of the range behind it, is not symmetric memory
-  misaligned = 303,        ///< address not a multiple of what the operation needs
+  outside_heap = 302,      ///< pointer, or part of its range, is not symmetric memory
+  misaligned = 303,        ///< address is not a multiple of the required alignment
   invalid_argument = 304,  ///< any other argument the callee can't accept
   not_joined = 305,        ///< the world was left, or never joined
   forked_process = 306,    ///< called by a child of fork(): the world belongs to its parent
   // while running
   peer_lost = 401,         ///< a PE died or its process ended without leaving
   aborted = 402,           ///< a PE aborted the world; the message carries its reason
-  wait_timeout = 403,      ///< a wait outlived PGAS_WAIT_TIMEOUT
+  wait_timeout = 403,      ///< a wait exceeded PGAS_WAIT_TIMEOUT
   transport_failed = 404,  ///< the network library reported an error
   // device
   device_unavailable = 501,  ///< no usable GPU, driver or runtime, although requested

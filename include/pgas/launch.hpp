@@ -20,11 +20,12 @@ struct launch_config {
   unsigned threads = 1;          ///< per block; the host heap starts at most PGAS_HOST_BLOCK_THREADS of them
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block, GPU only
   const stream* on = nullptr;    ///< null: world::stream()
-  /// Whether all blocks run at once. Kernels that wait for other blocks or PEs, or use this_grid(), need it. The launch
-  /// fails if the blocks do not fit on the device. False: any number of blocks, in any order.
+  /// Whether all blocks must be resident at the same time. Kernels that wait for other blocks or PEs, or use
+  /// this_grid(), need this. The launch fails if the blocks do not fit on the device. False: any number of blocks, in
+  /// any order.
   bool resident = true;
   /// Whether the GPU schedules the blocks before the blocks of other launches, under MPS also before those of other
-  /// PEs. Use it for a short kernel that other work waits for while long kernels fill the GPU. No effect on the host
+  /// PEs. Use it for a short kernel on which other work depends while long kernels fill the GPU. No effect on the host
   /// heap.
   bool urgent = false;
   /// Whether the kernel may start before the preceding launch of the stream ends: when that launch calls

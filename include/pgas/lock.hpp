@@ -22,7 +22,9 @@ namespace pgas {
 /// preceding PE of the queue.
 PGAS_API void set_lock(world& w, lock_t* lock);
 
-/// Acquires the lock if it is free. *On return* whether this PE holds the lock. *Order* acquires if it does.
+/// Acquires the lock if it is free.
+/// @return Whether this PE now holds the lock.
+/// *Order* acquires if the result is true.
 [[nodiscard]] PGAS_API bool test_lock(world& w, lock_t* lock);
 
 /// Passes the lock to the PE that has waited longest, or frees it. *Order* releases: earlier host operations of this PE

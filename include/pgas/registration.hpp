@@ -46,9 +46,10 @@ class world;
 [[nodiscard]] PGAS_API void* register_symmetric(const team& t, void* pointer, std::size_t bytes);
 /// register_symmetric() with world::team().
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes);
-/// The same for all PEs, at the address that the caller prefers: the alias is `preferred` where that address is in this
-/// PE's slot, a multiple of the granularity, and free on all PEs; so an alias that was unregistered can be had again.
-/// Elsewhere it is at the next free address. Of PEs that prefer different offsets the highest counts.
+/// The same for all PEs, with a preferred address. The alias is `preferred` if that address is in this PE's slot, a
+/// multiple of the granularity, and free on all PEs; so a program can reuse the address of an alias that it has
+/// unregistered. Otherwise the alias is at the next free address. If PEs prefer different offsets, the highest one is
+/// used.
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes, const void* preferred);
 
 /// Unmaps the alias. Collective over the team. If all members pass null, the call has no effect. *Memory* the original
@@ -74,7 +75,8 @@ struct registration_usage {
   std::size_t bytes = 0;       ///< bytes of these registrations in each member's slot
   std::size_t released = 0;  ///< number of these that this PE has released and other members have not, as far as known
 };
-/// *Callers* any thread. The call waits for a collective host call of the team in progress.
+/// The registrations of a team. *Callers* any thread. The call waits for a collective host call of the team in
+/// progress.
 [[nodiscard]] PGAS_API registration_usage registrations(const team& t);
 /// The same with world::team().
 [[nodiscard]] PGAS_API registration_usage registrations(const world& w);
@@ -90,9 +92,9 @@ struct registration_usage {
 class PGAS_API registration {
  public:
   registration() = default;
-  /// register_symmetric().
+  /// Calls register_symmetric().
   registration(const team& t, void* pointer, std::size_t bytes);
-  /// register_symmetric().
+  /// Calls register_symmetric().
   registration(world& w, void* pointer, std::size_t bytes);
   /// Moves the registration. `other` is empty afterwards.
   registration(registration&& other) noexcept
@@ -111,7 +113,7 @@ class PGAS_API registration {
   }
   registration(const registration&) = delete;
   registration& operator=(const registration&) = delete;
-  /// release().
+  /// Calls release().
   ~registration() { release(); }
 
   /// This PE's alias.

@@ -95,7 +95,7 @@ void iget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destinat
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
 
-/// iput() of `count` blocks of `block_size` elements; strides are from the start of a block to the start of the next.
+/// iput() of `count` blocks of `block_size` elements. Strides are from the start of a block to the start of the next.
 template <rma_type T>
 void ibput(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
            std::size_t block_size, std::size_t count, int pe) {

@@ -42,15 +42,15 @@ struct memory_place {
 /// The access of importers to memory.
 enum class access : unsigned char { read_only, read_write };
 
-/// Whether importers may reach more than the requested range: the block around an allocation of cudaMalloc, the pieces
-/// of cuMemCreate that contain the range, or a memory pool. The descriptor of a pool is one of the whole pool. A
-/// process with the descriptor can access all present and later allocations of the pool. So memory of pools always
-/// requires `allow`; a separate pool for shared memory discloses the least.
+/// Whether importers may access more than the requested range: the block around an allocation of cudaMalloc, the
+/// cuMemCreate allocations that contain the range, or a memory pool. The descriptor of a pool covers the whole pool: a
+/// process with the descriptor can access all present and later allocations of the pool. Memory of pools therefore
+/// always requires `allow`; a separate pool for shared memory exposes the least.
 enum class whole_block : unsigned char { refuse, allow };
 
 /// The options of shared memory.
 struct shared_memory_options {
-  access importers = access::read_write;    ///< read_only is an error if the system cannot enforce it
+  access importers = access::read_write;    ///< an error if the system cannot enforce read_only
   whole_block block = whole_block::refuse;  ///< for shared_memory::of()
 };
 
@@ -74,7 +74,8 @@ struct ticket_options {
 
 /// A process that has memory of this process open.
 struct opener {
-  pid_t pid = 0;                                ///< in this process's PID namespace; otherwise in its own
+  /// in this process's PID namespace if visible there, otherwise in its own
+  pid_t pid = 0;
   uid_t uid = 0;                                ///< its user
   std::chrono::system_clock::time_point since;  ///< time of its first open
 };
@@ -97,16 +98,16 @@ struct memory_exporter {
 class PGAS_API shared_memory {
  public:
   shared_memory() noexcept;
-  /// Takes over the memory of `other`, which is empty then.
+  /// Moves the memory. `other` is empty afterwards.
   shared_memory(shared_memory&& other) noexcept;
-  /// Does what the destructor does, then moves.
+  /// Destroys the current object as the destructor does, then moves.
   shared_memory& operator=(shared_memory&& other) noexcept;
   ~shared_memory();
 
-  /// Allocates memory in separate pieces, which contain nothing else. Host memory is zero.
+  /// Allocates memory in separate blocks that contain nothing else. Host memory is zero.
   /// @param place the GPU, or the host
   /// @param bytes size() returns it; data() has room for the next multiple of 2 MiB
-  /// @param options `block` has no effect: the pieces contain nothing else
+  /// @param options `block` has no effect
   /// *Errors* invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed.
   [[nodiscard]] static shared_memory make(memory_place place, std::size_t bytes,
                                           const shared_memory_options& options = {});
@@ -163,9 +164,9 @@ struct open_options {
 class PGAS_API opened_memory {
  public:
   opened_memory() noexcept;
-  /// Takes over the memory of `other`, which is empty then.
+  /// Moves the memory. `other` is empty afterwards.
   opened_memory(opened_memory&& other) noexcept;
-  /// Does what the destructor does, then moves.
+  /// Destroys the current object as the destructor does, then moves.
   opened_memory& operator=(opened_memory&& other) noexcept;
   ~opened_memory();
 
@@ -214,8 +215,8 @@ class PGAS_API opened_memory {
 
  private:
   std::shared_ptr<detail::imported_memory> memory_;
-  std::shared_ptr<detail::carried_timeline> ready_;  // of the ticket that this object was opened by
-  std::string description_;                          // of the same
+  std::shared_ptr<detail::carried_timeline> ready_;  // of the ticket that opened this object
+  std::string description_;                          // of the same ticket
 };
 
 }  // namespace pgas

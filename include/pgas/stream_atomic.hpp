@@ -46,7 +46,7 @@ void atomic_swap(world& w, const stream& on, std::type_identity_t<T>* result, T*
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::swap, target, value), result, pe);
 }
 
-/// Writes `value` where `*target` on PE `pe` equals `condition`, bit for bit.
+/// Writes `value` if `*target` on PE `pe` equals `condition`, bit for bit.
 template <amo_type T>
 void atomic_compare_swap(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                          std::type_identity_t<T> condition, std::type_identity_t<T> value, int pe) {
@@ -123,28 +123,28 @@ void atomic_fetch_xor(world& w, const stream& on, std::type_identity_t<T>* resul
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
 }
 
-/// Writes `value` where it is smaller.
+/// Writes `value` if it is less than `*target`.
 template <amo_type T>
 void atomic_min(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::min, target, value),
                          nullptr, pe);
 }
 
-/// Writes `value` where it is smaller.
+/// Writes `value` if it is less than `*target`.
 template <amo_type T>
 void atomic_fetch_min(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::min, target, value), result, pe);
 }
 
-/// Writes `value` where it is larger.
+/// Writes `value` if it is greater than `*target`.
 template <amo_type T>
 void atomic_max(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::max, target, value),
                          nullptr, pe);
 }
 
-/// Writes `value` where it is larger.
+/// Writes `value` if it is greater than `*target`.
 template <amo_type T>
 void atomic_fetch_max(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {

@@ -54,7 +54,7 @@ class world_state;
 PGAS_API void release(world_state& world, void* pointer) noexcept;
 /// Frees one allocation of a team's symmetric<T>; does nothing once the team was destroyed.
 PGAS_API void release(team_state& team, void* pointer) noexcept;
-/// *Errors* invalid_argument when it is null.
+/// *Errors* invalid_argument if it is null.
 [[nodiscard]] PGAS_API world_state& world_of(world_state* world);
 /// Implements world::reallocate_bytes().
 [[nodiscard]] PGAS_API void* reallocate(world_state& world, void* pointer, std::size_t count, std::size_t size,

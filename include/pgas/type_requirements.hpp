@@ -10,8 +10,8 @@
 
 namespace pgas {
 
-/// A type whose bytes may be copied to another PE: every trivially copyable object type. (CUDA's packed 16-bit types
-/// are too, though not declared so.)
+/// Whether the bytes of a T may be copied to another PE: every trivially copyable object type. (CUDA's packed 16-bit
+/// types count too, although they are not declared as such.)
 template <class T>
 inline constexpr bool is_rma_type =
     std::is_object_v<T> && !std::is_const_v<T> && (std::is_trivially_copyable_v<T> || is_float16_pair_type<T>);
@@ -21,7 +21,7 @@ template <class T>
 inline constexpr bool is_amo_integer =
     std::is_integral_v<T> && !std::is_same_v<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
 
-/// Types with all atomic operations but the bitwise: the integers, `float` and `double`.
+/// Types with all atomic operations except the bitwise ones: the integers, `float` and `double`.
 template <class T>
 inline constexpr bool is_amo_type = is_amo_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
 

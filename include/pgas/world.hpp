@@ -47,7 +47,7 @@ struct wait_info {
   std::uint64_t heap_offset = 0;       ///< of the word that must change: its context::offset()
   std::string compare;                 ///< the comparison, such as ">="; empty for calls that do not wait for a word
   std::uint64_t expected = 0;          ///< the value that the word is compared with
-  std::uint64_t seen = 0;              ///< the value of the word
+  std::uint64_t seen = 0;              ///< the current value of the word
   std::chrono::milliseconds lasted{};  ///< since a query first found the wait of a kernel, or since the host call began
 };
 
@@ -91,10 +91,11 @@ class PGAS_API world {
   /// Leaves. If an exception unwinds this PE, the destructor aborts the world and does not wait for other PEs.
   ~world();
 
-  /// Collective: waits for all PEs, and for the work on the streams that the program has made in this world, then
-  /// releases all resources. Does nothing the second time. *Errors* asymmetric_call where a PE is in another collective
-  /// call; wait_timeout where that work lasts for PGAS_JOIN_TIMEOUT after all PEs have come, or where PGAS_WAIT_TIMEOUT
-  /// is set and a PE does not come in that time, or does not go on in both times together. It fails the world.
+  /// Collective: waits for all PEs, and for the work on the streams that the program has created in this world, then
+  /// releases all resources. A second call has no effect. *Errors* asymmetric_call if a PE is in another collective
+  /// call; wait_timeout if that work continues for PGAS_JOIN_TIMEOUT after all PEs have called leave(), or if
+  /// PGAS_WAIT_TIMEOUT is set and a PE does not call leave() in that time, or does not continue within both times
+  /// together. An error fails the world.
   void leave();
   /// Aborts the world on all PEs: waits end, and every later call on any PE throws code::aborted with this reason. Then
   /// bootstrap::abort() reports the failure to the launcher, which ends the job: pgasrun after its --grace-period.
@@ -187,7 +188,7 @@ class PGAS_API world {
   [[nodiscard]] T* ptr(T* local, int pe) const {
     return static_cast<T*>(const_cast<void*>(address_at(local, pe)));
   }
-  /// Whether operations can reach PE `pe`: true for every PE of the world. *Callers* any thread.
+  /// Whether operations can reach PE `pe`. Returns true for every PE of the world. *Callers* any thread.
   [[nodiscard]] bool accessible(int pe) const;
   /// Whether operations on `pointer` can reach PE `pe`: whether `pointer` is symmetric memory of that PE. *Callers* any
   /// thread.
@@ -219,8 +220,8 @@ class PGAS_API world {
 };
 
 namespace detail {
-/// world::abort() that does not tell the launcher, for a PE that ends its process with a status of its own. Logs the
-/// reason at `level`.
+/// world::abort() that does not notify the launcher, for a PE that ends its process with an exit status of its own.
+/// Logs the reason at `level`.
 PGAS_API void end_world(world& of, std::string_view reason, log_level level = log_level::error) noexcept;
 }  // namespace detail
 

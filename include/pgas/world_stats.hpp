@@ -41,9 +41,10 @@ struct peer_stats {
 /// Calls of one name that wait for other PEs: collectives, allocations, quiet, waits, locks, synchronize. Only the
 /// outermost call of a thread counts: a barrier_all() counts, the quiet inside it does not.
 struct call_stats {
-  std::string name;                     ///< of the call, "pgas::barrier_all"
+  std::string name;                     ///< name of the call, "pgas::barrier_all"
   std::uint64_t calls = 0;              ///< number of calls that have returned
-  std::chrono::nanoseconds time{0};     ///< spent in these calls; a clock of some milliseconds: right on average only
+  /// spent in these calls; the clock has a resolution of some milliseconds, so only averages are exact
+  std::chrono::nanoseconds time{0};
   std::chrono::nanoseconds running{0};  ///< duration so far of the longest call in progress; 0: none
 };
 

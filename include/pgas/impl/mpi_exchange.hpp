@@ -1,6 +1,6 @@
 /// @file
-/// A bootstrap over an MPI communicator of any MPI: a type has its calls. mpi.hpp has that type for the program's own
-/// MPI.
+/// A bootstrap over a communicator of any MPI library; a template parameter provides its calls. mpi.hpp has that type
+/// for the program's MPI.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ class mpi_exchange final : public bootstrap {
     if (!Mpi::is_initialized() || Mpi::is_finalized())
       throw error{code::bootstrap_unavailable,
                   "MPI is not initialized; call MPI_Init before joining and finalize after leaving"};
-    // MPI may write the duplicate at any later time, so it lives in memory that can be leaked.
+    // MPI may write to the duplicate at any later time, so it is in memory that can be leaked.
     auto duplicate = begin();
     check(Mpi::duplicate(comm, &duplicate->comm, &duplicate->request), "MPI_Comm_idup");
     finish(duplicate, "duplicating the communicator");
@@ -92,7 +92,7 @@ class mpi_exchange final : public bootstrap {
     finish(all, "a barrier");
   }
 
-  /// MPI_Abort, which in most implementations ends the calling process as well.
+  /// Calls MPI_Abort, which in most implementations also ends the calling process.
   void abort(std::string_view) noexcept override {
     if (!Mpi::is_finalized()) Mpi::abort(comm_);
   }

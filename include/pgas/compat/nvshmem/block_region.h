@@ -1,6 +1,6 @@
 /// @file
-/// Regions of blocks (region.h): what the calling block has started, in the table of running blocks. For kernels, and
-/// for blocks on the CPU.
+/// Regions of blocks (region.h): the region of the calling block, stored in the table of running blocks. For kernels,
+/// and for blocks on the CPU.
 #pragma once
 
 #include "pgas/compat/nvshmem/types.h"
@@ -8,7 +8,7 @@
 
 namespace pgas::compat {
 
-/// What the first thread of a block tells the others.
+/// The answer that the first thread of a block passes to the others.
 struct region_answer {
   nvshmemx_region_handle_t handle;
   std::int64_t status;
@@ -18,7 +18,7 @@ struct region_answer {
   return (hints & ~std::uint32_t{NVSHMEMX_REGION_HINT_BATCH_RMA}) == 0;
 }
 
-/// A region of the calling block, for its first thread.
+/// Starts a region of the calling block. Called by its first thread.
 [[nodiscard]] PGAS_FN region_answer start_region_here(detail::block_table* blocks,
                                                       const nvshmemx_region_attrs_t* attrs) {
   const std::uint32_t hints = attrs != nullptr ? attrs->hints : std::uint32_t{NVSHMEMX_REGION_HINT_NONE};
