@@ -14,16 +14,18 @@
 
 namespace pgas {
 
-/// The location of the symmetric heap.
+/// @brief The location of the symmetric heap.
 enum class heap_kind { automatic, cuda, host };
 
-/// The kind of handle by which a process exports a segment to another process.
+/// @brief The kind of handle by which a process exports a segment to another process.
 enum class handle_kind : std::uint8_t { automatic, fabric, posix_fd, named, cuda_ipc };
 
-/// The amount of logging.
+/// @brief The amount of logging.
 enum class log_level { error, warn, info, debug };
 
-/// Settings of one world. A default-constructed config holds the defaults; config::from_environment() applies `PGAS_*`.
+/// @brief Settings of one world.
+///
+/// A default-constructed config holds the defaults; config::from_environment() applies `PGAS_*`.
 struct PGAS_API config {
   std::size_t struct_size = sizeof(config);         ///< set by the header of the program: do not change
   std::string bootstrap = "auto";                   ///< PGAS_BOOTSTRAP
@@ -43,7 +45,7 @@ struct PGAS_API config {
       30'000};                                ///< PGAS_HEARTBEAT_TIMEOUT: how long a PE of another host may be silent
   bool checks = false;                        ///< PGAS_CHECKS: argument checks in device operations and collectives
   std::chrono::milliseconds wait_timeout{0};  ///< PGAS_WAIT_TIMEOUT: 0: none (60 s with checks)
-  /// PGAS_DEFAULT_STREAM_WAIT: limit of the wait of nvshmem.h's host barriers for the legacy default stream
+  /// @brief PGAS_DEFAULT_STREAM_WAIT: limit of the wait of nvshmem.h's host barriers for the legacy default stream
   std::chrono::milliseconds default_stream_wait{1000};
   int host_block_threads = 1;       ///< PGAS_HOST_BLOCK_THREADS: threads per block on the host heap
   bool nvtx = true;                 ///< PGAS_NVTX: profiler ranges on host calls
@@ -56,10 +58,12 @@ struct PGAS_API config {
   std::chrono::milliseconds wait_warning{60'000};  ///< PGAS_WAIT_WARNING: longer waits are logged; 0: none
   bool lent_memory = false;  ///< PGAS_LENT_MEMORY: copies of NVSHMEM programs use shared memory that blocks lend
 
-  /// The defaults with the environment applied. Reads the environment at each call. An unknown `PGAS_*` variable is
-  /// logged with the most similar valid name.
-  /// *Errors* config_value, naming the variable, its value and the allowed values; version_mismatch if the program was
-  /// compiled with a header of another version.
+  /// @brief The defaults with the environment applied.
+  ///
+  /// Reads the environment at each call. An unknown `PGAS_*` variable is logged with the most similar valid name.
+  ///
+  /// @throws error config_value, naming the variable, its value and the allowed values; version_mismatch if the program
+  /// was compiled with a header of another version.
   [[nodiscard]] static config from_environment(std::size_t caller_size = sizeof(config));
 };
 

@@ -82,16 +82,19 @@ template <atomic_update Update, class Word, class T, class Direct>
 
 }  // namespace detail
 
-/// Reads the word.
-/// @return The value of the word.
+/// @brief Reads the word.
+///
 /// *Callers* any thread. *Memory* `src` is symmetric. *Order* none.
+///
+/// @return The value of the word.
 template <PGAS_IS(amo_add_type) T>
 [[nodiscard]] PGAS_FN T atomic_fetch(const context& ctx, const T* src, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::fetch>(
       ctx, src, T{}, pe, [](const T* there) { return detail::load_relaxed(there); });
 }
 
-/// Writes the word.
+/// @brief Writes the word.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_set(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -99,7 +102,8 @@ PGAS_FN void atomic_set(const context& ctx, T* dst, detail::type_identity_t<T> v
                                                       [=](T* there) { detail::store_relaxed(there, value); });
 }
 
-/// Adds `value`.
+/// @brief Adds `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_add(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -107,7 +111,8 @@ PGAS_FN void atomic_add(const context& ctx, T* dst, detail::type_identity_t<T> v
       ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::add>(there, value); });
 }
 
-/// Adds one.
+/// @brief Adds one.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_inc(const context& ctx, T* dst, pe_or_peer pe) {
@@ -115,7 +120,8 @@ PGAS_FN void atomic_inc(const context& ctx, T* dst, pe_or_peer pe) {
                                                       [=](T* there) { detail::reduce<detail::rmw::add>(there, T{1}); });
 }
 
-/// Bitwise AND with `value`.
+/// @brief Bitwise AND with `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -123,7 +129,8 @@ PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> v
       ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_and>(there, value); });
 }
 
-/// Bitwise OR with `value`.
+/// @brief Bitwise OR with `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -131,7 +138,8 @@ PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> va
       ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_or>(there, value); });
 }
 
-/// Bitwise XOR with `value`.
+/// @brief Bitwise XOR with `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -139,7 +147,8 @@ PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> v
       ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_xor>(there, value); });
 }
 
-/// Writes `value` if it is less than the word.
+/// @brief Writes `value` if it is less than the word.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_min(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -147,7 +156,8 @@ PGAS_FN void atomic_min(const context& ctx, T* dst, detail::type_identity_t<T> v
       ctx, dst, value, pe, [=](T* there) { detail::reduce_order<detail::rmw::min>(there, value); });
 }
 
-/// Writes `value` if it is greater than the word.
+/// @brief Writes `value` if it is greater than the word.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -155,18 +165,22 @@ PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> v
       ctx, dst, value, pe, [=](T* there) { detail::reduce_order<detail::rmw::max>(there, value); });
 }
 
-/// Writes the word.
-/// @return The old value.
+/// @brief Writes the word.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::swap>(ctx, dst, value, pe,
                                                              [=](T* there) { return detail::exchange(there, value); });
 }
 
-/// Writes `value` if the word equals `condition`.
-/// @return The old value.
+/// @brief Writes `value` if the word equals `condition`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_t<T> condition,
                               detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -174,89 +188,106 @@ PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_
       ctx, dst, value, pe, [=](T* there) { return detail::compare_exchange(there, condition, value); }, condition);
 }
 
-/// Adds `value`.
-/// @return The old value.
+/// @brief Adds `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::add>(
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, value); });
 }
 
-/// Adds one.
-/// @return The old value.
+/// @brief Adds one.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::add>(
       ctx, dst, T{1}, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, T{1}); });
 }
 
-/// Bitwise AND with `value`.
-/// @return The old value.
+/// @brief Bitwise AND with `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_and>(
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_and>(there, value); });
 }
 
-/// Bitwise OR with `value`.
-/// @return The old value.
+/// @brief Bitwise OR with `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_or>(
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_or>(there, value); });
 }
 
-/// Bitwise XOR with `value`.
-/// @return The old value.
+/// @brief Bitwise XOR with `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_xor>(
       ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_xor>(there, value); });
 }
 
-/// Writes `value` if it is less than the word.
-/// @return The old value.
+/// @brief Writes `value` if it is less than the word.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::min>(
       ctx, dst, value, pe, [=](T* there) { return detail::fetch_order<detail::rmw::min>(there, value); });
 }
 
-/// Writes `value` if it is greater than the word.
-/// @return The old value.
+/// @brief Writes `value` if it is greater than the word.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::max>(
       ctx, dst, value, pe, [=](T* there) { return detail::fetch_order<detail::rmw::max>(there, value); });
 }
 
-/// Non-blocking atomic_fetch().
-/// *Callers* any thread. *Memory* `src` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch().
+///
+/// *Callers* any thread. *Memory* `src` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_fetch_nbi(const context& ctx, detail::type_identity_t<T>* result, const T* src, pe_or_peer pe) {
   *result = atomic_fetch(ctx, src, pe);
 }
 
-/// Non-blocking atomic_swap().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_swap().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_swap_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                              detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_swap(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_compare_swap().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_compare_swap().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_compare_swap_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                      detail::type_identity_t<T> condition, detail::type_identity_t<T> value,
@@ -264,62 +295,69 @@ PGAS_FN void atomic_compare_swap_nbi(const context& ctx, detail::type_identity_t
   *result = atomic_compare_swap(ctx, dst, condition, value, pe);
 }
 
-/// Non-blocking atomic_fetch_inc().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_inc().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_inc_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst, pe_or_peer pe) {
   *result = atomic_fetch_inc(ctx, dst, pe);
 }
 
-/// Non-blocking atomic_fetch_add().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_add().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_fetch_add_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_add(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_fetch_and().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_and().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_and_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_and(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_fetch_or().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_or().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_or_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                  detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_or(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_fetch_xor().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_xor().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_xor_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_xor(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_fetch_min().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_min().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_fetch_min_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_min(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_fetch_max().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_max().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_fetch_max_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {

@@ -99,7 +99,7 @@ PGAS_FN void add_tile(const context& ctx, T* dst, const T* src, tile_rows rows, 
 
 }  // namespace detail
 
-/// The bulk copies of one thread, and the shared memory that stages copies of global memory.
+/// @brief The bulk copies of one thread, and the shared memory that stages copies of global memory.
 ///
 ///     extern __shared__ std::byte room[];
 ///     pgas::bulk_copier copier(room, 33 << 10);
@@ -109,9 +109,10 @@ PGAS_FN void add_tile(const context& ctx, T* dst, const T* src, tile_rows rows, 
 /// copier each. The destructor waits until the copies are complete.
 class bulk_copier {
  public:
-  /// A copier for tiles only: it uses no memory.
+  /// @brief A copier for tiles only: it uses no memory.
   bulk_copier() = default;
-  /// A copier with staging memory.
+  /// @brief A copier with staging memory.
+  ///
   /// @param shared shared memory of the block, aligned to 128 bytes, for the exclusive use of this object during its
   /// lifetime
   /// @param bytes size of the memory: 128, plus eight stages of equal size. More memory is faster, up to 64 KiB, with
@@ -134,20 +135,19 @@ class bulk_copier {
   bulk_copier(const bulk_copier&) = delete;
   bulk_copier& operator=(const bulk_copier&) = delete;
 
-  /// For the library's internal use.
+  /// @brief For the library's internal use.
   [[nodiscard]] PGAS_FN detail::bulk_ring* ring() { return &ring_; }
 
  private:
   detail::bulk_ring ring_;
 };
 
-/// Copies `count` elements to PE `pe`.
+/// @brief Copies `count` elements to PE `pe`.
 ///
 /// *Callers* the copier's thread. *Units* `count` is elements.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE. Global memory is staged in the copier's memory; shared
 /// memory of the block is not. Stores of other threads to `src` are sent if the caller has synchronized with them.
-/// *On return* `src` may be reused.
-/// *Order* as put(): fence(), quiet() or a put_signal() of this thread adds it.
+/// *On return* `src` may be reused. *Order* as put(): fence(), quiet() or a put_signal() of this thread adds it.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](T* there) {
@@ -155,7 +155,7 @@ PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
   });
 }
 
-/// Copies `count` elements from PE `pe`.
+/// @brief Copies `count` elements from PE `pe`.
 ///
 /// *Callers* the copier's thread. *Units* `count` is elements.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE. Global memory is written through the copier's memory;
@@ -168,10 +168,10 @@ PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
   });
 }
 
-/// Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds `value` to it.
+/// @brief Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds `value` to it.
 ///
-/// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed. *Memory* `dst` and `sig` are symmetric; `src`
-/// as for put().
+/// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed.
+/// *Memory* `dst` and `sig` are symmetric; `src` as for put().
 /// *On return* `src` may be reused, and so may the tiles of earlier put_nbi() and add_nbi() of the copier.
 /// *Order* a thread that sees the signal sees the data and this thread's earlier puts and stores, including those of
 /// the copier.
@@ -187,7 +187,7 @@ PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* sr
       });
 }
 
-/// Copies `count` elements to PE `pe` without waiting for completion.
+/// @brief Copies `count` elements to PE `pe` without waiting for completion.
 ///
 ///     __shared__ alignas(128) float tile[1024];
 ///     ...                                          // all threads write to the tile; the block syncs
@@ -200,15 +200,16 @@ PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* sr
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE. From shared memory of the block the copy is
 /// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. From other memory it is
 /// a put() with the copier. Stores of other threads to `src` are sent if the caller has synchronized with them.
-/// *On return* `src` must not change before flush(). *Order* none; fence(), quiet() or put_signal() with the copier
-/// adds it.
+/// *On return* `src` must not change before flush().
+/// *Order* none; fence(), quiet() or put_signal() with the copier adds it.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_tile<detail::operation::put>(ctx, by.ring(), dst, src, {0, 0, count, 1}, pe);
 }
 
-/// Copies `count` rows of `block_size` elements to PE `pe` without waiting for completion. Row i goes from `src + i *
-/// src_stride` to `dst + i * dst_stride`.
+/// @brief Copies `count` rows of `block_size` elements to PE `pe` without waiting for completion.
+///
+/// Row i goes from `src + i * src_stride` to `dst + i * dst_stride`.
 ///
 /// *Callers* the copier's thread. *Units* all in elements, `count` in rows; 0 allowed.
 /// *Memory* as put_nbi(); a row takes one instruction if its ends on both sides are multiples of 16 bytes.
@@ -219,7 +220,7 @@ PGAS_FN void ibput_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src
   detail::put_tile<detail::operation::iput>(ctx, by.ring(), dst, src, {dst_stride, src_stride, block_size, count}, pe);
 }
 
-/// Adds `count` elements to those of PE `pe` without waiting for completion.
+/// @brief Adds `count` elements to those of PE `pe` without waiting for completion.
 ///
 /// Each element is a separate addition: relaxed, and atomic with respect to additions and atomics of threads *of the
 /// same GPU* (PTX ISA 9.0, `cp.reduce.async.bulk`: each has `.relaxed.gpu` semantics). Additions of other GPUs to the
@@ -227,20 +228,21 @@ PGAS_FN void ibput_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src
 /// or use atomic_add(). Sums round to nearest; `float` sums flush subnormal numbers to zero, 16-bit sums keep them. The
 /// order of several additions to an element is unspecified.
 ///
-/// @note ptxas of CUDA 13.0 gives the addition a wrong type in a program's function that is not inlined and that
-/// several kernels call: mark such a function `__forceinline__`.
-///
 /// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed.
 /// *Memory* as put_nbi(). Elements in memory other than shared memory, and elements that the copy unit can't handle,
 /// are added one by one as by atomic_add().
 /// *On return* as put_nbi(). *Order* as put_nbi().
+///
+/// @note ptxas of CUDA 13.0 gives the addition a wrong type in a program's function that is not inlined and that
+/// several kernels call: mark such a function `__forceinline__`.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void add_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::add_tile(ctx, dst, src, {0, 0, count, 1}, pe);
 }
 
-/// add_nbi() of `count` rows of `block_size` elements. Row i goes from `src + i * src_stride` to `dst + i *
-/// dst_stride`.
+/// @brief add_nbi() of `count` rows of `block_size` elements.
+///
+/// Row i goes from `src + i * src_stride` to `dst + i * dst_stride`.
 ///
 /// *Callers* the copier's thread. *Units* as ibput_nbi(). *Order* as add_nbi().
 template <PGAS_IS(amo_add_type) T>
@@ -249,14 +251,15 @@ PGAS_FN void ibadd_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, s
   detail::add_tile(ctx, dst, src, {dst_stride, src_stride, block_size, count}, pe);
 }
 
-/// Copies `count` elements from PE `pe` without waiting for completion: an mbarrier counts the bytes as they arrive.
+/// @brief Copies `count` elements from PE `pe` without waiting for completion: an mbarrier counts the bytes as they
+/// arrive.
 ///
 /// The program announces `count * sizeof(T)` bytes of the current phase, by arrive_and_expect() or another mbarrier
 /// interface. It does so before the call, or after it with an arrival that the phase still needs. Several gets may
 /// complete in one phase; one arrival may announce the bytes of all of them.
 ///
-/// *Callers* any thread of the block that has the mbarrier. *Units* `count` is elements, 0 allowed; the bytes of a
-/// phase are less than 1 MiB.
+/// *Callers* any thread of the block that has the mbarrier.
+/// *Units* `count` is elements, 0 allowed; the bytes of a phase are less than 1 MiB.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE. Into shared memory of the block the copy is
 /// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. Into other memory it is
 /// a get(), counted as well.
@@ -269,8 +272,10 @@ PGAS_FN void get_nbi(const context& ctx, mbarrier on, T* dst, const T* src, std:
   detail::get_tile<detail::operation::get>(ctx, on.word(), dst, src, {0, 0, count, 1}, pe);
 }
 
-/// get_nbi() of `count` rows of `block_size` elements. Row i goes from `src + i * src_stride` to `dst + i *
-/// dst_stride`. The program announces `count * block_size * sizeof(T)` bytes.
+/// @brief get_nbi() of `count` rows of `block_size` elements.
+///
+/// Row i goes from `src + i * src_stride` to `dst + i * dst_stride`. The program announces `count * block_size *
+/// sizeof(T)` bytes.
 ///
 /// *Callers* as get_nbi(). *Units* as ibput_nbi(). *Order* as get_nbi().
 template <PGAS_IS(rma_type) T>
@@ -279,7 +284,8 @@ PGAS_FN void ibget_nbi(const context& ctx, mbarrier on, T* dst, const T* src, st
   detail::get_tile<detail::operation::iget>(ctx, on.word(), dst, src, {dst_stride, src_stride, block_size, count}, pe);
 }
 
-/// Waits until the copier's earlier copies have read their sources, which may then be reused.
+/// @brief Waits until the copier's earlier copies have read their sources, which may then be reused.
+///
 /// *Callers* the copier's thread. *Order* none: the data may not have arrived.
 PGAS_FN void flush(bulk_copier&) {
 #if defined(PGAS_HAS_BULK_COPIES)
@@ -287,22 +293,24 @@ PGAS_FN void flush(bulk_copier&) {
 #endif
 }
 
-/// fence() that also covers the copier's copies.
-/// *Callers* the copier's thread. *On return* the copies are complete. *Order* as fence(), for all operations of this
-/// thread.
+/// @brief fence() that also covers the copier's copies.
+///
+/// *Callers* the copier's thread. *On return* the copies are complete.
+/// *Order* as fence(), for all operations of this thread.
 PGAS_FN void fence(const context& ctx, bulk_copier&) {
   detail::bulk_copies_made();
   fence(ctx);
 }
 
-/// quiet() that also covers the copier's copies.
+/// @brief quiet() that also covers the copier's copies.
+///
 /// *Callers* the copier's thread. *On return* as quiet(), for all operations of this thread.
 PGAS_FN void quiet(const context& ctx, bulk_copier&) {
   detail::bulk_copies_made();
   quiet(ctx);
 }
 
-/// Makes this thread's earlier stores and loads visible to its later bulk copies.
+/// @brief Makes this thread's earlier stores and loads visible to its later bulk copies.
 ///
 ///     pgas::wait_until(ctx, block, sig, pgas::cmp::ge, round);  // a peer has put a tile here
 ///     if (block.thread_rank() == 0) {
@@ -313,6 +321,7 @@ PGAS_FN void quiet(const context& ctx, bulk_copier&) {
 /// *Callers* the thread that starts the copies.
 /// *Order* accesses that are ordered before this call, including those of peers, come before the accesses of later bulk
 /// copies. A wait or a barrier alone orders loads and stores only.
+///
 /// @note No effect on GPUs before sm_90 and on the CPU, which have no such copies.
 PGAS_FN void fence_proxy_async() {
 #if defined(PGAS_HAS_BULK_COPIES)
@@ -320,16 +329,17 @@ PGAS_FN void fence_proxy_async() {
 #endif
 }
 
-/// Waits until the committed bulk stores of this thread (`cp.async.bulk.commit_group`) are complete.
+/// @brief Waits until the committed bulk stores of this thread (`cp.async.bulk.commit_group`) are complete.
 ///
 ///     ...                    // cp.async.bulk of a tile from shared memory to ctx.remote(tile, pe), and its commit
 ///     pgas::bulk_wait_all();
 ///     pgas::put_signal(ctx, block, tile, tile, 0, sig, 1, pgas::signal_op::add, pe);
 ///
-/// *Callers* each thread that has started bulk stores. *On return* the stores have read their source and written their
-/// destination.
+/// *Callers* each thread that has started bulk stores.
+/// *On return* the stores have read their source and written their destination.
 /// *Order* after the call they count as stores of this thread, which a put_signal(), fence() or barrier() covers;
 /// before the call they are unordered.
+///
 /// @note No effect on GPUs before sm_90 and on the CPU.
 PGAS_FN void bulk_wait_all() { detail::bulk_copies_made(); }
 

@@ -37,7 +37,7 @@
 
 namespace pgas {
 
-/// Copies member `root`'s `count` elements to every member.
+/// @brief Copies member `root`'s `count` elements to every member.
 ///
 /// *Memory* `src` is read on the root only. In place: `dst == src` on the root.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -65,14 +65,14 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// broadcast() by one thread of each member.
+/// @brief broadcast() by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void broadcast(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count,
                        std::int32_t root) {
   broadcast(ctx, this_thread{}, team, dst, src, count, root);
 }
 
-/// Gathers every member's `count` elements, in the order of the members, on every member (all-gather).
+/// @brief Gathers every member's `count` elements, in the order of the members, on every member (all-gather).
 ///
 /// *Memory* `dst` has room for n_pes() * count elements. In place: `src == dst + my_pe() * count`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -96,17 +96,18 @@ PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* 
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// fcollect() by one thread of each member.
+/// @brief fcollect() by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void fcollect(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   fcollect(ctx, this_thread{}, team, dst, src, count);
 }
 
-/// fcollect() with counts that differ from member to member. The members first exchange the counts, which takes an
-/// additional barrier.
+/// @brief fcollect() with counts that differ from member to member.
 ///
-/// *Units* `count` is this member's elements. *Memory* `dst` has room for the sum of all counts. In place: `src` may be
-/// this member's part of `dst`.
+/// The members first exchange the counts, which takes an additional barrier.
+///
+/// *Units* `count` is this member's elements.
+/// *Memory* `dst` has room for the sum of all counts. In place: `src` may be this member's part of `dst`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::collect;
@@ -127,13 +128,13 @@ PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* d
   detail::collective_barrier(ctx, g, team, what);
 }
 
-/// collect() by one thread of each member.
+/// @brief collect() by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void collect(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   collect(ctx, this_thread{}, team, dst, src, count);
 }
 
-/// Sends block j of member i's `src` to block i of member j's `dst`; a block is `count` elements.
+/// @brief Sends block j of member i's `src` to block i of member j's `dst`; a block is `count` elements.
 ///
 /// *Memory* `src` and `dst` have n_pes() * count elements and must not overlap.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -154,13 +155,13 @@ PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* 
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// alltoall() by one thread of each member.
+/// @brief alltoall() by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void alltoall(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   alltoall(ctx, this_thread{}, team, dst, src, count);
 }
 
-/// alltoall() of elements that are `src_stride` apart in `src` and `dst_stride` apart in `dst`.
+/// @brief alltoall() of elements that are `src_stride` apart in `src` and `dst_stride` apart in `dst`.
 ///
 /// *Units* strides are elements, at least 1, and the same on all members.
 /// *Memory* `src` has n_pes() * count * src_stride elements and `dst` n_pes() * count * dst_stride; elements after the
@@ -184,7 +185,7 @@ PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T*
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// alltoalls() by one thread of each member.
+/// @brief alltoalls() by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void alltoalls(const context& ctx, const team_view& team, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t count) {

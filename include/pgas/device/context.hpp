@@ -48,35 +48,43 @@ struct slow_path {
 
 }  // namespace detail
 
-/// Device-side handle of a world: this PE's number and the addresses of all PEs' parts of the heap. world::context()
-/// returns the context of the world, before or after allocations. team::context() returns a context in which PE numbers
-/// are those of a team. Each context has its own order of operations: fence() and quiet() of one context do not cover
-/// operations of another. Valid until the PE leaves the world.
+/// @brief Device-side handle of a world: this PE's number and the addresses of all PEs' parts of the heap.
+/// world::context() returns the context of the world, before or after allocations. team::context() returns a context in
+/// which PE numbers are those of a team.
+///
+/// Each context has its own order of operations: fence() and quiet() of one context do not cover operations of another.
+/// Valid until the PE leaves the world.
 ///
 /// *Callers* any thread on the GPU. Host code can query PEs and teams. Host code compiled by a C++ compiler can also
 /// compute addresses, except on GPU heaps with proxied PEs or shared by cuda_ipc.
 class context {
  public:
-  /// This PE's number in the team of this context: in the world, unless the context belongs to another team.
+  /// @brief This PE's number in the team of this context: in the world, unless the context belongs to another team.
   [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return team_.my_pe_; }
-  /// The number of PEs of that team.
+  /// @brief The number of PEs of that team.
   [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return team_.n_pes_; }
 
-  /// The team whose PE numbers the operations of this context take.
+  /// @brief The team whose PE numbers the operations of this context take.
   [[nodiscard]] PGAS_HD const team_view& team() const { return team_; }
-  /// The team of all PEs.
+  /// @brief The team of all PEs.
   [[nodiscard]] PGAS_HD team_view world() const { return row_of(0, n_world_, detail::internal_area::world_state); }
-  /// The PEs whose heaps this PE can load from and store to directly, itself included.
+  /// @brief The PEs whose heaps this PE can load from and store to directly, itself included.
   [[nodiscard]] PGAS_FN team_view domain() const {
     return routes_ == nullptr ? row_of(0, n_world_, detail::internal_area::domain_state(n_world_)) : routes_->domain;
   }
-  /// Whether PE `pe` is in the domain. Other PEs are proxied: the same operations work, but are slower.
+  /// @brief Whether PE `pe` is in the domain.
+  ///
+  /// Other PEs are proxied: the same operations work, but are slower.
   [[nodiscard]] PGAS_FN bool reaches(std::int32_t pe) const { return !has_proxied() || is_direct(team_.world_pe(pe)); }
 
-  /// PE `pe`'s address of this PE's `local`. The function computes it by arithmetic, without a memory access, unless
-  /// this context's team is an irregular list, some PEs are proxied, or the heap is shared by cuda_ipc.
-  /// @return An address for direct loads and stores; null unless reaches(pe).
+  /// @brief PE `pe`'s address of this PE's `local`.
+  ///
+  /// The function computes it by arithmetic, without a memory access, unless this context's team is an irregular list,
+  /// some PEs are proxied, or the heap is shared by cuda_ipc.
+  ///
   /// *Memory* `local` must point into this PE's slot.
+  ///
+  /// @return An address for direct loads and stores; null unless reaches(pe).
   template <class T>
   [[nodiscard]] PGAS_FN T* remote(T* local, pe_or_peer pe) const {
     if (pe.is_found()) return moved_by(local, pe.distance());
@@ -89,7 +97,7 @@ class context {
     return moved(local, slots);
   }
 
-  /// The handle of PE `pe`, for repeated operations on that PE.
+  /// @brief The handle of PE `pe`, for repeated operations on that PE.
   [[nodiscard]] PGAS_FN pgas::peer peer(std::int32_t pe) const {
     pgas::peer found;
     found.pe_ = pe;
@@ -102,8 +110,9 @@ class context {
     return found;
   }
 
-  /// remote() with checks: null unless `local` points into this PE's mapped heap and `pe` is a direct PE. Memory of a
-  /// team exists on its members only; this function does not check that.
+  /// @brief remote() with checks: null unless `local` points into this PE's mapped heap and `pe` is a direct PE.
+  ///
+  /// Memory of a team exists on its members only; this function does not check that.
   template <class T>
   [[nodiscard]] PGAS_FN T* ptr(T* local, std::int32_t pe) const {
     if (pe < 0 || pe >= n_pes()) return nullptr;
@@ -114,24 +123,27 @@ class context {
     return is_direct(there) && mapped ? world_remote(local, there) : nullptr;
   }
 
-  /// Bytes from the start of this PE's slot. Very large for a pointer below the slot.
+  /// @brief Bytes from the start of this PE's slot.
+  ///
+  /// Very large for a pointer below the slot.
   [[nodiscard]] PGAS_HD std::uint64_t offset(const volatile void* local) const {
     return reinterpret_cast<std::uintptr_t>(local) - my_slot_;
   }
 
-  /// Whether device operations check their arguments (`PGAS_CHECKS=1`).
+  /// @brief Whether device operations check their arguments (`PGAS_CHECKS=1`).
   [[nodiscard]] PGAS_HD bool checks() const { return (flags_ & detail::slow_path::checks) != 0; }
 
-  /// For the library's internal use: remote() with the PE's number in the world, for a context of any team.
+  /// @brief For the library's internal use: remote() with the PE's number in the world, for a context of any team.
   template <class T>
   [[nodiscard]] PGAS_FN T* world_remote(T* local, std::int32_t world_pe) const {
     return moved(local, has_proxied() ? routes_->slots[world_pe] : world_pe - world_pe_);
   }
-  /// For the library's internal use: an operation on PE `pe`'s copy of `local`. Calls direct(this context, address) for
-  /// a direct PE, and proxied(this context, the PE's number in the world) for a proxied PE. If arguments may be
-  /// checked, check(this context) is called first. The path to `direct` has one test; all other code is out of line.
-  /// The callbacks capture by value, because addresses of the caller's variables would force them into memory, and they
-  /// capture no context.
+  /// @brief For the library's internal use: an operation on PE `pe`'s copy of `local`.
+  ///
+  /// Calls direct(this context, address) for a direct PE, and proxied(this context, the PE's number in the world) for a
+  /// proxied PE. If arguments may be checked, check(this context) is called first. The path to `direct` has one test;
+  /// all other code is out of line. The callbacks capture by value, because addresses of the caller's variables would
+  /// force them into memory, and they capture no context.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     if (pe.is_found()) return direct(*this, moved_by(local, pe.distance()));
@@ -139,8 +151,9 @@ class context {
       return slow_path_call(copy_, local, pe.pe(), check, direct, proxied);
     return direct(*this, moved(local, slots_in_row(pe.pe())));
   }
-  /// The same for operations that return nothing and have a long direct form. Only the direct form is inline. The
-  /// arguments of check() and proxied() are passed to out-of-line code in memory.
+  /// @brief The same for operations that return nothing and have a long direct form.
+  ///
+  /// Only the direct form is inline. The arguments of check() and proxied() are passed to out-of-line code in memory.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_FN void by_long_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     std::uintptr_t distance = pe.distance();
@@ -154,13 +167,13 @@ class context {
     }
     direct(*this, moved_by(local, distance));
   }
-  /// The same for arguments that have already been checked.
+  /// @brief The same for arguments that have already been checked.
   template <class T, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Direct direct, Proxied proxied) const {
     return by_route(
         local, pe, [](const context&) {}, direct, proxied);
   }
-  /// For the library's internal use: the same with the PE's number in the world.
+  /// @brief For the library's internal use: the same with the PE's number in the world.
   template <class T, class Direct, class Proxied>
   PGAS_FN auto by_world_route(T* local, std::int32_t world_pe, const Direct& direct, const Proxied& proxied) const {
     std::int32_t slots = world_pe - world_pe_;
@@ -171,9 +184,9 @@ class context {
     }
     return direct(moved(local, slots));
   }
-  /// For the library's internal use: whether some PEs are or may be proxied, according to the table of routes.
+  /// @brief For the library's internal use: whether some PEs are or may be proxied, according to the table of routes.
   [[nodiscard]] PGAS_FN bool has_proxied() const { return (flags_ & detail::slow_path::proxy) != 0; }
-  /// For the library's internal use: reaches() with the PE's number in the world.
+  /// @brief For the library's internal use: reaches() with the PE's number in the world.
   [[nodiscard]] PGAS_FN bool is_direct(std::int32_t world_pe) const {
     return !has_proxied() || routes_->slots[world_pe] != detail::routes::proxied;
   }
@@ -189,12 +202,13 @@ class context {
   detail::control_block* control_ = nullptr;  ///< as kernels of this PE see it
   const detail::routes* routes_ = nullptr;    ///< null where all PEs are direct and slots lie in a row
   team_view team_;
-  /// the same context in memory, for out-of-line code: a pointer costs its caller little
+  /// @brief The same context in memory, for out-of-line code: a pointer costs its caller little
   const context* copy_ = nullptr;
 
  private:
-  /// Slots from this PE's slot to PE `pe`'s slot, if slots are in a row. `pe` may be out of range before the check, and
-  /// signed arithmetic would overflow.
+  /// @brief Slots from this PE's slot to PE `pe`'s slot, if slots are in a row.
+  ///
+  /// `pe` may be out of range before the check, and signed arithmetic would overflow.
   [[nodiscard]] PGAS_HD std::int32_t slots_in_row(std::int32_t pe) const {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(pe) * static_cast<std::uint32_t>(team_.stride_) +
                                      static_cast<std::uint32_t>(bias_));
@@ -213,9 +227,10 @@ class context {
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
     return moved_by(local, distance_of(slots));
   }
-  /// by_route() if something must be checked or arithmetic can't compute the route. The context is read from memory: if
-  /// passed by value, its 14 words would be loaded before the caller's loops. The callbacks are passed by value, so the
-  /// compiler keeps them in registers.
+  /// @brief by_route() if something must be checked or arithmetic can't compute the route.
+  ///
+  /// The context is read from memory: if passed by value, its 14 words would be loaded before the caller's loops. The
+  /// callbacks are passed by value, so the compiler keeps them in registers.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_COLD static auto slow_path_call(const context* copy, T* local, std::int32_t pe, Check check, Direct direct,
                                        Proxied proxied) {
@@ -225,8 +240,10 @@ class context {
     if (slots < detail::routes::proxied / 2) return proxied(ctx, slots - detail::routes::proxied);
     return direct(ctx, ctx.moved(local, slots));
   }
-  /// An operation that by_long_route() can't do inline, in the memory of its thread. An out-of-line call then costs its
-  /// caller one address; passing values would occupy registers throughout the caller's loops.
+  /// @brief An operation that by_long_route() can't do inline, in the memory of its thread.
+  ///
+  /// An out-of-line call then costs its caller one address; passing values would occupy registers throughout the
+  /// caller's loops.
   template <class Check, class Proxied>
   struct slow_operation {
     const context* copy;
@@ -235,7 +252,9 @@ class context {
     Check check;
     Proxied proxied;
   };
-  /// Checks the arguments and finds the route. @return False if the proxy or lent memory has done the whole operation.
+  /// @brief Checks the arguments and finds the route.
+  ///
+  /// @return False if the proxy or lent memory has done the whole operation.
   template <class Slow>
   [[nodiscard]] PGAS_COLD static bool find_route(Slow* of) {
     const context& ctx = *of->copy;
@@ -251,7 +270,7 @@ class context {
     of->proxied(ctx, slots - detail::routes::proxied);
     return false;
   }
-  /// The team of the `n` consecutive PEs from `first` on.
+  /// @brief The team of the `n` consecutive PEs from `first` on.
   [[nodiscard]] PGAS_HD team_view row_of(std::int32_t first, std::int32_t n, std::uint64_t state) const {
     const std::int32_t me = world_pe_ - first;
     team_view row;

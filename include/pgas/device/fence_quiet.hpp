@@ -60,7 +60,7 @@ PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
 
 }  // namespace detail
 
-/// Orders earlier puts, atomics and signals before later ones, to each PE and across PEs.
+/// @brief Orders earlier puts, atomics and signals before later ones, to each PE and across PEs.
 ///
 /// *Callers* any thread. *On return* the operations may not have arrived yet.
 /// *Order* a thread that sees a later p, atomic or signal of this thread through a wait, a test or signal_fetch also
@@ -70,7 +70,8 @@ PGAS_FN void fence(const context& ctx) {
   detail::fence_release();
 }
 
-/// fence() for operations to PE `pe` alone.
+/// @brief fence() for operations to PE `pe` alone.
+///
 /// *Callers* any thread.
 PGAS_FN void fence(const context& ctx, pe_or_peer pe) {
   detail::check_pe(ctx, detail::operation::fence, pe.pe());
@@ -79,17 +80,19 @@ PGAS_FN void fence(const context& ctx, pe_or_peer pe) {
   detail::fence_release();
 }
 
-/// fence() for the operations of all threads of a group.
+/// @brief fence() for the operations of all threads of a group.
 ///
-/// *Callers* all threads of the group `g`, converged. *Order* as fence(), for later operations of any thread of the
-/// group.
+/// *Callers* all threads of the group `g`, converged.
+/// *Order* as fence(), for later operations of any thread of the group.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g) {
   detail::quiet_proxied(ctx, g, detail::operation::fence);
   detail::fence_for_all(g, [] { detail::fence_release(); });
 }
 
-/// fence() for the operations of all threads of a group to PE `pe`. *Callers* all threads of the group `g`, converged.
+/// @brief fence() for the operations of all threads of a group to PE `pe`.
+///
+/// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, pe_or_peer pe) {
   detail::check_pe(ctx, detail::operation::fence, pe.pe());
@@ -100,17 +103,18 @@ PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, pe_or_peer pe)
   detail::fence_for_all(g, [] { detail::fence_release(); });
 }
 
-/// Completes earlier operations: on return they have taken effect at their targets.
+/// @brief Completes earlier operations: on return they have taken effect at their targets.
 ///
-/// *Callers* any thread. *On return* earlier puts, p, atomics and signals of this thread are visible to all PEs, and
-/// results of earlier non-blocking operations are available. Later reads of this thread, including gets, come after
-/// them.
+/// *Callers* any thread.
+/// *On return* earlier puts, p, atomics and signals of this thread are visible to all PEs, and results of earlier
+/// non-blocking operations are available. Later reads of this thread, including gets, come after them.
 PGAS_FN void quiet(const context& ctx) {
   detail::quiet_proxied(ctx, detail::operation::quiet);
   detail::fence_sc();
 }
 
-/// quiet() for operations to PE `pe` alone.
+/// @brief quiet() for operations to PE `pe` alone.
+///
 /// *Callers* any thread.
 PGAS_FN void quiet(const context& ctx, pe_or_peer pe) {
   detail::check_pe(ctx, detail::operation::quiet, pe.pe());
@@ -120,7 +124,8 @@ PGAS_FN void quiet(const context& ctx, pe_or_peer pe) {
   detail::fence_sc();
 }
 
-/// quiet() for operations to the `n` PEs listed in `pes`.
+/// @brief quiet() for operations to the `n` PEs listed in `pes`.
+///
 /// *Callers* any thread. *Memory* `pes` is any memory of this PE. *On return* nothing is guaranteed if `n` is 0.
 PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
   detail::check_pes(ctx, pes, n);
@@ -130,7 +135,7 @@ PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
   if (n != 0) detail::fence_sc();
 }
 
-/// quiet() for the operations of all threads of a group.
+/// @brief quiet() for the operations of all threads of a group.
 ///
 /// *Callers* all threads of the group `g`, converged. *On return* as quiet(), for all threads of the group.
 template <PGAS_IS(group) G>
@@ -139,7 +144,9 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g) {
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 
-/// quiet() for the operations of all threads of a group to PE `pe`. *Callers* all threads of the group `g`, converged.
+/// @brief quiet() for the operations of all threads of a group to PE `pe`.
+///
+/// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, pe_or_peer pe) {
   detail::check_pe(ctx, detail::operation::quiet, pe.pe());
@@ -149,8 +156,9 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, pe_or_peer pe)
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 
-/// quiet() for the operations of all threads of a group to the `n` PEs listed in `pes`. *Callers* all threads of the
-/// group `g`, converged, same arguments.
+/// @brief quiet() for the operations of all threads of a group to the `n` PEs listed in `pes`.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, const std::int32_t* pes, std::size_t n) {
   detail::check_pes(ctx, pes, n);

@@ -9,30 +9,38 @@
 
 namespace pgas {
 
-/// The threads of a whole grid, numbered block by block. The names are those of cooperative_groups::grid_group, whose
-/// sync() never returns if a block does not arrive. The sync() of this class ends the threads when the world has
-/// failed, another thread of this PE has given up, or the deadline of waits passes.
+/// @brief The threads of a whole grid, numbered block by block.
+///
+/// The names are those of cooperative_groups::grid_group, whose sync() never returns if a block does not arrive. The
+/// sync() of this class ends the threads when the world has failed, another thread of this PE has given up, or the
+/// deadline of waits passes.
 ///
 /// *Callers* kernels that launch() started with all blocks resident (`launch_config::resident`).
 class grid {
  public:
-  /// The grid that the block belongs to.
+  /// @brief The grid that the block belongs to.
   PGAS_FN explicit grid(const launched_block& part) : block_(part) {}
 
-  /// Linear index of the calling thread in the grid.
+  /// @brief Linear index of the calling thread in the grid.
   [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const {
     return block_.block_rank() * block_.size() + block_.thread_rank();
   }
-  /// The number of threads of the grid.
+  /// @brief The number of threads of the grid.
   [[nodiscard]] PGAS_FN std::uint32_t size() const { return block_.num_blocks() * block_.size(); }
-  /// Returns when all threads of the grid have called it.
+  /// @brief Returns when all threads of the grid have called it.
+  ///
   /// *Order* accesses of any thread before the call are visible to all threads after it. For peers, use fence() and
   /// quiet() of the grid.
   PGAS_FN void sync() const { static_cast<void>(any(false)); }
 
-  /// Votes: true on all threads if `yes` is true on any thread. Also a sync().
+  /// @brief Votes: true on all threads if `yes` is true on any thread.
+  ///
+  /// Also a sync().
   [[nodiscard]] PGAS_FN bool any(bool yes) const { return detail::grid_any(block_, yes); }
-  /// Returns the value of the thread with rank 0 on all threads. Also a sync().
+  /// @brief Returns the value of the thread with rank 0 on all threads.
+  ///
+  /// Also a sync().
+  ///
   /// *Memory* T is trivially copyable, at most 64 bytes.
   template <class T>
   [[nodiscard]] PGAS_FN T broadcast(T value) const {
@@ -43,8 +51,9 @@ class grid {
   launched_block block_;
 };
 
-/// The grid of the block that launch() passes to the kernel. this_block() knows no grid: pass the kernel's first
+/// @brief The grid of the block that launch() passes to the kernel. this_block() knows no grid: pass the kernel's first
 /// parameter unchanged (a template parameter or launched_block).
+///
 /// *Callers* any thread of the block.
 [[nodiscard]] PGAS_FN grid this_grid(const launched_block& part) { return grid(part); }
 

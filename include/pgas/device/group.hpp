@@ -58,7 +58,7 @@ using block_members =
 
 }  // namespace detail
 
-/// Whether G is a group: threads that call an operation together, all with the same arguments, converged.
+/// @brief Whether G is a group: threads that call an operation together, all with the same arguments, converged.
 template <class G>
 inline constexpr bool is_group = detail::valid<detail::group_members, G>;
 
@@ -68,7 +68,9 @@ template <class G>
 using if_group = std::enable_if_t<is_group<G>>;
 }  // namespace detail
 
-/// A group that is one block of a grid. Names as in cooperative_groups::grid_group.
+/// @brief A group that is one block of a grid.
+///
+/// Names as in cooperative_groups::grid_group.
 template <class G>
 inline constexpr bool is_block_group = (is_group<G> && detail::valid<detail::block_members, G>);
 
@@ -79,14 +81,16 @@ template <class G>
 concept block_group = is_block_group<G>;
 #endif
 
-/// The calling thread alone. Operations without a group argument behave as with this group.
+/// @brief The calling thread alone.
+///
+/// Operations without a group argument behave as with this group.
 class this_thread {
  public:
-  /// The rank of the only thread.
+  /// @brief The rank of the only thread.
   [[nodiscard]] PGAS_FN static constexpr std::uint32_t thread_rank() { return 0; }
-  /// One thread.
+  /// @brief One thread.
   [[nodiscard]] PGAS_FN static constexpr std::uint32_t size() { return 1; }
-  /// No effect: there is no other thread.
+  /// @brief No effect: there is no other thread.
   PGAS_FN static void sync() {}
 };
 
@@ -100,24 +104,28 @@ inline constexpr bool single = std::is_base_of_v<this_thread, G>;
 
 #if defined(__CUDACC__)
 
-/// All threads of the calling block, at most 1024.
+/// @brief All threads of the calling block, at most 1024.
 class block {
  public:
-  /// Linear index of the calling thread.
+  /// @brief Linear index of the calling thread.
   [[nodiscard]] PGAS_FN static std::uint32_t thread_rank() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   }
   [[nodiscard]] PGAS_FN static std::uint32_t size() { return blockDim.x * blockDim.y * blockDim.z; }
   PGAS_FN static void sync() { __syncthreads(); }
-  /// Linear index of the block in its grid.
+  /// @brief Linear index of the block in its grid.
   [[nodiscard]] PGAS_FN static std::uint32_t block_rank() {
     return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   }
   [[nodiscard]] PGAS_FN static std::uint32_t num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
 
-  /// Votes: true on all threads if `yes` is true on any thread. Also a sync().
+  /// @brief Votes: true on all threads if `yes` is true on any thread.
+  ///
+  /// Also a sync().
   [[nodiscard]] PGAS_FN static bool any(bool yes) { return __syncthreads_or(yes ? 1 : 0) != 0; }
-  /// Returns the value of the thread with rank 0 on all threads; ends them if that thread has ended. Also a sync().
+  /// @brief Returns the value of the thread with rank 0 on all threads; ends them if that thread has ended.
+  ///
+  /// Also a sync().
   template <class T>
   [[nodiscard]] PGAS_FN static T broadcast(T value) {
     __shared__ T room;
@@ -136,14 +144,18 @@ struct grid_state;
 struct grid_visit;
 }  // namespace detail
 
-/// The block that launch() passes to a kernel: it also has a barrier across its grid. this_grid() takes it.
+/// @brief The block that launch() passes to a kernel: it also has a barrier across its grid. this_grid() takes it.
 class launched_block : public block {
  public:
-  /// Constructor for launchers. @param grid shared by the blocks of one launch
+  /// @brief Constructor for launchers.
+  ///
+  /// @param grid shared by the blocks of one launch
   PGAS_FN explicit launched_block(detail::grid_state* grid) : grid_(reinterpret_cast<std::uintptr_t>(grid)) {}
-  /// Constructor for launchers. @param visit of the calling thread, if the launch takes its shared state from a table
+  /// @brief Constructor for launchers.
+  ///
+  /// @param visit of the calling thread, if the launch takes its shared state from a table
   PGAS_FN explicit launched_block(detail::grid_visit* visit) : grid_(reinterpret_cast<std::uintptr_t>(visit) + 1) {}
-  /// For the library's internal use: one of the two pointers; the other is null.
+  /// @brief For the library's internal use: one of the two pointers; the other is null.
   [[nodiscard]] PGAS_FN detail::grid_state* grid_state() const {
     return visit() == nullptr ? reinterpret_cast<detail::grid_state*>(grid_) : nullptr;
   }
@@ -155,7 +167,7 @@ class launched_block : public block {
   std::uintptr_t grid_;  ///< in one word, because groups are passed to out-of-line functions
 };
 
-/// Up to 32 threads of a block with neighbouring ranks; the last warp of a block may have fewer.
+/// @brief Up to 32 threads of a block with neighbouring ranks; the last warp of a block may have fewer.
 class warp {
  public:
   PGAS_FN warp(std::uint32_t rank_in_block, std::uint32_t block_size) : rank_(rank_in_block), block_size_(block_size) {}
@@ -166,34 +178,42 @@ class warp {
     return left < 32 ? left : 32;
   }
   PGAS_FN void sync() const { __syncwarp(); }
-  /// The number of this warp in its block. The names are those of cooperative_groups tiles.
+  /// @brief The number of this warp in its block.
+  ///
+  /// The names are those of cooperative_groups tiles.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return rank_ / 32; }
-  /// The number of warps of the block.
+  /// @brief The number of warps of the block.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const { return (block_size_ + 31) / 32; }
-  /// The lanes of this warp that exist.
+  /// @brief The lanes of this warp that exist.
   [[nodiscard]] PGAS_FN std::uint32_t mask() const { return 0xffffffffu >> (32 - size()); }
 
-  /// Votes: true on all lanes if `yes` is true on any lane. Does not order memory, as in cooperative_groups.
+  /// @brief Votes: true on all lanes if `yes` is true on any lane.
+  ///
+  /// Does not order memory, as in cooperative_groups.
   [[nodiscard]] PGAS_FN bool any(int yes) const { return __any_sync(every_lane, yes) != 0; }
-  /// Returns the value of lane `from` on all lanes. Does not order memory, as in cooperative_groups.
+  /// @brief Returns the value of lane `from` on all lanes.
+  ///
+  /// Does not order memory, as in cooperative_groups.
   [[nodiscard]] PGAS_FN std::uint32_t shfl(std::uint32_t value, int from) const {
     return __shfl_sync(every_lane, value, from);
   }
 
  private:
-  /// Lanes that do not exist count as ended, so no lane waits for them. With a mask that only the kernel knows, each
-  /// call would compare the mask with that of all lanes.
+  /// @brief Lanes that do not exist count as ended, so no lane waits for them.
+  ///
+  /// With a mask that only the kernel knows, each call would compare the mask with that of all lanes.
   static constexpr std::uint32_t every_lane = 0xffffffff;
 
   std::uint32_t rank_;
   std::uint32_t block_size_;
 };
 
-/// Several warps of a block that call operations together and use one of its hardware barriers: see the top of this
-/// file.
+/// @brief Several warps of a block that call operations together and use one of its hardware barriers: see the top of
+/// this file.
 class named_group {
  public:
-  /// A group of warps.
+  /// @brief A group of warps.
+  ///
   /// @param barrier 1 to 15, not used by other code
   /// @param size number of threads, a multiple of 32: whole warps of the block, in any combination
   /// @param rank rank of the calling thread, 0 to size - 1; the ranks of a warp are consecutive and start at a multiple
@@ -205,9 +225,14 @@ class named_group {
   [[nodiscard]] PGAS_FN std::uint32_t size() const { return size_; }
   PGAS_FN void sync() const { detail::named_barrier_sync(barrier_, counted()); }
 
-  /// Votes: true on all threads if `yes` is true on any thread. Also a sync().
+  /// @brief Votes: true on all threads if `yes` is true on any thread.
+  ///
+  /// Also a sync().
   [[nodiscard]] PGAS_FN bool any(bool yes) const { return detail::named_barrier_any(barrier_, counted(), yes); }
-  /// Returns the value of the thread with rank 0 on all threads; ends them if that thread has ended. Also a sync().
+  /// @brief Returns the value of the thread with rank 0 on all threads; ends them if that thread has ended.
+  ///
+  /// Also a sync().
+  ///
   /// *Memory* T is trivially copyable, a multiple of 4 bytes.
   template <class T>
   [[nodiscard]] PGAS_FN T broadcast(T value) const {
@@ -234,12 +259,12 @@ class named_group {
  private:
   static constexpr std::uint32_t words = 4;  ///< of shared memory, for the answer of each barrier's group
 
-  /// The same memory for all types of answers.
+  /// @brief The same memory for all types of answers.
   [[nodiscard]] PGAS_FN std::uint32_t* answer() const {
     __shared__ alignas(16) std::uint32_t answers[detail::hardware_barriers * words];
     return answers + barrier_ * words;
   }
-  /// The barrier counts each warp as 32 threads, even if the warp has fewer.
+  /// @brief The barrier counts each warp as 32 threads, even if the warp has fewer.
   [[nodiscard]] PGAS_FN std::uint32_t counted() const { return (size_ + 31) / 32 * 32; }
 
   std::uint32_t barrier_;
@@ -247,7 +272,7 @@ class named_group {
   std::uint32_t rank_;
 };
 
-/// The calling block.
+/// @brief The calling block.
 [[nodiscard]] PGAS_FN block this_block() { return {}; }
 
 namespace detail {
@@ -262,20 +287,20 @@ inline constexpr std::uint32_t place_tries = 1;
 
 #else
 
-/// A block on the CPU: real threads; the launcher passes it to the program.
+/// @brief A block on the CPU: real threads; the launcher passes it to the program.
 using block = cpu_block;
-/// On the CPU a launcher creates every block, so both types are the same.
+/// @brief On the CPU a launcher creates every block, so both types are the same.
 using launched_block = cpu_block;
 
-/// On the CPU each thread is a warp of its own, so programs must not rely on 32 lanes.
+/// @brief On the CPU each thread is a warp of its own, so programs must not rely on 32 lanes.
 class warp : public this_thread {
  public:
-  /// The warp of the thread with this rank; this_warp() creates it.
+  /// @brief The warp of the thread with this rank; this_warp() creates it.
   warp(std::uint32_t rank_in_block, std::uint32_t block_size) : rank_(rank_in_block), block_size_(block_size) {}
 
-  /// The number of this warp in its block.
+  /// @brief The number of this warp in its block.
   [[nodiscard]] std::uint32_t meta_group_rank() const { return rank_; }
-  /// The number of warps of the block.
+  /// @brief The number of warps of the block.
   [[nodiscard]] std::uint32_t meta_group_size() const { return block_size_; }
 
  private:
@@ -283,12 +308,16 @@ class warp : public this_thread {
   std::uint32_t block_size_;
 };
 
-/// Several warps of a block that call operations together and use one of its hardware barriers: see the top of this
-/// file. On the CPU the members may be any threads of a block.
+/// @brief Several warps of a block that call operations together and use one of its hardware barriers: see the top of
+/// this file.
+///
+/// On the CPU the members may be any threads of a block.
+///
 /// *Errors* std::logic_error outside a launcher's block.
 class named_group {
  public:
-  /// A group of threads.
+  /// @brief A group of threads.
+  ///
   /// @param barrier 1 to 15, not used by other code
   /// @param size number of threads; on GPUs a multiple of 32: whole warps of the block, in any combination
   /// @param rank rank of the calling thread, 0 to size - 1; the ranks of a warp are consecutive and start at a multiple
@@ -296,15 +325,19 @@ class named_group {
   named_group(std::uint32_t barrier, std::uint32_t size, std::uint32_t rank)
       : members_(detail::named_members(barrier, size, rank)) {}
 
-  /// The rank that the caller has passed.
+  /// @brief The rank that the caller has passed.
   [[nodiscard]] std::uint32_t thread_rank() const { return members_.thread_rank(); }
-  /// The number of members.
+  /// @brief The number of members.
   [[nodiscard]] std::uint32_t size() const { return members_.size(); }
-  /// Returns when all members have called it.
+  /// @brief Returns when all members have called it.
   void sync() const { members_.sync(); }
-  /// Votes: true on all members if `yes` is true on any member. Also a sync().
+  /// @brief Votes: true on all members if `yes` is true on any member.
+  ///
+  /// Also a sync().
   [[nodiscard]] bool any(bool yes) const { return members_.any(yes); }
-  /// Returns the value of the member with rank 0 on all members. Also a sync().
+  /// @brief Returns the value of the member with rank 0 on all members.
+  ///
+  /// Also a sync().
   template <class T>
   [[nodiscard]] T broadcast(T value) const {
     return members_.broadcast(value);
@@ -326,25 +359,28 @@ inline constexpr std::uint32_t place_tries = 4;  // launch numbers are not conse
 
 #endif
 
-/// The warp of block `of` that contains the caller.
+/// @brief The warp of block `of` that contains the caller.
+///
 /// *Callers* any thread of the block. It uses rank and size only.
 template <PGAS_IS(group) Block>
 [[nodiscard]] PGAS_FN warp this_warp(const Block& of) {
   return {static_cast<std::uint32_t>(of.thread_rank()), static_cast<std::uint32_t>(of.size())};
 }
 
-/// The threads of a block with the same rank / 128, as for the tensor cores of sm_90; the last warpgroup of a block may
-/// have fewer threads. It is a named_group with the barrier 15 - rank / 128.
+/// @brief The threads of a block with the same rank / 128, as for the tensor cores of sm_90; the last warpgroup of a
+/// block may have fewer threads.
+///
+/// It is a named_group with the barrier 15 - rank / 128.
 class warpgroup : public named_group {
  public:
-  /// The warpgroup of the thread with this rank; this_warpgroup() creates it.
+  /// @brief The warpgroup of the thread with this rank; this_warpgroup() creates it.
   PGAS_FN warpgroup(std::uint32_t rank_in_block, std::uint32_t block_size)
       : named_group(15 - rank_in_block / threads, size_of(rank_in_block, block_size), rank_in_block % threads),
         place_(rank_in_block / threads << 16 | (block_size + threads - 1) / threads) {}
 
-  /// The number of this warpgroup in its block.
+  /// @brief The number of this warpgroup in its block.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return place_ >> 16; }
-  /// The number of warpgroups of the block.
+  /// @brief The number of warpgroups of the block.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const { return place_ & 0xffff; }
 
  private:
@@ -358,7 +394,8 @@ class warpgroup : public named_group {
   std::uint32_t place_;  ///< in one word, because groups are passed to out-of-line functions
 };
 
-/// The warpgroup of block `of` that contains the caller.
+/// @brief The warpgroup of block `of` that contains the caller.
+///
 /// *Callers* any thread of the block. It uses rank and size only.
 template <PGAS_IS(group) Block>
 [[nodiscard]] PGAS_FN warpgroup this_warpgroup(const Block& of) {

@@ -10,16 +10,18 @@
 
 namespace pgas {
 
-/// Allows the stream's next launch to begin, if it is one that overlaps (launch_config::overlaps): it begins when each
-/// block of this launch has called this function or has ended. No block of the next launch starts before that, so all
-/// blocks of this launch are resident.
+/// @brief Allows the stream's next launch to begin, if it is one that overlaps (launch_config::overlaps): it begins
+/// when each block of this launch has called this function or has ended.
+///
+/// No block of the next launch starts before that, so all blocks of this launch are resident.
 ///
 /// *Callers* any thread of a block, one or more.
 /// *Order* none: the next launch sees the writes of this launch after its await_earlier_launches().
 PGAS_FN void trigger_next_launch() { detail::trigger_successor(); }
 
-/// Waits until the stream's earlier launches have ended, in a launch that overlaps with them. In other launches it
-/// returns at once.
+/// @brief Waits until the stream's earlier launches have ended, in a launch that overlaps with them.
+///
+/// In other launches it returns at once.
 ///
 /// *Callers* any thread. Its block stays resident during the wait, so not all blocks of a large grid should call it:
 /// the earlier launch may wait for a PE that needs resources of this GPU.

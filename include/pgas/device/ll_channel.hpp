@@ -33,7 +33,7 @@
 
 namespace pgas {
 
-/// A type that fits a message of a thread: at most 16 bytes.
+/// @brief A type that fits a message of a thread: at most 16 bytes.
 template <class T>
 inline constexpr bool is_ll_type = is_rma_type<T> && sizeof(T) <= 16;
 
@@ -42,26 +42,28 @@ template <class T>
 concept ll_type = is_ll_type<T>;
 #endif
 
-/// The number of lines of a box for values of type T and groups of up to `threads` threads: for an ll_channel or, with
-/// `members`, for an ll_team_channel of a team with that many members. A box may be larger than its group requires.
-/// Groups that use a box one after another may differ in size. The size of T, rounded up to 8 or 16 bytes, and the team
-/// must stay the same.
+/// @brief The number of lines of a box for values of type T and groups of up to `threads` threads: for an ll_channel
+/// or, with `members`, for an ll_team_channel of a team with that many members.
+///
+/// A box may be larger than its group requires. Groups that use a box one after another may differ in size. The size of
+/// T, rounded up to 8 or 16 bytes, and the team must stay the same.
 template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_HD constexpr std::size_t ll_lines(std::size_t threads, std::size_t members = 1) {
   return (threads + detail::packets_in_line - 1) / detail::packets_in_line *
          detail::ll_tile_lines(members, detail::packets_of_value<T>);
 }
 
-/// One side of a channel with another PE, as one thread of a group holds it. The other side is the thread of the same
-/// rank on that PE. Each side receives one message for each message that it sends, in either order; therefore two
-/// alternating places are sufficient (`impl/ll/ll_value.hpp`). The thread that opened a channel uses it and lets it go
-/// out of scope. A channel can't be copied or moved.
+/// @brief One side of a channel with another PE, as one thread of a group holds it.
+///
+/// The other side is the thread of the same rank on that PE. Each side receives one message for each message that it
+/// sends, in either order; therefore two alternating places are sufficient (`impl/ll/ll_value.hpp`). The thread that
+/// opened a channel uses it and lets it go out of scope. A channel can't be copied or moved.
 template <PGAS_IS(ll_type) T>
 class ll_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
 
  public:
-  /// Opens this side of a channel with PE `pe`, which may be this PE.
+  /// @brief Opens this side of a channel with PE `pe`, which may be this PE.
   ///
   /// *Callers* all threads of the group `g`, converged; one group at a time for each box. Synchronize if groups of one
   /// kernel use a box one after another.
@@ -85,18 +87,18 @@ class ll_channel {
     g.sync();  // an earlier use by this group has stored its progress
     now_ = detail::load_progress(in_);
   }
-  /// The same by the calling thread alone.
+  /// @brief The same by the calling thread alone.
   PGAS_FN ll_channel(const context& ctx, packet_line* in, packet_line* out, pe_or_peer pe)
       : ll_channel(ctx, this_thread{}, in, out, pe) {}
 
   ll_channel(const ll_channel&) = delete;
   ll_channel& operator=(const ll_channel&) = delete;
 
-  /// Stores the progress in this PE's box.
+  /// @brief Stores the progress in this PE's box.
   PGAS_FN ~ll_channel() { detail::store_progress(in_, now_); }
 
   // For the library's internal use.
-  /// from one turn to the next
+  /// @brief Distance from one turn to the next.
   static constexpr std::uint32_t turn = detail::packets_of_value<T> * detail::packets_in_line;
   detail::vec16* in_;
   detail::vec16* out_;    ///< the other PE's places, by their address on this PE
@@ -106,7 +108,7 @@ class ll_channel {
   detail::ll_progress now_;
 };
 
-/// Sends a value to the thread of this rank on the other PE.
+/// @brief Sends a value to the thread of this rank on the other PE.
 ///
 /// *Callers* the thread that opened the channel. *On return* the message is in flight.
 /// *Order* orders no other memory: the receiver may not see earlier puts and stores (use put_signal() for that).
@@ -126,12 +128,14 @@ PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type
   detail::send_ll_value(channel.there_ + turn, number, data);
 }
 
-/// Waits for the next value of the thread of this rank on the other PE.
-/// @return The value.
+/// @brief Waits for the next value of the thread of this rank on the other PE.
+///
 /// *Callers* the thread that opened the channel. *Order* only the message is ordered.
 /// *Errors* ends the thread with a record that names the other PE when the world is aborted or the deadline passes.
 /// With checks on, or from a proxied PE, also for a second receive before this thread has sent a message, because both
 /// PEs would wait for ever.
+///
+/// @return The value.
 template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_FN T receive(const context& ctx, ll_channel<T>& channel) {
   const std::uint32_t number = ++channel.now_.received;
@@ -145,21 +149,23 @@ template <PGAS_IS(ll_type) T>
   return detail::from_ll<T>(data[0]);
 }
 
-/// The number of rounds of a box, if the program itself counts them, for example in a word for each block.
+/// @brief The number of rounds of a box, if the program itself counts them, for example in a word for each block.
 struct ll_rounds {
   std::uint32_t begun;  ///< the last of these rounds may still be in progress
 };
 
-/// The members that receive a thread's values in a round.
+/// @brief The members that receive a thread's values in a round.
 enum class ll_to {
   all,    ///< including this PE
   others  ///< without this PE: its value stays in a register and is passed to the receives
 };
 
-/// A thread's side of a channel with the threads of its rank on all members of a team, including this PE. Messages are
-/// exchanged in *rounds*: in each round a thread sends one message to every member, by broadcast() or send_each(), and
-/// receives one from each. An `ll_team_channel<T, ll_to::others>` sends to all other members, by broadcast_to_others(),
-/// which saves a store and a load. Its receives take this PE's own value as an argument, because no message carries it.
+/// @brief A thread's side of a channel with the threads of its rank on all members of a team, including this PE.
+///
+/// Messages are exchanged in *rounds*: in each round a thread sends one message to every member, by broadcast() or
+/// send_each(), and receives one from each. An `ll_team_channel<T, ll_to::others>` sends to all other members, by
+/// broadcast_to_others(), which saves a store and a load. Its receives take this PE's own value as an argument, because
+/// no message carries it.
 ///
 /// A round begins when the thread has all messages of the previous round: it waits for messages that it has not
 /// requested, and drops them. Two places for each member are therefore sufficient: a message of round k overwrites that
@@ -174,7 +180,7 @@ class ll_team_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
 
  public:
-  /// Opens this PE's side.
+  /// @brief Opens this PE's side.
   ///
   /// *Callers* all threads of the group `g`, converged; one group at a time for each box. Synchronize if groups of one
   /// kernel use a box one after another.
@@ -188,8 +194,9 @@ class ll_team_channel {
     now_ = detail::load_progress(places_);
     ++now_.sent;  // a box of zeros contains no message of any round
   }
-  /// Opens this PE's side if the program knows the number of rounds that have begun. The constructor reads nothing, the
-  /// destructor stores nothing, and the group is not synchronized.
+  /// @brief Opens this PE's side if the program knows the number of rounds that have begun.
+  ///
+  /// The constructor reads nothing, the destructor stores nothing, and the group is not synchronized.
   ///
   /// *Callers* as above.
   /// *Units* `rounds.begun` is 0 for a box of zeros, and the same for all threads and members. A thread that skips
@@ -202,17 +209,17 @@ class ll_team_channel {
   template <PGAS_IS(group) G>
   PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box, ll_rounds rounds)
       : team_(team), places_(places_of(ctx, g, team, box)), now_{rounds.begun + 1, 0}, is_counted_(true) {}
-  /// The same by the calling thread alone.
+  /// @brief The same by the calling thread alone.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box)
       : ll_team_channel(ctx, this_thread{}, team, box) {}
-  /// The same by the calling thread alone, with the number of rounds that have begun.
+  /// @brief The same by the calling thread alone, with the number of rounds that have begun.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box, ll_rounds rounds)
       : ll_team_channel(ctx, this_thread{}, team, box, rounds) {}
 
   ll_team_channel(const ll_team_channel&) = delete;
   ll_team_channel& operator=(const ll_team_channel&) = delete;
 
-  /// Stores the progress in this PE's box, unless the program counts the rounds.
+  /// @brief Stores the progress in this PE's box, unless the program counts the rounds.
   PGAS_FN ~ll_team_channel() {
     if (!is_counted_) detail::store_progress(places_, {now_.sent - 1, now_.received});
   }
@@ -222,17 +229,17 @@ class ll_team_channel {
   static constexpr bool to_others = To == ll_to::others;                     ///< no message carries this PE's own value
   static constexpr std::uint32_t packets = detail::packets_of_value<T>;      ///< of a message
   static constexpr std::uint32_t apart = packets * detail::packets_in_line;  ///< from one member's place to the next
-  /// The place for messages of member `from` in this round.
+  /// @brief The place for messages of member `from` in this round.
   [[nodiscard]] PGAS_FN detail::vec16* place(std::int32_t from) const {
     const auto first = (now_.sent & 1) * static_cast<std::uint32_t>(team_.n_pes());
     return places_ + std::size_t{first + static_cast<std::uint32_t>(from)} * apart;
   }
-  /// The senders from member `first` on.
+  /// @brief The senders from member `first` on.
   [[nodiscard]] PGAS_FN detail::ll_senders senders(std::int32_t first) const {
     if (team_.members_ != nullptr) return {team_.members_ + first, 0, 0};
     return {nullptr, team_.start_ + first * team_.stride_, team_.stride_};
   }
-  /// Member `from`'s message of this round.
+  /// @brief Member `from`'s message of this round.
   [[nodiscard]] PGAS_FN detail::ll_value<packets> await(const context& ctx, std::int32_t from) const {
     if (ctx.has_proxied()) PGAS_UNLIKELY {
       const std::int32_t pe = team_.world_pe(from);
@@ -250,7 +257,9 @@ class ll_team_channel {
   bool is_counted_ = false;  ///< by the program
 
  private:
-  /// The places of the calling thread. Checks its arguments.
+  /// @brief The places of the calling thread.
+  ///
+  /// Checks its arguments.
   template <PGAS_IS(group) G>
   [[nodiscard]] PGAS_FN static detail::vec16* places_of(const context& ctx, const G& g, const team_view& team,
                                                         packet_line* box) {
@@ -265,8 +274,8 @@ class ll_team_channel {
   }
 };
 
-/// Begins a round and sends every member its own value: calls `value_for(member)` once for each member, including this
-/// PE, in any order.
+/// @brief Begins a round and sends every member its own value: calls `value_for(member)` once for each member,
+/// including this PE, in any order.
 ///
 /// *Callers* the thread that opened the channel, and the thread of its rank on every member.
 /// *On return* the values are in flight. *Order* as send().
@@ -276,7 +285,7 @@ PGAS_FN void send_each(const context& ctx, ll_team_channel<T>& channel, const F&
   detail::send_round(ctx, channel, value_for);
 }
 
-/// Begins a round and sends every member the same value.
+/// @brief Begins a round and sends every member the same value.
 ///
 /// *Callers*, *On return*, *Order*, *Errors* as send_each().
 template <PGAS_IS(ll_type) T>
@@ -285,7 +294,7 @@ PGAS_FN void broadcast(const context& ctx, ll_team_channel<T>& channel, const de
   send_each(ctx, channel, [copy](std::int32_t) { return copy; });
 }
 
-/// broadcast() on a channel that does not send this PE its own value.
+/// @brief broadcast() on a channel that does not send this PE its own value.
 template <PGAS_IS(ll_type) T>
 PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T, ll_to::others>& channel,
                                  const detail::type_identity_t<T>& value) {
@@ -293,49 +302,63 @@ PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T, ll_to::o
   detail::send_round(ctx, channel, [copy](std::int32_t) { return copy; });
 }
 
-/// Waits for the value of member `pe` of the team in this round; for this PE it is the PE's own value.
-/// @return The value.
+/// @brief Waits for the value of member `pe` of the team in this round; for this PE it is the PE's own value.
+///
 /// *Callers* the thread that opened the channel; at most once for each member in a round, in any order.
 /// *Order* as receive() of an ll_channel.
 /// *Errors* ends the thread with a record that names the member when the world is aborted or the deadline passes; with
 /// checks on also if there is no such member.
+///
+/// @return The value.
 template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_FN T receive(const context& ctx, ll_team_channel<T>& channel, std::int32_t pe) {
   return detail::receive_of_round(ctx, channel, pe);
 }
-/// The same on a channel that does not send this PE its own value. @param own this PE's value
+/// @brief The same on a channel that does not send this PE its own value.
+///
+/// @param own this PE's value
 template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_FN T receive(const context& ctx, ll_team_channel<T, ll_to::others>& channel, std::int32_t pe,
                                 const detail::type_identity_t<T>& own) {
   return pe == channel.team_.my_pe() ? own : detail::receive_of_round(ctx, channel, pe);
 }
 
-/// Waits for the values of all members in this round and calls f(member, value) for each, in the order of the members,
-/// with this PE's own value at its position. Several are polled at once.
+/// @brief Waits for the values of all members in this round and calls f(member, value) for each, in the order of the
+/// members, with this PE's own value at its position.
+///
+/// Several are polled at once.
 ///
 /// *Callers* the thread that opened the channel, once in a round. *Order*, *Errors* as receive().
 template <PGAS_IS(ll_type) T, class F>
 PGAS_FN void receive_each(const context& ctx, ll_team_channel<T>& channel, const F& f) {
   detail::receive_round(ctx, channel, nullptr, f);
 }
-/// The same on a channel that does not send this PE its own value. @param own this PE's value
+/// @brief The same on a channel that does not send this PE its own value.
+///
+/// @param own this PE's value
 template <PGAS_IS(ll_type) T, class F>
 PGAS_FN void receive_each(const context& ctx, ll_team_channel<T, ll_to::others>& channel,
                           const detail::type_identity_t<T>& own, const F& f) {
   detail::receive_round(ctx, channel, &own, f);
 }
 
-/// Waits for the values of all members in this round and combines them in the order of the members. The result has the
-/// same bits on all members if broadcast() sent the values. 16-bit floats are combined as floats and rounded once.
-/// @return The combined value.
+/// @brief Waits for the values of all members in this round and combines them in the order of the members.
+///
+/// The result has the same bits on all members if broadcast() sent the values. 16-bit floats are combined as floats and
+/// rounded once.
+///
 /// *Callers*, *Order*, *Errors* as receive_each().
+///
+/// @return The combined value.
 template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
 [[nodiscard]] PGAS_FN T receive_reduce(const context& ctx, ll_team_channel<T>& channel, const Op& op) {
   detail::ll_sum<T, Op> sum{op};
   receive_each(ctx, channel, [&](std::int32_t member, const T& value) { sum.add(member, value); });
   return sum.value();
 }
-/// The same on a channel that does not send this PE its own value. @param own this PE's value
+/// @brief The same on a channel that does not send this PE its own value.
+///
+/// @param own this PE's value
 template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
 [[nodiscard]] PGAS_FN T receive_reduce(const context& ctx, ll_team_channel<T, ll_to::others>& channel,
                                        const detail::type_identity_t<T>& own, const Op& op) {

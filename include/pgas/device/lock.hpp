@@ -14,13 +14,13 @@
 
 namespace pgas {
 
-/// The type of a lock in the symmetric heap.
+/// @brief The type of a lock in the symmetric heap.
 using lock_t = std::uint64_t;
 
-/// Waits for the lock and takes it.
+/// @brief Waits for the lock and takes it.
 ///
-/// *Callers* any thread, at most one of a warp at a time. *Memory* `lock` is symmetric. *On return* this PE holds the
-/// lock.
+/// *Callers* any thread, at most one of a warp at a time. *Memory* `lock` is symmetric.
+/// *On return* this PE holds the lock.
 /// *Order* acquires: all accesses of earlier holders before they cleared it, including puts to any PE, are visible.
 /// *Errors* ends the thread with a record (operation::lock) when the world is aborted or the deadline passes. The
 /// record names the predecessor in the queue, or this PE if another of its threads holds the lock.
@@ -29,7 +29,8 @@ PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
   detail::lock_or_end(ctx, lock, detail::lock_set(detail::device_lock_words(ctx, lock)));
 }
 
-/// set_lock() by one thread of a group, for all of them.
+/// @brief set_lock() by one thread of a group, for all of them.
+///
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
@@ -39,24 +40,28 @@ PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
   detail::exit_unless_leader(g, mine);
 }
 
-/// Takes the lock if it is free.
-/// @return Whether this PE now holds the lock.
+/// @brief Takes the lock if it is free.
+///
 /// *Callers* any thread. *Memory* `lock` is symmetric. *Order* acquires if the result is true.
+///
+/// @return Whether this PE now holds the lock.
 [[nodiscard]] PGAS_FN bool test_lock(const context& ctx, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   return detail::lock_test(detail::device_lock_words(ctx, lock)) == detail::lock_result::done;
 }
 
-/// test_lock() by one thread of a group, for all of them.
-/// @return The same result on all threads.
+/// @brief test_lock() by one thread of a group, for all of them.
+///
 /// *Callers* all threads of the group `g`, converged.
+///
+/// @return The same result on all threads.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test_lock(const context& ctx, const G& g, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());  // by all threads, because a failure ends all of them
   return detail::any(g, g.thread_rank() == 0 && test_lock(ctx, lock));
 }
 
-/// Passes the lock to the PE that has waited longest, or frees it.
+/// @brief Passes the lock to the PE that has waited longest, or frees it.
 ///
 /// *Callers* any thread of the PE that holds the lock. *Memory* `lock` is symmetric.
 /// *Order* releases: all earlier accesses of this thread, including puts to any PE, are visible to the next holder.
@@ -66,7 +71,8 @@ PGAS_FN void clear_lock(const context& ctx, lock_t* lock) {
   detail::lock_or_end(ctx, lock, detail::lock_clear(detail::device_lock_words(ctx, lock)));
 }
 
-/// clear_lock() by one thread of a group, after a sync of the group.
+/// @brief clear_lock() by one thread of a group, after a sync of the group.
+///
 /// *Callers* all threads of the group `g`, converged. *Order* releases earlier accesses of all of them.
 template <PGAS_IS(group) G>
 PGAS_FN void clear_lock(const context& ctx, const G& g, lock_t* lock) {

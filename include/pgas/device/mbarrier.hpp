@@ -11,7 +11,7 @@
 
 namespace pgas {
 
-/// Handle of an mbarrier word.
+/// @brief Handle of an mbarrier word.
 ///
 ///     __shared__ std::uint64_t word;
 ///     const pgas::mbarrier full(&word);
@@ -32,36 +32,47 @@ namespace pgas {
 /// used otherwise from init() to end().
 class mbarrier {
  public:
-  /// A handle of `word`.
+  /// @brief A handle of `word`.
   PGAS_FN explicit mbarrier(std::uint64_t* word) : word_(word) {}
 
-  /// Initializes the word. A phase is complete when `arrivals` threads have arrived and the announced bytes have
-  /// arrived; then the next phase begins.
+  /// @brief Initializes the word.
+  ///
+  /// A phase is complete when `arrivals` threads have arrived and the announced bytes have arrived; then the next phase
+  /// begins.
+  ///
   /// *Callers* one thread; the other threads synchronize with it afterwards.
   PGAS_FN void init(std::uint32_t arrivals) const { detail::mbarrier_init(detail::mbarrier_at(word_), arrivals); }
-  /// Turns the word into ordinary memory again. *Callers* one thread, when all others have finished with the word.
+  /// @brief Turns the word into ordinary memory again.
+  ///
+  /// *Callers* one thread, when all others have finished with the word.
   PGAS_FN void end() const { detail::mbarrier_end(detail::mbarrier_at(word_)); }
 
-  /// Arrives and announces `bytes` bytes of this phase, less than 1 MiB.
+  /// @brief Arrives and announces `bytes` bytes of this phase, less than 1 MiB.
+  ///
   /// *Order* earlier accesses of this thread come before later accesses of threads that wait for the phase.
   PGAS_FN void arrive_and_expect(std::uint32_t bytes) const {
     detail::mbarrier_expect(detail::mbarrier_at(word_), bytes);
   }
 
-  /// Tests whether the phase of this parity is complete. The first phase has parity 0.
-  /// @return Whether it is complete.
+  /// @brief Tests whether the phase of this parity is complete.
+  ///
+  /// The first phase has parity 0.
+  ///
   /// *Order* if it is complete, its bytes and earlier accesses of the arrived threads are visible.
+  ///
+  /// @return Whether it is complete.
   [[nodiscard]] PGAS_FN bool test(std::uint32_t parity) const {
     return detail::mbarrier_test(detail::mbarrier_at(word_), parity);
   }
-  /// Waits until the phase of this parity is complete.
+  /// @brief Waits until the phase of this parity is complete.
+  ///
   /// *Errors* ends the thread with a record (operation::bulk_copy) when the world is aborted or the deadline of waits
   /// passes.
   PGAS_FN void wait(const context& ctx, std::uint32_t parity) const {
     detail::await_mbarrier(detail::checked_heap_of(ctx), detail::mbarrier_at(word_), parity);
   }
 
-  /// The word.
+  /// @brief The word.
   [[nodiscard]] PGAS_FN std::uint64_t* word() const { return word_; }
 
  private:

@@ -32,19 +32,23 @@
 
 namespace pgas {
 
-/// The number of lines of a box for messages of up to `bytes` bytes. `bytes` is less than 2 GiB.
+/// @brief The number of lines of a box for messages of up to `bytes` bytes.
+///
+/// `bytes` is less than 2 GiB.
 [[nodiscard]] PGAS_HD constexpr std::size_t packet_lines(std::size_t bytes) {
   return 1 + 2 * detail::packet_half_lines(bytes);
 }
 
-/// One side of a channel, held by the threads of a group while they use it. The box stores the progress of the channel,
-/// so the next kernel, or another group, can open the channel again and continue.
+/// @brief One side of a channel, held by the threads of a group while they use it.
+///
+/// The box stores the progress of the channel, so the next kernel, or another group, can open the channel again and
+/// continue.
 class packet_channel {
  public:
-  /// Opens this side of a channel with PE `pe`, which may be this PE.
+  /// @brief Opens this side of a channel with PE `pe`, which may be this PE.
   ///
-  /// *Callers* all threads of the group `g`, converged; one group at a time for each box. *Units* `bytes` is the
-  /// longest message, the same on both PEs.
+  /// *Callers* all threads of the group `g`, converged; one group at a time for each box.
+  /// *Units* `bytes` is the longest message, the same on both PEs.
   /// *Memory* `in` and `out` are symmetric, of packet_lines(bytes) lines each. `in` is this PE's box for messages from
   /// PE `pe`; `out` is the box of PE `pe` for messages from this PE, by its address on this PE.
   /// *Errors* with checks on ends the group for boxes outside the heap.
@@ -60,17 +64,17 @@ class packet_channel {
     state_.received = detail::load_relaxed(&state_.header()->received);
     g.sync();  // no thread changes the count before all have read it
   }
-  /// The same by the calling thread alone.
+  /// @brief The same by the calling thread alone.
   PGAS_FN packet_channel(const context& ctx, packet_line* in, packet_line* out, std::size_t bytes, std::int32_t pe)
       : packet_channel(ctx, this_thread{}, in, out, bytes, pe) {}
 
   detail::channel_state state_;  ///< for the library's internal use
 };
 
-/// Sends `count` elements to the other PE.
+/// @brief Sends `count` elements to the other PE.
 ///
-/// *Callers* all threads of the group `g` that opened the channel, converged. *Units* `count` is elements; 0 sends an
-/// empty message. *Memory* `src` is any memory of this PE.
+/// *Callers* all threads of the group `g` that opened the channel, converged.
+/// *Units* `count` is elements; 0 sends an empty message. *Memory* `src` is any memory of this PE.
 /// *On return* this thread's part of `src` has been read; the parts of other threads may not: synchronize the group
 /// before reuse.
 /// *Order* the message follows the group's earlier accesses to `src`. It orders no other memory: the receiver may not
@@ -97,16 +101,16 @@ PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const
   if (me.rank == 0) detail::store_relaxed(&now.header()->sent, now.sent);
 }
 
-/// send() by the thread that opened the channel alone.
+/// @brief send() by the thread that opened the channel alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std::size_t count) {
   send(ctx, this_thread{}, channel, src, count);
 }
 
-/// Waits for the other PE's next message and stores its `count` elements.
+/// @brief Waits for the other PE's next message and stores its `count` elements.
 ///
-/// *Callers* all threads of the group `g` that opened the channel, converged. *Units* `count` is elements, the same
-/// number as was sent. *Memory* `dst` is any memory of this PE.
+/// *Callers* all threads of the group `g` that opened the channel, converged.
+/// *Units* `count` is elements, the same number as was sent. *Memory* `dst` is any memory of this PE.
 /// *On return* `dst` is complete, for all threads of the group.
 /// *Order* the group's earlier accesses to `dst` come before; only the message is ordered.
 /// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes, also
@@ -132,7 +136,7 @@ PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T*
   detail::exit_if_any(g, lost);
 }
 
-/// receive() by the thread that opened the channel alone.
+/// @brief receive() by the thread that opened the channel alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void receive(const context& ctx, packet_channel& channel, T* dst, std::size_t count) {
   receive(ctx, this_thread{}, channel, dst, count);

@@ -10,15 +10,16 @@
 
 namespace pgas::detail {
 
-/// A table in memory that kernels of this PE read. A context without a table reaches all PEs by load and store, at
-/// addresses that arithmetic computes. A table may also contain direct PEs only, with slots at irregular distances;
-/// then its ring never has a command.
+/// @brief A table in memory that kernels of this PE read.
+///
+/// A context without a table reaches all PEs by load and store, at addresses that arithmetic computes. A table may also
+/// contain direct PEs only, with slots at irregular distances; then its ring never has a command.
 struct routes {
-  /// In `slots`: the PE is proxied.
+  /// @brief In `slots`: the PE is proxied.
   static constexpr std::int32_t proxied = -0x7fffffff - 1;
 
-  /// For each PE of the world: the distance from this PE's slot to its slot, in units of context::log2_stride_, or
-  /// `proxied`.
+  /// @brief For each PE of the world: the distance from this PE's slot to its slot, in units of context::log2_stride_,
+  /// or `proxied`.
   const std::int32_t* slots = nullptr;
   team_view domain;  ///< the PEs that are not proxied, including this one
   ring_view ring;
@@ -29,20 +30,20 @@ struct routes {
   std::uintptr_t my_slot = 0;
 };
 
-/// Addresses of the members of a team: the data that context::world_remote() needs of a context.
+/// @brief Addresses of the members of a team: the data that context::world_remote() needs of a context.
 struct peer_map {
   const std::int32_t* members;  ///< null if they are evenly spaced
-  /// slots from this PE's slot to that of the first member; for a list, to that of the world's PE 0
+  /// @brief Slots from this PE's slot to that of the first member; for a list, to that of the world's PE 0
   std::int32_t first;
   std::int32_t stride;
   std::uint32_t log2_stride;
 
-  /// The distance from this PE's slot to a member's slot, in bytes.
+  /// @brief The distance from this PE's slot to a member's slot, in bytes.
   [[nodiscard]] PGAS_FN std::uintptr_t distance(std::int32_t member) const {
     const std::int32_t slots = first + (members == nullptr ? member * stride : members[member]);
     return static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride;
   }
-  /// A member's address of this PE's `local`.
+  /// @brief A member's address of this PE's `local`.
   template <class T>
   [[nodiscard]] PGAS_FN T* at(T* local, std::int32_t member) const {
     return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) + distance(member));

@@ -43,7 +43,7 @@ inline constexpr std::uint32_t rooted_variant = 0x100;
 
 }  // namespace detail
 
-/// Combines every member's `count` elements, with the result on every member (all-reduce).
+/// @brief Combines every member's `count` elements, with the result on every member (all-reduce).
 template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
                     Op op) {
@@ -54,13 +54,13 @@ PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* ds
   detail::all_reduce(ctx, g, team, dst, src, count, op);
 }
 
-/// reduce() by one thread of each member.
+/// @brief reduce() by one thread of each member.
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void reduce(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   reduce(ctx, this_thread{}, team, dst, src, count, op);
 }
 
-/// Combines every member's `count` elements, with the result on member `root` only.
+/// @brief Combines every member's `count` elements, with the result on member `root` only.
 ///
 /// *Memory* `dst` is the same variable on all members, but only the root's `dst` is written.
 template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
@@ -74,17 +74,17 @@ PGAS_FN void reduce_to_root(const context& ctx, const G& g, const team_view& tea
   detail::twoshot_reduce<detail::reduce_result::whole>(ctx, g, team, dst, src, count, op, root, root + 1, what);
 }
 
-/// reduce_to_root() by one thread of each member.
+/// @brief reduce_to_root() by one thread of each member.
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void reduce_to_root(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op,
                             std::int32_t root) {
   reduce_to_root(ctx, this_thread{}, team, dst, src, count, op, root);
 }
 
-/// Combines every member's n_pes() * count elements; member k receives block k of the result.
+/// @brief Combines every member's n_pes() * count elements; member k receives block k of the result.
 ///
-/// *Units* `count` is the elements that each member receives. *Memory* `dst` has room for `count` elements, and only
-/// this PE writes it. In place: `dst == src + my_pe() * count`.
+/// *Units* `count` is the elements that each member receives.
+/// *Memory* `dst` has room for `count` elements, and only this PE writes it. In place: `dst == src + my_pe() * count`.
 template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {
@@ -95,7 +95,7 @@ PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& tea
   detail::twoshot_reduce_scatter(ctx, g, team, dst, src, count, op);
 }
 
-/// reduce_scatter() by one thread of each member.
+/// @brief reduce_scatter() by one thread of each member.
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void reduce_scatter(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   reduce_scatter(ctx, this_thread{}, team, dst, src, count, op);

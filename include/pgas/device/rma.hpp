@@ -123,10 +123,10 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
 
 }  // namespace detail
 
-/// Writes one value to PE `pe`.
+/// @brief Writes one value to PE `pe`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric: this PE's address of the variable. *On return* the store is
-/// issued; quiet() completes it.
+/// *Callers* any thread. *Memory* `dst` is symmetric: this PE's address of the variable.
+/// *On return* the store is issued; quiet() completes it.
 /// *Order* none. Values of 1, 2, 4 or 8 bytes with an alignment equal to their size arrive in one piece, as with
 /// atomic_set(), so waits may read them. Other values arrive in pieces of their alignment, of at most 8 bytes.
 template <PGAS_IS(rma_type) T>
@@ -141,10 +141,12 @@ PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_
       });
 }
 
-/// Reads one value from PE `pe`.
-/// @return The value.
+/// @brief Reads one value from PE `pe`.
+///
 /// *Callers* any thread; independent calls overlap and take about a microsecond each. *Memory* `src` is symmetric.
 /// *Order* none. The read always goes to memory, never to a cached copy: a loop of g() sees progress.
+///
+/// @return The value.
 template <PGAS_IS(rma_type) T>
 [[nodiscard]] PGAS_FN T g(const context& ctx, const T* src, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::g);
@@ -157,10 +159,10 @@ template <PGAS_IS(rma_type) T>
       });
 }
 
-/// Copies `count` elements to PE `pe` and does not wait for the group.
+/// @brief Copies `count` elements to PE `pe` and does not wait for the group.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
-/// symmetric; `src` is any memory of this PE, shared memory included.
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included.
 /// *On return* this thread's part of `src` has been read; the parts of other threads may not: synchronize the group
 /// before reuse. If PE `pe` is proxied, no part may have been read before quiet().
 /// *Order* earlier stores to `src` by any thread of the group are sent. fence(), quiet() or a put_signal() adds more
@@ -171,10 +173,10 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
       ctx, g, dst, src, count, pe, [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
-/// Copies `count` elements to PE `pe`.
+/// @brief Copies `count` elements to PE `pe`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
-/// symmetric; `src` is any memory of this PE, shared memory included.
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included.
 /// *On return* `src` may be reused; the data is in flight.
 /// *Order* earlier stores to `src` by any thread of the group are sent. fence(), quiet() or a put_signal() adds more
 /// order.
@@ -184,10 +186,10 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
       ctx, g, dst, src, count, pe, [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
-/// Copies `count` elements from PE `pe` and does not wait for the group.
+/// @brief Copies `count` elements from PE `pe` and does not wait for the group.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `src` is
-/// symmetric; `dst` is any memory of this PE, shared memory included.
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included.
 /// *On return* this thread's part of `dst` is written: synchronize the group before another thread reads it. If PE `pe`
 /// is proxied, `dst` is written after quiet().
 /// *Order* earlier accesses to `dst` by any thread of the group come before. The source PE's stores are visible if a
@@ -199,10 +201,10 @@ PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
   });
 }
 
-/// Copies `count` elements from PE `pe`.
+/// @brief Copies `count` elements from PE `pe`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `src` is
-/// symmetric; `dst` is any memory of this PE, shared memory included.
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included.
 /// *On return* `dst` holds the data, for every thread of the group. *Order* as for get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
@@ -211,25 +213,25 @@ PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size
   });
 }
 
-/// put() by the calling thread alone.
+/// @brief put() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   put(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// put_nbi() by the calling thread alone.
+/// @brief put_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_nbi(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   put_nbi(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// get() by the calling thread alone.
+/// @brief get() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   get(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// get_nbi() by the calling thread alone.
+/// @brief get_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get_nbi(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   get_nbi(ctx, this_thread{}, dst, src, count, pe);

@@ -109,10 +109,10 @@ template <PGAS_IS(group) G, class Find>
 
 }  // namespace detail
 
-/// Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds `value` to it.
+/// @brief Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds `value` to it.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements, 0 allowed. *Memory*
-/// `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused.
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements, 0 allowed.
+/// *Memory* `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused.
 /// *Order* a thread that sees the signal sees the data and all earlier puts and stores of the group's threads, to `src`
 /// or elsewhere, by any route, without a sync by the caller. Of earlier proxied signals it sees only those to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -123,7 +123,9 @@ PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, st
       [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
-/// put_signal() that may return before it has read `src`: if PE `pe` is proxied, `src` must not change before quiet().
+/// @brief put_signal() that may return before it has read `src`: if PE `pe` is proxied, `src` must not change before
+/// quiet().
+///
 /// Otherwise the group waits for its own reads before it signals, so the function equals put_signal().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
@@ -133,21 +135,22 @@ PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src
       [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
-/// put_signal() by the calling thread alone.
+/// @brief put_signal() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
                         signal_op op, pe_or_peer pe) {
   put_signal(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
 }
 
-/// put_signal_nbi() by the calling thread alone.
+/// @brief put_signal_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
                             signal_op op, pe_or_peer pe) {
   put_signal_nbi(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
 }
 
-/// Sets PE `pe`'s signal word.
+/// @brief Sets PE `pe`'s signal word.
+///
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it.
 /// *Order* none: to signal that data has arrived, call fence() before it, or use put_signal().
 PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
@@ -163,7 +166,9 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or
       });
 }
 
-/// signal_set() once for a group, after a sync of the group. *Callers* all threads of the group `g`, converged.
+/// @brief signal_set() once for a group, after a sync of the group.
+///
+/// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t value, pe_or_peer pe) {
   detail::check(ctx, detail::operation::signal, sig, pe.pe());  // by all threads, because a failure ends all of them
@@ -171,9 +176,10 @@ PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t 
   if (g.thread_rank() == 0) signal_set(ctx, sig, value, pe);
 }
 
-/// Adds to PE `pe`'s signal word.
-/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* as
-/// signal_set().
+/// @brief Adds to PE `pe`'s signal word.
+///
+/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it.
+/// *Order* as signal_set().
 PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::signal);
   traced.on(ctx, pe);
@@ -187,7 +193,9 @@ PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, pe_or
       });
 }
 
-/// signal_add() once for a group, after a sync of the group. *Callers* all threads of the group `g`, converged.
+/// @brief signal_add() once for a group, after a sync of the group.
+///
+/// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t value, pe_or_peer pe) {
   detail::check(ctx, detail::operation::signal, sig, pe.pe());
@@ -195,10 +203,12 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
   if (g.thread_rank() == 0) signal_add(ctx, sig, value, pe);
 }
 
-/// Reads this PE's own signal word.
+/// @brief Reads this PE's own signal word.
+///
+/// *Callers* any thread. *Memory* `sig` is symmetric.
+/// *Order* acquires: all data sent before the value is visible to this thread.
+///
 /// @return The value.
-/// *Callers* any thread. *Memory* `sig` is symmetric. *Order* acquires: all data sent before the value is visible to
-/// this thread.
 [[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const signal_t* sig) {
   detail::check(ctx, detail::operation::signal, sig, ctx.my_pe());
   const signal_t seen = detail::load_relaxed(sig);
@@ -206,25 +216,31 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
   return seen;
 }
 
-/// signal_fetch() for a group.
-/// @return The same value on all threads.
+/// @brief signal_fetch() for a group.
+///
 /// *Callers* all threads of the group `g`, converged.
+///
+/// @return The same value on all threads.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const G& g, const signal_t* sig) {
   detail::check(ctx, detail::operation::signal, sig, ctx.my_pe());
   return detail::broadcast(g, g.thread_rank() == 0 ? signal_fetch(ctx, sig) : signal_t{0});
 }
 
-/// Waits until `*sig op value`.
-/// @return The value that satisfied the comparison.
+/// @brief Waits until `*sig op value`.
+///
 /// *Callers* any thread. *Memory* `sig` is symmetric: this PE's own word. *Order* acquires. *Errors* as wait_until().
+///
+/// @return The value that satisfied the comparison.
 PGAS_FN signal_t signal_wait_until(const context& ctx, const signal_t* sig, cmp op, signal_t value) {
   return wait_until(ctx, sig, op, value);
 }
 
-/// signal_wait_until() for a group: one thread polls for all.
-/// @return The same value on all threads.
+/// @brief signal_wait_until() for a group: one thread polls for all.
+///
 /// *Callers* all threads of the group `g`, converged.
+///
+/// @return The same value on all threads.
 template <PGAS_IS(group) G>
 PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_t* sig, cmp op, signal_t value) {
   detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());
@@ -232,11 +248,14 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
   return detail::seen_by_all(g, [&](signal_t& seen) { return detail::wait_word(ctx, sig, op, value, seen); });
 }
 
-/// Waits until this PE's own signal word counts `n` arrivals, and subtracts them.
+/// @brief Waits until this PE's own signal word counts `n` arrivals, and subtracts them.
+///
+/// *Callers* any thread; several threads may take from one word while others add to it.
+/// *Units* `n` counts additions by put_signal() with signal_op::add, signal_add() or an atomic.
+/// *Memory* `sig` is symmetric. *Order* acquires from every addition in the value found, including the remainder.
+/// *Errors* as wait_until().
+///
 /// @return The remainder.
-/// *Callers* any thread; several threads may take from one word while others add to it. *Units* `n` counts additions by
-/// put_signal() with signal_op::add, signal_add() or an atomic. *Memory* `sig` is symmetric.
-/// *Order* acquires from every addition in the value found, including the remainder. *Errors* as wait_until().
 PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
   detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());
   signal_t left = 0;
@@ -245,9 +264,11 @@ PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
   return left;
 }
 
-/// signal_take() once for a group.
-/// @return The same value on all threads.
+/// @brief signal_take() once for a group.
+///
 /// *Callers* all threads of the group `g`, converged.
+///
+/// @return The same value on all threads.
 template <PGAS_IS(group) G>
 PGAS_FN signal_t signal_take(const context& ctx, const G& g, signal_t* sig, signal_t n) {
   detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());

@@ -100,78 +100,87 @@ PGAS_FN void get_spaced_by_route(const context& ctx, const G& g, T* dst, const T
 
 }  // namespace detail
 
-/// Copies `count` elements to PE `pe`: element i goes from `src[i * src_stride]` to `dst[i * dst_stride]`. Does not
-/// wait for the group.
+/// @brief Copies `count` elements to PE `pe`: element i goes from `src[i * src_stride]` to `dst[i * dst_stride]`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed. *Memory*
-/// `dst` is symmetric; `src` is any memory of this PE, shared memory included. *On return* as put_nbi(). *Order* as
-/// put_nbi().
+/// Does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included. *On return* as put_nbi().
+/// *Order* as put_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::put_spaced_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iput_nbi() that returns as put() does. *Callers* all threads of the group `g`, converged, same arguments.
+/// @brief iput_nbi() that returns as put() does.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::put_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iput_nbi() by the calling thread alone.
+/// @brief iput_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                       std::size_t count, pe_or_peer pe) {
   iput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iput() by the calling thread alone.
+/// @brief iput() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, pe_or_peer pe) {
   iput(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// Copies `count` elements from PE `pe`: element i goes from `src[i * src_stride]` to `dst[i * dst_stride]`. Does not
-/// wait for the group.
+/// @brief Copies `count` elements from PE `pe`: element i goes from `src[i * src_stride]` to `dst[i * dst_stride]`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed. *Memory*
-/// `src` is symmetric; `dst` is any memory of this PE, shared memory included. *On return* as get_nbi(). *Order* as
-/// get_nbi().
+/// Does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included. *On return* as get_nbi().
+/// *Order* as get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::get_spaced_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iget_nbi() that returns as get() does. *Callers* all threads of the group `g`, converged, same arguments.
+/// @brief iget_nbi() that returns as get() does.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::get_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iget_nbi() by the calling thread alone.
+/// @brief iget_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                       std::size_t count, pe_or_peer pe) {
   iget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iget() by the calling thread alone.
+/// @brief iget() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, pe_or_peer pe) {
   iget(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// Copies `count` blocks of `block_size` elements to PE `pe`: block i goes from `src + i * src_stride` to
-/// `dst + i * dst_stride`. Does not wait for the group.
+/// @brief Copies `count` blocks of `block_size` elements to PE `pe`: block i goes from `src + i * src_stride` to `dst +
+/// i * dst_stride`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `block_size` is the elements of a block,
-/// `count` is blocks; 0 allowed. *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included.
-/// *On return* as put_nbi(). *Order* as put_nbi().
+/// Does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
+/// *Units* `block_size` is the elements of a block, `count` is blocks; 0 allowed.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included. *On return* as put_nbi().
+/// *Order* as put_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -179,7 +188,9 @@ PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std
                                                               count, pe);
 }
 
-/// ibput_nbi() that returns as put() does. *Callers* all threads of the group `g`, converged, same arguments.
+/// @brief ibput_nbi() that returns as put() does.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -187,26 +198,28 @@ PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::pt
                                                                count, pe);
 }
 
-/// ibput_nbi() by the calling thread alone.
+/// @brief ibput_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
-/// ibput() by the calling thread alone.
+/// @brief ibput() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibput(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
-/// Copies `count` blocks of `block_size` elements from PE `pe`: block i goes from `src + i * src_stride` to
-/// `dst + i * dst_stride`. Does not wait for the group.
+/// @brief Copies `count` blocks of `block_size` elements from PE `pe`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `block_size` is the elements of a block,
-/// `count` is blocks; 0 allowed. *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included.
-/// *On return* as get_nbi(). *Order* as get_nbi().
+/// Block i goes from `src + i * src_stride` to `dst + i * dst_stride`. Does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
+/// *Units* `block_size` is the elements of a block, `count` is blocks; 0 allowed.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included. *On return* as get_nbi().
+/// *Order* as get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -214,7 +227,9 @@ PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std
                                                               count, pe);
 }
 
-/// ibget_nbi() that returns as get() does. *Callers* all threads of the group `g`, converged, same arguments.
+/// @brief ibget_nbi() that returns as get() does.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -222,14 +237,14 @@ PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::pt
                                                                count, pe);
 }
 
-/// ibget_nbi() by the calling thread alone.
+/// @brief ibget_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
-/// ibget() by the calling thread alone.
+/// @brief ibget() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, pe_or_peer pe) {
