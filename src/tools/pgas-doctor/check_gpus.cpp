@@ -64,14 +64,14 @@ row row_of_pairs(const gpu_survey& all) {
         emulated.push_back(fmt::format("{}-{}", from, pair.to));
     }
   }
-  constexpr const char* mend =
+  constexpr const char* fix =
       "nvidia-smi topo -p2p r and -p2p a show why (IOMMU, PCIe ACS, a MIG part, another PCIe root)";
   if (!apart.empty())
     return {"GPU pairs", verdict::slow, fmt::format("no load and store between {}", fmt::join(apart, ", ")),
-            "PEs on these GPUs are proxied, staged through the host", mend};
+            "PEs on these GPUs are proxied, staged through the host", fix};
   if (!emulated.empty())
     return {"GPU pairs", verdict::slow, fmt::format("no native atomics between {}", fmt::join(emulated, ", ")),
-            "atomics and signals between these GPUs are slow, or not atomic with those of the GPU itself", mend};
+            "atomics and signals between these GPUs are slow, or not atomic with those of the GPU itself", fix};
   return {"GPU pairs", verdict::ok,
           all.gpus.size() < 2 ? "one GPU, so there are none" : "load, store and native atomics between all"};
 }

@@ -44,15 +44,15 @@ std::string first_line(const std::string& path) {
 row check_proc(const config& settings) {
   if (detail::process_start(::getpid()) != 0) return {"/proc", verdict::ok, "there, with this process in it"};
   const char* const found = "there is none, or it does not show this process";
-  const char* const mend = "mount -t proc proc /proc";
+  const char* const fix = "mount -t proc proc /proc";
   if (settings.mem_handle == handle_kind::named)
-    return {"/proc", verdict::fails, found, "PGAS_MEM_HANDLE=named shares memory through it", mend};
+    return {"/proc", verdict::fails, found, "PGAS_MEM_HANDLE=named shares memory through it", fix};
   if (settings.p2p != "all")
-    return {"/proc", verdict::fails, found, "UCX can't identify hosts without it, and connects no proxied PEs", mend};
+    return {"/proc", verdict::fails, found, "UCX can't identify hosts without it, and connects no proxied PEs", fix};
   return {"/proc", verdict::slow, found,
           "only closed sockets show that a PE has died, memory limits of the container are not seen, hosts are "
           "identified by their names",
-          mend};
+          fix};
 }
 
 row check_memory_files(const config& settings) {
@@ -64,18 +64,18 @@ row check_memory_files(const config& settings) {
   const detail::unique_fd file(::memfd_create("pgas-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) {
     result.found = fmt::format("memfd_create: {}", std::strerror(errno));
-    if (errno == EMFILE || errno == ENFILE) result.mend = "ulimit -n 1024";
+    if (errno == EMFILE || errno == ENFILE) result.fix = "ulimit -n 1024";
     return result;
   }
   if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
     result.found = fmt::format("ftruncate of a memory file: {}", std::strerror(errno));
-    if (errno == EFBIG) result.mend = "ulimit -f unlimited";
+    if (errno == EFBIG) result.fix = "ulimit -f unlimited";
     return result;
   }
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (at == MAP_FAILED) {
     result.found = fmt::format("mmap of a memory file: {}", std::strerror(errno));
-    result.mend = "ulimit -v unlimited";
+    result.fix = "ulimit -v unlimited";
     return result;
   }
   std::memset(at, 1, bytes);
@@ -116,7 +116,7 @@ row check_descriptor_passing(const config& settings) {
   } catch (const error& why) {
     result.found = fmt::format("{}: {}", where, why.what());
     if (result.found.find("ulimit -n") != std::string::npos || result.found.find("open files") != std::string::npos)
-      result.mend = "ulimit -n 1024";
+      result.fix = "ulimit -n 1024";
     return result;
   }
   return {"sockets", verdict::ok, where + " pass descriptors"};

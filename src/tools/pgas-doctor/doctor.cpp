@@ -113,7 +113,7 @@ void believe_the_world(std::vector<row>& rows) {
   }
 }
 
-/// A world that fails for a reason that has a row of its own: that row has the mend, not the error's code.
+/// A world that fails for a reason that has a row of its own: that row has the fix, not the error's code.
 void refer_to_causes(std::vector<row>& rows) {
   std::vector<std::string> causes;
   for (const row& each : rows)
@@ -123,8 +123,8 @@ void refer_to_causes(std::vector<row>& rows) {
   if (causes.empty()) return;
   for (row& each : rows)
     if (each.is == verdict::fails && (each.name == "joining" || each.name == "access"))
-      each.mend = fmt::format("what the row{} {} say{}", causes.size() == 1 ? "" : "s", fmt::join(causes, ", "),
-                              causes.size() == 1 ? "s" : "");
+      each.fix = fmt::format("what the row{} {} say{}", causes.size() == 1 ? "" : "s", fmt::join(causes, ", "),
+                             causes.size() == 1 ? "s" : "");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 /// @file
 /// pgas-doctor: says whether pgas programs will run where and as it was started, and how fast, row by row: what it
-/// found, what that means, and what mends it. Every PE runs it; PE 0 prints.
+/// found, what that means, and its fix. Every PE runs it; PE 0 prints.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -199,10 +199,10 @@ row judge_proxied(const pair_class& some, const job& all, const config& settings
   row result{"proxied PEs", verdict::ok,
              fmt::format("{} by {}{}{}", some.text(), first.route, first.lanes.empty() ? "" : " (" + first.lanes + ")",
                          some.speeds())};
-  const auto slow = [&](std::string means, std::string mend) {
+  const auto slow = [&](std::string means, std::string fix) {
     result.is = verdict::slow;
     result.means = std::move(means);
-    result.mend = std::move(mend);
+    result.fix = std::move(fix);
     return result;
   };
   if (one_host && settings.p2p != "all")

@@ -14,7 +14,7 @@
 
 namespace pgas::doctor {
 
-/// The rows of a world that could not be joined: what failed, in the words of the library, and the mend of its code.
+/// The rows of a world that could not be joined: what failed, in the words of the library, and the fix of its code.
 [[nodiscard]] row row_of_failure(const error& why);
 
 /// Collective: joins, tries everything between all PEs, leaves. The rows of the whole world on PE 0, none elsewhere;
