@@ -27,7 +27,7 @@ class Array(NamedTuple):
     """Whether its library lets nobody write it."""
 
 
-# How Python numbers become words, and words numbers.
+# Struct formats that convert Python numbers to words, and words to numbers.
 _formats = {
     "int8": "<b", "uint8": "<B", "int16": "<h", "uint16": "<H", "int32": "<i", "uint32": "<I", "int64": "<q",
     "uint64": "<Q", "float16": "<e", "float32": "<f", "float64": "<d", "bool": "<?",
@@ -124,7 +124,8 @@ def _contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
-# These run for each argument of each call: what does not change is looked up, and tuples are made without Array's own function.
+# These run for each argument of each call, so constant values are looked up, and tuples are created without the
+# overhead of Array's constructor.
 _new = tuple.__new__
 _numpy_types: dict[Any, tuple[str, int]] = {}
 _torch_types: dict[Any, tuple[str, int]] = {}
@@ -139,7 +140,7 @@ def _native(dtype: Any) -> Any:
 
 
 def _type_of_numpy(dtype: Any) -> tuple[str, int]:
-    # Structures of one size have one name.
+    # Structures of the same size have the same name.
     name = str(_native(dtype).name) if dtype.names is None else str(dtype)
     found = _numpy_types[dtype] = (name, int(dtype.itemsize))
     return found
@@ -351,7 +352,7 @@ def _as_jax(memory: Memory) -> Any:
     made = jax.dlpack.from_dlpack(memory)
     if made.unsafe_buffer_pointer() == memory.ptr and made.dtype.name == memory.dtype:
         return made
-    # JAX has copied it instead, and the copy is on no heap.
+    # JAX has copied it instead, and the copy is outside the heap.
     if made.dtype.name != memory.dtype:
         raise TypeError(f"JAX converts {memory.dtype} to {made.dtype.name}: choose another type, or call "
                         "jax.config.update('jax_enable_x64', True) first")

@@ -145,7 +145,7 @@ class Collectives:
         """Member k gets the elements of members 0 to k - 1 combined, member 0 the neutral element."""
         self._collective("exclusive_scan", x if out is None else out, x, stream, op=op)
 
-    # torch's longer names, and OpenSHMEM's.
+    # torch's longer names and OpenSHMEM's names.
     all_gather_into_tensor = all_gather
     reduce_scatter_tensor = reduce_scatter
     all_to_all_single = all_to_all

@@ -22,7 +22,7 @@ NUMBERS = WORDS + ("float32", "float64")
 GROUPS = {"": "", "_warp": "pgas::this_warp(pgas::block()), ", "_block": "pgas::block(), "}
 THREAD = ("",)
 
-# Kinds of parameters: address of elements, address of a signal, element by value, and the rest by their types in C++.
+# Kinds of parameters: address of elements, address of a signal, element by value; all others by their C++ types.
 PARAMETERS = {
     "dst": ("array", "T*"), "src": ("array", "const T*"), "word": ("array", "T*"), "sig": ("signal", "pgas::signal_t*"),
     "value": ("element", "T"), "condition": ("element", "T"), "signal": ("uint64", "pgas::signal_t"), "count": ("uint64", "std::size_t"),
@@ -33,7 +33,7 @@ PARAMETERS = {
 @dataclasses.dataclass(frozen=True)
 class Operation:
     name: str
-    family: str  # what is compiled together
+    family: str  # operations of a family are compiled together
     expression: str
     parameters: tuple[str, ...]
     result: str = "void"  # a type, "T" or "void"

@@ -95,7 +95,7 @@ def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, r
     settings = {name: _setting(name, value) for name, value in given.items() if value is not None}
     if heap is None and "PGAS_HEAP" not in os.environ and like is not None and library_of(like, True) == "numpy":
         settings["heap"] = "host"  # NumPy has no arrays on GPUs
-    # Arguments that differ would be wrong values, or a wait without an end. The library's own checks compare on GPUs, too.
+    # Arguments that differ would give wrong values or an endless wait. The library's own checks compare on GPUs too.
     compares = checks is None and "PGAS_CHECKS" not in os.environ
     if sum(way is not None for way in (group, comm, unique_id)) > 1:
         raise ValueError("join: give one of group, comm and unique_id")

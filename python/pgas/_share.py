@@ -49,11 +49,11 @@ class OpenedArray(NamedTuple):
     """Whether the process that shares it still runs."""
 
 
-# What this process shares, by the start of the memory: while memory of shared_empty() lives, or an array that was shared.
+# Memory that this process shares, by its start: kept while memory of shared_empty(), or a shared array, is alive.
 _shared: weakref.WeakValueDictionary[int, _core.SharedMemory] = weakref.WeakValueDictionary()
-# The arrays that others have made, with what shares them: dropped with the array.
+# Shared arrays of other libraries, with the objects that share them; dropped with the array.
 _keeping: dict[tuple[int, int], _core.SharedMemory] = {}
-# What it has opened, by the start of the memory.
+# Memory that this process has opened, by its start.
 _opened: weakref.WeakValueDictionary[int, _core.OpenedMemory] = weakref.WeakValueDictionary()
 # Carries the tickets of arrays without elements.
 _nothing: list[_core.SharedMemory] = []
@@ -70,7 +70,7 @@ def shared_empty(shape: int | Sequence[int], dtype: Any = "float32", *, like: An
     if size == 0:
         raise ValueError(f"shared_empty: the shape {extents} has no elements")
     shared = _core.SharedMemory.make(device, size, read_only)
-    memory = shared.memory.view(extents, name)  # which keeps what shares it
+    memory = shared.memory.view(extents, name)  # the array keeps the sharing object alive
     _shared[memory.ptr] = shared
     return make(memory, library_of(like, device is not None))
 
@@ -103,7 +103,7 @@ def _shared_of(about: Array, whole_block: bool) -> tuple[_core.SharedMemory, int
             _keep(about.source, shared)
             return shared, begin - start
     if about.library == "torch":
-        # The memory of all arrays that share one storage.
+        # The memory of all arrays with a common storage.
         storage = about.source.untyped_storage()
         begin, size = _with_signal_pad(storage.data_ptr(), storage.nbytes(), whole_block)
     shared = _core.SharedMemory.of(begin, size, gpu_of(about), False, whole_block)
@@ -205,7 +205,7 @@ def open(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 
     opens as one array of bytes."""
     first = _core.OpenedMemory.open(ticket, timeout, device)
     if not first.description:
-        # Of C or C++, which has no shapes.
+        # Memory of a C or C++ exporter, which has no shapes.
         memory = first.memory()
         _opened[memory.ptr] = first
         return _writable_or_not(memory, library_of(like, memory.device is not None))

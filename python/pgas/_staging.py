@@ -51,10 +51,10 @@ class Staging:
                                        f"It has none yet for {x.numel()} elements of {x.dtype}, and it can't allocate during the "
                                        "capture of a CUDA graph. Call the function once before the capture with a tensor of "
                                        "this size, or pass tensors of symmetric memory after a rendezvous of the group", -1)
-            # A larger one is at least twice as large, so that all that graphs keep is less than the present one. On all members alike,
-            # whether they capture or not.
+            # A larger tensor is at least twice as large, so all tensors that graphs keep are together smaller than the
+            # present one. The rule is the same on all members, with and without a capture.
             found = self._tensors[key] = self._make(x.numel() if found is None else max(x.numel(), 2 * found.numel()), x)
         if capturing:
-            # A graph uses this memory at each launch, and nothing tells when it is gone.
+            # A graph uses this memory at each launch, and no event tells when the graph is destroyed.
             self._in_graphs[found.data_ptr()] = found
         return found[:x.numel()].view(x.shape)

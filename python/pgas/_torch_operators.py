@@ -87,7 +87,7 @@ def meet(order: Tensor, name: str, group: int, current: bool) -> None:
 # ---- collectives ----------------------------------------------------------------------------------------------------
 
 _lent: dict[int, Staging] = {}
-_lending = threading.Lock()  # graphs of several threads run at once
+_lending = threading.Lock()  # graphs of several threads may run at the same time
 
 
 def release(number: int) -> None:
@@ -123,8 +123,8 @@ def _run(name: str, group: int, out: Tensor, x: Optional[Tensor], op: str, root:
     if on_heap(out) and on_heap(given):
         enqueue(out, given)
         return
-    # A compiler may pass a copy. All PEs have the same graph, so all of them lend memory. torch copies on its current stream,
-    # whatever library the world's arrays are of; a collective that blocks does not wait for work on streams.
+    # A compiler may pass a copy. All PEs have the same graph, so all of them lend memory. torch copies on its current
+    # stream, independent of the library of the world's arrays; a blocking collective does not wait for work on streams.
     staging = _staging_of(of)
     copies = None if world.device is None else _current_of("torch", world.device)
 

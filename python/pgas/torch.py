@@ -37,7 +37,7 @@ _symm_mem: Any = torch._C._distributed_c10d._SymmetricMemory
 _extension: Any = None
 _world: World | None = None
 _groups: dict[str, _Group] = {}
-_lives: dict[str, int] = {}  # how many groups have had a name
+_lives: dict[str, int] = {}  # number of groups so far with each name
 _lock = threading.RLock()
 _pool: Any = None
 _GROUP_TIMEOUT = 60.0
@@ -91,7 +91,7 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
         if _extension is None:
             _extension = _load_torch_backend.load()
         _extension.enable(world._core.native, _meet, Error)
-        _symm_mem.set_backend("PGAS")  # torch refuses it once another backend has memory
+        _symm_mem.set_backend("PGAS")  # torch refuses this after another backend has allocated memory
         _world = world
         _refuse_operators_of_nvshmem()
         return world
@@ -115,7 +115,7 @@ def _refuse_operators_of_nvshmem() -> None:
                          "backend is PGAS: docs/torch.md, \"From the backend NVSHMEM\", names the replacement")
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the kernel of torch is replaced on purpose
+            warnings.simplefilter("ignore")  # torch's kernel is replaced on purpose
             for key in ("CUDA", "CPU"):
                 _overrides.impl(operator, refuse, key, allow_override=True)
 
@@ -182,11 +182,11 @@ def _meet(name: str) -> None:
         if _extension.knows(name) and name in _groups:
             return
         for gone in [each for each in _groups if not _extension.knows(each)]:
-            del _groups[gone]  # destroyed; a new one may have its name
+            del _groups[gone]  # destroyed; a new group may have its name
         taken_here = _extension.retire_groups()
         process_group = dist.distributed_c10d._resolve_process_group(name)
         rank, n = process_group.rank(), process_group.size()
-        # The store may be that of an earlier group with this name: of other ranks, or of the same ones.
+        # The store may belong to an earlier group with this name, with different or with the same ranks.
         ranks = hashlib.sha256(repr(dist.get_process_group_ranks(process_group)).encode()).hexdigest()[:16]
         store = dist.PrefixStore(f"pgas/{name}/{ranks}", dist.distributed_c10d._get_process_group_store(process_group))
         store = dist.PrefixStore(f"{(store.add('came', 1) - 1) // n}", store)
@@ -198,7 +198,7 @@ def _meet(name: str) -> None:
         if not free:
             _refuse(304, f"pgas.torch: ranks of group '{name}' are in {_extension.groups_of_a_block} other groups, the maximum")
         members = [each["pe"] for each in all_ranks]
-        life = _lives[name] = max(each["life"] for each in all_ranks)  # of each rank more than it had
+        life = _lives[name] = max(each["life"] for each in all_ranks)  # greater than the number of each rank
         key = int.from_bytes(hashlib.sha256(f"{life}/{name}".encode()).digest()[:7], "big")
         team = joined.team.create_group(members, key, staged=True)
         on_this_host = _pes_of_this_host(joined)
@@ -210,11 +210,11 @@ def _meet(name: str) -> None:
                 pages.append(_core.OpenedMemory.open(other["ticket"], 60.0, None))
             else:
                 pages.append(None)
-        _groups[name] = _Group(name, team)  # before others can know it
+        _groups[name] = _Group(name, team)  # before other ranks can use it
         _extension.add_group(name, team._group.native, free[0], [each["rank"] for each in all_ranks],
                              [0 if each is None else _address(each) for each in pages], (team, pages))
         team.sync(stream=None)
-        page.revoke()  # all have it open
+        page.revoke()  # all ranks have it open
 
 
 def _pes_of_this_host(joined: World) -> set[int]:
@@ -243,7 +243,7 @@ def mem_pool(group: Any = None) -> Any:
         allocator = torch.cuda.memory.CUDAPluggableAllocator(_extension.__file__, "pgas_torch_pool_allocate", "pgas_torch_pool_free")
         try:
             _pool = (torch.cuda.MemPool(allocator.allocator(), use_on_oom=False, no_split=True), allocator)
-        except TypeError:  # of a torch before 2.10, which has no such words
+        except TypeError:  # torch before 2.10 has no such arguments
             _pool = (torch.cuda.MemPool(allocator.allocator()), allocator)
     return _pool[0]
 
@@ -321,7 +321,7 @@ def _all_to_all(out: torch.Tensor, x: torch.Tensor, group: str) -> None:
     _run("all_to_all", out, x, group, in_blocks=n, out_blocks=n)
 
 
-# These change what they are given and return nothing, which is all that a compiler has to know of them.
+# These modify their arguments and return nothing, which is all that a compiler needs to know.
 for _each in (_all_reduce, _broadcast, _all_gather, _reduce_scatter, _all_to_all):
     _each.register_fake(lambda *_: None)
 

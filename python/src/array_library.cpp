@@ -20,8 +20,8 @@ const array_library* array_library::of(nb::handle array) {
     for (const known& one : all)
       if (one.type.is(type)) return one.library;
   }
-  // Without the lock: this runs Python, which may let another thread go on. A type that two threads find is there
-  // twice.
+  // Without the lock: this runs Python code, which may let another thread run. If two threads find the same type, it
+  // has two entries.
   const array_library* found = find_dlpack_library(type);
   if (found == nullptr) found = find_cupy(type);
   const std::lock_guard guard(lock);

@@ -1,5 +1,5 @@
-// Memory of the heap whose references Python drops in any order. What a PE has dropped is only marked. The next
-// collective call finds out what all PEs have dropped, and frees that in the order of its numbers.
+// Memory of the heap whose references Python drops in any order. A dropped allocation is only marked. The next
+// collective call determines which allocations all PEs have dropped, and frees those in the order of their numbers.
 #include "joined_world.hpp"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ constexpr std::size_t text_bytes = 512;
 constexpr std::size_t hash_words = 2;
 constexpr std::size_t word_bits = 64;
 
-/// FNV-1a: equal texts have equal numbers.
+/// FNV-1a: equal texts have equal hashes.
 std::uint64_t hash_of(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
 }
 
-/// The part of a description in which all PEs have to agree ends before the place of the call.
+/// The part of a description that must be equal on all PEs; it ends before the location of the call.
 std::string agreed_part(const std::string& call) { return call.substr(0, call.find(" at ")); }
 
 }  // namespace
@@ -90,16 +90,16 @@ void joined_world::release_held() noexcept {
   }
   if (unused.empty()) return;
   {
-    // While the world is left a stream that still works is waited for, perhaps for what a thread of Python is to do.
+    // Leaving the world waits for a stream that still works, possibly for an action of a Python thread.
     const gil_released free;
     for (dropped_stream& each : unused) each.on.reset();
   }
-  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more, outside of the lock
+  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more, outside the lock
 }
 
 void joined_world::keep(team&& dropped) {
   const std::lock_guard lock(table_);
-  if (everyone_) dropped_teams_.push_back(std::move(dropped));  // else leave() has taken them
+  if (everyone_) dropped_teams_.push_back(std::move(dropped));  // otherwise leave() has already taken them
 }
 
 std::pair<std::size_t, std::size_t> joined_world::allocations() {
@@ -108,7 +108,7 @@ std::pair<std::size_t, std::size_t> joined_world::allocations() {
   return {live_.size(), static_cast<std::size_t>(dropped)};
 }
 
-// The same on all PEs, as they have the same number of entries.
+// The same on all PEs, because they have the same number of entries.
 void joined_world::reserve_words(std::size_t count) {
   if (2 * count <= room_) return;
   std::size_t room = std::max<std::size_t>(room_, 128);
@@ -135,8 +135,8 @@ std::vector<std::uint64_t> joined_world::agree(const std::string& call) {
       any |= of.dropped;
     }
   }
-  sync(everyone_);  // over the control plane, which notices a PE that leaves instead
-  // Work that uses dropped memory was enqueued before it was dropped: it has to end before others get that memory.
+  sync(everyone_);  // over the control plane, which detects a PE that leaves instead
+  // Work that uses dropped memory was enqueued before the drop: it must end before other allocations get that memory.
   if (any) {
     quiet(*world_);
     if (gpu_ >= 0) synchronize_gpu(gpu_);
@@ -147,7 +147,7 @@ std::vector<std::uint64_t> joined_world::agree(const std::string& call) {
   reduce(everyone_, result, words_, mine.size(), op::bit_and{});
   std::vector<std::uint64_t> all(mine.size());
   pgas::get(*world_, all.data(), result, all.size(), my_pe_);
-  // A bit of the hash, or of its complement, is lost where any two differ.
+  // If any two PEs differ, a bit of the hash or of its complement is lost.
   if (all[0] != mine[0] || all[1] != mine[1] || (all[0] ^ all[1]) != ~std::uint64_t{0}) report_difference(call);
 
   std::vector<std::uint64_t> agreed;
@@ -200,7 +200,7 @@ memory joined_world::allocate(std::size_t bytes, std::size_t alignment, bool zer
   const std::lock_guard lock(collective_);
   static_cast<void>(get());
   free_all(agree(call));
-  // An empty array has an address, too: arrays are found by it.
+  // An empty array also has an address, because arrays are found by their address.
   void* const data =
       world_->allocate_bytes(std::max<std::size_t>(bytes, 1), 1, alignment, zero ? initialize::zero : initialize::no);
   const std::lock_guard entries(table_);
@@ -235,7 +235,7 @@ std::optional<memory> joined_world::peer(std::uintptr_t from, std::size_t bytes,
 
 void joined_world::leave() {
   refuses_ = true;
-  const std::lock_guard alone(in_use_);  // abort() ends the calls that it waits for
+  const std::lock_guard alone(in_use_);  // abort() ends the calls that this waits for
   left_ = true;
   std::vector<team> teams;
   std::vector<std::optional<stream>> streams;
@@ -246,7 +246,7 @@ void joined_world::leave() {
     teams.push_back(std::move(everyone_));
     for (dropped_stream& each : dropped_streams_) streams.push_back(std::exchange(each.on, std::nullopt));
   }
-  // Once the world was left, teams are destroyed without another PE.
+  // After leaving the world, teams are destroyed without other PEs.
   world_->leave();
 }
 

@@ -64,7 +64,7 @@ nb::list list_of(const std::vector<opener>& openers) {
   return made;
 }
 
-/// Memory that this process shares, which arrays of it keep alive.
+/// Memory that this process shares; its arrays keep it alive.
 struct exported {
   shared_memory of;
   int gpu = -1;
@@ -146,7 +146,7 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-/// Waits in steps, between which signals are looked at.
+/// Waits in steps, and checks for signals in between.
 void wait_host(const timeline& of, nb::handle wanted, std::optional<double> timeout) {
   using clock = std::chrono::steady_clock;
   const std::uint64_t value = word_of(wanted, "wait: value");

@@ -1,4 +1,4 @@
-// The one thing that the package asks of the driver itself: to wait for all work of a GPU, whoever has enqueued it.
+// The only call of the package to the driver itself: waits for all work of a GPU, of all streams.
 #include <dlfcn.h>
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace pgas::python {
 namespace {
 
-/// The driver's functions, by the names that it exports. It is loaded already: there is a GPU heap.
+/// The driver's functions, by their exported names. The driver is already loaded, because there is a GPU heap.
 class driver {
  public:
   driver() {

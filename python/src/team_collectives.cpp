@@ -21,10 +21,10 @@ using detail::collective_request;
 using detail::number_type;
 using detail::reduction;
 
-/// A team of a world, as Python holds it. Dropping it is local; destroy() is collective.
+/// A team of a world, for Python. Dropping it is local; destroy() is collective.
 class python_team {
  public:
-  /// One that the world has by itself.
+  /// A predefined team of the world.
   python_team(std::shared_ptr<joined_world> of, const team& built_in) : of_(std::move(of)), built_in_(&built_in) {}
   python_team(std::shared_ptr<joined_world> of, team&& made) : of_(std::move(of)), made_(std::move(made)) {}
   python_team(python_team&&) = default;
@@ -91,7 +91,7 @@ reduction reduction_of(std::string_view name) {
   refuse("there is no reduction '" + std::string(name) + "': choose sum, prod, min, max, band, bor or bxor");
 }
 
-/// The number that the library has for elements of a type: signs count for min and max only.
+/// The library's number for elements of a type: signs matter for min and max only.
 number_type number_of(element_type type, reduction op, std::string_view name) {
   const bool ordered = op == reduction::min || op == reduction::max;
   const bool bitwise = op == reduction::bit_and || op == reduction::bit_or || op == reduction::bit_xor;
@@ -107,7 +107,7 @@ number_type number_of(element_type type, reduction op, std::string_view name) {
   return type.bits == 16 ? number_type::f16 : type.bits == 32 ? number_type::f32 : number_type::f64;
 }
 
-/// What does not depend on addresses and counts.
+/// The part of a request that does not depend on addresses and counts.
 collective_request request_for(const named_kind& kind, element_type elements, const char* op, int root) {
   collective_request request;
   request.what = kind.what;
@@ -149,9 +149,9 @@ void collective(const python_team& of, const char* name, const std::string& type
   run(of, stream_argument(of.of(), on), request);
 }
 
-/// collective() in the current stream, for arrays that array_pair takes. Whether it was one; nothing was done
-/// otherwise.
-/// @param in_blocks how many blocks of elements the input has @param out_blocks the same of the output; 0: any number
+/// collective() in the current stream, for arrays that array_pair accepts. Returns whether it did so; otherwise nothing
+/// was done.
+/// @param in_blocks number of blocks of elements in the input @param out_blocks the same for the output; 0: any number
 bool collective_arrays(const python_team& of, const char* name, const char* op, nb::handle out, nb::handle in,
                        std::size_t in_blocks, std::size_t out_blocks, int root) {
   const auto both = array_pair::of(out, in);

@@ -17,7 +17,7 @@ using namespace nb::literals;
 namespace pgas::python {
 namespace {
 
-/// Joins in the second thread. After Ctrl-C the call returns, and the world that may still come about is aborted.
+/// Joins in the second thread. After Ctrl-C the call returns, and a world that is joined later is aborted.
 std::shared_ptr<joined_world> join_elsewhere(std::function<world()> join, bool compares) {
   struct result {
     std::mutex mutex;
@@ -141,7 +141,7 @@ void bind_stream(nb::module_& m) {
            [](const python_stream& s) { return nb::make_tuple(0, reinterpret_cast<std::uintptr_t>(s.on->native())); });
 }
 
-/// An order of work that is enqueued on several streams.
+/// Orders work that is enqueued on several streams.
 class python_work_order {
  public:
   explicit python_work_order(std::shared_ptr<joined_world> world) : of_(std::move(world)), order_(of_->get()) {}

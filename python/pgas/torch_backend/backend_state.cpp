@@ -7,10 +7,10 @@
 namespace pgas::torch_backend {
 namespace {
 
-/// Never destroyed: tensors may be freed when the process ends.
+/// Never destroyed, because tensors may be freed at process exit.
 backend* current = nullptr;
 
-/// torch's group of a name; undefined where there is none.
+/// torch's group with this name; undefined if there is none.
 c10::intrusive_ptr<c10d::ProcessGroup> registered(const std::string& name) {
   try {
     return c10d::resolve_process_group(name);
@@ -125,8 +125,8 @@ std::vector<std::size_t> backend::retire_groups() {
       each = groups_.erase(each);
     }
   }
-  // What is forgotten is destroyed without the lock: the owner of a group takes the GIL, which a thread may have that
-  // waits for the lock.
+  // Forgotten objects are destroyed without the lock: the owner of a group takes the GIL, and a thread with the GIL may
+  // wait for the lock.
   std::vector<std::shared_ptr<group_view>> views;
   std::vector<std::shared_ptr<group>> gone;
   const std::vector<std::shared_ptr<block>> blocks = blocks_.all();
