@@ -7,7 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "host/team/world_state.hpp"
+#include "host/control/control_plane.hpp"
+#include "host/heap/heap.hpp"
+#include "host/log/logger.hpp"
+#include "host/proxy/proxy_thread.hpp"
+#include "host/team/call_list.hpp"
+#include "host/team/operation_counter.hpp"
 
 namespace pgas::detail {
 
@@ -54,10 +59,10 @@ long ms_of(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-stats_report::stats_report(world_state& of) : world_(&of) {
-  last_.heap = of.heap().usage();
-  last_.heap_reserved = of.heap().slot_bytes();
-  last_.pe = of.control_plane().my_pe();
+stats_report::stats_report(const stats_sources& from) : from_(from) {
+  last_.heap = from.heap.usage();
+  last_.heap_reserved = from.heap.slot_bytes();
+  last_.pe = from.control_plane.my_pe();
 }
 
 world_stats stats_report::collect() {
@@ -66,45 +71,45 @@ world_stats stats_report::collect() {
 }
 
 world_stats stats_report::collect_locked() {
-  if (world_ == nullptr) return last_;
-  world_state& of = *world_;
+  if (!from_) return last_;
+  const stats_sources& from = *from_;
   using caller = operation_counter::caller;
-  const control_statistics control = of.control_plane().statistics();
-  const proxy_thread* const proxy = of.proxy();
-  last_.peers.resize(of.pes().size());
-  for (int pe = 0; pe < of.control_plane().n_pes(); ++pe) {
+  const control_statistics control = from.control_plane.statistics();
+  const proxy_thread* const proxy = from.proxy;
+  last_.peers.resize(from.pes.size());
+  for (int pe = 0; pe < from.control_plane.n_pes(); ++pe) {
     const auto index = static_cast<std::size_t>(pe);
     peer_stats& one = last_.peers[index];
-    one.direct = of.domains().direct(pe);
-    one.host = of.operations().of(pe, caller::host);
-    one.streams = of.operations().of(pe, caller::stream);
+    one.direct = from.heap.domains().direct(pe);
+    one.host = from.operations.of(pe, caller::host);
+    one.streams = from.operations.of(pe, caller::stream);
     if (proxy != nullptr) one.proxy = counts_of(proxy->commands_to(pe));
     one.silence = control.silence[index].value_or(std::chrono::milliseconds(-1));
   }
   if (proxy != nullptr) last_.proxy = stats_of(proxy->statistics());
-  last_.calls = stats_of(of.calls());
+  last_.calls = stats_of(from.calls);
   // An allocation can hold this lock while it waits for other PEs, so only try_lock.
-  if (const std::unique_lock heap(of.collective_mutex(), std::try_to_lock); heap) last_.heap = of.heap().usage();
+  if (const std::unique_lock heap(from.collective, std::try_to_lock); heap) last_.heap = from.heap.usage();
   last_.heartbeats_sent = control.heartbeats_sent;
   last_.heartbeats_received = control.heartbeats_received;
-  of.calls().look();
-  last_.idle = of.calls().idle_with_short_calls();
-  last_.errors = of.log().count(log_level::error);
-  last_.warnings = of.log().count(log_level::warn);
-  last_.failed = of.control_plane().failed();
+  from.calls.look();
+  last_.idle = from.calls.idle_with_short_calls();
+  last_.errors = from.log.count(log_level::error);
+  last_.warnings = from.log.count(log_level::warn);
+  last_.failed = from.control_plane.failed();
   return last_;
 }
 
 std::string stats_report::text() {
   const std::lock_guard lock(mutex_);
-  if (world_ == nullptr) return {};
+  if (!from_) return {};
   const world_stats now = collect_locked();
-  return metrics_text(now, world_->pes()[static_cast<std::size_t>(now.pe)], world_->control_plane().n_pes());
+  return metrics_text(now, from_->pes[static_cast<std::size_t>(now.pe)], from_->control_plane.n_pes());
 }
 
 std::string stats_report::summary() {
   const std::lock_guard lock(mutex_);
-  if (world_ == nullptr) return R"("leaving":true)";
+  if (!from_) return R"("leaving":true)";
   const world_stats now = collect_locked();
   operation_counts direct;
   operation_counts proxied;
@@ -135,12 +140,12 @@ std::string stats_report::summary() {
 
 void stats_report::look() noexcept {
   const std::lock_guard lock(mutex_);
-  if (world_ != nullptr) world_->calls().look();
+  if (from_) from_->calls.look();
 }
 
 void stats_report::end() noexcept {
   const std::lock_guard lock(mutex_);
-  world_ = nullptr;
+  from_.reset();
 }
 
 }  // namespace pgas::detail

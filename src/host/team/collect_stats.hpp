@@ -3,18 +3,41 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "pgas/world.hpp"
 #include "pgas/world_stats.hpp"
 
+namespace pgas::log {
+class logger;
+}
+
 namespace pgas::detail {
+
+class call_list;
+class control_plane;
+class heap;
+class operation_counter;
+class proxy_thread;
+
+/// The parts of a world that count. They outlive stats_report::end().
+struct stats_sources {
+  class control_plane& control_plane;
+  class heap& heap;
+  const proxy_thread* proxy;  ///< null where all PEs are direct peers
+  call_list& calls;
+  operation_counter& operations;
+  log::logger& log;
+  const std::vector<pe_info>& pes;
+  std::mutex& collective;  ///< held while an allocation changes the heap
+};
 
 /// *Callers* any thread. None waits for other PEs, for the proxy or for a device.
 class stats_report {
  public:
-  /// @param of lives until end() returns; it has its heap
-  explicit stats_report(world_state& of);
+  explicit stats_report(const stats_sources& from);
 
   /// All of it; the last values of the heap while an allocation is under way. Once this has ended, what it was at the
   /// last call.
@@ -32,7 +55,7 @@ class stats_report {
   [[nodiscard]] world_stats collect_locked();
 
   std::mutex mutex_;
-  world_state* world_;  ///< null: ended
+  std::optional<stats_sources> from_;  ///< none: ended
   world_stats last_;
 };
 

@@ -9,7 +9,8 @@ void world_state::begin_watch(control_block& control) {
   wait_report_ =
       std::make_shared<wait_report>(control, calls_, teams_, *enqueued_, proxied_ ? &proxied_->through() : nullptr,
                                     [this](std::uint64_t offset) { return heap_->memory().list().around(offset); });
-  stats_report_ = std::make_shared<stats_report>(*this);
+  stats_report_ = std::make_shared<stats_report>(
+      stats_sources{*control_plane_, *heap_, proxy(), calls_, *operations_, log_, pes_, collective_});
   control_plane_->set_wait_source(
       {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->settled(); },
        [report = wait_report_] { return report->answer(); },
