@@ -15,7 +15,7 @@
 #include "host/control/control_group.hpp"
 #include "host/heap/address_layout.hpp"
 #include "host/heap/heap_parameters.hpp"
-#include "host/heap/segment_sharing.hpp"
+#include "host/heap/segment_exchange.hpp"
 #include "host/heap/symmetric_allocator.hpp"
 #include "host/heap/team_segment_map.hpp"
 #include "host/log/logger.hpp"

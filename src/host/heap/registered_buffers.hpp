@@ -13,7 +13,7 @@
 #include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
 #include "host/heap/heap_parameters.hpp"
-#include "host/heap/segment_sharing.hpp"
+#include "host/heap/segment_exchange.hpp"
 #include "host/heap/team_segment_map.hpp"
 #include "pgas/registration.hpp"
 

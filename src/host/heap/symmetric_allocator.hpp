@@ -15,7 +15,7 @@
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "host/heap/registered_buffers.hpp"
-#include "host/heap/segment_sharing.hpp"
+#include "host/heap/segment_exchange.hpp"
 #include "pgas/symmetric_memory.hpp"
 
 namespace pgas::detail {
