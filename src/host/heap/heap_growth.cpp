@@ -41,7 +41,7 @@ std::optional<std::size_t> contiguous_growth::reserve(const control_group&, std:
 
 void contiguous_growth::cancel(std::size_t) noexcept {}
 
-void contiguous_growth::add(const control_group&, std::size_t, std::unique_ptr<shared_segment> segment) {
+void contiguous_growth::add(const control_group&, std::size_t, std::unique_ptr<group_segment> segment) {
   end_ += segment->bytes();
   segments_.push_back(std::move(segment));
   if (on_growth_) on_growth_(end_);
@@ -71,8 +71,8 @@ std::optional<std::size_t> team_growth::reserve(const control_group& group, std:
 
 void team_growth::cancel(std::size_t offset) noexcept { segments_.remove(offset); }
 
-void team_growth::add(const control_group& group, std::size_t offset, std::unique_ptr<shared_segment> segment) {
-  std::vector<std::unique_ptr<shared_segment>> one;
+void team_growth::add(const control_group& group, std::size_t offset, std::unique_ptr<group_segment> segment) {
+  std::vector<std::unique_ptr<group_segment>> one;
   one.push_back(std::move(segment));
   offsets_.push_back(offset);
   segments_.add(offset, group, std::move(one));
@@ -134,14 +134,14 @@ void symmetric_allocator::add_segment(std::size_t bytes, const collective_step& 
   mine.call.what = collective_step::kind::grow;
   mine.failure = offset || refused ? refused : no_room(call);
   try {
-    growth_->add(group_, offset.value_or(0), sharing_.share(group_, offset.value_or(0), bytes, std::move(mine)));
+    growth_->add(group_, offset.value_or(0), exchange_.create(group_, offset.value_or(0), bytes, std::move(mine)));
   } catch (...) {
     if (offset) growth_->cancel(*offset);
     throw;
   }
   offsets_.add(*offset, bytes);
   mapped_.store(offsets_.size(), std::memory_order_release);
-  sharing_.barrier_if_proxied(group_);
+  exchange_.barrier_if_proxied(group_);
 }
 
 }  // namespace pgas::detail

@@ -42,7 +42,7 @@ class growth_policy {
   /// Releases an offset of reserve() if no segment was created there.
   virtual void cancel(std::size_t offset) noexcept = 0;
   /// Takes ownership of the segment at the reserved offset.
-  virtual void add(const control_group& group, std::size_t offset, std::unique_ptr<shared_segment> segment) = 0;
+  virtual void add(const control_group& group, std::size_t offset, std::unique_ptr<group_segment> segment) = 0;
   /// Whether a segment contains `offset`.
   [[nodiscard]] virtual bool contains(std::size_t offset) const = 0;
   /// Unmaps all segments. The caller synchronises the members before.
@@ -67,14 +67,14 @@ class contiguous_growth final : public growth_policy {
                                           offset_allocator::request wanted) const override;
   [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) override;
   void cancel(std::size_t offset) noexcept override;
-  void add(const control_group& group, std::size_t offset, std::unique_ptr<shared_segment> segment) override;
+  void add(const control_group& group, std::size_t offset, std::unique_ptr<group_segment> segment) override;
   [[nodiscard]] bool contains(std::size_t offset) const override { return offset < end_; }
   void clear() noexcept override;
 
  private:
   const growth_callback on_growth_;
   std::size_t end_ = 0;
-  std::vector<std::unique_ptr<shared_segment>> segments_;  ///< the oldest first
+  std::vector<std::unique_ptr<group_segment>> segments_;  ///< the oldest first
 };
 
 /// The memory of a team: segments lie anywhere in the range of team segments.
@@ -86,7 +86,7 @@ class team_growth final : public growth_policy {
                                           offset_allocator::request wanted) const override;
   [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) override;
   void cancel(std::size_t offset) noexcept override;
-  void add(const control_group& group, std::size_t offset, std::unique_ptr<shared_segment> segment) override;
+  void add(const control_group& group, std::size_t offset, std::unique_ptr<group_segment> segment) override;
   [[nodiscard]] bool contains(std::size_t offset) const override;
   void clear() noexcept override;
 

@@ -10,7 +10,7 @@
 
 namespace pgas::detail {
 
-shared_segment::~shared_segment() {
+group_segment::~group_segment() {
   if (exposed_by_ != nullptr) {
     try {
       exposed_by_->remove_memory(offset_);
@@ -22,47 +22,47 @@ shared_segment::~shared_segment() {
   for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment) device_.destroy(*segment);
 }
 
-void shared_segment::create(handle_kind kind) {
+void group_segment::create(handle_kind kind) {
   segments_.reserve(segments_.size() + 1);
   segments_.push_back(device_.create(bytes_, kind));
 }
 
-void shared_segment::adopt(segment_id segment) { segments_.push_back(segment); }
+void group_segment::adopt(segment_id segment) { segments_.push_back(segment); }
 
-exported_handle shared_segment::export_own() { return device_.export_segment(segments_.front()); }
+exported_handle group_segment::export_own() { return device_.export_segment(segments_.front()); }
 
-void shared_segment::map_own(void* address) {
+void group_segment::map_own(void* address) {
   map(address, segments_.front());
   own_ = address;
 }
 
-void shared_segment::place_own(void* address) noexcept { own_ = address; }
+void group_segment::place_own(void* address) noexcept { own_ = address; }
 
-void shared_segment::map_peer(void* address, const exported_handle& handle) {
+void group_segment::map_peer(void* address, const exported_handle& handle) {
   segments_.reserve(segments_.size() + 1);
   segments_.push_back(device_.import_segment(handle, bytes_));
   map(address, segments_.back());
 }
 
-blob shared_segment::expose(memory_exposure& proxied, std::size_t offset) {
+blob group_segment::expose(memory_exposure& proxied, std::size_t offset) {
   blob key = proxied.expose(offset, own_, bytes_);
   exposed_by_ = &proxied;
   offset_ = offset;
   return key;
 }
 
-void shared_segment::map(void* address, segment_id segment) {
+void group_segment::map(void* address, segment_id segment) {
   mapped_.reserve(mapped_.size() + 1);
   device_.map(address, bytes_, segment);
   mapped_.push_back(address);
 }
 
-std::unique_ptr<shared_segment> segment_sharing::share(const control_group& group, std::size_t offset,
-                                                       std::size_t bytes, step_result mine,
-                                                       std::optional<segment_id> ready) {
+std::unique_ptr<group_segment> segment_exchange::create(const control_group& group, std::size_t offset,
+                                                        std::size_t bytes, step_result mine,
+                                                        std::optional<segment_id> ready) {
   const int me = group.my_pe();
   const int n = group.n_pes();
-  auto segment = std::make_unique<shared_segment>(device_, bytes);
+  auto segment = std::make_unique<group_segment>(device_, bytes);
 
   if (ready) segment->adopt(*ready);
   if (!mine.failure)

@@ -42,12 +42,12 @@ class memory_exposure {
 /// the completed steps.
 ///
 /// The segments stay open as long as the object lives, so the memory of a dead PE can still be read.
-class shared_segment {
+class group_segment {
  public:
-  shared_segment(device& device, std::size_t bytes) : device_(device), bytes_(bytes) {}
-  ~shared_segment();
-  shared_segment(const shared_segment&) = delete;
-  shared_segment& operator=(const shared_segment&) = delete;
+  group_segment(device& device, std::size_t bytes) : device_(device), bytes_(bytes) {}
+  ~group_segment();
+  group_segment(const group_segment&) = delete;
+  group_segment& operator=(const group_segment&) = delete;
 
   /// Creates this PE's segment. *Errors* those of device::create.
   void create(handle_kind kind);
@@ -76,10 +76,10 @@ class shared_segment {
   std::size_t offset_ = 0;  ///< of the exposed memory
 };
 
-/// Creates the shared segments of a world: maps the segments of direct peers and exposes this PE's to proxied peers.
-class segment_sharing {
+/// Creates the segments of a world: maps the segments of direct peers and exposes this PE's to proxied peers.
+class segment_exchange {
  public:
-  segment_sharing(class device& device, const address_layout& slots, const domains& domains, handle_kind kind)
+  segment_exchange(class device& device, const address_layout& slots, const domains& domains, handle_kind kind)
       : device_(device), slots_(slots), domains_(domains), kind_(kind) {}
 
   /// `proxied` exposes the segments that are created from now on. It must outlive them.
@@ -95,12 +95,12 @@ class segment_sharing {
   /// segment to proxied peers. Where slots have memory the segment is part of it. Collective. The call succeeds on all
   /// members; otherwise no member keeps a segment, a `ready` segment included.
   /// @param mine the call, the same on all members; with the reason if this PE cannot take part
-  /// @param ready the segment that this PE shares; none: a new segment
+  /// @param ready the segment that this PE brings; none: a new segment
   /// *Errors* the first failure, or asymmetric_call when the calls differ: the same on all members. Those of
   /// control_group::all_gather().
-  [[nodiscard]] std::unique_ptr<shared_segment> share(const control_group& group, std::size_t offset, std::size_t bytes,
+  [[nodiscard]] std::unique_ptr<group_segment> create(const control_group& group, std::size_t offset, std::size_t bytes,
                                                       step_result mine, std::optional<segment_id> ready = {});
-  /// Waits until all members have returned from share(), because a proxy rejects commands for unknown memory.
+  /// Waits until all members have returned from create(), because a proxy rejects commands for unknown memory.
   /// Collective over `group`.
   void barrier_if_proxied(const control_group& group) const {
     if (proxied_ != nullptr) group.barrier();
