@@ -1,80 +1,22 @@
 /// @file
-/// A segment of every member of a group, at the same offset of each slot.
+/// The exchange by which the members of a group create a segment each, and map those of their peers.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "device/device.hpp"
 #include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
 #include "host/heap/address_layout.hpp"
+#include "host/heap/group_segment.hpp"
+#include "host/heap/memory_exposure.hpp"
 #include "host/topology/domains.hpp"
-#include "pgas/bootstrap.hpp"
 
 namespace pgas::detail {
-
-/// The memory that this PE exposes to proxied peers, and the memory that proxied peers expose to this PE. *Callers* any
-/// thread.
-class memory_exposure {
- public:
-  /// Exposes [at, at + bytes) at `offset` of this PE's slot to the transports of other PEs. Returns the key for their
-  /// add_peer_memory(). The key is empty if the transport cannot register the memory: messages carry the data then, and
-  /// the reason is logged once.
-  [[nodiscard]] virtual blob expose(std::uint64_t offset, void* at, std::size_t bytes) = 0;
-  /// Adds the key that expose() of that PE returned. An empty key has no effect. Commands use the key after return.
-  /// *Errors* handle_invalid for a malformed key, pe_out_of_range.
-  virtual void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key) = 0;
-  /// Removes what this PE and its peers exposed at `offset`. No PE may access that memory any more.
-  virtual void remove_memory(std::uint64_t offset) = 0;
-
- protected:
-  ~memory_exposure() = default;
-};
-
-/// Owns this PE's segment, the imported segments, their mappings, and their entries at the proxy. The destructor undoes
-/// the completed steps.
-///
-/// The segments stay open as long as the object lives, so the memory of a dead PE can still be read.
-class group_segment {
- public:
-  group_segment(device& device, std::size_t bytes) : device_(device), bytes_(bytes) {}
-  ~group_segment();
-  group_segment(const group_segment&) = delete;
-  group_segment& operator=(const group_segment&) = delete;
-
-  /// Creates this PE's segment. *Errors* those of device::create.
-  void create(handle_kind kind);
-  /// Takes ownership of a segment that the device holds, as this PE's segment.
-  void adopt(segment_id segment);
-  /// The handle that peers import. *Errors* those of device::export_segment.
-  [[nodiscard]] exported_handle export_own();
-  /// Maps this PE's own segment, or imports and maps a peer's.
-  void map_own(void* address);
-  void map_peer(void* address, const exported_handle& handle);
-  /// Uses existing memory as this PE's segment. No mapping is needed.
-  void place_own(void* address) noexcept;
-  /// Exposes the segment to proxied peers and returns the key for them; empty if only messages reach the memory.
-  [[nodiscard]] blob expose(memory_exposure& proxied, std::size_t offset);
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-
- private:
-  void map(void* address, segment_id segment);
-
-  device& device_;
-  std::size_t bytes_;
-  std::vector<segment_id> segments_;  ///< this PE's first
-  std::vector<void*> mapped_;
-  void* own_ = nullptr;
-  memory_exposure* exposed_by_ = nullptr;
-  std::size_t offset_ = 0;  ///< of the exposed memory
-};
 
 /// Creates the segments of a world: maps the segments of direct peers and exposes this PE's to proxied peers.
 class segment_exchange {

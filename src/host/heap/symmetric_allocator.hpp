@@ -11,7 +11,7 @@
 #include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
 #include "host/heap/allocation_list.hpp"
-#include "host/heap/heap_growth.hpp"
+#include "host/heap/growth_policy.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "host/heap/registered_buffers.hpp"
@@ -64,7 +64,6 @@ class symmetric_allocator {
   [[nodiscard]] std::byte* own_slot() const noexcept { return exchange_.own_slot(group_); }
   [[nodiscard]] error no_room(const collective_step& call) const;
   [[nodiscard]] error out_of_memory(const error& first, const collective_step& call) const;
-  // In heap_growth.cpp.
   void grow(offset_allocator::request wanted, const collective_step& call);
   void add_segment(std::size_t bytes, const collective_step& call, const std::optional<error>& refused);
 

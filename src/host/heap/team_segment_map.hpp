@@ -13,7 +13,7 @@
 
 #include "host/control/control_group.hpp"
 #include "host/heap/group_offset_allocator.hpp"
-#include "host/heap/segment_exchange.hpp"
+#include "host/heap/group_segment.hpp"
 
 namespace pgas::detail {
 

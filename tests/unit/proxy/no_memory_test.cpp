@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "device/device.hpp"
-#include "host/heap/segment_exchange.hpp"
+#include "host/heap/group_segment.hpp"
 #include "unit/proxy/pes.hpp"
 
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "host/control/control_group.hpp"
+#include "host/heap/group_segment.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/offset_allocator.hpp"
-#include "host/heap/segment_exchange.hpp"
 #include "host/heap/team_segment_map.hpp"
 
 namespace pgas::detail {
