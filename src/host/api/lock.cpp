@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "host/world/host_call.hpp"
 #include "host/world/world_state.hpp"
 #include "pgas/detail/poll_fairness.hpp"
 #include "pgas/rma.hpp"

@@ -13,6 +13,7 @@
 #include "host/control/control_message.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "host/team/team_state.hpp"
+#include "host/world/host_call.hpp"
 #include "host/world/world_state.hpp"
 #include "pgas/detail/host/untyped_operations.hpp"
 #include "pgas/team.hpp"

@@ -1,12 +1,8 @@
-// Operations of host threads: on direct peers by the device's internal queue or a stream, on proxied peers by the ring
-// of the host.
 #include "host/world/host_operation.hpp"
 
 #include <fmt/format.h>
 
-#include <cstring>
-
-#include "host/world/world_state.hpp"
+#include <string_view>
 
 namespace pgas::detail {
 
@@ -152,139 +148,6 @@ void host_operation::end_wait(const word_set& set, std::size_t index, std::uint6
 
 void host_operation::finish(int pe) {
   if (how_.wait && !proxied(pe)) state_.synchronize(queue_);
-}
-
-// ---- the operations of the world's own queue and of the host's ring
-
-void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment,
-                                  const char* what) const {
-  if (!heap_->contains(pointer, bytes))
-    throw error(
-        code::outside_heap,
-        fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass "
-                    "memory that was allocated in the symmetric heap, and a count that fits it",
-                    what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
-                    fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
-        context_.my_pe());
-  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
-    throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment),
-                context_.my_pe());
-}
-
-void world_state::check_peer_has(const void* local, int pe) const {
-  if (!heap_->peer_has(local, pe))
-    throw error(code::outside_heap,
-                fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe,
-                            local, pe),
-                pe);
-}
-
-void* world_state::remote(const void* local, int pe) const {
-  check_peer_has(local, pe);
-  return heap_->slot(pe) + (static_cast<const std::byte*>(local) - heap_->slot(context_.my_pe()));
-}
-
-void world_state::execute_operation(const operation_request& request) {
-  if (request.pe == operation_request::direct) {
-    // A signal to a direct peer comes after earlier operations on proxied peers.
-    if (request.release) flush_proxied();
-    return device_->enqueue(request, nullptr);
-  }
-  if (request.release && request.what == operation_request::kind::atomic) await_host_operations();
-  if (!proxied_->by_host().execute_operation(request)) give_up();
-}
-
-void world_state::flush_proxied() {
-  if (proxied_ && !proxied_->by_host().quiet()) give_up();
-}
-
-void world_state::await_host_operations() {
-  const waiting_call waiting(*this, "quiet");
-  flush_proxied();
-  synchronize(nullptr);
-}
-
-void world_state::give_up() const {
-  rethrow_failure();
-  throw error(code::device_failed, "an operation on a proxied PE was abandoned");
-}
-
-std::uint64_t world_state::fetch(const operation_request& request) {
-  std::uint64_t old = 0;
-  if (request.pe != operation_request::direct) {
-    operation_request fetching = request;
-    fetching.result = &old;
-    execute_operation(fetching);
-    return old;
-  }
-  if (request.release) flush_proxied();
-  try {
-    old = device_->fetch(request);
-  } catch (const error&) {
-    rethrow_failure();
-    throw;
-  }
-  // On a GPU an abandoned operation ends its kernel, and device::fetch() reports nothing.
-  if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
-  return old;
-}
-
-void world_state::fetch_nonblocking(const operation_request& request, void* result) {
-  if (request.pe != operation_request::direct) {
-    const std::uint64_t old = fetch(request);
-    std::memcpy(result, &old, size_of(request.as));
-    return;
-  }
-  const auto enqueue = [&](void* place) {
-    operation_request placed = request;
-    placed.result = place;
-    device_->enqueue(placed, nullptr);
-  };
-  fetches_->add(result, size_of(request.as), enqueue, [this] { synchronize(nullptr); });
-}
-
-void world_state::quiet() {
-  fetches_->deliver([this] { complete(); });
-}
-
-void world_state::complete() {
-  if (proxied_) {
-    operation_request kernels;
-    kernels.what = operation_request::kind::quiet;
-    kernels.here = context_;
-    device_->enqueue(kernels, nullptr);
-  }
-  await_host_operations();
-}
-
-namespace {
-constexpr std::size_t most = 512;
-constexpr std::size_t place_bytes = 8;
-}  // namespace
-
-void nonblocking_fetches::add(void* result, std::size_t bytes, const std::function<void(void*)>& enqueue,
-                              const std::function<void()>& complete) {
-  const std::lock_guard lock(mutex_);
-  if (!room_) {
-    entries_.reserve(most);
-    room_ = {device_, most * place_bytes};
-  }
-  if (entries_.size() == most) copy_out(complete);
-  enqueue(static_cast<std::byte*>(room_.on_device()) + entries_.size() * place_bytes);
-  entries_.push_back({result, bytes});
-}
-
-void nonblocking_fetches::deliver(const std::function<void()>& complete) {
-  const std::lock_guard lock(mutex_);
-  copy_out(complete);
-}
-
-void nonblocking_fetches::copy_out(const std::function<void()>& complete) {
-  const std::vector<entry> ready(entries_);
-  entries_.clear();  // also where the queue has failed: its values never arrive
-  complete();
-  for (std::size_t i = 0; i < ready.size(); ++i)
-    std::memcpy(ready[i].result, static_cast<const std::byte*>(room_.on_host()) + i * place_bytes, ready[i].bytes);
 }
 
 }  // namespace pgas::detail

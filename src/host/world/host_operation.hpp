@@ -2,6 +2,7 @@
 /// A host-called or stream operation: its argument checks, its target address, its completion. *Callers* src/host/api.
 #pragma once
 
+#include "host/world/host_call.hpp"
 #include "host/world/world_state.hpp"
 #include "pgas/detail/host/untyped_operations.hpp"
 

@@ -1,10 +1,12 @@
 #include "host/world/world_state.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <thread>
 
@@ -12,6 +14,7 @@
 #include "common/join_step_hook.hpp"
 #include "common/unique_fd.hpp"
 #include "host/config/read_environment.hpp"
+#include "host/control/control_message.hpp"
 #include "host/control/control_plane.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/heap/heap_parameters.hpp"
@@ -19,6 +22,8 @@
 #include "host/launch/launch_kernel_preload.hpp"
 #include "host/team/team_state.hpp"
 #include "host/topology/device_descriptor.hpp"
+#include "host/watch/find_root.hpp"
+#include "host/world/host_call.hpp"
 
 namespace pgas::detail {
 
@@ -482,6 +487,206 @@ pgas::stream& world_state::default_stream(world& owner) {
   const std::lock_guard lock(stream_mutex_);
   if (!stream_) stream_.emplace(owner);
   return *stream_;
+}
+
+// ---- the end by one PE: the reason and its text
+
+void world_state::abandon() noexcept {
+  try {
+    std::optional<error> recorded = recorded_failure();
+    if (!recorded) {
+      const std::lock_guard lock(timeout_mutex_);
+      recorded = last_timeout_;
+    }
+    if (recorded) return fail(fmt::format("an exception ended its part in the world, after {}", recorded->what()));
+  } catch (const std::exception&) {
+    // No memory for a longer text.
+  }
+  fail("an exception ended its part in the world");
+}
+
+error world_state::with_stopped_pe(const error& timed_out) const {
+  if (timed_out.code() != code::wait_timeout) return timed_out;
+  const int stopped = control_plane_ ? control_plane_->stopped_pe() : -1;
+  const std::lock_guard lock(timeout_mutex_);
+  if (stopped < 0) return last_timeout_.emplace(timed_out);
+  const peer_info& info = control_plane_->peer(stopped);
+  return last_timeout_.emplace(
+      timed_out.code(),
+      fmt::format("{}; PE {} (host {}, pid {}) is stopped", text_of(timed_out), stopped, info.host, info.pid), stopped);
+}
+
+void world_state::abort(std::string_view reason) noexcept {
+  fail(reason);  // first: the launcher may end the processes of the job at once
+  if (bootstrap_) bootstrap_->abort(reason);
+}
+
+void world_state::check_process() const {
+  if (forked())
+    throw error(
+        code::forked_process,
+        fmt::format(
+            "this is process {}, a forked child; the world belongs to process {}: join a world of its own, or exec",
+            ::getpid(), process_.pid()));
+}
+
+// ---- operations of host threads: on the world's own queue for direct peers, on the host's ring for proxied peers
+
+void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment,
+                                  const char* what) const {
+  if (!heap_->contains(pointer, bytes))
+    throw error(
+        code::outside_heap,
+        fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass "
+                    "memory that was allocated in the symmetric heap, and a count that fits it",
+                    what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
+                    fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
+        context_.my_pe());
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
+    throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment),
+                context_.my_pe());
+}
+
+void world_state::check_peer_has(const void* local, int pe) const {
+  if (!heap_->peer_has(local, pe))
+    throw error(code::outside_heap,
+                fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe,
+                            local, pe),
+                pe);
+}
+
+void* world_state::remote(const void* local, int pe) const {
+  check_peer_has(local, pe);
+  return heap_->slot(pe) + (static_cast<const std::byte*>(local) - heap_->slot(context_.my_pe()));
+}
+
+void world_state::execute_operation(const operation_request& request) {
+  if (request.pe == operation_request::direct) {
+    // A signal to a direct peer comes after earlier operations on proxied peers.
+    if (request.release) flush_proxied();
+    return device_->enqueue(request, nullptr);
+  }
+  if (request.release && request.what == operation_request::kind::atomic) await_host_operations();
+  if (!proxied_->by_host().execute_operation(request)) give_up();
+}
+
+void world_state::flush_proxied() {
+  if (proxied_ && !proxied_->by_host().quiet()) give_up();
+}
+
+void world_state::await_host_operations() {
+  const waiting_call waiting(*this, "quiet");
+  flush_proxied();
+  synchronize(nullptr);
+}
+
+void world_state::give_up() const {
+  rethrow_failure();
+  throw error(code::device_failed, "an operation on a proxied PE was abandoned");
+}
+
+std::uint64_t world_state::fetch(const operation_request& request) {
+  std::uint64_t old = 0;
+  if (request.pe != operation_request::direct) {
+    operation_request fetching = request;
+    fetching.result = &old;
+    execute_operation(fetching);
+    return old;
+  }
+  if (request.release) flush_proxied();
+  try {
+    old = device_->fetch(request);
+  } catch (const error&) {
+    rethrow_failure();
+    throw;
+  }
+  // On a GPU an abandoned operation ends its kernel, and device::fetch() reports nothing.
+  if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
+  return old;
+}
+
+void world_state::fetch_nonblocking(const operation_request& request, void* result) {
+  if (request.pe != operation_request::direct) {
+    const std::uint64_t old = fetch(request);
+    std::memcpy(result, &old, size_of(request.as));
+    return;
+  }
+  const auto enqueue = [&](void* place) {
+    operation_request placed = request;
+    placed.result = place;
+    device_->enqueue(placed, nullptr);
+  };
+  fetches_->add(result, size_of(request.as), enqueue, [this] { synchronize(nullptr); });
+}
+
+void world_state::quiet() {
+  fetches_->deliver([this] { complete(); });
+}
+
+void world_state::complete() {
+  if (proxied_) {
+    operation_request kernels;
+    kernels.what = operation_request::kind::quiet;
+    kernels.here = context_;
+    device_->enqueue(kernels, nullptr);
+  }
+  await_host_operations();
+}
+
+// ---- calls, waits and counts, for the program, pgas-why and monitoring systems; the trace
+
+void world_state::begin_watch(control_block& control) {
+  wait_report_ =
+      std::make_shared<wait_report>(control, calls_, teams_, *enqueued_, proxied_ ? &proxied_->through() : nullptr,
+                                    [this](std::uint64_t offset) { return heap_->memory().list().around(offset); });
+  stats_report_ = std::make_shared<stats_report>(
+      stats_sources{*control_plane_, *heap_, proxy(), calls_, *operations_, log_, pes_, collective_});
+  control_plane_->set_wait_source(
+      {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->settled(); },
+       [report = wait_report_] { return report->answer(); },
+       [report = wait_report_](std::chrono::milliseconds limit) { return report->overdue(limit); },
+       [report = stats_report_] { return report->summary(); }, [report = wait_report_] { return report->sentences(); },
+       [me = control_plane_->my_pe()](std::string_view introduction, const std::vector<std::string>& answers) {
+         return told::root_of(me, introduction, answers);
+       }});
+  control_plane_->set_metrics_source(
+      {[report = stats_report_] { return report->text(); }, [report = stats_report_] { report->look(); }});
+}
+
+void world_state::end_watch() noexcept {
+  if (wait_report_) wait_report_->end();
+  if (stats_report_) stats_report_->end();
+}
+
+void world_state::compare_clocks_for_trace() {
+  if (heap_->parameters().traced == 0) return;
+  const clock_comparison clocks = compare_clocks(*control_plane_);
+  if (trace_) trace_->compared(clocks);
+}
+
+void world_state::make_room_for_traced_kernels() {
+  if (!trace_) return;
+  const trace_area* const kernels = trace_->make_area(*device_, static_cast<std::uint32_t>(settings_.trace_sample));
+  device_->copy(heap_->slot(control_plane_->my_pe()) + internal_area::traced, &kernels, sizeof kernels, nullptr);
+  device_->synchronize(nullptr);
+}
+
+void world_state::write_trace() noexcept {
+  if (!trace_ || !control_plane_ || forked()) return;
+  trace_->write(
+      control_plane_->peer(control_plane_->my_pe()), [this](int pe) { return domains().direct(pe); }, log_);
+}
+
+pe_waits world_state::waits() const {
+  check_process();
+  if (left_) throw error(code::not_joined, "the world has been left: nothing in it waits any more");
+  return wait_report_->ask_and_collect();
+}
+
+world_stats world_state::stats() const {
+  check_process();
+  if (left_) throw error(code::not_joined, "the world has been left: ask before that");
+  return stats_report_->collect();
 }
 
 }  // namespace pgas::detail

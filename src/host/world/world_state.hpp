@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,41 +28,14 @@
 #include "host/watch/stream_log.hpp"
 #include "host/watch/team_list.hpp"
 #include "host/watch/trace_session.hpp"
-#include "host/watch/traced_call.hpp"
 #include "host/watch/wait_report.hpp"
+#include "host/world/nonblocking_fetches.hpp"
 #include "pgas/detail/host/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/team.hpp"
 #include "pgas/world.hpp"
 
 namespace pgas::detail {
-
-/// Kernels can't write to pageable host memory: results go to mapped memory, and quiet() copies them to their places.
-class nonblocking_fetches {
- public:
-  explicit nonblocking_fetches(device& on) : device_(on) {}
-  nonblocking_fetches(const nonblocking_fetches&) = delete;
-  nonblocking_fetches& operator=(const nonblocking_fetches&) = delete;
-
-  /// Calls `enqueue` with the address for a value of up to 8 bytes; the next deliver() copies it to `result`.
-  /// `complete` waits for the internal queue, and is called where all slots are taken.
-  void add(void* result, std::size_t bytes, const std::function<void(void*)>& enqueue,
-           const std::function<void()>& complete);
-  /// Waits by `complete`, then copies all values to their places.
-  void deliver(const std::function<void()>& complete);
-
- private:
-  struct entry {
-    void* result;
-    std::size_t bytes;
-  };
-  void copy_out(const std::function<void()>& complete);
-
-  device& device_;
-  std::mutex mutex_;
-  mapped_block room_;
-  std::vector<entry> entries_;
-};
 
 /// Shared by the world, its streams and its symmetric<T> objects. Once left, only the destructor and left() may be
 /// called.
@@ -256,59 +228,6 @@ class world_state : public std::enable_shared_from_this<world_state> {
   const int unwinding_;                        ///< exceptions in flight when the world was joined
   std::atomic<bool> ready_to_leave_{false};
   std::atomic<bool> left_{false};
-};
-
-/// Keeps a host call in the list of calls for as long as it lives.
-class listed_call {
- public:
-  /// @param name has to live as long as the process
-  listed_call(world_state& world, const char* name) noexcept
-      : calls_(world.calls().enter(name) ? &world.calls() : nullptr) {}
-  ~listed_call() {
-    if (calls_ != nullptr) calls_->leave();
-  }
-  listed_call(const listed_call&) = delete;
-  listed_call& operator=(const listed_call&) = delete;
-
- private:
-  call_list* calls_;
-};
-
-/// Marks a host call in the profiler's time line, and in the one of PGAS_TRACE, for as long as it lives.
-class profiled_call {
- public:
-  profiled_call(world_state& world, const char* name) noexcept
-      : traced(world.events(), name), device_(world.settings().nvtx ? &world.device() : nullptr) {
-    if (device_ != nullptr) device_->range_push(name);
-  }
-  ~profiled_call() {
-    if (device_ != nullptr) device_->range_pop();
-  }
-  profiled_call(const profiled_call&) = delete;
-  profiled_call& operator=(const profiled_call&) = delete;
-
-  traced_call traced;
-
- private:
-  device* device_;
-};
-
-/// A wait inside of host calls, which profilers see by themselves.
-struct waiting_call {
-  waiting_call(world_state& world, const char* name) noexcept : listed(world, name), traced(world.events(), name) {}
-
-  listed_call listed;
-  traced_call traced;
-};
-
-/// A call that waits for other PEs.
-struct host_call {
-  host_call(world_state& world, const char* name) noexcept : listed(world, name), profiled(world, name) {}
-  /// One collective of a team, enqueued on a stream or not.
-  host_call(team_state& of, const char* name, std::optional<stream_handle> on = std::nullopt) noexcept;
-
-  listed_call listed;
-  profiled_call profiled;
 };
 
 }  // namespace pgas::detail
