@@ -179,7 +179,7 @@ void cuda_device::check_work(stream_handle stream) {
 bool cuda_device::capturing(stream_handle stream) {
   const in_context current(context_);
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream_of(stream), &status), "asking whether a stream is being captured");
+  check(cudaStreamIsCapturing(stream_of(stream), &status), "querying whether a stream is being captured");
   return status != cudaStreamCaptureStatusNone;
 }
 
