@@ -183,8 +183,8 @@ int solve(pgas::world& world, const heat_options& o, kernels how) {
                 o.fields == 1 ? "" : "s", o.iterations);
     std::printf("%d PEs as %s, at most %s points each; faces: %s\n", n, text_of(o.pes).c_str(),
                 text_of(together.mine().most).c_str(), o.faces_name());
-    if (world.pe(0).takes_turns)
-      std::printf("PEs that share a GPU take turns on it, as MPS does not run: this is no measure of speed\n");
+    if (world.pe(0).time_sliced)
+      std::printf("MPS does not run, so PEs that share a GPU run one after another: this does not measure speed\n");
     std::fflush(stdout);
   }
   const double each = run<Points>(world, together, o.iterations, how, speaks && !o.csv) / o.iterations;

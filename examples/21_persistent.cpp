@@ -310,7 +310,7 @@ int main(int argc, char** argv) try {
                               "20_stencil3d by one kernel for all iterations, beside launches of the host.",
                               "pgasrun -n 2 21_persistent --size 64 --iterations 1000");
   o.add_to(line);
-  line.add("--rounds", "N", rounds, 1, "of so many iterations, each way in turn");
+  line.add("--rounds", "N", rounds, 1, "of this number of iterations, for each way");
   line.add("--boundary-blocks", "N", boundary_blocks, 0, "of the persistent kernel that compute nothing else; 0: none");
   pgas::world world = pgas::world::join();
   const bool speaks = world.my_pe() == 0;

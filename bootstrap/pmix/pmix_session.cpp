@@ -68,7 +68,7 @@ void look_up(void* handle, const char* name, Function& function) {
 constexpr milliseconds time_to_finalize{5'000};
 
 /// How often a process that waits for others asks its server whether these still run. The server of mpirun sends no
-/// event when one has ended, and ends a fence only where that one's connection was closed after the fence had begun.
+/// event when one has ended, and ends a fence only if that process closed its connection after the fence had begun.
 constexpr milliseconds between_looks{400};
 /// A server that needs longer to answer does not end a fence either.
 constexpr milliseconds time_to_tell{200};

@@ -36,7 +36,7 @@ struct pmix_library {
   decltype(&PMIx_Query_info_nb) query;
   std::string version;  ///< "PMIx 4.2.2"
 
-  /// Loads the library at the first call and keeps it for good: its threads and exit handlers may outlive any world.
+  /// Loads the library at the first call and never unloads it: its threads and exit handlers may outlive any world.
   /// *Errors* code::bootstrap_unavailable with the loader's reason.
   [[nodiscard]] static const pmix_library& get_loaded();
 };

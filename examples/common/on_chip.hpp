@@ -8,8 +8,8 @@
 /// * A block computes generation g + 1 when the packets of generation g are in its tile's halo. The number in a packet
 ///   says which generation it is, and the point is in the same word, so no other memory has to be ordered.
 /// * Inboxes are double: generation g is in number g % 2. A block sends generation g + 1 to its neighbour after it has
-///   received that one's generation g, which that one sent after it had taken generation g - 1 out of its inbox: the
-///   very words that are overwritten. Two blocks send to each other, or neither does.
+///   received the neighbour's generation g, which the neighbour sent after it had taken generation g - 1 out of its
+///   inbox: the very words that are overwritten. Two blocks send to each other, or neither does.
 /// * Both copies of the tile, of even and of odd generations, are written by threads that have passed the same sync of
 ///   the block as all readers of what was there before: a thread takes packets into the halo of one copy while another
 ///   still computes its points; of these it reads nothing before the next sync.

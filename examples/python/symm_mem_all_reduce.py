@@ -1,6 +1,6 @@
 """A one-shot all-reduce in one Triton kernel on torch's symmetric memory: every rank reads the numbers of all others, and adds them up.
 
-The kernel takes nothing but the addresses of the handle. It meets the other ranks by the signal pads, as torch's kernels do: a block waits
+The kernel takes only the addresses of the handle. It synchronizes with the other ranks by the signal pads, as torch's kernels do: a block waits
 for the same block of each rank only.
 
     pgasrun -n 4 python symm_mem_all_reduce.py

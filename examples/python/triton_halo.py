@@ -1,6 +1,6 @@
 """Heat in a plate, by Jacobi's iteration in Triton: each PE has a slab of rows, and stores its edges into its neighbours' memory.
 
-The kernel that computes an edge also sends it: there is no copy, and the host does nothing but launch. Programs of a step signal their
+The kernel that computes an edge also sends it: there is no copy, and the host only launches. Programs of a step signal their
 edge's arrival; those of the next step wait for it.
 
     pgasrun -n 4 python triton_halo.py --plot plate.png

@@ -34,7 +34,7 @@ struct pe_info {
   std::string device_uuid;   ///< equal for PEs that share a device
   bool direct = true;        ///< whether loads and stores reach its heap (direct peer); otherwise the proxy does
   std::string route;         ///< for messages: "load and store", "proxy over ucx 1.16.0"
-  bool takes_turns = false;  ///< whether its GPU time-slices between processes, for lack of MPS
+  bool time_sliced = false;  ///< whether its GPU is shared between processes by time slices, without MPS
 };
 
 /// @brief A wait of this PE, as world::waits() finds it.

@@ -82,7 +82,7 @@ OPERATIONS = (
     _row("signal_fetch", "sync", "pgas::signal_fetch(ctx, {g}sig)", "sig", result="uint64", groups=ALL,
          doc="This PE's signal word; what was sent before its value is visible."),
     _row("signal_take", "sync", "pgas::signal_take(ctx, {g}sig, signal)", "sig signal", result="uint64", groups=ALL,
-         doc="Waits for so many arrivals and subtracts them."),
+         doc="Waits for this number of arrivals and subtracts them."),
     _row("wait_until", "sync", "pgas::wait_until(ctx, {g}word, comparison, value)", "word comparison value", types=WORDS, groups=ALL,
          doc="Waits until this PE's word is as compared."),
     _row("test", "sync", "pgas::test(ctx, {g}word, comparison, value)", "word comparison value", result="int32", types=WORDS, groups=ALL,

@@ -117,7 +117,7 @@ class Operations:
     @traceable
     def put_signal(self, destination: Any, source: Any, signal: Any, value: int, pe: int, *, op: str = "set",
                    stream: Any = CURRENT, nbi: bool = False) -> None:
-        """put(), then sets the signal word of PE `pe`, or with op='add' adds to it. Whoever sees the signal sees the data."""
+        """put(), then sets the signal word of PE `pe`, or with op='add' adds to it. A PE that sees the signal sees the data."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.put_signal(node.order_of(self), destination, source, signal, value, self._number, pe, op, stream is CURRENT)

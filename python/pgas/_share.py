@@ -137,10 +137,10 @@ def _check_disclosed(shared: _core.SharedMemory, parts: list[_Part]) -> None:
 
 def share(arrays: Any, *, read_only: bool = False, whole_block: bool = False, lifetime: float | None = None,
           opens: int | None = None, user: int | None = None) -> Ticket:
-    """A ticket for an array, or for a mapping of names to arrays, such as a state_dict: whoever opens it uses the same memory.
+    """A ticket for an array, or for a mapping of names to arrays, such as a state_dict: a process that opens it uses the same memory.
 
     The array is of shared_empty(), or of memory that a handle can share: torch and CuPy on a GPU. Tickets are valid as long as
-    an array of that memory lives that was shared. `read_only`: whoever opens it may only read, as of arrays that are read-only
+    an array of the shared memory lives. `read_only`: importers may only read, as of arrays that are read-only
     here; others may write by other tickets. `whole_block`: also where the ticket opens more than the arrays: the array of which
     they are parts, or the memory around it, as with PyTorch's allocator. lifetime: seconds. opens: how many processes may open
     it. user: the number of the user that may, instead of this one."""
@@ -279,7 +279,7 @@ class Timeline:
         return current
 
     def record(self, value: int, *, stream: Any = CURRENT) -> None:
-        """Sets the value when the stream gets there; on the host now. Whoever waits for it sees all earlier work."""
+        """Sets the value when the stream gets there; on the host now. A process that waits for it sees all earlier work."""
         self._timeline.record(self._queue(stream), value)
 
     def set(self, value: int) -> None:

@@ -19,7 +19,7 @@ class Staging:
     is enqueued within section() runs as one, after what was enqueued within the sections before, whatever streams they are on."""
 
     def __init__(self, world: World, make: Callable[[int, torch.Tensor], torch.Tensor]) -> None:
-        """make: collective, so many elements of symmetric memory, of the type and on the device of a tensor."""
+        """make: collective, allocates elements of symmetric memory, of the type and on the device of a tensor."""
         self._world = world
         self._make = make
         self._order = _core.WorkOrder(world._core)

@@ -91,7 +91,7 @@ _lending = threading.Lock()  # graphs of several threads may run at the same tim
 
 
 def release(number: int) -> None:
-    """Lets go of what a world has lent to its collectives."""
+    """Releases the resources that a world has lent to its collectives."""
     with _lending:
         _lent.pop(number, None)
 

@@ -15,7 +15,7 @@ which call it together. Arrays of the symmetric heap go where C++ has pointers: 
 is `x` in another PE's memory, for plain loads and stores.
 
 `jit` is numba.cuda.jit with link-time optimization. What a kernel calls is linked with it: LTO-IR that NVRTC makes on first use for
-the GPU at hand, some seconds, and that is kept in the user's cache directory. It has no state, so that modules need no
+the current GPU in some seconds, and stored in the user's cache directory. It has no state, so that modules need no
 hook. Needs numba-cuda 0.30, with its cuda-bindings and nvJitLink.
 """
 

@@ -72,7 +72,7 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
     """Makes pgas the backend of torch's symmetric memory, and returns the world. Collective.
 
     world: one that was joined. Else this joins: the processes of torch's `group`, True for all of them; or without a group those of
-    the launcher. On a GPU, call torch.cuda.set_device() before: the world uses that one. Once for a process: tensors and handles
+    the launcher. On a GPU, call torch.cuda.set_device() before: the world uses that GPU. Once for a process: tensors and handles
     refer to that world as long as they live."""
     global _extension, _world
     with _lock:

@@ -242,7 +242,7 @@ def _copy(to, source, count, BLOCK: tl.constexpr):
 @triton.jit
 def put(ctx, dst, src, count, pe, BLOCK: tl.constexpr = 1024):
     """Copies `count` elements from `src`, any memory of this GPU, to PE `pe`'s copy of `dst`; BLOCK of them at a time. What is
-    under way at once are BLOCK elements: 64 bytes for each thread, 2048 int32 for four warps, keep a round trip short.
+    in flight at once are BLOCK elements: 64 bytes for each thread, 2048 int32 for four warps, keep a round trip short.
 
     Earlier stores of the program to `src` are sent. On return `src` may be reused; the data is in flight. Order: none; `put_signal`,
     `fence`, `quiet` and `barrier` add it.
@@ -279,7 +279,7 @@ def _signal(there, value, op: tl.constexpr, sem: tl.constexpr):
 def put_signal(ctx, dst, src, count, sig, value, op: tl.constexpr, pe, BLOCK: tl.constexpr = 1024):
     """put(), then sets PE `pe`'s signal word to `value` (`op` "set") or adds to it ("add").
 
-    Whoever sees the signal by a wait sees the data, and all earlier stores of the program, to whatever PE. A count of 0 sends the signal
+    A PE that sees the signal by a wait sees the data, and all earlier stores of the program, to any PE. A count of 0 sends the signal
     alone.
     """
     tl.debug_barrier()
@@ -290,14 +290,14 @@ def put_signal(ctx, dst, src, count, sig, value, op: tl.constexpr, pe, BLOCK: tl
 
 @triton.jit
 def signal_set(ctx, sig, value, pe):
-    """Sets PE `pe`'s signal word. Earlier stores of the program are visible to whoever sees it by a wait."""
+    """Sets PE `pe`'s signal word. Earlier stores of the program are visible to a PE that sees it by a wait."""
     tl.debug_barrier()
     _signal(peer(ctx, sig, pe), value, "set", "release")
 
 
 @triton.jit
 def signal_add(ctx, sig, value, pe):
-    """Adds to PE `pe`'s signal word. Earlier stores of the program are visible to whoever sees it by a wait."""
+    """Adds to PE `pe`'s signal word. Earlier stores of the program are visible to a PE that sees it by a wait."""
     tl.debug_barrier()
     _signal(peer(ctx, sig, pe), value, "add", "release")
 

@@ -60,7 +60,7 @@ class deferred_free {
   void reserve_words(std::size_t count);
 
   world& world_;
-  team everyone_;  ///< for agree(): collectives on streams use the world's own team, and may be under way
+  team everyone_;  ///< for agree(): collectives on streams use the world's own team, and may be running
   const int my_pe_;
   const int n_pes_;
   const int gpu_;

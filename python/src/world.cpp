@@ -98,7 +98,7 @@ nb::dict info_of(joined_world& of, int pe) {
   made["device_uuid"] = info.device_uuid;
   made["direct"] = info.direct;
   made["route"] = info.route;
-  made["takes_turns"] = info.takes_turns;
+  made["time_sliced"] = info.time_sliced;
   return made;
 }
 

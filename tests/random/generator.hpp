@@ -30,7 +30,7 @@ enum class fences : bool { until_data, lasting };
 
 class generator {
  public:
-  /// @param domain so many neighbours reach each other by load and store; 0: all do
+  /// @param domain the number of neighbours that reach each other by load and store; 0: all
   generator(std::uint64_t seed, int n_pes, int domain, int n_blocks, fences last);
 
   /// Chooses the next `operations` of the program. All that happened before is visible to all: they run as a launch of

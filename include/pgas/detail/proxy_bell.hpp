@@ -50,7 +50,7 @@ inline void ring_bell(proxy_bell& bell) noexcept {
     ::syscall(SYS_futex, &bell.rung, FUTEX_WAKE_PRIVATE, 0x7fffffff, nullptr, nullptr, 0);
 }
 
-/// Announces that the proxy is about to sleep. It must look for commands once more after this call.
+/// Announces that the proxy is about to sleep. It must look for commands again after this call.
 inline void announce_sleep(proxy_bell& bell) noexcept { __atomic_exchange_n(&bell.proxy_sleeps, 1, __ATOMIC_SEQ_CST); }
 inline void end_sleep(proxy_bell& bell) noexcept { __atomic_store_n(&bell.proxy_sleeps, 0, __ATOMIC_RELAXED); }
 

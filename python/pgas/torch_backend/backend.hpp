@@ -22,7 +22,8 @@ class backend {
  public:
   /// The backend of this process. *Errors* not_joined before enable().
   [[nodiscard]] static backend& get();
-  /// Makes it for a world, or anew for another one. @param meet adds the group of a name, which is collective over it
+  /// Creates it for a world, or replaces it for another one. @param meet adds the group of a name, which is collective
+  /// over it
   static void set(world& joined, std::function<void(const std::string&)> meet);
 
   /// Allocates a buffer in a new block. Local. *Errors* invalid_argument for another device than the world's.

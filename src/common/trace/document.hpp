@@ -1,5 +1,5 @@
 /// @file
-/// A time line as a whole, and its form in files: Perfetto's trace format, which ui.perfetto.dev shows.
+/// A whole trace, and its form in files: Perfetto's trace format, which ui.perfetto.dev shows.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// @file
-/// An event of the time line: what threads record, what files hold and what pgas-trace reads.
+/// An event of the trace: threads record it, files contain it, and pgas-trace reads it.
 #pragma once
 
 #include <cstdint>

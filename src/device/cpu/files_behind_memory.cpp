@@ -75,7 +75,7 @@ std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
 }
 
 /// A new descriptor for that file, found among those of this process for reading and writing; none if it has none.
-/// The copy is looked at: another thread may be closing the descriptor. It is not opened anew, which the file's mode
+/// The copy is looked at: another thread may be closing the descriptor. It is not opened again, which the file's mode
 /// may forbid.
 unique_fd find_descriptor(const mapping& of) {
   const auto is_it = [&of](const struct stat& about) {

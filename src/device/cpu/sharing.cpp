@@ -63,7 +63,7 @@ bool forbids_writing(int fd) {
   return seals >= 0 && (seals & (seal_future_write | F_SEAL_WRITE)) != 0;
 }
 
-/// A process that has a descriptor for reading could open the file anew through /proc, with the rights that the file's
+/// A process that has a descriptor for reading could open the file again through /proc, with the rights that the file's
 /// mode gives it: so the mode of a file without a name gives none to write. Descriptors that are open are not affected.
 void forbid_reopening(int fd, const void* data) {
   if (forbids_writing(fd)) return;
@@ -151,8 +151,8 @@ void inspect(int fd, const shared_piece& piece) {
     reject(fmt::format("{} bytes and announced {}", about.st_size, piece.bytes));
 }
 
-/// Keeps a file of the program as large as it is mapped: whoever opens a ticket gets a descriptor that can truncate it,
-/// and so has the program. *Errors* invalid_argument where the file takes no seal.
+/// Keeps a file of the program as large as its mapping: a process that opens a ticket gets a descriptor that can
+/// truncate it, and so has the program. *Errors* invalid_argument where the file takes no seal.
 void forbid_truncation(const program_file& file, const void* pointer) {
   const int fd = file.fd.get();
   if (can_be_truncated(fd) && ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)

@@ -1,4 +1,4 @@
-// Memory of GPUs that is shared without a world, on the side of those who open it.
+// Memory of GPUs that is shared without a world, on the side of the processes that open it.
 #include <fmt/format.h>
 
 #include <cstring>

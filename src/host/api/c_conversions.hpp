@@ -57,7 +57,7 @@ inline memory_place place_of(int place) {
   return {place};
 }
 
-/// For lifetimes and timeouts: what no clock can express is as good as for ever.
+/// For lifetimes and timeouts: a time that no clock can express counts as unlimited.
 inline std::int64_t cut(std::uint64_t value) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(value, 1u << 30));
 }

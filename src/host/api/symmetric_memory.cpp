@@ -86,7 +86,7 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
   heap& heap = world.heap();
   const std::uint64_t offset = pointer != nullptr ? world.context().offset(pointer) : ~std::uint64_t{0};
   world.check_device();
-  // As in barrier_all(): afterwards no PE has an operation on the old block under way, so it may be copied or returned.
+  // As in barrier_all(): afterwards no PE has a running operation on the old block, so it may be copied or returned.
   world.quiet();
   agree_on_resize(world, {offset, bytes, alignment}, validate(world, pointer, alignment));
   if (pointer == nullptr) return heap.allocate(bytes, alignment);

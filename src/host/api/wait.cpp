@@ -66,7 +66,7 @@ class word_poll {
   }
   [[nodiscard]] std::uint64_t seen(std::size_t i) const { return bits_of(words_[i]); }
 
-  /// Tells the time line which words ended the wait, at most the first 64.
+  /// Records in the trace which words ended the wait, at most the first 64.
   void end_wait(host_operation& s) const {
     if (!s.traced()) return;
     std::size_t told = 0;

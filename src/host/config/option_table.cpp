@@ -188,15 +188,17 @@ constexpr std::array rows{
                    "the program sets later replaces the library's."},
     option{.name = "PGAS_TRACE",
            .field = &config::trace,
-           .help = "Record a time line of host calls, streams and the proxy, and write it when the world is left: a "
+           .help = "Record a trace of host calls, streams and the proxy, and write it when the world is left: a "
                    "file for each PE, in Perfetto's trace format. pgas-trace joins them and draws arrows from signals "
                    "to the waits that they end. %r stands for the number of the PE, %h for the host, %p for the "
                    "process; without %r or %p, a dot and the PE's number are added. Empty: nothing is recorded."},
-    option{.name = "PGAS_TRACE_SAMPLE",
-           .field = &config::trace_sample,
-           .help = "Kernels that are compiled with PGAS_TRACE record what they do in one millisecond of so many.",
-           .least = 1,
-           .most = 1'000'000},
+    option{
+        .name = "PGAS_TRACE_SAMPLE",
+        .field = &config::trace_sample,
+        .help =
+            "Kernels that are compiled with PGAS_TRACE record their operations in one millisecond out of this number.",
+        .least = 1,
+        .most = 1'000'000},
 };
 
 constexpr other_variable from_pgasrun[] = {

@@ -91,7 +91,7 @@ class control_group {
 };
 
 /// During its life the calling thread waits for the group's members in a collective that a device executes. A member
-/// that comes to its end instead fails the world, PGAS_JOIN_TIMEOUT later: until then work that it has enqueued may
+/// that leaves instead fails the world, PGAS_JOIN_TIMEOUT later: until then work that it has enqueued may
 /// take part.
 class device_collective {
  public:

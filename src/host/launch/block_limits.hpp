@@ -16,8 +16,8 @@ namespace pgas::detail {
 /// start at the same multiprocessor, so a process with a larger range divides by more.
 [[nodiscard]] unsigned concurrent_pes(std::span<const device_user> users, std::size_t me);
 
-/// Whether another process has the same device, and the kernels of the two run in turns.
-[[nodiscard]] bool takes_turns(std::span<const device_user> users, std::size_t me);
+/// Whether the device is shared by time slices: another process uses it, and there is no MPS.
+[[nodiscard]] bool time_sliced(std::span<const device_user> users, std::size_t me);
 
 /// The most blocks of the library's collective kernels, whose blocks wait for those of other PEs. Twice as many fit on
 /// every device together with those of the other PEs there, as the next kernel of a stream may start while one still

@@ -22,7 +22,7 @@ class target::cursor {
     bytes_ = bytes_.subspan(sizeof part);
     return true;
   }
-  /// A payload of so many bytes; null if the message ends before.
+  /// A payload of the given size; null if the message is shorter.
   [[nodiscard]] const std::byte* payload(std::uint64_t bytes) noexcept {
     if (bytes > bytes_.size() || padded(bytes) > bytes_.size()) return nullptr;
     const std::byte* const at = bytes_.data();

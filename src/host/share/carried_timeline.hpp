@@ -1,6 +1,6 @@
 /// @file
-/// The timeline that a ticket of memory carries, on the side of those who have opened it: they wait for what was
-/// recorded last, and need not know its values.
+/// The timeline that a ticket of memory carries, on the side of the processes that have opened it: they wait for what
+/// was recorded last, and need not know its values.
 #pragma once
 
 #include <chrono>

@@ -3,7 +3,7 @@
 ///
 /// CUDA's own wait for an event has no end where the process that was to reach it has ended (driver 580: recording the
 /// event again does not end it). Here a stream's record is a write of its number into a word, and a wait is for that
-/// word, which whoever notices the end writes instead.
+/// word; the process that detects the end writes it instead.
 #pragma once
 
 #include <sys/types.h>
@@ -22,10 +22,11 @@ namespace pgas::detail {
 
 /// What the processes share; zeros at first. Each field is an atomic word.
 struct record_page {
-  /// Records that streams have not reached may be so many, over all processes: as many as CUDA queues in a stream.
+  /// The largest number of records that streams have not reached, over all processes: as many as CUDA queues in a
+  /// stream.
   static constexpr std::uint64_t most_under_way = 1024;
 
-  /// Of the records n, n + most_under_way, ...: only the last of them can be under way.
+  /// Of the records n, n + most_under_way, ...: only the last of them can be unfinished.
   struct slot {
     std::uint64_t reached;   ///< the number of the last record that was reached; lost_at() of one that was lost
     std::uint64_t recorder;  ///< process_name() of who has made the last one
@@ -38,7 +39,7 @@ struct record_page {
   std::array<slot, most_under_way> slots;
 
   /// What ends the waits for a record whose process has ended: above its number, as waits compare, and the number of no
-  /// record of the same slot. So whoever reads the word knows that the record was lost, however many processes end it.
+  /// record of the same slot. So a reader of the word knows that the record was lost, even if several processes end it.
   [[nodiscard]] static constexpr std::uint64_t lost_at(std::uint64_t number) noexcept { return number + 1; }
   [[nodiscard]] slot& of(std::uint64_t number) noexcept { return slots[number % most_under_way]; }
 };
@@ -55,7 +56,7 @@ class event_records {
 
   /// The number of the last record, 0: none.
   [[nodiscard]] std::uint64_t count() const;
-  /// Makes a record. Waits while `most_under_way` are under way.
+  /// Makes a record. Waits while `most_under_way` records are unfinished.
   /// @param beside called with the number claimed, before the word is enqueued. No more after a record was lost: a
   /// stream that records CUDA's event again waits for the lost record, for ever (driver 580)
   /// *On return* its number. *Errors* wait_timeout where a process was stopped while it made one; those of `beside`.
@@ -78,7 +79,7 @@ class event_records {
   /// Returns when no more than `most_under_way` would be, and this process alone makes records.
   std::uint64_t claim_next();
   void become_recorder();
-  /// Marks a record as lost, for good: a stream of the process that has ended may still write the number.
+  /// Marks a record as lost, permanently: a stream of the process that has ended may still write the number.
   void note_loss(record_page::slot& slot, std::uint64_t number);
   [[nodiscard]] static std::uint64_t oldest_under_way(std::uint64_t last);
 

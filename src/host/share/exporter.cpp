@@ -121,7 +121,7 @@ std::string exporter::make_ticket(std::uint64_t of, const ticket_options& option
     throw error(code::invalid_argument,
                 fmt::format("a ticket that lives {} seconds and can be opened {} times: neither may be negative",
                             options.lifetime.count(), options.opens));
-  // So that no clock overflows; it is as good as for ever.
+  // Limited so that no clock overflows; practically unlimited.
   const auto lifetime = std::chrono::ceil<std::chrono::milliseconds>(
       std::min<std::chrono::duration<double>>(options.lifetime, std::chrono::hours(24 * 3650)));
   ticket made;
@@ -372,7 +372,7 @@ void exporter::go_on(sessions::iterator at, const share_request* request, const 
 void exporter::admit(session& from, const share_request& request, bits128& secret) {
   const std::lock_guard lock(mutex_);
   const auto known = tickets_.find(request.ticket);
-  // One who guesses numbers does not learn which exist.
+  // A process that guesses numbers must not learn which of them exist.
   const bool wants_timeline = request.what == share_request::kind::timeline;
   if ((request.what != share_request::kind::open && !wants_timeline) || known == tickets_.end() ||
       !same_bits(request.code, code_of(known->second.key, request)))
@@ -423,7 +423,7 @@ std::uint64_t exporter::carried_for(const session& from, const share_request& re
 
 bool exporter::send_more(session& to, const share_request* request, const bits128& secret) {
   const std::size_t all = to.sending->pieces();
-  // Held from the last packet on: revoke() by one who has just got it must find the session complete.
+  // Locked before the last packet: if the receiver of that packet calls revoke(), the session must be complete.
   std::unique_lock lock(mutex_, std::defer_lock);
   do {
     share_reply head;

@@ -7,8 +7,8 @@
 ///   exporter -> importer   reply     more handles, where one packet does not hold them all
 ///   exporter -> importer   reply     later: the ticket was revoked, or the memory was freed
 ///
-/// The connection stays as long as the importer has what it opened: each side learns from its end that the other is
-/// gone. Neither a stranger who has taken the socket's name nor one who connects to it gets anything of use from the
+/// The connection stays as long as the importer has what it opened: each side learns from its end that the other has
+/// ended. A foreign process that has taken the socket's name, or that connects to it, gets nothing useful from the
 /// other side: codes are for one nonce.
 #pragma once
 
@@ -78,7 +78,7 @@ void append(blob& to, const Value& value) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-/// So many handles fit one packet, by the kernel's limit on descriptors.
+/// The largest number of handles in one packet: the kernel's limit on descriptors.
 inline constexpr std::size_t handles_per_packet = 60;
 inline constexpr std::size_t max_description = 4096;
 inline constexpr std::size_t max_handles = std::size_t{1} << 20;

@@ -183,7 +183,7 @@ ticket decode(std::string_view text) {
       sizeof head + head.host_bytes + head.socket_bytes + head.payload_bytes + head.description_bytes;
   if (covered.size() < expected) damaged("was cut off");
   if (covered.size() != expected || !same_bits(code, code_over(head.secret, 't', {covered}))) damaged("was changed");
-  // Whoever knows the format can make a ticket with a code that fits: nothing below relies on the maker.
+  // A ticket with a valid code can be made by anybody who knows the format: the code below does not trust it.
   const bool known = head.kind >= static_cast<std::uint8_t>(ticket_kind::memory) &&
                      head.kind <= static_cast<std::uint8_t>(ticket_kind::event);
   if (!known || head.reserved != 0 || head.also_reserved != 0 || head.more_reserved != 0)

@@ -44,7 +44,7 @@ struct ticket {
 
   ticket_kind kind = ticket_kind::memory;
   std::uint64_t id = 0;  ///< random, not 0: the exporter's name for the ticket
-  bits128 secret{};      ///< whoever has it has the ticket; never sent over the socket
+  bits128 secret{};      ///< its owner has the ticket; never sent over the socket
   bits128 key{};         ///< of decode(): the code over all of the text. Both ends prove that they have it, so that the
                          ///< exporter refuses a text that differs from the one it has made
   ticket_exporter exporter;

@@ -20,7 +20,7 @@ namespace pgas::detail {
 namespace {
 
 /// What the word is set to so that waits end: above max_value, as GPUs compare, and with the value that it has stood at
-/// in the same word. So one compare-and-swap ends the waits, and whoever reads the word knows both.
+/// in the same word. So one compare-and-swap ends the waits, and a reader of the word gets both.
 constexpr std::uint64_t released_at(std::uint64_t last) {
   return timeline::max_value + 1 + std::min(last, timeline::max_value - 2);
 }
@@ -39,7 +39,7 @@ std::unique_ptr<stream_words> make_words(memory_place place, const shared_page& 
                                        : make_cuda_stream_words(place.ordinal, shared.pages(sizeof(timeline_page)));
 }
 
-/// The place of whoever has made the timeline, in this process.
+/// The slot of the process that made the timeline.
 memory_place place_of(const timeline_page& page) {
   if (page.on_gpu == 0) return memory_place::host();
   const std::optional<int> ordinal = find_gpu(page.uuid);
@@ -203,7 +203,7 @@ void timeline_state::check_wait(std::uint64_t value) {
   const std::uint64_t seen = load_relaxed(&page_->word);
   if (!is_released(seen)) {
     if (seen >= value) {
-      // Whoever records is known, then, when it is missed.
+      // Then a report about a missing record can name the recording process.
       if (shared_.is_mine() && look_is_due()) static_cast<void>(find_loss());
       return;
     }

@@ -210,7 +210,7 @@ void team_state::check_direct() const {
 }
 
 void team_state::enqueue_collective(const collective_request& request, stream_handle on) {
-  // A barrier by words of the caller has no state of the team: several may be under way at once.
+  // A barrier by words of the caller uses no state of the team: several may run at the same time.
   const bool in_order = request.what != collective_kind::meet;
   const std::lock_guard lock(order_mutex_);
   if (grid_ == nullptr) {
@@ -234,7 +234,7 @@ void team_state::destroy() {
   world_.check();
   const std::lock_guard lock(collective_mutex());
   if (stream_ != nullptr) world_.synchronize(stream_);
-  world_.complete();  // operations on the team's memory that are under way
+  world_.complete();  // running operations on the team's memory
   group_->barrier();
   release();
 }

@@ -77,7 +77,7 @@ class team_state {
   /// One host-side collective of the team at a time.
   [[nodiscard]] std::mutex& collective_mutex() noexcept { return *mutex_; }
 
-  /// The number of the next collective call in the time line, from 1.
+  /// The number of the next collective call in the trace, from 1.
   [[nodiscard]] std::uint64_t next_traced() noexcept { return traced_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
   /// Collective: waits for all members, then releases the team's memory. Does nothing for the teams of the world

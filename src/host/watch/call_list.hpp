@@ -1,5 +1,5 @@
 /// @file
-/// Which calls the host threads of a PE are in, and since when: for whoever asks why a program does not go on.
+/// The running calls of the host threads of a PE and their start times, for reports about programs that hang.
 #pragma once
 
 #include <array>

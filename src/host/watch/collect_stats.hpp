@@ -39,7 +39,7 @@ class stats_report {
  public:
   explicit stats_report(const stats_sources& from);
 
-  /// All of it; the last values of the heap while an allocation is under way. Once this has ended, what it was at the
+  /// All of it; the last values of the heap while an allocation is in progress. Once this has ended, what it was at the
   /// last call.
   [[nodiscard]] world_stats collect();
   /// The same as metrics_text(); nothing once this has ended.

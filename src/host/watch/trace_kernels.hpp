@@ -1,5 +1,5 @@
 /// @file
-/// The operations that kernels compiled with PGAS_TRACE have recorded, as tracks of the time line.
+/// The operations that kernels compiled with PGAS_TRACE have recorded, as tracks of the trace.
 #pragma once
 
 #include <cstdint>

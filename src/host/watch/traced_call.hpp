@@ -1,5 +1,5 @@
 /// @file
-/// Records a host call for the time line.
+/// Records a host call in the trace.
 #pragma once
 
 #include <optional>

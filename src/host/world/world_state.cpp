@@ -76,7 +76,7 @@ void world_state::choose_device() {
     const peer_info& peer = control_plane_->peer(static_cast<int>(pe));
     const device_properties& theirs = chosen.users[pe].info.properties;
     pes_.push_back({peer.host, peer.pid, peer.local_rank, theirs.name, theirs.uuid, true, "load and store",
-                    takes_turns(chosen.users, pe)});
+                    time_sliced(chosen.users, pe)});
   }
   concurrent_pes_ = detail::concurrent_pes(chosen.users, static_cast<std::size_t>(control_plane_->my_pe()));
   max_collective_blocks_ = detail::max_collective_blocks(chosen.users);

@@ -98,7 +98,7 @@ row row_of_mps(const gpu_survey& all) {
     return {"MPS", verdict::slow, fmt::format("a process has {} % of the multiprocessors", *share),
             "fewer blocks of a kernel are resident",
             "unset CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, unless the GPU is shared on purpose"};
-  return {"MPS", verdict::ok, all.mps ? "on" : "off; PEs that share a GPU take turns without it"};
+  return {"MPS", verdict::ok, all.mps ? "on" : "off; without it, the PEs on one GPU run one after another"};
 }
 
 row row_of_clocks(const gpu_survey& all) {

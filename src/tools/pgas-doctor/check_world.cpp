@@ -195,7 +195,7 @@ row check_access(world& joined) {
 row check_turns(const world& joined) {
   std::vector<int> pes;
   for (int pe = 0; pe < joined.n_pes(); ++pe)
-    if (joined.pe(pe).takes_turns) pes.push_back(pe);
+    if (joined.pe(pe).time_sliced) pes.push_back(pe);
   if (pes.empty()) return {"shared GPUs", verdict::ok, "no PE has to wait for another one's kernels"};
   return {"shared GPUs", verdict::slow, name_pes(pes) + " share a GPU with another process, without MPS",
           "the GPU time-slices their kernels: a kernel that waits for a PE of the same GPU takes milliseconds",

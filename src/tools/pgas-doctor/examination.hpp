@@ -1,6 +1,6 @@
 /// @file
 /// One run of the doctor in two processes. The worker does everything that may go wrong: it joins, maps, loads
-/// libraries. The supervisor, its parent, does nothing but wait and print, so that a worker that hangs or dies becomes
+/// libraries. The supervisor, its parent, only waits and prints, so that a worker that hangs or dies becomes
 /// a row of the table.
 #pragma once
 

@@ -28,7 +28,7 @@ void report(const request& how, const subject& what, const std::vector<row>& row
 /// For a PE that can't tell PE 0: its rows that are not ok, to standard error.
 void complain(const subject& what, const std::vector<row>& rows);
 
-/// The line that says what is under way: on terminals only, and gone before anything else is printed.
+/// The progress line: on terminals only, and erased before other output.
 class progress {
  public:
   progress();

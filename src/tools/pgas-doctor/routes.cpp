@@ -166,7 +166,7 @@ struct pair_class {
 };
 
 constexpr double least_of_gpus = 5;    // GB/s that any PCIe link of a GPU passes
-constexpr double share_of_local = 10;  // a copy to a peer in the same memory is not so many times slower
+constexpr double share_of_local = 10;  // a larger factor is too slow for a peer in the same memory
 
 row judge_direct(const pair_class& direct, const std::vector<pair_route>& pairs, bool crowded, bool gpu) {
   std::map<int, double> alone_of;

@@ -28,7 +28,7 @@ namespace pgas::doctor {
 [[nodiscard]] row check_sharing(world& joined);
 /// Puts to every PE, gets from it, and updates a word of it; looks at the data.
 [[nodiscard]] row check_access(world& joined);
-/// PEs whose kernels take turns on a GPU.
+/// PEs that share a GPU and whose kernels can't run at the same time.
 [[nodiscard]] row check_turns(const world& joined);
 /// From each PE to each other one: how, through which devices, how fast.
 [[nodiscard]] std::vector<pair_route> measure_routes(world& joined, const request& how);

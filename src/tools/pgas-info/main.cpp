@@ -118,7 +118,8 @@ std::string errors_markdown() {
       "\n"
       "<!-- Printed by `pgas-info --errors --markdown` from src/host/error/error_table.cpp; change it there. -->\n"
       "\n"
-      "The host API throws `pgas::error`; its text starts with one of these codes. A code keeps its meaning for good.\n"
+      "The host API throws `pgas::error`; its text starts with one of these codes. The meaning of a code never "
+      "changes.\n"
       "\n";
   for (const pgas::error_info& row : pgas::error_table())
     fmt::format_to(std::back_inserter(text), "## {} {}\n\n*Cause* {}\n\n*Fix* {}\n\n", to_string(row.code), row.name,
@@ -201,7 +202,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", e.what());
     return 1;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "pgas-info: {}. If the job runs another version of pgas, use the pgas-info of that one\n",
+    fmt::print(stderr, "pgas-info: {}. If the job runs another version of pgas, use the pgas-info of that version\n",
                e.what());
     return 1;
   }

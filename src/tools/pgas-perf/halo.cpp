@@ -10,7 +10,7 @@ namespace {
   return row * row + 3 * column * column + 8 * time;
 }
 
-/// A PE's part of the cells, in two grids used by turns: rows 1 to `rows` are its own; row 0 and row `rows` + 1 are
+/// A PE's part of the cells, in two grids used alternately: rows 1 to `rows` are its own; row 0 and row `rows` + 1 are
 /// halos for the neighbouring PEs' rows, or the border of the domain.
 struct slab {
   std::size_t columns = 1;

@@ -19,7 +19,7 @@ struct joining_pe {
   long ms = 0;  ///< since it began
 };
 
-/// PEs that one launcher has started for one world, as far as that can be told: they have one parent, and say the same
+/// PEs that one launcher has apparently started for one world: they have one parent, and report the same
 /// number of PEs.
 struct joining_job {
   int n = -1;

@@ -8,7 +8,7 @@
 ///   destination is aligned, and each 16 bytes are shifted out of the two aligned source words that contain them. On
 ///   both paths remote accesses are whole aligned 16-byte words; single units occur at the two ends only.
 /// * No byte outside the source range is read, and no byte outside the destination range is written.
-/// * The group's warps take turns with tiles of consecutive memory. Each access of a warp covers 512 bytes, at a
+/// * The group's warps share, cyclically, the tiles of consecutive memory. Each access of a warp covers 512 bytes, at a
 ///   constant distance from its first access, so addresses need no additional registers. All threads share the
 ///   remainder that is too small for one tile each; it is predicated instead of a ladder of smaller loops. Groups of
 ///   fewer than 32 threads do the same thread by thread.

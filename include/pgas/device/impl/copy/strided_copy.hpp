@@ -43,8 +43,8 @@ class piece_walk {
   return new_block;
 }
 
-/// Copies all blocks as one sequence of pieces of `Unit` bytes; the threads take turns. Several loads precede the first
-/// store. @param per_block pieces of a block @param total pieces of all blocks
+/// Copies all blocks as one sequence of pieces of `Unit` bytes; the threads share the pieces cyclically. Several loads
+/// precede the first store. @param per_block pieces of a block @param total pieces of all blocks
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const std::byte> src, std::size_t per_block,
                               std::size_t total, slice me) {

@@ -3,7 +3,7 @@
 /// members' blocks. Used by the tiles of `compat/nvshmem/tile.h`.
 ///
 /// Each element is loaded once from each source and stored once at each target. It moves in pieces of up to 16 bytes,
-/// as large as the alignment of addresses and distances allows; the threads take turns with the pieces of all blocks.
+/// as large as the alignment of addresses and distances allows; the threads share the pieces of all blocks cyclically.
 /// Operands are combined in the order of the members, as in `reduce_loop.hpp`. Pieces of proxied members are single
 /// commands.
 #pragma once
