@@ -177,7 +177,7 @@ std::size_t count_right(const void* start, std::size_t bytes, std::size_t block,
 int own(const std::string& file) {
   const std::vector<block> blocks = allocate();
   try {
-    static_cast<void>(pgas::shared_memory::of(private_memory(), 1 << 16));
+    static_cast<void>(pgas::shared_memory::share(private_memory(), 1 << 16));
     return 1;
   } catch (const pgas::error& refused) {
     std::printf("%s: refused, %s\n", private_name, pgas::to_string(refused.code()).data());
@@ -193,14 +193,14 @@ int own(const std::string& file) {
     copy(one.start, words.data(), one.bytes);
     if (one.disclosed == pgas::whole_block::allow) {
       try {
-        static_cast<void>(pgas::shared_memory::of(one.start, one.bytes));
+        static_cast<void>(pgas::shared_memory::share(one.start, one.bytes));
         return 1;
       } catch (const pgas::error& refused) {
         std::printf("%s: refused without whole_block::allow, %s\n", one.name.c_str(),
                     pgas::to_string(refused.code()).data());
       }
     }
-    shared.push_back(pgas::shared_memory::of(one.start, one.bytes, {.block = one.disclosed}));
+    shared.push_back(pgas::shared_memory::share(one.start, one.bytes, {.block = one.disclosed}));
     tickets << shared.back().ticket() << ' ' << one.name << '\n';
   }
   tickets.close();

@@ -21,7 +21,7 @@ TRIES = 10_000_000  # some seconds, so that the death of a rank does not hang th
 
 
 @triton.jit
-def meet(pads, rank, n, TRIES: tl.constexpr):
+def synchronize(pads, rank, n, TRIES: tl.constexpr):
     """Returns when this block of all ranks has come. A flag goes from 0 to 1 by who comes, and back to 0 by who waited for it."""
     tl.debug_barrier()  # a thread's release covers all earlier accesses of the block's threads
     first = tl.program_id(0) * n
@@ -42,14 +42,14 @@ def meet(pads, rank, n, TRIES: tl.constexpr):
 def all_reduce(out, buffers, pads, rank, n, count, BLOCK: tl.constexpr, TRIES: tl.constexpr):
     buffers = buffers.to(tl.pointer_type(tl.int64))
     pads = pads.to(tl.pointer_type(tl.int64))
-    meet(pads, rank, n, TRIES)  # all ranks have written their numbers
+    synchronize(pads, rank, n, TRIES)  # all ranks have written their numbers
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
     for peer in range(n):  # in the same order on all ranks, so all get the same bits
         there = tl.load(buffers + peer).to(tl.pointer_type(tl.float32))
         total += tl.load(there + at, at < count)
     tl.store(out + at, total, at < count)
-    meet(pads, rank, n, TRIES)  # all ranks have read them
+    synchronize(pads, rank, n, TRIES)  # all ranks have read them
 
 
 def main() -> None:

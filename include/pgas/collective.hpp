@@ -51,7 +51,7 @@ namespace detail {
 
 /// Checks the request and enqueues it on `on`. If `on` is null, the team's own stream executes the request, and the
 /// call waits.
-PGAS_API void run_collective(const team& of, const stream* on, const collective_request& request);
+PGAS_API void run_collective(const team& members, const stream* on, const collective_request& request);
 
 /// A request to move elements of type T.
 template <class T>
@@ -81,11 +81,11 @@ template <class Op, class T>
 /// visible to all members.
 ///
 /// The barrier does not wait for work on streams, cudaMemset() included: see world::barrier_all().
-PGAS_API void barrier(const team& of);
+PGAS_API void barrier(const team& members);
 /// @brief Enqueues a barrier of the members.
 ///
 /// The effects of earlier work of the stream are visible to the members after it.
-PGAS_API void barrier(const team& of, const stream& on);
+PGAS_API void barrier(const team& members, const stream& on);
 /// @brief Enqueues a barrier that uses words of the caller, so that several barriers of one team can be in progress at
 /// once, each on its own stream.
 ///
@@ -99,21 +99,21 @@ PGAS_API void barrier(const team& of, const stream& on);
 ///
 /// @throws error outside_heap, misaligned, invalid_argument; wait_timeout naming the missing PE when the stream is
 /// synchronised.
-PGAS_API void barrier(const team& of, const stream& on, signal_t* words, std::chrono::milliseconds limit = {});
+PGAS_API void barrier(const team& members, const stream& on, signal_t* words, std::chrono::milliseconds limit = {});
 /// @brief Enqueues the waiting half of a barrier with words, for one member: the stream waits until words[from] is at
 /// least 1, and subtracts 1.
 ///
 /// The other half is signal_add() to words[my_pe()] of another member.
 ///
 /// @throws error as barrier() with words; pe_out_of_range.
-PGAS_API void signal_take(const team& of, const stream& on, signal_t* words, int from,
+PGAS_API void signal_take(const team& members, const stream& on, signal_t* words, int from,
                           std::chrono::milliseconds limit = {});
 /// @brief Returns when every member has called it.
 ///
 /// Operations of the members may be incomplete.
-PGAS_API void sync(const team& of);
+PGAS_API void sync(const team& members);
 /// @brief Enqueues a sync of the members.
-PGAS_API void sync(const team& of, const stream& on);
+PGAS_API void sync(const team& members, const stream& on);
 
 /// @brief Enqueues a barrier of all PEs.
 ///
@@ -132,17 +132,17 @@ PGAS_API void sync_all(world& w, const stream& on);
 ///
 /// *Memory* only the root reads `src`. In place: `dst == src` on the root.
 template <rma_type T>
-void broadcast(const team& of, T* dst, const T* src, std::size_t count, int root) {
+void broadcast(const team& members, T* dst, const T* src, std::size_t count, int root) {
   auto request = detail::copy_request(detail::collective_kind::broadcast, dst, src, count);
   request.root = root;
-  detail::run_collective(of, nullptr, request);
+  detail::run_collective(members, nullptr, request);
 }
 /// @brief broadcast() on a stream.
 template <rma_type T>
-void broadcast(const team& of, const stream& on, T* dst, const T* src, std::size_t count, int root) {
+void broadcast(const team& members, const stream& on, T* dst, const T* src, std::size_t count, int root) {
   auto request = detail::copy_request(detail::collective_kind::broadcast, dst, src, count);
   request.root = root;
-  detail::run_collective(of, &on, request);
+  detail::run_collective(members, &on, request);
 }
 
 /// @brief All-gather: concatenates the elements of all members, in the order of the members, on every member.
@@ -150,13 +150,13 @@ void broadcast(const team& of, const stream& on, T* dst, const T* src, std::size
 /// *Memory* `dst` has room for n_pes() * count elements. In place, on all members or on none: `src == dst + my_pe() *
 /// count`.
 template <rma_type T>
-void fcollect(const team& of, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
+void fcollect(const team& members, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
 }
 /// @brief fcollect() on a stream.
 template <rma_type T>
-void fcollect(const team& of, const stream& on, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
+void fcollect(const team& members, const stream& on, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, &on, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
 }
 
 /// @brief All-gather of counts that differ.
@@ -165,47 +165,47 @@ void fcollect(const team& of, const stream& on, T* dst, const T* src, std::size_
 /// *Memory* `dst` has room for the elements of all members; only PGAS_CHECKS verifies that. In place: `src` may be the
 /// place of this member's elements.
 template <rma_type T>
-void collect(const team& of, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::collect, dst, src, count));
+void collect(const team& members, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::collect, dst, src, count));
 }
 /// @brief collect() on a stream.
 template <rma_type T>
-void collect(const team& of, const stream& on, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::collect, dst, src, count));
+void collect(const team& members, const stream& on, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, &on, detail::copy_request(detail::collective_kind::collect, dst, src, count));
 }
 
 /// @brief Sends block j of member i's `src` to block i of member j's `dst`.
 ///
 /// *Memory* both have n_pes() * count elements.
 template <rma_type T>
-void alltoall(const team& of, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
+void alltoall(const team& members, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
 }
 /// @brief alltoall() on a stream.
 template <rma_type T>
-void alltoall(const team& of, const stream& on, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
+void alltoall(const team& members, const stream& on, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, &on, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
 }
 
 /// @brief alltoall() of strided elements.
 ///
 /// *Units* strides are elements, at least 1. *Memory* the memory between the elements of `dst` is not written.
 template <rma_type T>
-void alltoalls(const team& of, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
+void alltoalls(const team& members, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                std::size_t count) {
   auto request = detail::copy_request(detail::collective_kind::alltoalls, dst, src, count);
   request.dst_stride = dst_stride;
   request.src_stride = src_stride;
-  detail::run_collective(of, nullptr, request);
+  detail::run_collective(members, nullptr, request);
 }
 /// @brief alltoalls() on a stream.
 template <rma_type T>
-void alltoalls(const team& of, const stream& on, T* dst, const T* src, std::ptrdiff_t dst_stride,
+void alltoalls(const team& members, const stream& on, T* dst, const T* src, std::ptrdiff_t dst_stride,
                std::ptrdiff_t src_stride, std::size_t count) {
   auto request = detail::copy_request(detail::collective_kind::alltoalls, dst, src, count);
   request.dst_stride = dst_stride;
   request.src_stride = src_stride;
-  detail::run_collective(of, &on, request);
+  detail::run_collective(members, &on, request);
 }
 
 /// @brief All-reduce: combines the elements of all members by an operation of pgas::op, on every member.
@@ -217,14 +217,15 @@ void alltoalls(const team& of, const stream& on, T* dst, const T* src, std::ptrd
 /// integer or a floating-point number, and a signed index of the same size.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void reduce(const team& of, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, nullptr, detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
+void reduce(const team& members, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, nullptr,
+                         detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
 }
 /// @brief reduce() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void reduce(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
+void reduce(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, &on, detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
 }
 
 /// @brief reduce() to member `root` only.
@@ -232,18 +233,18 @@ void reduce(const team& of, const stream& on, T* dst, const T* src, std::size_t 
 /// The `dst` of other members is not written.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void reduce_to_root(const team& of, T* dst, const T* src, std::size_t count, Op, int root) {
+void reduce_to_root(const team& members, T* dst, const T* src, std::size_t count, Op, int root) {
   auto request = detail::reduce_request<Op>(detail::collective_kind::reduce_to_root, dst, src, count);
   request.root = root;
-  detail::run_collective(of, nullptr, request);
+  detail::run_collective(members, nullptr, request);
 }
 /// @brief reduce_to_root() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void reduce_to_root(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op, int root) {
+void reduce_to_root(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op, int root) {
   auto request = detail::reduce_request<Op>(detail::collective_kind::reduce_to_root, dst, src, count);
   request.root = root;
-  detail::run_collective(of, &on, request);
+  detail::run_collective(members, &on, request);
 }
 
 /// @brief Combines the n_pes() * count elements of all members; member k receives block k.
@@ -252,15 +253,16 @@ void reduce_to_root(const team& of, const stream& on, T* dst, const T* src, std:
 /// my_pe() * count`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void reduce_scatter(const team& of, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, nullptr,
+void reduce_scatter(const team& members, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, nullptr,
                          detail::reduce_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
 }
 /// @brief reduce_scatter() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void reduce_scatter(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
+void reduce_scatter(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, &on,
+                         detail::reduce_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
 }
 
 /// @brief Combines the elements of members 0 to k; member k receives the result.
@@ -268,15 +270,16 @@ void reduce_scatter(const team& of, const stream& on, T* dst, const T* src, std:
 /// In place: `dst == src`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void inclusive_scan(const team& of, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, nullptr,
+void inclusive_scan(const team& members, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, nullptr,
                          detail::reduce_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
 }
 /// @brief inclusive_scan() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void inclusive_scan(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
+void inclusive_scan(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, &on,
+                         detail::reduce_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
 }
 
 /// @brief Combines the elements of members 0 to k - 1; member k receives the result, and member 0 the neutral element.
@@ -284,15 +287,16 @@ void inclusive_scan(const team& of, const stream& on, T* dst, const T* src, std:
 /// In place: `dst == src`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void exclusive_scan(const team& of, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, nullptr,
+void exclusive_scan(const team& members, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, nullptr,
                          detail::reduce_request<Op>(detail::collective_kind::exclusive_scan, dst, src, count));
 }
 /// @brief exclusive_scan() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void exclusive_scan(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::exclusive_scan, dst, src, count));
+void exclusive_scan(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, &on,
+                         detail::reduce_request<Op>(detail::collective_kind::exclusive_scan, dst, src, count));
 }
 
 }  // namespace pgas

@@ -65,15 +65,15 @@ class PGAS_API interface_log {
 /// All members call it, or none does.
 ///
 /// @throws error the same on all members; asymmetric_call if the arguments differ or a member leaves the world.
-PGAS_API void run_compared_collective(const team& of, const collective_request& request);
+PGAS_API void run_compared_collective(const team& members, const collective_request& request);
 
 /// @brief Collective: returns when all PEs have called it and work on the world's streams is complete. world::leave()
 /// begins with this step; between the two, world::abort() may be called.
 ///
 /// @throws error asymmetric_call if a PE is in another collective call; wait_timeout.
-PGAS_API void await_leave(world& of);
+PGAS_API void await_leave(world& joined);
 /// @brief Whether all work of a stream of the world is known to be complete, without waiting.
-[[nodiscard]] PGAS_API bool is_idle(const world& of, const stream& one);
+[[nodiscard]] PGAS_API bool is_idle(const world& joined, const stream& on);
 
 class stream_order;
 
@@ -84,7 +84,7 @@ class stream_order;
 /// *Callers* one thread at a time, from before() to after().
 class PGAS_API ordered_work {
  public:
-  explicit ordered_work(const world& of);
+  explicit ordered_work(const world& joined);
   ~ordered_work();
   ordered_work(const ordered_work&) = delete;
   ordered_work& operator=(const ordered_work&) = delete;

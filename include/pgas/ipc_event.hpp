@@ -48,7 +48,7 @@ class PGAS_API ipc_event {
   /// Shares an event that the program has made by `cudaEventCreateWithFlags(&event, cudaEventInterprocess |
   /// cudaEventDisableTiming)` on the GPU `place`. The program destroys the event after this object, when opened_by() is
   /// empty. *Errors* as make(); invalid_argument if CUDA cannot share the event.
-  [[nodiscard]] static ipc_event of(memory_place place, void* event);
+  [[nodiscard]] static ipc_event share(memory_place place, void* event);
   /// Opens a ticket of ipc_event::ticket(), on the same GPU.
   /// *Errors* as opened_memory::open(); handle_invalid if the ticket is not one of an event, or if the driver refuses
   /// it; peer_unreachable if the two processes see different /dev/shm; device_unavailable if this process does not see

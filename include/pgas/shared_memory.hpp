@@ -53,7 +53,7 @@ enum class whole_block : unsigned char { refuse, allow };
 /// @brief The options of shared memory.
 struct shared_memory_options {
   access importers = access::read_write;    ///< an error if the system cannot enforce read_only
-  whole_block block = whole_block::refuse;  ///< for shared_memory::of()
+  whole_block block = whole_block::refuse;  ///< for shared_memory::share()
 };
 
 /// @brief The limits of a ticket.
@@ -138,7 +138,7 @@ class PGAS_API shared_memory {
   /// @throws error invalid_argument for private, managed, pinned or imported memory, for files that cannot be sealed,
   /// if importers would reach more than [pointer, pointer + bytes) (with the number of bytes and the remedy), and if
   /// read_only cannot be enforced.
-  [[nodiscard]] static shared_memory of(void* pointer, std::size_t bytes, const shared_memory_options& options = {});
+  [[nodiscard]] static shared_memory share(void* pointer, std::size_t bytes, const shared_memory_options& options = {});
 
   /// @brief The memory in this process.
   [[nodiscard]] void* data() const noexcept;

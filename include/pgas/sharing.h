@@ -54,9 +54,9 @@ typedef struct pgas_opener {
 const char* pgas_sharing_error(void);
 
 /// shared_memory::make().
-int pgas_share_new(int place, size_t bytes, unsigned flags, pgas_shared_memory** made);
-/// shared_memory::of().
-int pgas_share_existing(void* pointer, size_t bytes, unsigned flags, pgas_shared_memory** made);
+int pgas_share_new(int place, size_t bytes, unsigned flags, pgas_shared_memory** memory);
+/// shared_memory::share().
+int pgas_share_existing(void* pointer, size_t bytes, unsigned flags, pgas_shared_memory** memory);
 /// The memory in this process.
 void* pgas_shared_data(const pgas_shared_memory* memory);
 /// The size in bytes.
@@ -99,7 +99,7 @@ void pgas_opened_close(pgas_opened_memory* memory);
 /// A timeline, made by this process or opened: pgas::timeline. Streams are a `cudaStream_t` on a GPU, null on the host.
 typedef struct pgas_timeline pgas_timeline;
 /// timeline::make().
-int pgas_timeline_new(int place, pgas_timeline** made);
+int pgas_timeline_new(int place, pgas_timeline** timeline);
 /// timeline::open(). @param timeout_ms time limit for the exporter's answer
 int pgas_timeline_open(const char* ticket, int place, uint64_t timeout_ms, pgas_timeline** opened);
 /// Makes a ticket. @param options may be null @param text has room for PGAS_TICKET_BYTES
@@ -127,9 +127,9 @@ void pgas_timeline_free(pgas_timeline* timeline);
 typedef struct pgas_ipc_event pgas_ipc_event;
 
 /// ipc_event::make().
-int pgas_event_new(int place, pgas_ipc_event** made);
-/// ipc_event::of(). @param event a cudaEvent_t
-int pgas_event_of(int place, void* event, pgas_ipc_event** made);
+int pgas_event_new(int place, pgas_ipc_event** ipc_event);
+/// ipc_event::share(). @param event a cudaEvent_t
+int pgas_event_share(int place, void* event, pgas_ipc_event** ipc_event);
 /// ipc_event::open(). @param timeout_ms time limit for the exporter's answer
 int pgas_event_open(const char* ticket, uint64_t timeout_ms, pgas_ipc_event** opened);
 /// Makes a ticket. @param options may be null @param text has room for PGAS_TICKET_BYTES

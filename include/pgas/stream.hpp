@@ -24,13 +24,13 @@ class PGAS_API stream {
   /// @brief Creates a stream.
   ///
   /// *Callers* any thread.
-  explicit stream(world& of);
+  explicit stream(world& joined);
   /// @brief Wraps a stream of the application (a `cudaStream_t`, null for CUDA's default stream) without owning it.
   ///
   /// Only for worlds on a GPU heap. The object is cheap enough to create for each use.
   ///
   /// @throws error invalid_argument on the host heap.
-  [[nodiscard]] static stream wrap(world& of, void* native);
+  [[nodiscard]] static stream wrap(world& joined, void* native);
 
   /// @brief Moves the stream.
   ///
@@ -55,7 +55,7 @@ class PGAS_API stream {
   /// @brief native(), if the stream belongs to the world `of`; for functions of the library.
   ///
   /// @throws error invalid_argument.
-  [[nodiscard]] void* native(const detail::world_state& of) const;
+  [[nodiscard]] void* native(const detail::world_state& state) const;
 
  private:
   stream(std::shared_ptr<detail::world_state> state, void* native, bool owned) noexcept;

@@ -87,7 +87,7 @@ class Collectives:
         order."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
-            node.meet(node.order_of(self._world()), "barrier", self._number, stream is CURRENT)
+            node.synchronize(node.order_of(self._world()), "barrier", self._number, stream is CURRENT)
             return
         self._group.barrier(resolve(self._world(), stream))
 
@@ -96,7 +96,7 @@ class Collectives:
         """Returns when all members have called it; their operations may be incomplete."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
-            node.meet(node.order_of(self._world()), "sync", self._number, stream is CURRENT)
+            node.synchronize(node.order_of(self._world()), "sync", self._number, stream is CURRENT)
             return
         self._group.sync(resolve(self._world(), stream))
 

@@ -346,7 +346,7 @@ class Operations:
         """Completes earlier operations at their targets: of the host, or of the stream."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
-            node.meet(node.order_of(self), "quiet", self._number, stream is CURRENT)
+            node.synchronize(node.order_of(self), "quiet", self._number, stream is CURRENT)
             return
         self._core.quiet(resolve(self, stream))
 
@@ -355,7 +355,7 @@ class Operations:
         """Orders earlier operations before later ones, to each PE."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
-            node.meet(node.order_of(self), "fence", self._number, stream is CURRENT)
+            node.synchronize(node.order_of(self), "fence", self._number, stream is CURRENT)
             return
         self._core.fence(resolve(self, stream))
 

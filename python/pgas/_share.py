@@ -106,7 +106,7 @@ def _shared_of(about: Array, whole_block: bool) -> tuple[_core.SharedMemory, int
         # The memory of all arrays with a common storage.
         storage = about.source.untyped_storage()
         begin, size = _with_signal_pad(storage.data_ptr(), storage.nbytes(), whole_block)
-    shared = _core.SharedMemory.of(begin, size, gpu_of(about), False, whole_block)
+    shared = _core.SharedMemory.share(begin, size, gpu_of(about), False, whole_block)
     _shared[begin] = shared
     _keep(about.source, shared)
     return shared, extent_bytes(about)[0] - begin

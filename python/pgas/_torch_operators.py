@@ -78,8 +78,8 @@ def atomic(order: Tensor, word: Tensor, name: str, value: Number, world: int, pe
     groups[world]._atomic(name, word, value, pe, _stream(current))
 
 
-@torch.library.custom_op("pgas::meet", mutates_args=("order",))
-def meet(order: Tensor, name: str, group: int, current: bool) -> None:
+@torch.library.custom_op("pgas::synchronize", mutates_args=("order",))
+def synchronize(order: Tensor, name: str, group: int, current: bool) -> None:
     """barrier, sync, quiet or fence."""
     getattr(groups[group], name)(stream=_stream(current))
 
@@ -161,5 +161,5 @@ def _nothing(*arguments: Any) -> None:
     """What an operator does to tensors without memory: it returns none, and has no shape to work out."""
 
 
-for _operator in (put, put_number, get, put_signal, signal, wait_until, atomic, meet, collective, collective_in_place):
+for _operator in (put, put_number, get, put_signal, signal, wait_until, atomic, synchronize, collective, collective_in_place):
     _operator.register_fake(_nothing)

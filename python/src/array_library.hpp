@@ -28,7 +28,7 @@ class array_library {
   [[nodiscard]] virtual std::optional<void*> current_stream(int gpu) const = 0;
 
   /// The library of an array. Null: Python code must read the array. It is never destroyed.
-  [[nodiscard]] static const array_library* of(nanobind::handle array);
+  [[nodiscard]] static const array_library* find(nanobind::handle array);
 };
 
 /// The library of a type, if it has DLPack's table; otherwise null.
@@ -41,7 +41,7 @@ class array_pair {
  public:
   /// Nothing unless both are arrays in C order, with the same element type, of the same library, which must be one of
   /// the above. *Callers* hold the GIL.
-  [[nodiscard]] static std::optional<array_pair> of(nanobind::handle first, nanobind::handle second);
+  [[nodiscard]] static std::optional<array_pair> find(nanobind::handle first, nanobind::handle second);
 
   [[nodiscard]] const array_description& first() const { return first_; }
   [[nodiscard]] const array_description& second() const { return second_; }

@@ -34,7 +34,7 @@ class place {
     return nbi_ ? detail::nonblocking(w) : detail::blocking(w);
   }
   [[nodiscard]] const stream* on() const { return stream_.get(); }
-  [[nodiscard]] joined_world& of() const { return of_; }
+  [[nodiscard]] joined_world& joined() const { return of_; }
 
  private:
   joined_world& of_;
@@ -55,7 +55,7 @@ detail::datatype datatype_of(const std::string& name) {
 }
 
 void copy_at(const place& where, bool get, address to, address from, std::size_t bytes, int pe) {
-  const library_call call(where.of());
+  const library_call call(where.joined());
   if (get)
     detail::get_bytes(where.target(), pointer(to), pointer(from), bytes, pe);
   else
@@ -69,7 +69,7 @@ void copy(joined_world& of, bool get, address to, address from, std::size_t byte
 /// copy() in the current stream, for arrays that array_pair accepts. Returns whether it did so; otherwise nothing was
 /// done.
 bool copy_arrays(joined_world& of, bool get, nb::handle to, nb::handle from, int pe, bool nbi) {
-  const auto both = array_pair::of(to, from);
+  const auto both = array_pair::find(to, from);
   if (!both || both->first().count != both->second().count) return false;
   copy_at(place(of, *both, nbi), get, both->first().data, both->second().data,
           both->first().count * static_cast<std::size_t>(both->first().type.bytes()), pe);

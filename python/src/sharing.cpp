@@ -85,11 +85,11 @@ void bind_memory_sharing(nb::module_& m) {
           },
           "gpu"_a, "bytes"_a, "read_only"_a)
       .def_static(
-          "of",
+          "share",
           [](std::uintptr_t data, std::size_t bytes, std::optional<int> gpu, bool read_only, bool whole_block) {
             const gil_released free;
             return std::make_shared<exported>(
-                exported{shared_memory::of(reinterpret_cast<void*>(data), bytes, options_of(read_only, whole_block)),
+                exported{shared_memory::share(reinterpret_cast<void*>(data), bytes, options_of(read_only, whole_block)),
                          gpu.value_or(-1)});
           },
           "ptr"_a, "bytes"_a, "gpu"_a, "read_only"_a, "whole_block"_a)

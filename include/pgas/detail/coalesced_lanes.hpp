@@ -25,11 +25,11 @@ class lane_octet {
   PGAS_FN void sync() const { __syncwarp(mask_); }
   [[nodiscard]] PGAS_FN bool any(bool yes) const { return __any_sync(mask_, yes ? 1 : 0) != 0; }
   /// Returns the value of lane `from` of the eight.
-  [[nodiscard]] PGAS_FN std::uint32_t of(std::uint32_t value, std::uint32_t from) const {
+  [[nodiscard]] PGAS_FN std::uint32_t from_lane(std::uint32_t value, std::uint32_t from) const {
     return __shfl_sync(mask_, value, static_cast<int>(from), 8);
   }
   template <class T>
-  [[nodiscard]] PGAS_FN T* of(T* value, std::uint32_t from) const {
+  [[nodiscard]] PGAS_FN T* from_lane(T* value, std::uint32_t from) const {
     const auto bits = static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(value));
     return reinterpret_cast<T*>(static_cast<std::uintptr_t>(__shfl_sync(mask_, bits, static_cast<int>(from), 8)));
   }
@@ -51,7 +51,7 @@ class lane_octet {
   static void sync() {}
   [[nodiscard]] static constexpr bool any(bool yes) { return yes; }
   template <class T>
-  [[nodiscard]] static constexpr T of(T value, std::uint32_t) {
+  [[nodiscard]] static constexpr T from_lane(T value, std::uint32_t) {
     return value;
   }
 };

@@ -55,7 +55,7 @@ PGAS_FN void update_by_route(const context& ctx, T* dst, T value, pe_or_peer pe,
   traced.updates(ctx, dst, carried(value), traced_as<Update, T>());
   ctx.by_route(
       dst, pe, [=](const context& here) { check(here, operation_of(Update, false), dst, pe.pe()); },
-      [=](const context&, T* there) { direct(there); },
+      [=](const context&, T* remote) { direct(remote); },
       [=](const context& here, std::int32_t proxied_pe) {
         proxied_update(proxy_queue_of(here), {operation_of(Update, false), proxied_pe, here.offset(dst)}, Update,
                        datatype_for<T>(), carried(value));
@@ -71,7 +71,7 @@ template <atomic_update Update, class Word, class T, class Direct>
   traced.updates(ctx, dst, carried(value), traced_as<Update, T>());
   return ctx.by_route(
       dst, pe, [=](const context& here) { check(here, operation_of(Update, true), dst, pe.pe()); },
-      [=](const context&, Word* there) { return direct(there); },
+      [=](const context&, Word* remote) { return direct(remote); },
       [=](const context& here, std::int32_t proxied_pe) {
         const std::uint64_t old =
             proxied_fetch(proxy_queue_of(here), {operation_of(Update, true), proxied_pe, here.offset(dst)}, Update,
@@ -90,7 +90,7 @@ template <atomic_update Update, class Word, class T, class Direct>
 template <PGAS_IS(amo_add_type) T>
 [[nodiscard]] PGAS_FN T atomic_fetch(const context& ctx, const T* src, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::fetch>(
-      ctx, src, T{}, pe, [](const T* there) { return detail::load_relaxed(there); });
+      ctx, src, T{}, pe, [](const T* remote) { return detail::load_relaxed(remote); });
 }
 
 /// @brief Writes the word.
@@ -99,7 +99,7 @@ template <PGAS_IS(amo_add_type) T>
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_set(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::set>(ctx, dst, value, pe,
-                                                      [=](T* there) { detail::store_relaxed(there, value); });
+                                                      [=](T* remote) { detail::store_relaxed(remote, value); });
 }
 
 /// @brief Adds `value`.
@@ -108,7 +108,7 @@ PGAS_FN void atomic_set(const context& ctx, T* dst, detail::type_identity_t<T> v
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_add(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::add>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::add>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce<detail::rmw::add>(remote, value); });
 }
 
 /// @brief Adds one.
@@ -116,8 +116,8 @@ PGAS_FN void atomic_add(const context& ctx, T* dst, detail::type_identity_t<T> v
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_inc(const context& ctx, T* dst, pe_or_peer pe) {
-  detail::update_by_route<detail::atomic_update::add>(ctx, dst, T{1}, pe,
-                                                      [=](T* there) { detail::reduce<detail::rmw::add>(there, T{1}); });
+  detail::update_by_route<detail::atomic_update::add>(
+      ctx, dst, T{1}, pe, [=](T* remote) { detail::reduce<detail::rmw::add>(remote, T{1}); });
 }
 
 /// @brief Bitwise AND with `value`.
@@ -126,7 +126,7 @@ PGAS_FN void atomic_inc(const context& ctx, T* dst, pe_or_peer pe) {
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_and>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_and>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce<detail::rmw::bit_and>(remote, value); });
 }
 
 /// @brief Bitwise OR with `value`.
@@ -135,7 +135,7 @@ PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> v
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_or>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_or>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce<detail::rmw::bit_or>(remote, value); });
 }
 
 /// @brief Bitwise XOR with `value`.
@@ -144,7 +144,7 @@ PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> va
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_xor>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_xor>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce<detail::rmw::bit_xor>(remote, value); });
 }
 
 /// @brief Writes `value` if it is less than the word.
@@ -153,7 +153,7 @@ PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> v
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_min(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::min>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce_order<detail::rmw::min>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce_order<detail::rmw::min>(remote, value); });
 }
 
 /// @brief Writes `value` if it is greater than the word.
@@ -162,7 +162,7 @@ PGAS_FN void atomic_min(const context& ctx, T* dst, detail::type_identity_t<T> v
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::max>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce_order<detail::rmw::max>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce_order<detail::rmw::max>(remote, value); });
 }
 
 /// @brief Writes the word.
@@ -172,8 +172,8 @@ PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> v
 /// @return The old value.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
-  return detail::fetch_by_route<detail::atomic_update::swap>(ctx, dst, value, pe,
-                                                             [=](T* there) { return detail::exchange(there, value); });
+  return detail::fetch_by_route<detail::atomic_update::swap>(
+      ctx, dst, value, pe, [=](T* remote) { return detail::exchange(remote, value); });
 }
 
 /// @brief Writes `value` if the word equals `condition`.
@@ -185,7 +185,7 @@ template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_t<T> condition,
                               detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::compare_swap>(
-      ctx, dst, value, pe, [=](T* there) { return detail::compare_exchange(there, condition, value); }, condition);
+      ctx, dst, value, pe, [=](T* remote) { return detail::compare_exchange(remote, condition, value); }, condition);
 }
 
 /// @brief Adds `value`.
@@ -196,7 +196,7 @@ PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::add>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch<detail::rmw::add>(remote, value); });
 }
 
 /// @brief Adds one.
@@ -207,7 +207,7 @@ PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::add>(
-      ctx, dst, T{1}, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, T{1}); });
+      ctx, dst, T{1}, pe, [=](T* remote) { return detail::fetch<detail::rmw::add>(remote, T{1}); });
 }
 
 /// @brief Bitwise AND with `value`.
@@ -218,7 +218,7 @@ PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, pe_or_peer pe) {
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_and>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_and>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch<detail::rmw::bit_and>(remote, value); });
 }
 
 /// @brief Bitwise OR with `value`.
@@ -229,7 +229,7 @@ PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_or>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_or>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch<detail::rmw::bit_or>(remote, value); });
 }
 
 /// @brief Bitwise XOR with `value`.
@@ -240,7 +240,7 @@ PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T>
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_xor>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_xor>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch<detail::rmw::bit_xor>(remote, value); });
 }
 
 /// @brief Writes `value` if it is less than the word.
@@ -251,7 +251,7 @@ PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::min>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch_order<detail::rmw::min>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch_order<detail::rmw::min>(remote, value); });
 }
 
 /// @brief Writes `value` if it is greater than the word.
@@ -262,7 +262,7 @@ PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::max>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch_order<detail::rmw::max>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch_order<detail::rmw::max>(remote, value); });
 }
 
 /// @brief Non-blocking atomic_fetch().

@@ -45,7 +45,7 @@ PGAS_FN void put_tile(const context& ctx, bulk_ring* ring, T* dst, const T* src,
   ctx.by_route(
       dst, pe,
       [=](const context& here) { check_strided(here, What, dst, rows.dst_stride, rows.length, rows.count, pe.pe()); },
-      [=](const context& here, T* there) { put_rows(here, ring, there, src, rows); },
+      [=](const context& here, T* remote) { put_rows(here, ring, remote, src, rows); },
       [=](const context& here, std::int32_t proxied_pe) {
         constexpr auto done = completion::local_done;
         if constexpr (What == operation::put) {
@@ -64,7 +64,7 @@ PGAS_FN void get_tile(const context& ctx, std::uint64_t* word, T* dst, const T* 
   ctx.by_route(
       src, pe,
       [=](const context& here) { check_strided(here, What, src, rows.src_stride, rows.length, rows.count, pe.pe()); },
-      [=](const context&, const T* there) { get_rows(mbarrier_at(word), dst, there, rows); },
+      [=](const context&, const T* remote) { get_rows(mbarrier_at(word), dst, remote, rows); },
       [=](const context& here, std::int32_t proxied_pe) {
         constexpr auto done = completion::local_done;
         if constexpr (What == operation::get) {
@@ -84,7 +84,7 @@ PGAS_FN void get_tile(const context& ctx, std::uint64_t* word, T* dst, const T* 
 /// integers (tests/codegen/warp_specialised.cu).
 template <class T>
 PGAS_FN void add_tile(const context& ctx, T* dst, const T* src, tile_rows rows, pe_or_peer pe) {
-  T* const there = ctx.by_route(
+  T* const remote = ctx.by_route(
       dst, pe,
       [=](const context& here) {
         check_strided(here, operation::atomic_add, dst, rows.dst_stride, rows.length, rows.count, pe.pe());
@@ -94,7 +94,7 @@ PGAS_FN void add_tile(const context& ctx, T* dst, const T* src, tile_rows rows, 
         proxied_add_rows(proxy_queue_of(here), {operation::atomic_add, proxied_pe, here.offset(dst)}, src, rows);
         return static_cast<T*>(nullptr);
       });
-  if (there != nullptr) add_rows(there, src, rows);
+  if (remote != nullptr) add_rows(remote, src, rows);
 }
 
 }  // namespace detail
@@ -150,8 +150,8 @@ class bulk_copier {
 /// *On return* `src` may be reused. *Order* as put(): fence(), quiet() or a put_signal() of this thread adds it.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
-  detail::put_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](T* there) {
-    detail::copy_by_ring<detail::direction::put>(ctx, by.ring(), there, src, count);
+  detail::put_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](T* remote) {
+    detail::copy_by_ring<detail::direction::put>(ctx, by.ring(), remote, src, count);
   });
 }
 
@@ -163,8 +163,8 @@ PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
 /// *On return* `dst` holds the data, for this thread and for threads that synchronize with it. *Order* as get().
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
-  detail::get_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](const T* there) {
-    detail::copy_by_ring<detail::direction::get>(ctx, by.ring(), dst, there, count);
+  detail::get_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](const T* remote) {
+    detail::copy_by_ring<detail::direction::get>(ctx, by.ring(), dst, remote, count);
   });
 }
 
@@ -181,8 +181,8 @@ PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* sr
   if (ctx.has_proxied()) PGAS_UNLIKELY
     detail::bulk_copies_made();
   detail::put_signal_by_route<detail::completion::local_done>(
-      ctx, this_thread{}, dst, src, count, sig, value, op, pe, [&](T* there) {
-        detail::copy_by_ring<detail::direction::put>(ctx, by.ring(), there, src, count);
+      ctx, this_thread{}, dst, src, count, sig, value, op, pe, [&](T* remote) {
+        detail::copy_by_ring<detail::direction::put>(ctx, by.ring(), remote, src, count);
         detail::bulk_copies_made();
       });
 }

@@ -22,10 +22,10 @@ inline constexpr std::uint32_t abi_version = 13;
 /// result is routes::proxied plus the PE's number in the world.
 [[nodiscard]] PGAS_FN std::int32_t listed_slots(const routes* table, const std::int32_t* members, std::int32_t start,
                                                 std::int32_t stride, std::int32_t pe, std::int32_t world_pe) {
-  const std::int32_t there = members == nullptr ? start + pe * stride : members[pe];
-  if (table == nullptr) return there - world_pe;
-  const std::int32_t slots = table->slots[there];
-  return slots == routes::proxied ? routes::proxied + there : slots;
+  const std::int32_t target_pe = members == nullptr ? start + pe * stride : members[pe];
+  if (table == nullptr) return target_pe - world_pe;
+  const std::int32_t slots = table->slots[target_pe];
+  return slots == routes::proxied ? routes::proxied + target_pe : slots;
 }
 
 /// The location of an operation's direct PE: the distance from this PE's slot to that PE's slot. If the proxied()
@@ -116,11 +116,11 @@ class context {
   template <class T>
   [[nodiscard]] PGAS_FN T* ptr(T* local, std::int32_t pe) const {
     if (pe < 0 || pe >= n_pes()) return nullptr;
-    const std::int32_t there = team_.world_pe(pe);
+    const std::int32_t target_pe = team_.world_pe(pe);
     const std::uint64_t at = offset(local);
     const bool mapped =
         at < control_->heap_bytes || (at >= control_->team_segments_begin && at < control_->team_segments_end);
-    return is_direct(there) && mapped ? world_remote(local, there) : nullptr;
+    return is_direct(target_pe) && mapped ? world_remote(local, target_pe) : nullptr;
   }
 
   /// @brief Bytes from the start of this PE's slot.
@@ -256,18 +256,19 @@ class context {
   ///
   /// @return False if the proxy or lent memory has done the whole operation.
   template <class Slow>
-  [[nodiscard]] PGAS_COLD static bool find_route(Slow* of) {
-    const context& ctx = *of->copy;
-    of->check(ctx);
-    const std::int32_t slots = ctx.listed_slots(of->pe);
-    of->distance = ctx.distance_of(slots);
+  [[nodiscard]] PGAS_COLD static bool find_route(Slow* branch) {
+    const context& ctx = *branch->copy;
+    branch->check(ctx);
+    const std::int32_t slots = ctx.listed_slots(branch->pe);
+    branch->distance = ctx.distance_of(slots);
     if (slots >= detail::routes::proxied / 2) {
-      if constexpr (std::is_invocable_v<decltype(of->proxied), const context&, detail::by_lent_memory>) {
-        if ((ctx.flags_ & detail::slow_path::lent) != 0) return !of->proxied(ctx, detail::by_lent_memory{of->distance});
+      if constexpr (std::is_invocable_v<decltype(branch->proxied), const context&, detail::by_lent_memory>) {
+        if ((ctx.flags_ & detail::slow_path::lent) != 0)
+          return !branch->proxied(ctx, detail::by_lent_memory{branch->distance});
       }
       return true;
     }
-    of->proxied(ctx, slots - detail::routes::proxied);
+    branch->proxied(ctx, slots - detail::routes::proxied);
     return false;
   }
   /// @brief The team of the `n` consecutive PEs from `first` on.

@@ -25,11 +25,11 @@ class direct_context {
  public:
   direct_context() = default;
   /// @brief For the library: from a context with a team that meets the condition.
-  PGAS_HD explicit direct_context(const context& of) : of_(of) {}
+  PGAS_HD explicit direct_context(const context& from) : context_(from) {}
 
   /// @brief The context as operations see it.
   PGAS_HD operator context() const {
-    context known = of_;
+    context known = context_;
     known.flags_ = 0;
     known.routes_ = nullptr;
     known.team_.members_ = nullptr;
@@ -37,9 +37,9 @@ class direct_context {
   }
 
   /// @brief This PE's number in the team.
-  [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return of_.my_pe(); }
+  [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return context_.my_pe(); }
   /// @brief The number of PEs of the team.
-  [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return of_.n_pes(); }
+  [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return context_.n_pes(); }
   /// @brief The team whose PE numbers operations take.
   [[nodiscard]] PGAS_HD team_view team() const { return context(*this).team(); }
 
@@ -61,7 +61,7 @@ class direct_context {
   /// @brief Bytes from the start of this PE's slot.
   ///
   /// Very large for a pointer below the slot.
-  [[nodiscard]] PGAS_HD std::uint64_t offset(const volatile void* local) const { return of_.offset(local); }
+  [[nodiscard]] PGAS_HD std::uint64_t offset(const volatile void* local) const { return context_.offset(local); }
 
   /// @brief The handle of PE `pe`, for repeated operations on that PE.
   [[nodiscard]] PGAS_FN direct_peer peer(std::int32_t pe) const {
@@ -72,7 +72,7 @@ class direct_context {
   }
 
  private:
-  context of_;
+  context context_;
 };
 static_assert(sizeof(direct_context) == sizeof(context) && std::is_trivially_copyable_v<direct_context>);
 

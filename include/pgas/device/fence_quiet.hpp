@@ -36,8 +36,8 @@ PGAS_FN void check_pes(const context& ctx, const std::int32_t* pes, std::size_t 
 template <class F>
 PGAS_FN void if_proxied(const context& ctx, std::int32_t pe, const F& f) {
   if (ctx.has_proxied()) PGAS_UNLIKELY {
-    const std::int32_t there = ctx.team().world_pe(pe);
-    if (!ctx.is_direct(there)) f(there);
+    const std::int32_t target_pe = ctx.team().world_pe(pe);
+    if (!ctx.is_direct(target_pe)) f(target_pe);
   }
 }
 

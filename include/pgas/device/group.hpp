@@ -351,8 +351,8 @@ namespace detail {
 [[nodiscard]] inline std::uint32_t place_block() { return this_cpu_thread.block; }
 [[nodiscard]] inline std::uint32_t place_thread() { return this_cpu_thread.thread; }
 [[nodiscard]] inline std::uint32_t place_launch() {
-  const void* const of = this_cpu_thread.grid != nullptr ? this_cpu_thread.grid : static_cast<void*>(&this_cpu_thread);
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(of) * 0x9e37'79b9'7f4a'7c15u >> 32);
+  const void* const key = this_cpu_thread.grid != nullptr ? this_cpu_thread.grid : static_cast<void*>(&this_cpu_thread);
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(key) * 0x9e37'79b9'7f4a'7c15u >> 32);
 }
 inline constexpr std::uint32_t place_tries = 4;  // launch numbers are not consecutive on the CPU
 }  // namespace detail
@@ -363,8 +363,8 @@ inline constexpr std::uint32_t place_tries = 4;  // launch numbers are not conse
 ///
 /// *Callers* any thread of the block. It uses rank and size only.
 template <PGAS_IS(group) Block>
-[[nodiscard]] PGAS_FN warp this_warp(const Block& of) {
-  return {static_cast<std::uint32_t>(of.thread_rank()), static_cast<std::uint32_t>(of.size())};
+[[nodiscard]] PGAS_FN warp this_warp(const Block& from) {
+  return {static_cast<std::uint32_t>(from.thread_rank()), static_cast<std::uint32_t>(from.size())};
 }
 
 /// @brief The threads of a block with the same rank / 128, as for the tensor cores of sm_90; the last warpgroup of a
@@ -398,8 +398,8 @@ class warpgroup : public named_group {
 ///
 /// *Callers* any thread of the block. It uses rank and size only.
 template <PGAS_IS(group) Block>
-[[nodiscard]] PGAS_FN warpgroup this_warpgroup(const Block& of) {
-  return {static_cast<std::uint32_t>(of.thread_rank()), static_cast<std::uint32_t>(of.size())};
+[[nodiscard]] PGAS_FN warpgroup this_warpgroup(const Block& from) {
+  return {static_cast<std::uint32_t>(from.thread_rank()), static_cast<std::uint32_t>(from.size())};
 }
 
 static_assert(is_group<this_thread> && is_group<warp> && is_block_group<block>);

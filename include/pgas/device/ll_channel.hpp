@@ -81,8 +81,8 @@ class ll_channel {
     detail::check(ctx, detail::operation::send, out, ll_lines<T>(size), pe.pe());
     in_ = detail::ll_places(in, rank, tile);
     out_ = detail::ll_places(out, rank, tile);
-    there_ = ctx.remote(out_, pe);
-    slow_ = ctx.checks() || (ctx.has_proxied() && there_ == nullptr);
+    remote_ = ctx.remote(out_, pe);
+    slow_ = ctx.checks() || (ctx.has_proxied() && remote_ == nullptr);
     pe_ = ctx.team().world_pe(pe.pe());
     g.sync();  // an earlier use by this group has stored its progress
     now_ = detail::load_progress(in_);
@@ -101,10 +101,10 @@ class ll_channel {
   /// @brief Distance from one turn to the next.
   static constexpr std::uint32_t turn = detail::packets_of_value<T> * detail::packets_in_line;
   detail::vec16* in_;
-  detail::vec16* out_;    ///< the other PE's places, by their address on this PE
-  detail::vec16* there_;  ///< the same as a load/store accessible address; null if there is none
-  bool slow_;             ///< the other PE is proxied, or checks are on; always false with a direct_context
-  std::int32_t pe_;       ///< in the world
+  detail::vec16* out_;     ///< the other PE's places, by their address on this PE
+  detail::vec16* remote_;  ///< the same as a load/store accessible address; null if there is none
+  bool slow_;              ///< the other PE is proxied, or checks are on; always false with a direct_context
+  std::int32_t pe_;        ///< in the world
   detail::ll_progress now_;
 };
 
@@ -121,11 +121,11 @@ PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type
   const std::uint32_t turn = (number & 1) * channel.turn;
   const detail::ll_value_of<T> data = detail::to_ll<T>(value);
   if (channel.slow_) PGAS_UNLIKELY {
-    detail::vec16* const there = channel.there_ != nullptr ? channel.there_ + turn : nullptr;
-    detail::send_ll_slow(ctx.copy_, channel.pe_, channel.now_, channel.out_ + turn, there, data);
+    detail::vec16* const remote = channel.remote_ != nullptr ? channel.remote_ + turn : nullptr;
+    detail::send_ll_slow(ctx.copy_, channel.pe_, channel.now_, channel.out_ + turn, remote, data);
     return;
   }
-  detail::send_ll_value(channel.there_ + turn, number, data);
+  detail::send_ll_value(channel.remote_ + turn, number, data);
 }
 
 /// @brief Waits for the next value of the thread of this rank on the other PE.
@@ -142,7 +142,7 @@ template <PGAS_IS(ll_type) T>
   detail::vec16* const place = channel.in_ + (number & 1) * channel.turn;
   if (channel.slow_) PGAS_UNLIKELY {
     return detail::from_ll<T>(detail::receive_ll_slow<detail::packets_of_value<T>>(ctx.copy_, channel.pe_, channel.now_,
-                                                                                   place, channel.there_ == nullptr));
+                                                                                   place, channel.remote_ == nullptr));
   }
   detail::ll_value_of<T> data[1];
   detail::receive_ll_values(ctx, {nullptr, channel.pe_, 0}, place, 1, number, data);

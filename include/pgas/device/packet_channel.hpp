@@ -58,7 +58,7 @@ class packet_channel {
     detail::check(ctx, detail::operation::receive, in, packet_lines(bytes), pe);
     detail::check(ctx, detail::operation::send, out, packet_lines(bytes), pe);
     state_ = {in, out, ctx.remote(out, pe), static_cast<std::uint32_t>(detail::packet_half_lines(bytes)), 0, pe, 0, 0};
-    if (state_.there != nullptr) state_.direct = state_.room();
+    if (state_.remote != nullptr) state_.direct = state_.room();
     g.sync();  // an earlier use by this group has stored its count
     state_.sent = detail::load_relaxed(&state_.header()->sent);
     state_.received = detail::load_relaxed(&state_.header()->received);

@@ -86,8 +86,8 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_long_route(
       dst, pe, [=](const context& here) { check(here, operation::put, dst, count, pe.pe()); },
-      [=](const context&, T* there) {
-        copy_to(there);
+      [=](const context&, T* remote) {
+        copy_to(remote);
         if constexpr (When == completion::local_done) g.sync();
       },
       [=](const context& here, auto where) {
@@ -108,8 +108,8 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_long_route(
       src, pe, [=](const context& here) { check(here, operation::get, src, count, pe.pe()); },
-      [=](const context&, const T* there) {
-        copy_from(there);
+      [=](const context&, const T* remote) {
+        copy_from(remote);
         if constexpr (When == completion::local_done) g.sync();
       },
       [=](const context& here, auto where) {
@@ -135,7 +135,7 @@ PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_
   traced.on(ctx, pe, sizeof(T));
   ctx.by_route(
       dst, pe, [=](const context& here) { detail::check(here, detail::operation::p, dst, pe.pe()); },
-      [=](const context&, T* there) { detail::store_value(there, value); },
+      [=](const context&, T* remote) { detail::store_value(remote, value); },
       [=](const context& here, std::int32_t proxied_pe) {
         detail::proxied_p(detail::proxy_queue_of(here), proxied_pe, here.offset(dst), value);
       });
@@ -153,7 +153,7 @@ template <PGAS_IS(rma_type) T>
   traced.on(ctx, pe, sizeof(T));
   return ctx.by_route(
       src, pe, [=](const context& here) { detail::check(here, detail::operation::g, src, pe.pe()); },
-      [=](const context&, const T* there) { return detail::load_value(there); },
+      [=](const context&, const T* remote) { return detail::load_value(remote); },
       [=](const context& here, std::int32_t proxied_pe) {
         return detail::proxied_g<T>(detail::proxy_queue_of(here), proxied_pe, here.offset(src));
       });
@@ -170,7 +170,7 @@ template <PGAS_IS(rma_type) T>
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::submitted>(
-      ctx, g, dst, src, count, pe, [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      ctx, g, dst, src, count, pe, [=](T* remote) { detail::copy_by<detail::direction::put>(g, remote, src, count); });
 }
 
 /// @brief Copies `count` elements to PE `pe`.
@@ -183,7 +183,7 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::local_done>(
-      ctx, g, dst, src, count, pe, [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      ctx, g, dst, src, count, pe, [=](T* remote) { detail::copy_by<detail::direction::put>(g, remote, src, count); });
 }
 
 /// @brief Copies `count` elements from PE `pe` and does not wait for the group.
@@ -196,8 +196,8 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 /// wait or a barrier has ordered them before.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
-  detail::get_by_route<detail::completion::submitted>(ctx, g, dst, src, count, pe, [=](const T* there) {
-    detail::copy_by<detail::direction::get>(g, dst, there, count);
+  detail::get_by_route<detail::completion::submitted>(ctx, g, dst, src, count, pe, [=](const T* remote) {
+    detail::copy_by<detail::direction::get>(g, dst, remote, count);
   });
 }
 
@@ -208,8 +208,8 @@ PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// *On return* `dst` holds the data, for every thread of the group. *Order* as for get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
-  detail::get_by_route<detail::completion::local_done>(ctx, g, dst, src, count, pe, [=](const T* there) {
-    detail::copy_by<detail::direction::get>(g, dst, there, count);
+  detail::get_by_route<detail::completion::local_done>(ctx, g, dst, src, count, pe, [=](const T* remote) {
+    detail::copy_by<detail::direction::get>(g, dst, remote, count);
   });
 }
 

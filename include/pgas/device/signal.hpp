@@ -34,10 +34,10 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
   return op == signal_op::add ? traced_update::add : traced_update::set;
 }
 
-/// The address of `word` on the PE whose address of `known` is `there`.
+/// The address of `word` on the PE whose address of `known` is `remote`.
 template <class T>
-[[nodiscard]] PGAS_FN signal_t* as_far(signal_t* word, const T* known, const T* there) {
-  return reinterpret_cast<signal_t*>(reinterpret_cast<std::uintptr_t>(word) + reinterpret_cast<std::uintptr_t>(there) -
+[[nodiscard]] PGAS_FN signal_t* as_far(signal_t* word, const T* known, const T* remote) {
+  return reinterpret_cast<signal_t*>(reinterpret_cast<std::uintptr_t>(word) + reinterpret_cast<std::uintptr_t>(remote) -
                                      reinterpret_cast<std::uintptr_t>(known));
 }
 
@@ -56,12 +56,12 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
         check(here, operation::put_signal, sig, 1, pe.pe());
         check_sound(here, operation::put_signal, sig, known(op));
       },
-      [=](const context& here, T* there) {
-        copy_to(there);
+      [=](const context& here, T* remote) {
+        copy_to(remote);
         g.sync();
         if (here.has_proxied()) PGAS_UNLIKELY
           drain_by_leader(proxy_queue_of(here), g, operation::put_signal, -1);
-        if (g.thread_rank() == 0) signal_release(as_far(sig, dst, there), value, op);
+        if (g.thread_rank() == 0) signal_release(as_far(sig, dst, remote), value, op);
       },
       [=](const context& here, std::int32_t proxied_pe) {
         const proxied_copy data{proxy_queue_of(here), proxied_pe, dst, src, count * sizeof(T), When};
@@ -120,7 +120,7 @@ PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, st
                         signal_t value, signal_op op, pe_or_peer pe) {
   detail::put_signal_by_route<detail::completion::local_done>(
       ctx, g, dst, src, count, sig, value, op, pe,
-      [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      [=](T* remote) { detail::copy_by<detail::direction::put>(g, remote, src, count); });
 }
 
 /// @brief put_signal() that may return before it has read `src`: if PE `pe` is proxied, `src` must not change before
@@ -132,7 +132,7 @@ PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src
                             signal_t value, signal_op op, pe_or_peer pe) {
   detail::put_signal_by_route<detail::completion::submitted>(
       ctx, g, dst, src, count, sig, value, op, pe,
-      [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      [=](T* remote) { detail::copy_by<detail::direction::put>(g, remote, src, count); });
 }
 
 /// @brief put_signal() by the calling thread alone.
@@ -159,7 +159,7 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or
   traced.updates(ctx, sig, value, detail::traced_update::set);
   ctx.by_route(
       sig, pe, [=](const context& here) { detail::check(here, detail::operation::signal, sig, pe.pe()); },
-      [=](const context&, signal_t* there) { detail::store_relaxed(there, value); },
+      [=](const context&, signal_t* remote) { detail::store_relaxed(remote, value); },
       [=](const context& here, std::int32_t proxied_pe) {
         detail::proxied_update(detail::proxy_queue_of(here), {detail::operation::signal, proxied_pe, here.offset(sig)},
                                detail::atomic_update::set, detail::datatype::u64, value);
@@ -186,7 +186,7 @@ PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, pe_or
   traced.updates(ctx, sig, value, detail::traced_update::add);
   ctx.by_route(
       sig, pe, [=](const context& here) { detail::check(here, detail::operation::signal, sig, pe.pe()); },
-      [=](const context&, signal_t* there) { detail::reduce<detail::rmw::add>(there, value); },
+      [=](const context&, signal_t* remote) { detail::reduce<detail::rmw::add>(remote, value); },
       [=](const context& here, std::int32_t proxied_pe) {
         detail::proxied_update(detail::proxy_queue_of(here), {detail::operation::signal, proxied_pe, here.offset(sig)},
                                detail::atomic_update::add, detail::datatype::u64, value);

@@ -29,8 +29,8 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
   const auto check_call = [=](const context& here) {
     check_strided(here, operation::iput, dst, dst_stride, block, count, pe.pe());
   };
-  const auto direct = [=](const context&, T* there) {
-    copy_to(there);
+  const auto direct = [=](const context&, T* remote) {
+    copy_to(remote);
     if constexpr (When == completion::local_done) g.sync();
   };
   const auto proxied = [=](const context& here, std::int32_t proxied_pe) {
@@ -46,15 +46,15 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
-  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](T* there) {
-    copy_strided<direction::put>(g, there, src, dst_stride, src_stride, block, count);
+  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](T* remote) {
+    copy_strided<direction::put>(g, remote, src, dst_stride, src_stride, block, count);
   });
 }
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void put_spaced_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                  std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](T* there) {
-    copy_spaced<direction::put>(g, there, src, dst_stride, src_stride, count);
+  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](T* remote) {
+    copy_spaced<direction::put>(g, remote, src, dst_stride, src_stride, count);
   });
 }
 
@@ -69,8 +69,8 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
   const auto check_call = [=](const context& here) {
     check_strided(here, operation::iget, src, src_stride, block, count, pe.pe());
   };
-  const auto direct = [=](const context&, const T* there) {
-    copy_from(there);
+  const auto direct = [=](const context&, const T* remote) {
+    copy_from(remote);
     if constexpr (When == completion::local_done) g.sync();
   };
   const auto proxied = [=](const context& here, std::int32_t proxied_pe) {
@@ -86,15 +86,15 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
-  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](const T* there) {
-    copy_strided<direction::get>(g, dst, there, dst_stride, src_stride, block, count);
+  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](const T* remote) {
+    copy_strided<direction::get>(g, dst, remote, dst_stride, src_stride, block, count);
   });
 }
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void get_spaced_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                  std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](const T* there) {
-    copy_spaced<direction::get>(g, dst, there, dst_stride, src_stride, count);
+  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](const T* remote) {
+    copy_spaced<direction::get>(g, dst, remote, dst_stride, src_stride, count);
   });
 }
 

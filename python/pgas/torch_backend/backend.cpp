@@ -26,8 +26,8 @@ backend& backend::get() {
   return *current;
 }
 
-void backend::set(world& joined, std::function<void(const std::string&)> meet) {
-  current = new backend(joined, std::move(meet));
+void backend::set(world& joined, std::function<void(const std::string&)> rendezvous) {
+  current = new backend(joined, std::move(rendezvous));
 }
 
 void* backend::allocate(std::size_t bytes, int device, std::size_t pad_bytes, const std::optional<std::string>& group) {
@@ -59,7 +59,7 @@ std::shared_ptr<group> backend::find(const std::string& name) {
 std::shared_ptr<group> backend::group_of(const std::string& name) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (std::shared_ptr<group> found = find(name)) return found;
-    meet_(name);  // adds it
+    rendezvous_(name);  // adds it
   }
   throw error(code::invalid_argument, "pgas.torch: there is no process group '" + name + "'");
 }
@@ -130,7 +130,9 @@ std::vector<std::size_t> backend::retire_groups() {
   std::vector<std::shared_ptr<group_view>> views;
   std::vector<std::shared_ptr<group>> gone;
   const std::vector<std::shared_ptr<block>> blocks = blocks_.all();
-  const auto unused = [](const auto& view) { return view.second->of().retired() && view.second.use_count() == 1; };
+  const auto unused = [](const auto& view) {
+    return view.second->registered_group().retired() && view.second.use_count() == 1;
+  };
   {
     const std::lock_guard guard(lock_);
     for (const std::shared_ptr<block>& each : blocks)

@@ -22,9 +22,9 @@ class backend {
  public:
   /// The backend of this process. *Errors* not_joined before enable().
   [[nodiscard]] static backend& get();
-  /// Creates it for a world, or replaces it for another one. @param meet adds the group of a name, which is collective
-  /// over it
-  static void set(world& joined, std::function<void(const std::string&)> meet);
+  /// Creates it for a world, or replaces it for another one. @param rendezvous adds the group of a name, which is
+  /// collective over it
+  static void set(world& joined, std::function<void(const std::string&)> rendezvous);
 
   /// Allocates a buffer in a new block. Local. *Errors* invalid_argument for another device than the world's.
   [[nodiscard]] void* allocate(std::size_t bytes, int device, std::size_t pad_bytes,
@@ -47,15 +47,15 @@ class backend {
   [[nodiscard]] std::vector<std::size_t> retire_groups();
 
  private:
-  backend(world& joined, std::function<void(const std::string&)> meet)
-      : world_(joined), meet_(std::move(meet)), blocks_(joined.device()) {}
+  backend(world& joined, std::function<void(const std::string&)> rendezvous)
+      : world_(joined), rendezvous_(std::move(rendezvous)), blocks_(joined.device()) {}
   /// The group with this name, if it was added and torch still has it.
   [[nodiscard]] std::shared_ptr<group> find(const std::string& name);
   [[nodiscard]] std::shared_ptr<group> group_of(const std::string& name);
   [[nodiscard]] std::shared_ptr<group_view> view_of(const block& of, const group& by);
 
   world& world_;
-  std::function<void(const std::string&)> meet_;
+  std::function<void(const std::string&)> rendezvous_;
   block_table blocks_;
   std::mutex lock_;
   std::map<std::string, std::shared_ptr<group>> groups_;

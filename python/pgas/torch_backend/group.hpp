@@ -18,7 +18,7 @@ namespace pgas::torch_backend {
 /// The group. torch reuses names of destroyed groups, so the object identifies a group.
 class group {
  public:
-  /// @param of torch's group of that name now
+  /// @param group torch's group of that name now
   /// @param owner keeps the team and the pages
   group(std::string name, const c10::intrusive_ptr<c10d::ProcessGroup>& of, const team& members, std::size_t slot,
         std::vector<int> global_ranks, std::vector<rendezvous_page*> pages, std::shared_ptr<void> owner)

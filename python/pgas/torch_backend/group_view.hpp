@@ -35,7 +35,7 @@ class group_view {
   }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  [[nodiscard]] const group& of() const { return *group_; }
+  [[nodiscard]] const group& registered_group() const { return *group_; }
   [[nodiscard]] c10::Device device() const { return device_; }
   /// The symmetric address of a byte of the buffer.
   [[nodiscard]] std::byte* alias(std::size_t offset) const {

@@ -53,10 +53,10 @@ class handle final : public symm::SymmetricMemory {
     const without_gil free;
     view_->wait_signal(src_rank, channel, timeout_ms);
   }
-  int get_rank() override { return view_->of().members().my_pe(); }
-  int get_world_size() override { return view_->of().members().n_pes(); }
+  int get_rank() override { return view_->registered_group().members().my_pe(); }
+  int get_world_size() override { return view_->registered_group().members().n_pes(); }
   c10::Device get_device() override { return view_->device(); }
-  const std::vector<int>& get_rank_to_global_rank() override { return view_->of().global_ranks(); }
+  const std::vector<int>& get_rank_to_global_rank() override { return view_->registered_group().global_ranks(); }
   int* get_rank_to_global_rank_dev() override { return view_->ranks_on_device(); }
   bool world_within_direct_access() override {
     for (const void* const each : view_->buffers())

@@ -156,15 +156,17 @@ void inspect(int fd, const shared_piece& piece) {
 void forbid_truncation(const program_file& file, const void* pointer) {
   const int fd = file.fd.get();
   if (can_be_truncated(fd) && ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
-    throw error(code::invalid_argument,
-                fmt::format("shared_memory::of: the file of the memory at {} takes no seal against truncation (fcntl, "
-                            "F_SEAL_SHRINK: {}), and a process that uses truncated memory is ended by SIGBUS: make the "
-                            "file by memfd_create with MFD_ALLOW_SEALING, or use shared_memory::make()",
-                            pointer, errno_text(errno)));
+    throw error(
+        code::invalid_argument,
+        fmt::format("shared_memory::share: the file of the memory at {} takes no seal against truncation (fcntl, "
+                    "F_SEAL_SHRINK: {}), and a process that uses truncated memory is ended by SIGBUS: make the "
+                    "file by memfd_create with MFD_ALLOW_SEALING, or use shared_memory::make()",
+                    pointer, errno_text(errno)));
   struct stat about {};
   if (::fstat(fd, &about) != 0 || static_cast<std::size_t>(about.st_size) < file.bytes)
-    throw error(code::invalid_argument,
-                fmt::format("shared_memory::of: the file of the memory at {} was truncated during the call", pointer));
+    throw error(
+        code::invalid_argument,
+        fmt::format("shared_memory::share: the file of the memory at {} was truncated during the call", pointer));
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ class vmm_memory final : public gpu_memory {
 };
 
 [[noreturn]] void refuse(const void* pointer, std::string_view why) {
-  throw error(code::invalid_argument, fmt::format("shared_memory::of: the memory at {} {}", pointer, why));
+  throw error(code::invalid_argument, fmt::format("shared_memory::share: the memory at {} {}", pointer, why));
 }
 
 void refuse_read_only(const void* pointer, access importers, std::string_view kind) {

@@ -17,7 +17,9 @@ ipc_event::ipc_event(std::shared_ptr<detail::event_state> state) noexcept : stat
 
 ipc_event ipc_event::make(memory_place place) { return ipc_event(detail::event_state::make(place)); }
 
-ipc_event ipc_event::of(memory_place place, void* event) { return ipc_event(detail::event_state::of(place, event)); }
+ipc_event ipc_event::share(memory_place place, void* event) {
+  return ipc_event(detail::event_state::share(place, event));
+}
 
 ipc_event ipc_event::open(std::string_view ticket, const open_options& options) {
   return ipc_event(detail::event_state::open(ticket, options));

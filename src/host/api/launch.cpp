@@ -34,7 +34,7 @@ grid_place grid_area(world& w, const stream& on) {
   const stream_handle native = on.native(w.state());
   grid_state_pool& grids = w.state().grids();
   if (w.state().device().capturing(native)) return {grids.table(), true};
-  return {grids.of(native), false};
+  return {grids.state_of(native), false};
 }
 
 error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit, const char* otherwise) {

@@ -27,15 +27,15 @@ shared_memory shared_memory::make(memory_place place, std::size_t bytes, const s
   return made;
 }
 
-shared_memory shared_memory::of(void* pointer, std::size_t bytes, const shared_memory_options& options) {
+shared_memory shared_memory::share(void* pointer, std::size_t bytes, const shared_memory_options& options) {
   if (pointer == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(pointer) + bytes < bytes)
     throw error(code::invalid_argument,
-                fmt::format("shared_memory::of: {} bytes at {} can't be shared", bytes, fmt::ptr(pointer)));
+                fmt::format("shared_memory::share: {} bytes at {} can't be shared", bytes, fmt::ptr(pointer)));
   if (detail::import_table::of_process().overlaps(pointer, bytes))
     throw error(
         code::invalid_argument,
         fmt::format(
-            "shared_memory::of: the memory at {} was opened from another process: that process must make the ticket",
+            "shared_memory::share: the memory at {} was opened from another process: that process must make the ticket",
             fmt::ptr(pointer)));
   shared_memory made;
   made.memory_ = std::make_unique<detail::exported_memory>(detail::share_memory(
@@ -48,7 +48,7 @@ namespace {
 
 detail::exported_memory& needed(const std::unique_ptr<detail::exported_memory>& memory) {
   if (!memory)
-    throw error(code::invalid_argument, "an empty shared_memory has no tickets: create one with make() or of()");
+    throw error(code::invalid_argument, "an empty shared_memory has no tickets: create one with make() or share()");
   return *memory;
 }
 

@@ -15,7 +15,7 @@ const char* name_of(collective_kind what) {
   switch (what) {
     case collective_kind::barrier: return "barrier";
     case collective_kind::sync: return "sync";
-    case collective_kind::meet: return "barrier by words";
+    case collective_kind::word_barrier: return "barrier by words";
     case collective_kind::broadcast: return "broadcast";
     case collective_kind::fcollect: return "fcollect";
     case collective_kind::collect: return "collect";

@@ -41,7 +41,7 @@ struct record_page {
   /// What ends the waits for a record whose process has ended: above its number, as waits compare, and the number of no
   /// record of the same slot. So a reader of the word knows that the record was lost, even if several processes end it.
   [[nodiscard]] static constexpr std::uint64_t lost_at(std::uint64_t number) noexcept { return number + 1; }
-  [[nodiscard]] slot& of(std::uint64_t number) noexcept { return slots[number % most_under_way]; }
+  [[nodiscard]] slot& slot_of(std::uint64_t number) noexcept { return slots[number % most_under_way]; }
 };
 
 /// One process's part. *Callers* any thread.

@@ -54,9 +54,9 @@ std::shared_ptr<event_state> event_state::make(memory_place place) {
   return share(place.ordinal, make_device_event(place.ordinal));
 }
 
-std::shared_ptr<event_state> event_state::of(memory_place place, void* event) {
+std::shared_ptr<event_state> event_state::share(memory_place place, void* event) {
   refuse_host(place);
-  if (event == nullptr) throw error(code::invalid_argument, "ipc_event::of() needs a cudaEvent_t, not null");
+  if (event == nullptr) throw error(code::invalid_argument, "ipc_event::share() needs a cudaEvent_t, not null");
   return share(place.ordinal, adopt_device_event(place.ordinal, event));
 }
 

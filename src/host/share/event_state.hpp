@@ -33,7 +33,7 @@ struct event_page {
 class event_state final : public deferred_object, private watched {
  public:
   [[nodiscard]] static std::shared_ptr<event_state> make(memory_place place);
-  [[nodiscard]] static std::shared_ptr<event_state> of(memory_place place, void* event);
+  [[nodiscard]] static std::shared_ptr<event_state> share(memory_place place, void* event);
   [[nodiscard]] static std::shared_ptr<event_state> open(std::string_view ticket, const open_options& options);
   event_state(shared_page shared, int ordinal, std::unique_ptr<device_event> event);
   ~event_state() override;

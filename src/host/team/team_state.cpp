@@ -211,7 +211,7 @@ void team_state::check_direct() const {
 
 void team_state::enqueue_collective(const collective_request& request, stream_handle on) {
   // A barrier by words of the caller uses no state of the team: several may run at the same time.
-  const bool in_order = request.what != collective_kind::meet;
+  const bool in_order = request.what != collective_kind::word_barrier;
   const std::lock_guard lock(order_mutex_);
   if (grid_ == nullptr) {
     order_ = world_.device().make_stream_order();

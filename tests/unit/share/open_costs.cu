@@ -131,7 +131,7 @@ int export_for(int socket) {
   pgas::shared_memory small = pgas::shared_memory::make(party::place, unit);
   pgas::shared_memory wide = pgas::shared_memory::make(party::place, large);
   pgas::shared_memory by_legacy =
-      pgas::shared_memory::of(party::allocate(unit), unit, {.block = pgas::whole_block::allow});
+      pgas::shared_memory::share(party::allocate(unit), unit, {.block = pgas::whole_block::allow});
   for (;;) {
     const std::string asked = receive(socket);
     if (asked == "e") {  // exported for this one importer

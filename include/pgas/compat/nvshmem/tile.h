@@ -39,9 +39,10 @@ namespace pgas::compat {
 
 /// Number `I` of a tuple; `beyond` past its end.
 template <std::size_t I, class... Numbers>
-[[nodiscard]] PGAS_HD constexpr std::ptrdiff_t number(const cuda::std::tuple<Numbers...>& of, std::ptrdiff_t beyond) {
+[[nodiscard]] PGAS_HD constexpr std::ptrdiff_t number(const cuda::std::tuple<Numbers...>& tuple,
+                                                      std::ptrdiff_t beyond) {
   if constexpr (I < sizeof...(Numbers)) {
-    return static_cast<std::ptrdiff_t>(cuda::std::get<I>(of));
+    return static_cast<std::ptrdiff_t>(cuda::std::get<I>(tuple));
   } else {
     return beyond;
   }
@@ -156,8 +157,8 @@ PGAS_FN int tile_put(const context& ctx, const G& g, Src src_tile, Dst dst_tile,
   if (!tile.valid || flag != 0 || elements(src_tile) != elements(dst_tile)) return NVSHMEMX_ERROR_INVALID_VALUE;
   using T = typename Src::value_type;
   detail::put_strided_by_route<detail::completion::submitted, true>(
-      ctx, g, tile.dst, tile.src, tile.dst_stride, tile.src_stride, tile.block, tile.count, pe, [=](T* there) {
-        const detail::byte_blocks blocks = bytes_of(tile, there, tile.src);
+      ctx, g, tile.dst, tile.src, tile.dst_stride, tile.src_stride, tile.block, tile.count, pe, [=](T* remote) {
+        const detail::byte_blocks blocks = bytes_of(tile, remote, tile.src);
         detail::copy_by_largest_units<detail::direction::put, detail::unit_of<T>>(&blocks, detail::slice_of(g));
       });
   g.sync();  // a quiet by any thread of the group completes it
@@ -173,8 +174,8 @@ PGAS_FN int tile_get(const context& ctx, const G& g, Src src_tile, Dst dst_tile,
   if (!tile.valid || flag != 0 || elements(src_tile) != elements(dst_tile)) return NVSHMEMX_ERROR_INVALID_VALUE;
   using T = typename Src::value_type;
   detail::get_strided_by_route<detail::completion::submitted, true>(
-      ctx, g, tile.dst, tile.src, tile.dst_stride, tile.src_stride, tile.block, tile.count, pe, [=](const T* there) {
-        const detail::byte_blocks blocks = bytes_of(tile, tile.dst, there);
+      ctx, g, tile.dst, tile.src, tile.dst_stride, tile.src_stride, tile.block, tile.count, pe, [=](const T* remote) {
+        const detail::byte_blocks blocks = bytes_of(tile, tile.dst, remote);
         detail::copy_by_largest_units<detail::direction::get, detail::unit_of<T>>(&blocks, detail::slice_of(g));
       });
   g.sync();

@@ -27,11 +27,11 @@ struct carried_part {
   std::uint32_t bytes;  ///< 0: nothing
   std::uint32_t tail;
 };
-[[nodiscard]] PGAS_FN carried_part part_of(const void* there, const void* tile, std::size_t bytes) {
+[[nodiscard]] PGAS_FN carried_part part_of(const void* remote, const void* tile, std::size_t bytes) {
   constexpr std::size_t least = 64;  // a single thread has fewer bytes in flight
   const auto at = reinterpret_cast<std::uintptr_t>(tile);
-  const auto apart = reinterpret_cast<std::uintptr_t>(there) ^ at;
-  if (bytes < least || (apart & 15) != 0 || !is_shared(tile) || !is_global(there)) return {0, 0, 0};
+  const auto apart = reinterpret_cast<std::uintptr_t>(remote) ^ at;
+  if (bytes < least || (apart & 15) != 0 || !is_shared(tile) || !is_global(remote)) return {0, 0, 0};
   const auto head = static_cast<std::uint32_t>((0 - at) & 15);
   const std::uint32_t rest = static_cast<std::uint32_t>(bytes) - head;
   return {head, rest & ~15u, rest & 15u};
@@ -41,12 +41,12 @@ struct carried_part {
 
 /// Starts a put of one row. Rows that the unit can't carry have been read on return.
 template <class T>
-PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* there, const T* tile, std::size_t count) {
+PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* remote, const T* tile, std::size_t count) {
 #if defined(PGAS_HAS_BULK_COPIES)
   const std::size_t bytes = count * sizeof(T);
-  const carried_part part = part_of(there, tile, bytes);
+  const carried_part part = part_of(remote, tile, bytes);
   if (part.bytes != 0) {
-    auto* const to = reinterpret_cast<std::byte*>(there);
+    auto* const to = reinterpret_cast<std::byte*>(remote);
     const auto* const from = reinterpret_cast<const std::byte*>(tile);
     if constexpr (unit_of<T> < 16)
       copy_ends<direction::put, unit_of<T>>(to, from, bytes, part.head, part.tail, slice{0, 1});
@@ -54,52 +54,52 @@ PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* there, const T* t
     return;
   }
 #endif
-  copy_by_ring<direction::put>(ctx, ring, there, tile, count);
+  copy_by_ring<direction::put>(ctx, ring, remote, tile, count);
 }
 
 /// Starts a get of one row. The mbarrier `on` counts the bytes as they arrive. @return The bytes that the thread itself
 /// has written, which the caller must count.
 template <class T>
-[[nodiscard]] PGAS_FN std::uint32_t start_get([[maybe_unused]] mbarrier_word on, T* tile, const T* there,
+[[nodiscard]] PGAS_FN std::uint32_t start_get([[maybe_unused]] mbarrier_word on, T* tile, const T* remote,
                                               std::size_t count) {
   const std::size_t bytes = count * sizeof(T);
 #if defined(PGAS_HAS_BULK_COPIES)
-  const carried_part part = part_of(there, tile, bytes);
+  const carried_part part = part_of(remote, tile, bytes);
   if (part.bytes != 0) {
     auto* const to = reinterpret_cast<std::byte*>(tile);
-    const auto* const from = reinterpret_cast<const std::byte*>(there);
+    const auto* const from = reinterpret_cast<const std::byte*>(remote);
     bulk_load(shared_address(to + part.head), from + part.head, part.bytes, on);
     if constexpr (unit_of<T> < 16)
       copy_ends<direction::get, unit_of<T>>(to, from, bytes, part.head, part.tail, slice{0, 1});
     return part.head + part.tail;
   }
 #endif
-  copy<direction::get>(this_thread{}, tile, there, count);
+  copy<direction::get>(this_thread{}, tile, remote, count);
   return static_cast<std::uint32_t>(bytes);
 }
 
 /// Adds the elements by individual atomic operations.
 template <class T>
-PGAS_FN void add_singly(T* there, const T* tile, std::size_t count) {
+PGAS_FN void add_singly(T* remote, const T* tile, std::size_t count) {
   PGAS_ROLLED
-  for (std::size_t i = 0; i < count; ++i) reduce<rmw::add>(there + i, tile[i]);
+  for (std::size_t i = 0; i < count; ++i) reduce<rmw::add>(remote + i, tile[i]);
 }
 
 /// Starts the addition of one row.
 template <class T>
-PGAS_FN void start_add(T* there, const T* tile, std::size_t count) {
+PGAS_FN void start_add(T* remote, const T* tile, std::size_t count) {
 #if defined(PGAS_HAS_BULK_COPIES)
-  const carried_part part = part_of(there, tile, count * sizeof(T));
+  const carried_part part = part_of(remote, tile, count * sizeof(T));
   if (part.bytes != 0) {
     const std::size_t first = part.head / sizeof(T);
     const std::size_t last = part.tail / sizeof(T);
-    bulk_add<T>(there + first, shared_address(tile + first), part.bytes);
-    add_singly(there, tile, first);
-    add_singly(there + (count - last), tile + (count - last), last);
+    bulk_add<T>(remote + first, shared_address(tile + first), part.bytes);
+    add_singly(remote, tile, first);
+    add_singly(remote + (count - last), tile + (count - last), last);
     return;
   }
 #endif
-  add_singly(there, tile, count);
+  add_singly(remote, tile, count);
 }
 
 /// Makes this thread's earlier accesses visible to the copies that it is about to start.
@@ -135,22 +135,22 @@ PGAS_FN void for_each_row(To* dst, From* src, const tile_rows& rows, const Row& 
 }
 
 template <class T>
-PGAS_FN void put_rows(const context& ctx, bulk_ring* ring, T* there, const T* tile, const tile_rows& rows) {
+PGAS_FN void put_rows(const context& ctx, bulk_ring* ring, T* remote, const T* tile, const tile_rows& rows) {
   before_bulk();
-  for_each_row(there, tile, rows, [&](T* to, const T* from) { start_put(ctx, ring, to, from, rows.length); });
+  for_each_row(remote, tile, rows, [&](T* to, const T* from) { start_put(ctx, ring, to, from, rows.length); });
   after_bulk();
 }
 template <class T>
-PGAS_FN void get_rows(mbarrier_word on, T* tile, const T* there, const tile_rows& rows) {
+PGAS_FN void get_rows(mbarrier_word on, T* tile, const T* remote, const tile_rows& rows) {
   before_bulk();
   std::uint32_t own = 0;
-  for_each_row(tile, there, rows, [&](T* to, const T* from) { own += start_get(on, to, from, rows.length); });
+  for_each_row(tile, remote, rows, [&](T* to, const T* from) { own += start_get(on, to, from, rows.length); });
   if (own != 0) mbarrier_complete(on, own);
 }
 template <class T>
-PGAS_FN void add_rows(T* there, const T* tile, const tile_rows& rows) {
+PGAS_FN void add_rows(T* remote, const T* tile, const tile_rows& rows) {
   before_bulk();
-  for_each_row(there, tile, rows, [&](T* to, const T* from) { start_add(to, from, rows.length); });
+  for_each_row(remote, tile, rows, [&](T* to, const T* from) { start_add(to, from, rows.length); });
   after_bulk();
 }
 

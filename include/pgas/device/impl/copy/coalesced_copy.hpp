@@ -32,15 +32,15 @@ PGAS_FN void copy_words_of(const Lanes& lanes, std::uint32_t first, std::byte* d
   std::uint32_t present = 0;  // bit i: request first + i has a word at this lane's position
   PGAS_UNROLL
   for (std::uint32_t i = 0; i < coalesced_words; ++i) {
-    const std::byte* const from = lanes.of(src, first + i) + lanes.rank() * 16;
-    if (lanes.rank() * 16 < lanes.of(n, first + i)) {
+    const std::byte* const from = lanes.from_lane(src, first + i) + lanes.rank() * 16;
+    if (lanes.rank() * 16 < lanes.from_lane(n, first + i)) {
       present |= 1u << i;
       v[i] = load16<source_space<Direction>>(from);
     }
   }
   PGAS_UNROLL
   for (std::uint32_t i = 0; i < coalesced_words; ++i) {
-    std::byte* const to = lanes.of(dst, first + i) + lanes.rank() * 16;
+    std::byte* const to = lanes.from_lane(dst, first + i) + lanes.rank() * 16;
     if ((present >> i & 1) != 0) store16<target_space<Direction>>(to, v[i]);
   }
 }

@@ -104,23 +104,23 @@ PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) 
 #if defined(PGAS_HAS_BULK_COPIES)
 
 /// Waits for bytes that have not arrived within a millisecond.
-PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* of, std::uint32_t barrier, std::uint32_t parity) {
-  await_mbarrier(checked_heap_of(*of), barrier, parity);
+PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* ctx, std::uint32_t barrier, std::uint32_t parity) {
+  await_mbarrier(checked_heap_of(*ctx), barrier, parity);
 }
 
 /// Waits for the bytes that a barrier of the ring expects. @return The new parities
-[[nodiscard]] PGAS_FN std::uint32_t await_lent_stage(const context* of, std::uint32_t lent, std::uint32_t stage,
+[[nodiscard]] PGAS_FN std::uint32_t await_lent_stage(const context* ctx, std::uint32_t lent, std::uint32_t stage,
                                                      std::uint32_t parities) {
   const std::uint32_t barrier = lent + stage * 8;
   if (!mbarrier_try_wait(barrier, parities >> stage & 1)) PGAS_UNLIKELY
-    await_late_stage(of, barrier, parities >> stage & 1);
+    await_late_stage(ctx, barrier, parities >> stage & 1);
   return parities ^ 1u << stage;
 }
 
 /// A copy between global memories through the stages: loads are half a ring ahead of stores. It does the same as
 /// copy_through() in fewer registers, because a kernel gets the maximum register count of all its calls, whether it
 /// lends memory or not.
-[[nodiscard]] PGAS_FN std::uint32_t copy_through_lent(const context* of, const bulk_ring& ring, std::uint64_t to,
+[[nodiscard]] PGAS_FN std::uint32_t copy_through_lent(const context* ctx, const bulk_ring& ring, std::uint64_t to,
                                                       std::uint64_t from, std::size_t bytes, std::uint32_t parities) {
   constexpr std::uint32_t ahead = bulk_ring::stages / 2;
   const std::uint64_t distance = to - from;
@@ -138,7 +138,7 @@ PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* of, std::uint32_t barr
     }
     if (step < ahead) continue;
     const std::uint32_t full = (step - ahead) % bulk_ring::stages;
-    parities = await_lent_stage(of, ring.address, full, parities);
+    parities = await_lent_stage(ctx, ring.address, full, parities);
     bulk_store(reinterpret_cast<void*>(stored + distance), stage_of(ring, full), piece(stored));
     bulk_commit();
     stored += ring.stage_bytes;

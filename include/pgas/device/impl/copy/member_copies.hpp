@@ -16,7 +16,7 @@ template <class T, PGAS_IS(group) G>
 PGAS_FN void put_to_member(const context& ctx, const G& g, T* dst, const T* src, std::size_t count,
                            std::int32_t world_pe) {
   ctx.by_world_route(
-      dst, world_pe, [&](T* there) { copy<direction::put>(g, there, src, count); },
+      dst, world_pe, [&](T* remote) { copy<direction::put>(g, remote, src, count); },
       [&](std::int32_t proxied_pe) {
         proxied_put(proxied_copy{proxy_queue_of(ctx), proxied_pe, dst, src, count * sizeof(T), completion::submitted},
                     g);
@@ -28,7 +28,7 @@ template <class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                    std::ptrdiff_t src_stride, std::size_t count, std::int32_t world_pe) {
   ctx.by_world_route(
-      dst, world_pe, [&](T* there) { copy_spaced<direction::put>(g, there, src, dst_stride, src_stride, count); },
+      dst, world_pe, [&](T* remote) { copy_spaced<direction::put>(g, remote, src, dst_stride, src_stride, count); },
       [&](std::int32_t proxied_pe) {
         proxied_strided<direction::put>(proxy_queue_of(ctx), g, proxied_pe, dst, src,
                                         strided_range_of<T>(1, count, src_stride, dst_stride), completion::submitted);

@@ -92,8 +92,8 @@ struct domain_channel {
   return {team.members_, start - ctx.world_pe_, team.stride_, ctx.log2_stride_};
 }
 /// The peer map of the members of a team in this PE's domain.
-[[nodiscard]] PGAS_FN peer_map domain_peer_map(const domain_channel& of) {
-  return {of.hierarchy.slots(), 0, 0, of.log2_stride};
+[[nodiscard]] PGAS_FN peer_map domain_peer_map(const domain_channel& channel) {
+  return {channel.hierarchy.slots(), 0, 0, channel.log2_stride};
 }
 
 /// The peer map of the members if all of them are direct, in any world.
@@ -113,13 +113,14 @@ struct participant {
 
 /// Counts this PE's arrival. @return Whether it completes its domain; then all earlier accesses of the domain's members
 /// are visible.
-[[nodiscard]] PGAS_COLD bool count_arrival(domain_channel of) {
-  const std::int32_t d = of.hierarchy.mine();
-  const std::int32_t rank = of.hierarchy.rank();
-  if (rank != 0) reduce<rmw::add>(of.at_first(of.arrived(d, rank)), std::uint64_t{1});
-  const std::uint64_t before = fetch<rmw::add>(of.at_first(&of.words()->arrivals), std::uint64_t{1});
+[[nodiscard]] PGAS_COLD bool count_arrival(domain_channel channel) {
+  const std::int32_t d = channel.hierarchy.mine();
+  const std::int32_t rank = channel.hierarchy.rank();
+  if (rank != 0) reduce<rmw::add>(channel.at_first(channel.arrived(d, rank)), std::uint64_t{1});
+  const std::uint64_t before = fetch<rmw::add>(channel.at_first(&channel.words()->arrivals), std::uint64_t{1});
   fence_acquire();
-  return before + 1 == (load_relaxed(&of.words()->waited) + 1) * static_cast<std::uint64_t>(of.hierarchy.count(d));
+  return before + 1 ==
+         (load_relaxed(&channel.words()->waited) + 1) * static_cast<std::uint64_t>(channel.hierarchy.count(d));
 }
 
 /// The result of the first half of a barrier: this barrier is not hierarchical; this PE is counted; or this PE is the
@@ -129,21 +130,21 @@ enum class arrival_result : std::int32_t { not_hierarchical, counted, last };
 /// The first half of a barrier without the notifications, after earlier commands are complete. *Callers* all threads of
 /// the group.
 template <arrival Arrival, PGAS_IS(group) G>
-[[nodiscard]] PGAS_COLD arrival_result count_group_arrival(domain_channel of, G g) {
-  if (!of.spans_domains()) return arrival_result::not_hierarchical;
+[[nodiscard]] PGAS_COLD arrival_result count_group_arrival(domain_channel channel, G g) {
+  if (!channel.spans_domains()) return arrival_result::not_hierarchical;
   g.sync();
   if constexpr (Arrival == arrival::release) {
     if (g.thread_rank() < 32) fence_release();
   }
-  if (g.thread_rank() == 0) store_relaxed(&of.words()->notified, std::uint64_t{count_arrival(of) ? 1u : 0u});
+  if (g.thread_rank() == 0) store_relaxed(&channel.words()->notified, std::uint64_t{count_arrival(channel) ? 1u : 0u});
   g.sync();
-  return load_relaxed(&of.words()->notified) != 0 ? arrival_result::last : arrival_result::counted;
+  return load_relaxed(&channel.words()->notified) != 0 ? arrival_result::last : arrival_result::counted;
 }
 
 /// The notifications by the last member of a domain, and the thread's share of them. It is in memory, because registers
 /// are scarce this deep below a kernel.
 struct domain_notification {
-  domain_channel of;
+  domain_channel channel;
   operation what;
   std::int32_t rank;
   std::int32_t size;
@@ -151,18 +152,19 @@ struct domain_notification {
 
 /// One thread's share of notifying the first members of the other domains.
 PGAS_COLD void notify_domains(const domain_notification* call) {
-  const domain_channel& of = call->of;
+  const domain_channel& channel = call->channel;
   const operation what = call->what;
   PGAS_ROLLED
-  for (std::int32_t d = call->rank; d < of.hierarchy.domains(); d += call->size) {
-    if (d == of.hierarchy.mine()) continue;
-    const proxy_queue queue = of.queue();
-    const reserved_slot reserved = reserve_slot(queue, {what, of.hierarchy.world_pe(d, 0), 0});
+  for (std::int32_t d = call->rank; d < channel.hierarchy.domains(); d += call->size) {
+    if (d == channel.hierarchy.mine()) continue;
+    const proxy_queue queue = channel.queue();
+    const reserved_slot reserved = reserve_slot(queue, {what, channel.hierarchy.world_pe(d, 0), 0});
     if (reserved.slot == nullptr) end_thread();
     fill(reserved.slot, command_kind::atomic, atomic_update::set, datatype::u64,
-         {what, of.hierarchy.world_pe(d, 0), queue.offset(of.arrived(of.hierarchy.mine(), of.hierarchy.rank()))}, 0,
-         sizeof(std::uint64_t), no_answer);
-    fill(reserved.slot->value, load_relaxed(&of.words()->waited) + 1, 0);
+         {what, channel.hierarchy.world_pe(d, 0),
+          queue.offset(channel.arrived(channel.hierarchy.mine(), channel.hierarchy.rank()))},
+         0, sizeof(std::uint64_t), no_answer);
+    fill(reserved.slot->value, load_relaxed(&channel.words()->waited) + 1, 0);
     publish(queue, reserved);
   }
 }
@@ -179,31 +181,31 @@ struct domain_wait {
 /// Records a missing member. In this PE's own domain it names the member; for another domain it names the first member,
 /// which has more information and writes its own record.
 PGAS_COLD void report_absent(const domain_wait* wait) {
-  const domain_channel of = wait->here->channel();
+  const domain_channel channel = wait->here->channel();
   const std::int32_t d = wait->domain;
-  std::int32_t k = d == of.hierarchy.mine() ? of.hierarchy.count(d) - 1 : 0;
-  while (k > 0 && load_relaxed(of.at_first(of.arrived(d, k))) >= wait->due) --k;
-  const std::uint64_t seen = k == 0 ? wait->due - 1 : load_relaxed(of.at_first(of.arrived(d, k)));
-  report(wait->here->ctx, wait_record(wait->now, wait->what, of.hierarchy.world_pe(d, k),
-                                      of.queue().offset(of.arrived(d, k)), cmp::ge, wait->due, seen));
+  std::int32_t k = d == channel.hierarchy.mine() ? channel.hierarchy.count(d) - 1 : 0;
+  while (k > 0 && load_relaxed(channel.at_first(channel.arrived(d, k))) >= wait->due) --k;
+  const std::uint64_t seen = k == 0 ? wait->due - 1 : load_relaxed(channel.at_first(channel.arrived(d, k)));
+  report(wait->here->ctx, wait_record(wait->now, wait->what, channel.hierarchy.world_pe(d, k),
+                                      channel.queue().offset(channel.arrived(d, k)), cmp::ge, wait->due, seen));
 }
 
 /// Whether domain `d` has arrived at barrier number `due`, according to the domain's first member.
-[[nodiscard]] PGAS_FN bool domain_arrived(const domain_channel& of, std::int32_t d, std::uint64_t due) {
-  const auto count = static_cast<std::uint32_t>(of.hierarchy.count(d));
-  if (d == of.hierarchy.mine()) return load_relaxed(of.at_first(&of.words()->arrivals)) >= due * count;
-  std::int32_t k = of.hierarchy.count(d) - 1;
-  while (k >= 0 && load_relaxed(of.at_first(of.arrived(d, k))) < due) --k;
+[[nodiscard]] PGAS_FN bool domain_arrived(const domain_channel& channel, std::int32_t d, std::uint64_t due) {
+  const auto count = static_cast<std::uint32_t>(channel.hierarchy.count(d));
+  if (d == channel.hierarchy.mine()) return load_relaxed(channel.at_first(&channel.words()->arrivals)) >= due * count;
+  std::int32_t k = channel.hierarchy.count(d) - 1;
+  while (k >= 0 && load_relaxed(channel.at_first(channel.arrived(d, k))) < due) --k;
   return k >= 0;
 }
 
 /// Waits for the domain, within the limits of poll_until().
 PGAS_COLD void await_domain(domain_wait* wait) {
-  const domain_channel of = wait->here->channel();
+  const domain_channel channel = wait->here->channel();
   const std::int32_t d = wait->domain;
   const std::uint64_t due = wait->due;
   wait_state now = wait->now;
-  now.why = poll_until(of.table->control, now, [&] { return domain_arrived(of, d, due); });
+  now.why = poll_until(channel.table->control, now, [&] { return domain_arrived(channel, d, due); });
   wait->now = now;
 }
 
@@ -214,10 +216,10 @@ enum class await_result : std::int32_t { not_hierarchical, complete, lost };
 /// barrier. *Callers* all threads of the group.
 template <arrival Arrival, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD bool arrive_by_domains(const participant* here, G g) {
-  const domain_channel of = here->channel();
-  const arrival_result result = count_group_arrival<Arrival>(of, g);
+  const domain_channel channel = here->channel();
+  const arrival_result result = count_group_arrival<Arrival>(channel, g);
   if (result == arrival_result::last) {
-    const domain_notification all{of, barrier_operation<Arrival>, static_cast<std::int32_t>(g.thread_rank()),
+    const domain_notification all{channel, barrier_operation<Arrival>, static_cast<std::int32_t>(g.thread_rank()),
                                   static_cast<std::int32_t>(g.size())};
     notify_domains(&all);
   }
@@ -228,12 +230,12 @@ template <arrival Arrival, PGAS_IS(group) G>
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD await_result await_domains(const participant* here, G g, operation what) {
-  const domain_channel of = here->channel();
-  if (!of.spans_domains()) return await_result::not_hierarchical;
-  domain_wait wait{here, what, 0, load_relaxed(&of.words()->waited) + 1, {}};
+  const domain_channel channel = here->channel();
+  if (!channel.spans_domains()) return await_result::not_hierarchical;
+  domain_wait wait{here, what, 0, load_relaxed(&channel.words()->waited) + 1, {}};
   g.sync();
-  if (g.thread_rank() == 0) store_relaxed(&of.words()->waited, wait.due);
-  const std::int32_t domains = of.hierarchy.domains();
+  if (g.thread_rank() == 0) store_relaxed(&channel.words()->waited, wait.due);
+  const std::int32_t domains = channel.hierarchy.domains();
   for (auto d = static_cast<std::int32_t>(g.thread_rank()); d < domains; d += static_cast<std::int32_t>(g.size())) {
     wait.domain = d;
     wait.now = {0, failure::none};

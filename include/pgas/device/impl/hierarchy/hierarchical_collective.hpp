@@ -73,12 +73,12 @@ PGAS_OUTLINE_IN_UNIT void collective_barrier_of(const domain_call* call, G g, op
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void put_in_domain(const domain_call* call, G g, byte_range where, const std::byte* src) {
   using unit = unit_word<Unit>;
-  const domain_channel of = call->channel();
+  const domain_channel channel = call->channel();
   std::byte* const dst = call->dst + where.begin;
-  const std::int32_t members = of.hierarchy.count(of.hierarchy.mine());
-  const std::int32_t end = of.hierarchy.rank() + members + (dst == src ? 0 : 1);
-  for (std::int32_t k = of.hierarchy.rank() + 1; k < end; ++k)
-    copy<direction::put>(g, reinterpret_cast<unit*>(domain_peer_map(of).at(dst, k < members ? k : k - members)),
+  const std::int32_t members = channel.hierarchy.count(channel.hierarchy.mine());
+  const std::int32_t end = channel.hierarchy.rank() + members + (dst == src ? 0 : 1);
+  for (std::int32_t k = channel.hierarchy.rank() + 1; k < end; ++k)
+    copy<direction::put>(g, reinterpret_cast<unit*>(domain_peer_map(channel).at(dst, k < members ? k : k - members)),
                          reinterpret_cast<const unit*>(src), where.bytes / Unit);
 }
 /// The same from this PE's destination.

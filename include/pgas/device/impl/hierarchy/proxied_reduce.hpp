@@ -250,9 +250,9 @@ class staged_reduce {
     }
   }
 
-  PGAS_FN void proxy_submit(command_kind kind, std::int32_t pe, const std::byte* there, const step& some,
+  PGAS_FN void proxy_submit(command_kind kind, std::int32_t pe, const std::byte* remote, const step& some,
                             const std::byte* here) const {
-    submit_or_end(of_.queue(), {call_->what, pe, of_.queue().offset(there + some.first * sizes_.element)}, kind, here,
+    submit_or_end(of_.queue(), {call_->what, pe, of_.queue().offset(remote + some.first * sizes_.element)}, kind, here,
                   some.count * sizes_.element);
   }
 

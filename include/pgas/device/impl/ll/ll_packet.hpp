@@ -48,9 +48,9 @@ inline constexpr std::uint64_t ll_unit_packed_bytes = 32;
 [[nodiscard]] PGAS_FN packet_data data_of(const vec16& packet) { return packet_data{packet.w[2]} << 32 | packet.w[0]; }
 
 /// Writes a unit at its first packet; the second packet is `apart` packets after it.
-PGAS_FN void send_ll_unit(vec16* there, std::uint32_t apart, std::uint32_t epoch, const vec16& data) {
-  store_relaxed(there, make_ll_packet(data.w[0], data.w[1], epoch));
-  store_relaxed(there + apart, make_ll_packet(data.w[2], data.w[3], epoch));
+PGAS_FN void send_ll_unit(vec16* remote, std::uint32_t apart, std::uint32_t epoch, const vec16& data) {
+  store_relaxed(remote, make_ll_packet(data.w[0], data.w[1], epoch));
+  store_relaxed(remote + apart, make_ll_packet(data.w[2], data.w[3], epoch));
 }
 
 /// Polls several packets at once. @return Whether all have arrived.
@@ -67,8 +67,8 @@ template <std::uint32_t Batch>
 
 /// An epoch found in the packet that differs from `epoch`, or `epoch` if both halves have it.
 [[nodiscard]] PGAS_FN std::uint32_t epoch_in(const vec16* packet, std::uint32_t epoch) {
-  const vec16 there = load_relaxed(packet);
-  return there.w[3] != epoch ? there.w[3] : there.w[1];
+  const vec16 remote = load_relaxed(packet);
+  return remote.w[3] != epoch ? remote.w[3] : remote.w[1];
 }
 
 /// epoch_in() for a unit.

@@ -108,7 +108,7 @@ PGAS_FN void send_round(const context& ctx, Channel& channel, const F& value_for
     member = member + 1 < members ? member + 1 : 0;
     const ll_value_of<T> data = to_ll<T>(value_for(member));
     ctx.by_world_route(
-        place, channel.team_.world_pe(member), [=](vec16* there) { send_ll_value(there, number, data); },
+        place, channel.team_.world_pe(member), [=](vec16* remote) { send_ll_value(remote, number, data); },
         [=](std::int32_t pe) { send_ll_proxied(queue, pe, place, number, data); });
   }
 }

@@ -126,10 +126,10 @@ PGAS_FN void check_turn(ll_waiter who, operation what, std::int32_t pe, std::uin
 }
 
 template <std::uint32_t Packets>
-PGAS_FN void send_ll_value(vec16* there, std::uint32_t number, const ll_value<Packets>& value) {
+PGAS_FN void send_ll_value(vec16* remote, std::uint32_t number, const ll_value<Packets>& value) {
   PGAS_UNROLL
   for (std::uint32_t p = 0; p < Packets; ++p)
-    store_relaxed(there + p * packets_in_line, make_ll_packet(value.word[p], number));
+    store_relaxed(remote + p * packets_in_line, make_ll_packet(value.word[p], number));
 }
 
 /// Polls the values of `count` members, at most Batch, from their first place on. @return Whether all have arrived.
@@ -238,16 +238,16 @@ template <std::uint32_t Packets>
 
 // ---- messages of an ll_channel with checks on, or with a proxied PE ----
 
-/// Sends message `now.sent`. @param place of the other PE, by its address on this PE @param there the same as a
+/// Sends message `now.sent`. @param place of the other PE, by its address on this PE @param remote the same as a
 /// load/store accessible address; null if there is none
 template <std::uint32_t Packets>
-PGAS_COLD void send_ll_slow(const context* copy, std::int32_t pe, ll_progress now, vec16* place, vec16* there,
+PGAS_COLD void send_ll_slow(const context* copy, std::int32_t pe, ll_progress now, vec16* place, vec16* remote,
                             ll_value<Packets> value) {
   check_turn(ll_waiter_of(*copy), operation::send, pe, now.sent, now.received);
-  if (there == nullptr)
+  if (remote == nullptr)
     send_ll_proxied(proxy_queue_of(*copy), pe, place, now.sent, value);
   else
-    send_ll_value(there, now.sent, value);
+    send_ll_value(remote, now.sent, value);
 }
 
 /// Receives message `now.received`. @param proxied whether the proxy delivers it

@@ -49,9 +49,9 @@ static_assert(sizeof(box_header) <= sizeof(packet_line));
 struct channel_state {
   packet_line* in;       ///< this PE's box
   packet_line* out;      ///< the other PE's box, by its address on this PE
-  packet_line* there;    ///< the same as a load/store accessible address; null if there is none
+  packet_line* remote;   ///< the same as a load/store accessible address; null if there is none
   std::uint32_t half;    ///< lines of half a box
-  std::uint32_t direct;  ///< maximum bytes of data in a message to `there`
+  std::uint32_t direct;  ///< maximum bytes of data in a message to `remote`
   std::int32_t pe;
   std::uint32_t sent;
   std::uint32_t received;
@@ -97,7 +97,7 @@ template <class T>
 [[nodiscard]] PGAS_FN outgoing message_to(const channel_state& now, std::uint32_t number, const T* src,
                                           std::size_t count) {
   const auto bytes = static_cast<std::uint32_t>(count * sizeof(T));
-  return {now.packets(now.there, number), static_cast<std::uint32_t>(packets_of(bytes)), number,
+  return {now.packets(now.remote, number), static_cast<std::uint32_t>(packets_of(bytes)), number,
           reinterpret_cast<const std::byte*>(src), bytes};
 }
 template <class T>
@@ -287,7 +287,7 @@ template <class T, PGAS_IS(group) G>
   const slice me = slice_of(g);
   g.sync();
   if (renews(number)) clear_half(g, now.place(now.in, number + 1), now.half);
-  if (now.there == nullptr) {
+  if (now.remote == nullptr) {
     send_proxied(*call.ctx, g, now, number, call.data, call.count * sizeof(T));
   } else if (call.count != 0) {
     send_packets<ll_piece<T>>(message_to(now, number, call.data, call.count), me);
@@ -306,7 +306,7 @@ template <class T, PGAS_IS(group) G>
   const std::uint32_t number = next_number(now.received);
   const slice me = slice_of(g);
   bool lost = false;
-  if (now.there == nullptr) {
+  if (now.remote == nullptr) {
     receive_proxied(*call.ctx, g, now, number, call.data, call.count);
   } else {
     const incoming message = message_from(now, number, call.data, call.count);

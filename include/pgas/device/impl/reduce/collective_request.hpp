@@ -10,7 +10,7 @@ namespace pgas::detail {
 enum class collective_kind : std::uint8_t {
   barrier,
   sync,
-  meet,  ///< a barrier by words of the caller, or half of one
+  word_barrier,  ///< a barrier by words of the caller, or half of one
   broadcast,
   fcollect,
   collect,
@@ -55,7 +55,7 @@ struct collective_request {
   reduction op = reduction::none;
   number_type type = number_type::none;
   std::uint8_t alignment = 1;     ///< of dst and src, 1 to 8 bytes
-  std::int32_t root = 0;          ///< for `meet` the member to wait for; -1: a barrier of all members
+  std::int32_t root = 0;          ///< for `word_barrier` the member to wait for; -1: a barrier of all members
   std::uint32_t most_blocks = 1;  ///< the maximum number of blocks; filled in by the library, the same on all members
   std::size_t element_bytes = 0;
   std::size_t count = 0;          ///< elements
@@ -63,7 +63,7 @@ struct collective_request {
   std::ptrdiff_t src_stride = 1;
   void* dst = nullptr;
   const void* src = nullptr;
-  std::uint32_t limit_ms = 0;  ///< limit of `meet`; 0: PGAS_WAIT_TIMEOUT
+  std::uint32_t limit_ms = 0;  ///< limit of `word_barrier`; 0: PGAS_WAIT_TIMEOUT
 };
 
 /// The number_type of an integer type, by its width.

@@ -40,7 +40,7 @@ struct oneshot_job {
   bool words;
 
   /// A member's part of the staging.
-  [[nodiscard]] PGAS_FN std::byte* of(std::int32_t member) const {
+  [[nodiscard]] PGAS_FN std::byte* staging_of(std::int32_t member) const {
     return staging + (static_cast<std::size_t>(member) << log2);
   }
 };
@@ -56,7 +56,8 @@ PGAS_OUTLINE_IN_UNIT void oneshot_store(oneshot_job job, slice thread) {
   constexpr std::uint32_t batch = 2;  // limited by the registers of a thread in a block of 512, with two members
   if (!job.words) {
     for (std::int32_t k = 1; k <= job.members; ++k)
-      put_congruent(job.peers.at(job.of(job.me), member_behind(job.me, k, job.members)), job.src, job.bytes, thread);
+      put_congruent(job.peers.at(job.staging_of(job.me), member_behind(job.me, k, job.members)), job.src, job.bytes,
+                    thread);
     return;
   }
   const std::uint32_t hop = thread.size * 16;
@@ -67,10 +68,10 @@ PGAS_OUTLINE_IN_UNIT void oneshot_store(oneshot_job job, slice thread) {
       if (at + i * hop < job.bytes) word[i] = load16<space::any>(job.src + (at + i * hop));
     }
     for (std::int32_t k = 1; k < job.members; ++k) {
-      std::byte* const there = job.peers.at(job.of(job.me), member_behind(job.me, k, job.members)) + at;
+      std::byte* const remote = job.peers.at(job.staging_of(job.me), member_behind(job.me, k, job.members)) + at;
       PGAS_UNROLL
       for (std::uint32_t i = 0; i < batch; ++i) {
-        if (at + i * hop < job.bytes) store16<space::heap>(there + i * hop, word[i]);
+        if (at + i * hop < job.bytes) store16<space::heap>(remote + i * hop, word[i]);
       }
     }
   }
@@ -91,7 +92,7 @@ PGAS_OUTLINE void oneshot_reduce_words(Op op, oneshot_job job, slice thread) {
       PGAS_UNROLL
       for (std::int32_t b = 0; b < batch; ++b) {
         if (base + b >= job.members) break;
-        const std::byte* const from = base + b == job.me ? job.src : job.of(base + b);
+        const std::byte* const from = base + b == job.me ? job.src : job.staging_of(base + b);
         PGAS_UNROLL
         for (std::uint32_t d = 0; d < depth; ++d) {
           if (at + d * hop < job.bytes) in[b][d] = access::load(from + (at + d * hop));

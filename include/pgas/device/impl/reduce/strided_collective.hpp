@@ -69,8 +69,8 @@ PGAS_COLD void push_by_route(routed_push* job, G g) {
     const team_view& team = job->here.team;
     job->here.ctx.by_world_route(
         job->dst, team.world_pe(member_behind(team.my_pe(), job->next, team.n_pes())),
-        [=](std::byte* there) {
-          job->blocks.dst.start = there;
+        [=](std::byte* remote) {
+          job->blocks.dst.start = remote;
           copy_by_largest_units<direction::put, Least>(&job->blocks, slice_of(g));
         },
         [=](std::int32_t pe) {
@@ -113,7 +113,7 @@ template <class Access, bool Direct>
   } else {
     const context& ctx = job->here->ctx;
     return ctx.by_world_route(
-        p, job->here->team.world_pe(member), [](const std::byte* there) { return Access::load(there); },
+        p, job->here->team.world_pe(member), [](const std::byte* remote) { return Access::load(remote); },
         [&](std::int32_t pe) { return proxied_g<typename Access::raw>(proxy_queue_of(ctx), pe, ctx.offset(p)); });
   }
 }
@@ -125,7 +125,7 @@ PGAS_FN void store_piece(const strided_reduce_job* job, std::byte* p, std::int32
   } else {
     const context& ctx = job->here->ctx;
     ctx.by_world_route(
-        p, job->here->team.world_pe(member), [&](std::byte* there) { Access::store(there, value); },
+        p, job->here->team.world_pe(member), [&](std::byte* remote) { Access::store(remote, value); },
         [&](std::int32_t pe) { proxied_p(proxy_queue_of(ctx), pe, ctx.offset(p), value); });
   }
 }

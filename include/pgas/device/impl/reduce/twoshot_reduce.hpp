@@ -19,13 +19,13 @@ PGAS_FN void reduce_by_route(const context& ctx, const G& g, const team_view& te
                              operation what) {
   job.peers = peer_map_of(ctx, team);
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
-    const domain_channel of = domain_channel_of(ctx, team);
-    if (of.spans_domains()) {
+    const domain_channel channel = domain_channel_of(ctx, team);
+    if (channel.spans_domains()) {
       const participant here{ctx, team};
       const staged_job call{&here, job, {job.count, 0}, operands::members, what};
       return reduce_staged<Result, T>(&call, g, op);
     }
-    if (of.hierarchy.domains() == 1) job.peers = domain_peer_map(of);
+    if (channel.hierarchy.domains() == 1) job.peers = domain_peer_map(channel);
   }
   reduce_elements<Result, T>(op, job, slice_of(g));
 }

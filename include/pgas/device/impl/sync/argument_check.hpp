@@ -74,8 +74,8 @@ struct checked_access {
   std::uint64_t bytes;
   std::size_t alignment;
 };
-PGAS_COLD void check_access(const checked_access* of) {
-  check_here(of->heap, of->what, of->local, of->bytes, of->alignment, of->pe);
+PGAS_COLD void check_access(const checked_access* access) {
+  check_here(access->heap, access->what, access->local, access->bytes, access->alignment, access->pe);
 }
 
 /// Ends the thread because of an argument that is not an address.

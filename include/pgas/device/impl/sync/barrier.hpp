@@ -232,7 +232,7 @@ inline constexpr bool polls_together = single<G> || std::is_same_v<G, warp>;
 /// over members, and no vote, because the threads leave the polls together. @return False if members do not arrive
 /// soon.
 template <arrival Arrival, PGAS_IS(group) G>
-[[nodiscard]] PGAS_FN bool meet_soon(const context& ctx, const G& g, const team_view& team) {
+[[nodiscard]] PGAS_FN bool try_barrier(const context& ctx, const G& g, const team_view& team) {
   const auto rank = static_cast<std::int32_t>(g.thread_rank());
   const bool has_member = rank < others_of(team);
   const std::int32_t other = other_member(team, has_member ? rank : 0);
@@ -264,7 +264,7 @@ PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& tea
   const auto size = static_cast<std::int32_t>(g.size());
   if constexpr (polls_together<G>) {
     if (others_of(team) <= size) {
-      if (meet_soon<Arrival>(ctx, g, team)) return;
+      if (try_barrier<Arrival>(ctx, g, team)) return;
       const team_view members = team;
       return exit_if_any(g, rank < others_of(team) && !await_several(ctx.copy_, &members, what, rank, size));
     }

@@ -79,7 +79,7 @@ PGAS_COLD void check_root(const context* copy, team_view team, operation what, s
 PGAS_FN void store_at_member(const context& ctx, std::uint64_t* word, std::uint64_t value, std::int32_t world_pe,
                              operation what) {
   ctx.by_world_route(
-      word, world_pe, [&](std::uint64_t* there) { store_relaxed(there, value); },
+      word, world_pe, [&](std::uint64_t* remote) { store_relaxed(remote, value); },
       [&](std::int32_t proxied_pe) {
         proxied_store(proxy_queue_of(ctx), {what, proxied_pe, ctx.offset(word)}, payload_of(value), sizeof value);
       });

@@ -63,9 +63,9 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
   PGAS_ROLLED
   for (std::uint32_t tries = 0; tries < place_tries; ++tries) {
     auto* const claim = reinterpret_cast<std::uint64_t*>(my_slot + internal_area::answer_claims) + place;
-    const std::uint64_t there = load_relaxed(claim);
-    if (there == mine) return nullptr;
-    if (there >> 32 != question && compare_exchange(claim, there, mine) == there) return control->answers + place;
+    const std::uint64_t claimed = load_relaxed(claim);
+    if (claimed == mine) return nullptr;
+    if (claimed >> 32 != question && compare_exchange(claim, claimed, mine) == claimed) return control->answers + place;
     place = (place + 1) % most_answers;
   }
   store_relaxed(&control->unanswered, question);

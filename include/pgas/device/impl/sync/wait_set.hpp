@@ -15,13 +15,13 @@ namespace pgas::detail {
 template <class T>
 struct one_value {
   T value;
-  [[nodiscard]] PGAS_FN T of(std::size_t) const { return value; }
+  [[nodiscard]] PGAS_FN T at(std::size_t) const { return value; }
   [[nodiscard]] PGAS_FN bool given() const { return true; }
 };
 template <class T>
 struct value_for_each {
   const T* values;
-  [[nodiscard]] PGAS_FN T of(std::size_t i) const { return values[i]; }
+  [[nodiscard]] PGAS_FN T at(std::size_t i) const { return values[i]; }
   [[nodiscard]] PGAS_FN bool given() const { return values != nullptr; }
 };
 
@@ -36,7 +36,7 @@ struct wait_set {
   Values values;
 
   [[nodiscard]] PGAS_FN bool wanted(std::size_t i) const { return status == nullptr || status[i] == 0; }
-  [[nodiscard]] PGAS_FN bool holds(std::size_t i, T seen) const { return compare(seen, op, values.of(i)); }
+  [[nodiscard]] PGAS_FN bool holds(std::size_t i, T seen) const { return compare(seen, op, values.at(i)); }
 };
 
 /// A set with checked words.
@@ -130,7 +130,7 @@ PGAS_COLD void report_set_wait(const context* copy, wait_set<T, Values> set, wai
     if (!set.wanted(i)) continue;
     const T seen = load_relaxed(set.ivars + i);
     if (set.holds(i, seen)) continue;
-    report(ctx, wait_record(now, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.values.of(i), seen));
+    report(ctx, wait_record(now, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.values.at(i), seen));
     return;
   }
   report(ctx, wait_record(now, operation::wait, -1, ctx.offset(set.ivars), set.op, T{}, T{}));
@@ -141,7 +141,7 @@ template <class T, class Values>
 [[nodiscard]] PGAS_OUTLINE bool await_all(context ctx, wait_set<T, Values> set, set_part part) {
   T seen{};
   for (std::size_t i = part.first; i < set.count; i += part.step) {
-    if (set.wanted(i) && !wait_word(ctx, set.ivars + i, set.op, set.values.of(i), seen)) return false;
+    if (set.wanted(i) && !wait_word(ctx, set.ivars + i, set.op, set.values.at(i), seen)) return false;
   }
   return true;
 }
