@@ -55,7 +55,7 @@ struct frame_header {
 };
 static_assert(sizeof(frame_header) == 24);
 
-/// A whole frame, ready to be sent, shared among all who get it.
+/// A whole frame, ready to be sent, shared among all its receivers.
 using shared_frame = std::shared_ptr<const blob>;
 
 [[nodiscard]] inline shared_frame make_frame(frame_header header, std::span<const std::byte> payload = {}) {

@@ -9,7 +9,7 @@
 
 namespace pgas::detail {
 
-/// What one thread of a grid runs.
+/// The function that one thread of a grid runs.
 using grid_member = std::function<void(const cpu_block&)>;
 
 /// Most threads of one grid that run at once on the CPU.

@@ -47,7 +47,7 @@ struct external_segment {
   std::size_t bytes;
 };
 
-/// What travels to a peer so that it can import a segment: 64 bytes by all-gather, or a descriptor by SCM_RIGHTS.
+/// The data that a peer needs to import a segment: 64 bytes by all-gather, or a descriptor by SCM_RIGHTS.
 struct exported_handle {
   handle_kind kind = handle_kind::posix_fd;
   std::array<std::byte, 64> bytes{};

@@ -16,7 +16,7 @@ PGAS_FN T value_of(std::uint32_t from, std::uint32_t round, std::uint32_t rank) 
   return made;
 }
 
-/// Calls f(context): a direct_context now and then, where there may be one.
+/// Calls f(context), sometimes with a direct_context if all PEs are direct.
 template <bool Direct = true, class F>
 PGAS_FN void with_some_context(const context& ctx, std::uint32_t choice, const F& f) {
   if constexpr (Direct) {

@@ -114,7 +114,8 @@ class generator {
   void meet_first(const std::vector<int>& members, std::uint8_t team);
   [[nodiscard]] bool try_any();
 
-  /// Chooses the kind of update and its operand; the commuting class, 0 if it needs the word for itself.
+  /// Chooses the kind of update and its operand. Returns the commuting class; 0 if no other update of the word is
+  /// allowed.
   std::uint8_t choose_update(instruction& i, int pe);
   /// Whether a word of floating-point numbers holds whole ones so small that sums stay exact, in whatever order up to
   /// `added` comes to it.

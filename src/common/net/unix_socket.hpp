@@ -1,5 +1,5 @@
 /// @file
-/// Packets with file descriptors over AF_UNIX SOCK_SEQPACKET, and nothing of what they mean.
+/// Packets with file descriptors over AF_UNIX SOCK_SEQPACKET, without interpreting them.
 #pragma once
 
 #include <sys/socket.h>

@@ -24,7 +24,7 @@ struct track {
   std::vector<event> events;
 };
 
-/// What one PE has recorded.
+/// The records of one PE.
 struct pe_trace {
   std::int32_t pe = 0;
   std::int32_t pes = 1;

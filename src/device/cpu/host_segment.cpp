@@ -113,8 +113,8 @@ std::size_t rest(std::optional<std::size_t> limit, std::optional<std::size_t> us
   return *limit - std::min(*limit, used.value_or(0));
 }
 
-/// What the control group of this process leaves, in the old hierarchy and in the unified one. A container sees its own
-/// group at the root of the hierarchy, whatever /proc/self/cgroup calls it.
+/// The memory that the control group of this process leaves, in the old hierarchy and in the unified one. A container
+/// sees its own group at the root of the hierarchy, whatever /proc/self/cgroup calls it.
 std::size_t control_group_rest() {
   std::size_t least = unlimited;
   const auto scan = [&least](const std::string& folder, const char* limit, const char* used) {

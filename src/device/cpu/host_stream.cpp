@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// What a task has thrown, as a pgas::error.
+/// The exception of a task, as a pgas::error.
 error current_failure() {
   try {
     throw;

@@ -45,7 +45,7 @@ struct freeing {
   void operator()(void* memory) const noexcept { static_cast<void>(Free(memory)); }
 };
 
-/// What push_context() has made current on this thread, innermost last.
+/// The contexts that push_context() has made current on this thread, innermost last.
 thread_local std::vector<std::unique_ptr<current_context>> entered;
 
 nvtxDomainHandle_t profiler_domain() {

@@ -7,8 +7,8 @@ namespace pgas::detail::cuda {
 
 namespace {
 
-/// The number of captures whose last work is known. One thread at a time enqueues work, so more captures at once are
-/// unlikely.
+/// The maximum number of captures for which the last work is stored. One thread at a time enqueues work, so more
+/// captures at once are unlikely.
 constexpr std::size_t most_captures = 16;
 
 }  // namespace

@@ -40,7 +40,7 @@ sharing_description describe(sharing_way way, int ordinal, std::size_t bytes, st
   return is;
 }
 
-/// What all ways have in common.
+/// The common base of all kinds of exports.
 class gpu_memory : public exportable_memory {
  public:
   gpu_memory(primary_context context, void* data, const sharing_description& is)

@@ -11,9 +11,9 @@
 
 namespace pgas::detail {
 
-/// The number of PEs, `me` included, whose kernels run on the device at the same time: the PEs of its process, under
-/// MPS those of all processes. The multiprocessors that a process may use are divided by it. Under MPS these ranges
-/// start at the same multiprocessor, so a process with a larger range divides by more.
+/// The number of PEs, including `me`, with kernels that run on the device at the same time: the PEs of its process,
+/// under MPS those of all processes. The multiprocessors that a process may use are divided by it. Under MPS these
+/// ranges start at the same multiprocessor, so a process with a larger range divides by more.
 [[nodiscard]] unsigned concurrent_pes(std::span<const device_user> users, std::size_t me);
 
 /// Whether the device is shared by time slices: another process uses it, and there is no MPS.

@@ -95,7 +95,7 @@ class proxy_thread final : public memory_exposure {
   /// Has the proxy look at the commands for whose answers producers wait; awaited() has them a little later. Waits for
   /// nobody.
   void ask_awaited() noexcept;
-  /// What it saw last: the oldest of each ring.
+  /// The last observation: the oldest command of each ring.
   [[nodiscard]] std::vector<awaited_command> awaited();
 
  private:

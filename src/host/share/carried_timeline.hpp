@@ -30,9 +30,9 @@ class carried_timeline {
   void check() const;
 
  private:
-  /// What has to be reached: before the first record the memory is not ready.
+  /// The awaited value: before the first record the memory is not ready.
   [[nodiscard]] std::uint64_t awaited() const;
-  /// For streams; CUDA is told of the timeline's page only where there are some.
+  /// For streams. The timeline's page is registered with CUDA only if streams use it.
   [[nodiscard]] timeline_state& for_streams();
 
   const std::string who_;  ///< the exporter, for messages

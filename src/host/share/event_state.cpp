@@ -194,7 +194,7 @@ void event_state::look() noexcept {
           lasted, awaited->number, awaited->recorder);
     });
   } catch (const std::exception&) {
-    // The system refuses to say who runs: the next look asks again.
+    // The system does not report whether the process runs: the next check queries it again.
   }
 }
 

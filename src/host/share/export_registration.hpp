@@ -1,5 +1,5 @@
 /// @file
-/// What this process shares: things, and their registration with the exporter, which makes the tickets for them.
+/// The objects that this process shares, and their registration with the exporter, which makes the tickets for them.
 #pragma once
 
 #include <memory>

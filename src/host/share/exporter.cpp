@@ -405,7 +405,7 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
 }
 
 std::uint64_t exporter::carried_for(const session& from, const share_request& request, const ticket_record& by) {
-  // Who may open the ticket has been counted; the timeline goes to the same ones.
+  // The process has already been counted as an importer of the memory; it also gets the timeline.
   bool has_opened = false;
   for (const auto& [number, other] : sessions_)
     has_opened = has_opened || (other.ticket == request.ticket && other.owner.pid == from.owner.pid);
@@ -510,7 +510,7 @@ void exporter::refuse(int socket, code why, std::string_view text) noexcept {
 void exporter::tell(const session& to, share_reply::status what) noexcept {
   share_reply note;
   note.what = what;
-  // No queue is full: an importer is told this and that the thing was freed, each once.
+  // No queue is full: an importer gets at most two such messages, the revocation and the freeing.
   static_cast<void>(send_packet(to.socket.get(), bytes_of(note), {}, {}));
 }
 

@@ -60,7 +60,7 @@ class exporter {
     std::chrono::system_clock::time_point since;   ///< when
     std::shared_ptr<const shared_object> sending;  ///< while handles are still to be sent
     std::size_t sent = 0;                          ///< handles
-    bool revoked = false;                          ///< to be told of once all handles are sent
+    bool revoked = false;                          ///< to be reported when all handles are sent
   };
   using sessions = std::map<std::uint64_t, session>;
 

@@ -43,7 +43,7 @@ void remove_dead_socket(const std::string& socket) {
     ::unlink(socket.c_str());
 }
 
-/// What exporters beside this one have left that were killed together with all who knew them. Once in a process.
+/// Removes the sockets of exporters that were killed together with all their importers. Once per process.
 void sweep_beside(const std::string& socket) {
   if (socket.starts_with('@')) return;
   struct swept {
@@ -335,7 +335,7 @@ bool exporter_connection::alive() {
     }
   }
   look();
-  // Once it has freed the thing there is no connection: without its process nothing tells of its end.
+  // After the exporter has freed the object there is no connection, so the end of its process is not detected.
   return !ended_ && (socket_ || process_);
 }
 

@@ -19,7 +19,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// What every ticket's text begins with; a later format has another number.
+/// The prefix of every ticket's text; a later format has another number.
 constexpr std::string_view prefix = "pgas2.";
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -17,7 +17,7 @@
 
 namespace pgas::detail {
 
-/// What a ticket opens.
+/// The kind of object that a ticket opens.
 enum class ticket_kind : std::uint8_t { memory = 1, timeline = 2, event = 3 };
 
 /// The name for messages: "memory", "a timeline", "an event".
@@ -50,7 +50,7 @@ struct ticket {
   ticket_exporter exporter;
   std::int64_t expires = 0;  ///< milliseconds since 1970, 0: never
   std::int32_t opens = 0;    ///< 0: any number
-  uid_t user = 0;            ///< who may open it
+  uid_t user = 0;            ///< the user who may open it
   blob payload;              ///< by kind
   std::string description;   ///< the program's own, opaque here
 };

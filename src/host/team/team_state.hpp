@@ -52,7 +52,7 @@ class team_state {
   [[nodiscard]] const team_view& view() const noexcept { return view_; }
   /// The team on the channel behind the last one, which is reserved for collectives that the host calls.
   [[nodiscard]] team_view host_view() const noexcept { return view_.channel(view_.n_channels()); }
-  /// The context whose numbers are the team's.
+  /// The context with the team's numbers of PEs.
   [[nodiscard]] pgas::context context() const;
   /// Where its copy lies, which code out of line reads.
   [[nodiscard]] const pgas::context* context_copy() const;

@@ -44,8 +44,8 @@ std::vector<bool> reached_from(int from, const names& named) {
 
 /// By PE, whether all ways by names lead back to it: it names nobody, or it is in a cycle that nobody leaves.
 std::vector<bool> ends_of(const names& named) {
-  // Tarjan's algorithm, in linear time. PEs from which names lead to one another are a group, whose number is that of
-  // its PE that was seen first. A chain may be as long as the job, so the search keeps its own stack.
+  // Tarjan's algorithm, in linear time. PEs that name one another, directly or through others, form a group; its number
+  // is that of its PE that was seen first. A chain may be as long as the job, so the search keeps its own stack.
   constexpr int none = -1;
   const std::size_t n = named.size();
   std::vector<int> seen(n, none);    // how many PEs were seen before

@@ -19,7 +19,7 @@ using teams_by_id = std::map<std::uint64_t, team>;
 
 std::string text_of(const json& from) { return printable(from.get<std::string>()); }
 
-/// What the kernel says of a process of this host that does not answer.
+/// The kernel's information on a process of this host that does not answer.
 pe_state::life life_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;

@@ -22,7 +22,7 @@ const char* what_of(const failure_record& wait) {
 
 namespace {
 
-// What is on its way for less is no wait to speak of.
+// Shorter waits are not reported.
 constexpr auto least_of_command = std::chrono::milliseconds(5);
 
 std::chrono::milliseconds lasted(const awaited_command& one) {

@@ -137,7 +137,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
   /// The teams that this PE is in.
   [[nodiscard]] team_list& teams() noexcept { return teams_; }
-  /// What streams have been given.
+  /// The work that streams have been given.
   [[nodiscard]] stream_log& enqueued() noexcept { return *enqueued_; }
 
   /// The operations of host threads and streams.
@@ -147,9 +147,9 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Null where all PEs are direct.
   [[nodiscard]] const proxy_thread* proxy() const noexcept { return proxied_ ? &proxied_->through() : nullptr; }
 
-  /// What this PE waits for; takes as long as kernels need to answer.
+  /// The waits of this PE; takes as long as kernels need to answer.
   [[nodiscard]] pe_waits waits() const;
-  /// What it has counted.
+  /// The counters of this PE.
   [[nodiscard]] world_stats stats() const;
 
   /// A host-side collective on the heap at a time: allocation is deterministic only in one order.

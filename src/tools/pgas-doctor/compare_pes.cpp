@@ -1,4 +1,4 @@
-// What differs between the PEs of a job that should be the same.
+// Finds differences between the PEs of a job in settings that should be equal.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -63,7 +63,7 @@ row check_settings(config& settings) {
   }
 }
 
-/// What needs no other PE. The UUIDs of the GPUs.
+/// The checks that need no other PE. Returns the UUIDs of the GPUs.
 std::vector<std::string> examine_process(const request& how, const config& settings, journal& out) {
   out.begin("looking at this process", step_limit);
   out.add(check_container());
@@ -82,7 +82,7 @@ std::vector<std::string> examine_process(const request& how, const config& setti
   return gpus.uuids;
 }
 
-/// What depends on how many PEs there are, and where.
+/// The checks that depend on the number of PEs and on their hosts.
 void examine_share(const job& all, const config& settings, journal& out) {
   out.begin("looking at the limits and the network", step_limit);
   out.add(check_open_files(all.n()));
@@ -92,7 +92,7 @@ void examine_share(const job& all, const config& settings, journal& out) {
   out.add(check_ucx(all, settings));
 }
 
-/// What joining would only find out when its time is over.
+/// The checks of conditions that joining would detect only after its time limit.
 bool keeps_joining_waiting(const row& each) {
   if (each.is != verdict::fails) return false;
   return each.name == "ports" || (each.name == "UCX" && each.found.find(did_not_end) != std::string::npos);

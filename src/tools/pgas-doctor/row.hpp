@@ -9,7 +9,7 @@
 
 namespace pgas::doctor {
 
-/// What a row says of programs that are started as the doctor was.
+/// The verdict of a row on programs that are started like the doctor.
 enum class verdict {
   ok,       ///< they run with it
   unknown,  ///< the doctor can't say, or it only counts later

@@ -41,7 +41,7 @@ struct channel {
   detail::unique_fd in;
 };
 
-/// What is known of the worker.
+/// The state of the worker.
 class examination {
  public:
   examination(const request& how, pid_t worker, detail::unique_fd told, detail::unique_fd said,

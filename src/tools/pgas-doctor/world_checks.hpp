@@ -1,5 +1,5 @@
 /// @file
-/// What can only be seen in a world: that PEs reach one another's memory, by which way, and how fast.
+/// The checks that need a world: whether PEs access one another's memory, by which route, and how fast.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ namespace pgas::doctor {
 [[nodiscard]] row check_turns(const world& joined);
 /// From each PE to each other one: how, through which devices, how fast.
 [[nodiscard]] std::vector<pair_route> measure_routes(world& joined, const request& how);
-/// What the routes mean.
+/// The verdict on the routes.
 [[nodiscard]] std::vector<row> judge_routes(const std::vector<pair_route>& pairs, const job& all,
                                             const config& settings, bool gpu);
 

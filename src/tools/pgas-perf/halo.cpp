@@ -1,4 +1,4 @@
-// A stencil whose PEs exchange border rows at every step: an application, where the other rows are single operations.
+// A stencil: PEs exchange border rows at every step. This row is an application; the other rows are single operations.
 #include "timed_kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {

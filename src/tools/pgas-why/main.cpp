@@ -1,5 +1,5 @@
 /// @file
-/// pgas-why: who waits for whom in a running job, and which PE is the root of it.
+/// pgas-why: shows the waits between the PEs of a running job, and the PE at their root.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

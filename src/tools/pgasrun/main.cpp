@@ -20,7 +20,7 @@
 namespace pgas::boot {
 namespace {
 
-/// What the command line asks for: a job, or to end at once because all has been said.
+/// The request of the command line: a job, or an immediate end after help or version output.
 struct command_line {
   job_options job;
   std::vector<std::string> variables;  ///< of -x: NAME=VALUE, or NAME alone

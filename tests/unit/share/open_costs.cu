@@ -1,4 +1,4 @@
-// What opening 2 MiB of another process on a GPU costs, step by step: by the driver's own calls, and by tickets. Then
+// The time of opening 2 MiB of another process on a GPU, step by step: by the driver's own calls, and by tickets. Then
 // the bandwidth of copies from an opened ticket beside that from local memory.
 //
 //     open_costs [TIMES]     starts itself as the exporter; ends with 1 where a ticket costs over 1.2 times the

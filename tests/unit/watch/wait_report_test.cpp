@@ -1,4 +1,4 @@
-// What a PE says of its waits: kernels that answer the host's question, and calls of host threads.
+// The wait report of a PE: kernels that answer the host's question, and calls of host threads.
 #include "host/watch/wait_report.hpp"
 
 #include <gtest/gtest.h>

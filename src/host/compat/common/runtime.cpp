@@ -22,7 +22,7 @@ namespace pgas::compat {
 
 namespace {
 
-/// What PEs tell one another before they join.
+/// The data that PEs exchange before they join.
 struct gathered {
   std::vector<int> hosts;  ///< for each PE the lowest PE of its host
   bool same_program = true;

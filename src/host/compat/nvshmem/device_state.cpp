@@ -18,7 +18,7 @@ namespace {
 /// As declared in device_state.h.
 constexpr const char* variable_name = "pgas_nvshmem_device_state";
 
-/// In this PE's part of the heap: the table, and the context whose operations look there for lent memory.
+/// In this PE's part of the heap: the table, and the context with operations that look there for lent memory.
 struct alignas(128) table_and_context {
   detail::block_table table;
   detail::lending_context context;

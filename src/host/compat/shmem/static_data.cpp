@@ -138,7 +138,7 @@ std::string static_data::program() {
 
 namespace {
 
-/// The static data of this process whose pages are replaced, for the handlers of fork().
+/// The static data of this process with replaced pages, for the handlers of fork().
 static_data* replaced = nullptr;
 /// While this thread forks: a file with a copy of the pages.
 thread_local int copied_pages = -1;

@@ -13,7 +13,7 @@
 namespace pgas::detail {
 namespace {
 
-/// For UCX to end the requests to a failed peer, and as long again to close the endpoint.
+/// The time for UCX to end the requests to a failed peer, and the same time for closing the endpoint.
 constexpr std::chrono::seconds close_timeout{1};
 
 struct key_header {

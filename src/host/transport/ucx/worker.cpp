@@ -64,7 +64,7 @@ void check_boot_id() {
               "mount -t proc proc /proc"};
 }
 
-/// What is said where /dev/shm has little room. UCX says it on standard error only.
+/// The message if /dev/shm has little space. UCX prints such a message on standard error only.
 std::string about_shared_memory() {
   const shared_memory_room room = look_at_shared_memory();
   if (room.free >= 4 * shared_memory_of_pe) return {};

@@ -188,7 +188,7 @@ int agree(world& w, int mine) {
   return g(w, value.data(), w.my_pe());
 }
 
-/// Calls PE 0's `part`, whose errors are printed. Returns its status, or status_of_failure, on all PEs.
+/// Calls PE 0's `part` and prints its errors. Returns its status, or status_of_failure, on all PEs.
 template <class Part>
 int on_pe_0(world& w, const Part& part) {
   int status = 0;
