@@ -10,6 +10,7 @@
 #include <string>
 
 #include "host/control/agree_on_collective.hpp"
+#include "host/control/device_collective.hpp"
 #include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
 #include "pgas/compat_support.hpp"
