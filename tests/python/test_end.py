@@ -126,6 +126,27 @@ def test_the_interpreter_ends_while_a_daemon_thread_is_inside_a_call(launch, wor
     assert job.status == 0 and job.out in ("end\n", "" if "exit" in end else "end\n") and "terminate" not in job.err, f"{job.status} {job.out} {job.err}"
 
 
+def test_a_daemon_thread_that_waits_for_a_lock_of_another_pe_does_not_keep_the_program(launch):
+    job = launch(2, """
+import threading, time, pgas
+world = pgas.join()
+lock = world.zeros(1, "int64")
+def hold():
+    with world.lock(lock):
+        time.sleep(1000)
+if world.my_pe == 0:
+    threading.Thread(target=hold, daemon=True).start()
+    time.sleep(0.3)
+world.barrier()
+if world.my_pe == 1:
+    threading.Thread(target=hold, daemon=True).start()
+    time.sleep(0.3)
+print("end", flush=True)
+""", timeout=40, PGAS_JOIN_TIMEOUT="2s")
+    assert job.out == "end\nend\n" and job.seconds < 20, job.out + job.err
+    assert "other threads of PE 1 have been in calls for 2000 ms" in job.err, job.err
+
+
 def test_after_leaving_calls_raise_and_another_world_can_be_joined(launch):
     launch(2, """
 import pgas
