@@ -29,9 +29,9 @@ void watch_exit() noexcept;
 /// For an exit handler with this status: goes on with the status of begin_end(), if another thread has called that.
 void take_end_status(int status) noexcept;
 
-/// Ends this process as exit() does: its output is flushed, its exit handlers and static destructors run. Where the main
-/// thread runs them already, it goes on, with this status. Streams that another thread holds, and handlers that do not
-/// return, delay it no longer than begin_end() says; a warning then names what may be lost.
+/// Ends this process as exit() does: its output is flushed, its exit handlers and static destructors run. Where the
+/// main thread runs them already, it goes on, with this status. Streams that another thread holds, and handlers that do
+/// not return, delay it no longer than begin_end() says; a warning then names what may be lost.
 [[noreturn]] void end_process(int status) noexcept;
 
 /// Ends this process if `failure` carries another PE's exit_reason(). Returns in the thread that ends the process
