@@ -13,7 +13,7 @@
 
 #include "common/system_error.hpp"
 #include "common/thread.hpp"
-#include "host/share/importer.hpp"
+#include "host/share/exporter_connection.hpp"
 #include "pgas/config.hpp"
 
 namespace pgas::detail {
