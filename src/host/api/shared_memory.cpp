@@ -77,7 +77,7 @@ opened_memory opened_memory::open(std::string_view ticket, const open_options& o
   const deadline limit(options.timeout);
   const detail::ticket which = decode(ticket, ticket_kind::memory);
   opened_memory opened;
-  opened.memory_ = imported_memory::open(which, ticket_kind::memory, options);
+  opened.memory_ = import_table::of_process().open(which, ticket_kind::memory, options);
   opened.description_ = which.description;
   if (!carries_timeline(which)) return opened;
   opened.ready_ = std::make_shared<carried_timeline>(which, opened.memory_->place(), limit);

@@ -22,15 +22,27 @@ namespace pgas::detail {
 
 class imported_memory;
 
+/// Whether a timeline goes with the memory of a ticket. *Errors* handle_invalid.
+[[nodiscard]] bool carries_timeline(const ticket& which);
+
 /// The memory of other processes that this process has mapped, and the tickets that it is opening. *Callers* any
 /// thread.
 class import_table {
  public:
+  [[nodiscard]] static import_table& of_process();
+
+  /// Opens a ticket, or finds what it has opened before.
+  /// @param kind what is to be opened: where `which` is of memory and this is a timeline, the one that it carries
+  /// *Errors* as opened_memory::open().
+  [[nodiscard]] std::shared_ptr<imported_memory> open(const ticket& which, ticket_kind kind,
+                                                      const open_options& options);
+  /// Whether part of [pointer, pointer + bytes) is memory of another process that this one has open.
+  [[nodiscard]] bool overlaps(const void* pointer, std::size_t bytes);
+
+ private:
   using ticket_key = std::tuple<std::uint64_t, ticket_kind, int>;  ///< id, what it was opened for, place
   /// Exporter, block, place, read-only.
   using block_key = std::tuple<pid_t, std::uint64_t, decltype(sharing_description::block), int, bool>;
-
-  [[nodiscard]] static import_table& of_process();
 
   /// The memory that the ticket has opened before, with a connection that has proven it. Null: the caller opens the
   /// ticket, and other threads wait here until its reservation ends. *Errors* wait_timeout.
@@ -51,10 +63,7 @@ class import_table {
   /// The memory of a block, for a ticket. The first ticket of the block maps it; other tickets wait meanwhile.
   [[nodiscard]] std::shared_ptr<imported_memory> find_or_map(
       const ticket_key& key, const block_key& block, const std::function<std::shared_ptr<imported_memory>()>& map);
-  /// Whether part of [pointer, pointer + bytes) is memory of another process that this one has open.
-  [[nodiscard]] bool overlaps(const void* pointer, std::size_t bytes);
 
- private:
   std::mutex mutex_;
   std::condition_variable opened_;
   std::set<ticket_key> opening_;

@@ -13,19 +13,11 @@
 
 namespace pgas::detail {
 
-/// Whether a timeline goes with the memory of a ticket. *Errors* handle_invalid.
-[[nodiscard]] bool carries_timeline(const ticket& which);
-
 /// Memory of another process as it is mapped here, once, and the connections of all tickets that have opened it. The
-/// exporter lists this process as long as it is mapped.
+/// exporter lists this process as long as it is mapped. import_table makes it.
 /// *Callers* any thread.
 class imported_memory final : public deferred_object {
  public:
-  /// @param kind what is to be opened: where `which` is of memory and this is a timeline, the one that it carries
-  /// *Errors* as opened_memory::open().
-  [[nodiscard]] static std::shared_ptr<imported_memory> open(const ticket& which, ticket_kind kind,
-                                                             const open_options& options);
-
   imported_memory(const ticket& by, const sharing_description& described, std::unique_ptr<mapped_import> mapped);
 
   [[nodiscard]] void* data() const noexcept { return mapped_->data(); }
@@ -37,10 +29,9 @@ class imported_memory final : public deferred_object {
   void check();
   /// The connection that has proven the ticket, if one has.
   [[nodiscard]] exporter_connection* connection_for(const ticket& which);
-
- private:
   void add(std::unique_ptr<exporter_connection> connection);
 
+ private:
   const sharing_description description_;
   const memory_exporter exporter_;
   const std::unique_ptr<mapped_import> mapped_;
