@@ -18,7 +18,7 @@ endfunction()
 
 # pgas_write_installable(): called when everything has been named.
 function(pgas_write_installable)
-  set(text)
+  set(text "set(compiled_only ${PGAS_CUDA_COMPILED_ONLY})\n")
   foreach(component runtime development tools)
     get_property(files GLOBAL PROPERTY PGAS_INSTALLABLE_${component})
     string(APPEND text "set(${component} \"${files}\")\n")
