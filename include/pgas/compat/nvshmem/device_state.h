@@ -17,8 +17,8 @@
 /// The number of teams that kernels can use; limits the size of a copy.
 inline constexpr std::int32_t pgas_nvshmem_max_teams = 128;
 
-/// The state. The team number is the index; an unused number has a team without members. `blocks` contains the regions
-/// and the lent memory of running blocks.
+/// The state. Teams are indexed by their number; an unused number has a team without members. `blocks` contains
+/// the lent memory of running blocks; null if none is used.
 struct pgas_nvshmem_state {
   pgas::context context;
   pgas::team_view teams[pgas_nvshmem_max_teams];

@@ -6,9 +6,10 @@
 /// from waiting, and the proxy combines queued commands anyway. Stopping a region therefore sends and completes
 /// nothing. quiet, fence, barriers and signals have the same meaning inside a region as outside.
 ///
-/// A thread or a block can be in one region at a time. A region applies to the calling thread only, not to threads that
-/// it starts. @return An nvshmemx_status: NVSHMEMX_ERROR_INVALID_VALUE for null pointers, unknown hints, a second
-/// region, and the handle of another region. Null attributes mean NVSHMEMX_REGION_ATTRS_INITIALIZER.
+/// A thread or a block can be in one region at a time. The region ends when the thread or block ends, or with
+/// nvshmem_finalize(). It does not apply to threads that the calling host thread starts. @return An nvshmemx_status:
+/// NVSHMEMX_ERROR_INVALID_VALUE for null pointers, unknown hints, a second region, and the handle of another region.
+/// Null attributes mean NVSHMEMX_REGION_ATTRS_INITIALIZER.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -26,20 +27,25 @@ int nvshmemx_region_stop(nvshmemx_region_handle_t handle);
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 #include "pgas/compat/nvshmem/block_region.h"
 
-/// Start and stop a region of the calling block. *Callers* all threads of the block. The attributes of its first thread
-/// are used, and all threads receive the handle. @return Also NVSHMEMX_ERROR_OUT_OF_MEMORY if too many blocks are in
-/// regions.
+/// The region of the calling block: 24 bytes of shared memory in kernels that use regions.
+PGAS_NVSHMEM_DEVICE_FN pgas::compat::block_region& pgas_nvshmem_block_region() {
+  __shared__ pgas::compat::block_region own;
+  return own;
+}
+
+/// Start and stop a region of the calling block. *Callers* all threads of the block. The attributes of its first
+/// thread are used, and all threads receive the handle.
 PGAS_NVSHMEM_DEVICE_FN int nvshmemx_region_start_block(nvshmemx_region_handle_t* handle,
                                                        const nvshmemx_region_attrs_t* attrs) {
-  return pgas::compat::start_region(pgas_nvshmem_device_state.blocks, PGAS_NVSHMEM_GROUP_block, handle, attrs);
+  return pgas::compat::start_region(pgas_nvshmem_block_region(), PGAS_NVSHMEM_GROUP_block, handle, attrs);
 }
 PGAS_NVSHMEM_DEVICE_FN int nvshmemx_region_stop_block(nvshmemx_region_handle_t handle) {
-  return pgas::compat::stop_region(pgas_nvshmem_device_state.blocks, PGAS_NVSHMEM_GROUP_block, handle);
+  return pgas::compat::stop_region(pgas_nvshmem_block_region(), PGAS_NVSHMEM_GROUP_block, handle);
 }
 #endif
 
 /// Whether the caller's thread or block is in a region that has all these hints.
 PGAS_NVSHMEM_FN int nvshmemx_region_is_active(uint32_t hints, int* active) {
-  PGAS_NVSHMEM_BODY(pgas::compat::is_region_active(pgas_nvshmem_device_state.blocks, hints, active),
+  PGAS_NVSHMEM_BODY(pgas::compat::is_region_active(pgas_nvshmem_block_region(), hints, active),
                     pgas_nvshmem_region_is_active(hints, active));
 }

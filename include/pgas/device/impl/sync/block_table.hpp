@@ -1,7 +1,7 @@
 /// @file
-/// Information that running blocks have given the library, accessible from anywhere in the block: a hash table in this
-/// PE's memory with launch and block as the key. Each entry belongs to one block; syncs of the block order accesses to
-/// its other words.
+/// The shared memory that running blocks lend, accessible from anywhere in the block: a hash table in this PE's memory
+/// with launch and block as the key. A block may end without taking its memory back, so another block may take over any
+/// entry: an entry is valid only if the lent memory itself contains the entry's ticket.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -9,17 +9,14 @@
 
 namespace pgas::detail {
 
-/// The information of one block.
+/// The memory that one block lends.
 struct block_entry {
-  std::uint64_t key = 0;         ///< of the block; 0: the entry is free
-  std::uint64_t region = 0;      ///< the handle of its region; 0: none
-  std::uint64_t ticket = 0;      ///< also in the lent memory, as proof that the memory belongs to this block
-  std::uint32_t hints = 0;       ///< of the region
-  std::uint32_t lent = 0;        ///< shared memory that it has lent: an address in the shared window
-  std::uint32_t lent_bytes = 0;  ///< 0: none
+  std::uint64_t key = 0;     ///< of the block; 0: the entry is free
+  std::uint64_t ticket = 0;  ///< also in the lent memory
+  std::uint32_t lent = 0;    ///< address in the shared window
   std::uint32_t unused = 0;
 };
-static_assert(sizeof(block_entry) == 40);
+static_assert(sizeof(block_entry) == 24);
 
 /// The entries of all blocks of a PE's kernels. *Memory* initially zero; GPU memory on GPU heaps.
 struct block_table {
@@ -45,22 +42,26 @@ struct block_table {
     }
     return nullptr;
   }
-  /// The entry of a block, created if it does not exist; null if no entry near its position is free. *Callers* one
-  /// thread of that block at a time; a sync of the block before other threads look for it.
+  /// The entry of a block, created if it does not exist; null for key 0. If no entry near its position is free, the
+  /// first is taken over; if its block still runs, that block copies without its memory. *Callers* one thread of that
+  /// block at a time; a sync of the block before other threads look for it.
   [[nodiscard]] PGAS_FN block_entry* find_or_make(std::uint64_t key) {
     block_entry* own = find(key);
     for (std::uint32_t i = 0; i < probes && own == nullptr && key != 0; ++i) {
       block_entry* const candidate = probe(key, i);
       if (compare_exchange(&candidate->key, std::uint64_t{0}, key) == 0) own = candidate;
     }
+    if (own == nullptr && key != 0) {
+      own = probe(key, 0);
+      store_relaxed(&own->key, key);
+    }
     fence_acquire();  // accesses by the entry's previous block come before
     return own;
   }
-  /// Frees the entry if it holds no information any more. *Callers* as find_or_make(), after a sync of the block.
-  PGAS_FN static void drop_if_empty(block_entry* entry) {
-    if (entry->region != 0 || entry->lent_bytes != 0) return;
+  /// Frees the entry, unless another block has taken it over. *Callers* as find_or_make(), after a sync of the block.
+  PGAS_FN static void drop(block_entry* entry, std::uint64_t key) {
     fence_release();
-    store_relaxed(&entry->key, std::uint64_t{0});
+    static_cast<void>(compare_exchange(&entry->key, key, std::uint64_t{0}));
   }
   /// A number that no other entry has and that program data is unlikely to contain.
   [[nodiscard]] PGAS_FN std::uint64_t next_ticket() {
