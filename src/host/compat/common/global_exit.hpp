@@ -22,7 +22,7 @@ void begin_end(int status) noexcept;
 /// Whether this thread ends the process, or runs exit() while another thread does. All others stop here then.
 [[nodiscard]] bool is_ending() noexcept;
 
-/// From now on end_process() knows whether the calling thread runs exit(). Does only in the main thread: others
+/// From now on end_process() knows whether the calling thread runs exit(). Has an effect only in the main thread: others
 /// may end without it.
 void watch_exit() noexcept;
 
