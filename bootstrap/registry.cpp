@@ -21,8 +21,7 @@ namespace {
 void need_rank_and_size(const bootstrap_options& options, std::string_view source, std::string_view variables) {
   if (options.rank < 0 && options.size < 0)
     throw error{code::bootstrap_unavailable,
-                fmt::format("{} is given, but neither the rank of this process nor how many "
-                            "there are: set {}",
+                fmt::format("{} is set, but the rank of this process and the number of processes are not: set {}",
                             source, variables)};
   check_rank_and_size(options.rank, options.size, source);
 }
@@ -39,7 +38,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
   need_rank_and_size(options, how, "RANK and WORLD_SIZE");
   if (options.size == 1) {
     if (with_id) close_unused(options.unique_id);
-    return {singleton(options), fmt::format("{}, rank 0 of 1, so nobody to connect to", how)};
+    return {singleton(options), fmt::format("{}, rank 0 of 1, no connections", how)};
   }
   return {join_tcp(options), fmt::format("{}, rank {} of {}", how, options.rank, options.size)};
 }
@@ -106,7 +105,7 @@ chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
     throw error{code::invalid_argument, "the time limit for joining must be positive; set PGAS_JOIN_TIMEOUT"};
   if (options.method == "auto") return automatic(options);
   if (options.method == "singleton" || options.method == "alone")  // its former name
-    return {singleton(options), "singleton, rank 0 of 1, as asked for"};
+    return {singleton(options), "singleton, rank 0 of 1, as requested"};
   if (options.method == "pmix") return by_pmix(options);
   if (options.method == "local") {
     if (options.local_fd < 0)

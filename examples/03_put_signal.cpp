@@ -1,5 +1,5 @@
-// A pipeline with put_signal: chunks travel from PE 0 to the last PE, each PE adds one to every value on the way. The
-// signal counts the chunks that have arrived, so all PEs work at the same time, without a barrier.
+// A pipeline with put_signal: chunks travel from PE 0 to the last PE, and each PE on the way adds one to every value.
+// The signal counts the chunks that have arrived, so all PEs work at the same time, without a barrier.
 #include <cstdio>
 
 #include "pgas/device.hpp"

@@ -3,10 +3,10 @@
 // In each iteration a PE computes its first and last row, puts them with a signal into the halo rows of its neighbours,
 // and computes the rows in between during the transfer. Only the next iteration's boundary rows wait for the signals,
 // and the host only enqueues kernels. There are two grids: each iteration reads one and writes the other. A halo row is
-// overwritten two iterations later; its reader has then passed, as its own next row has arrived here.
+// overwritten two iterations later; by then its reader has finished, because the reader's own next row has arrived.
 //
-// Every point is computed by the same expression whatever the number of PEs, so the result equals the serial one bit
-// for bit. Only the residual is summed in another order: it differs by rounding of double, a relative 1e-12 at most
+// Every point is computed by the same expression for any number of PEs, so the result equals the serial one bit for
+// bit. Only the residual is summed in a different order: it differs by rounding of double, a relative 1e-12 at most
 // here.
 #include <chrono>
 #include <cstdio>
@@ -41,7 +41,7 @@ PGAS_HD slab slab_of(int pe, int n_pes, int ny) {
   return {1 + pe * share + (pe < larger ? pe : larger), share + (pe < larger ? 1 : 0)};
 }
 
-// The fixed left and right edges. Products only, so that no compiler can round it differently.
+// The fixed left and right edges. The expression has products only, so all compilers round it in the same way.
 PGAS_HD float edge(int row, int ny) {
   const float x = static_cast<float>(row) / static_cast<float>(ny - 1);
   return 4.0F * x * (1.0F - x);
@@ -75,7 +75,7 @@ PGAS_FN void relax(const Block& block, const float* in, float* out, int nx, int 
   int first = c0 + static_cast<int>(block.thread_rank());
   if (first == 0) first = step;  // column 0 is an edge
   int r = r0;
-  // Many rows at once hide the latency of a GPU's memory; a CPU thread does better with one row after the other.
+  // Many rows at once hide the latency of a GPU's memory; a CPU thread is faster with one row after another.
   for (; step >= 32 && r + tile_height <= r1; r += tile_height)
     for (int c = first; c < last; c += step) {
       const std::size_t i = static_cast<std::size_t>(r) * pitch + static_cast<std::size_t>(c);
@@ -246,7 +246,7 @@ class jacobi {
   pgas::symmetric<double> sum_;
 };
 
-// The reference: all rows but the fixed first and last, computed by one thread.
+// The reference: all rows except the fixed first and last, computed by one thread.
 std::vector<float> serial(const options& o) {
   const auto pitch = static_cast<std::size_t>(o.nx);
   std::vector<float> in(static_cast<std::size_t>(o.ny) * pitch);
@@ -308,9 +308,10 @@ int main(int argc, char** argv) try {
       std::printf("  PE %d on %s: rows %5d to %5d, %s %s\n", pe, world.pe(pe).host.c_str(), part.first,
                   part.first + part.rows - 1, world.pe(pe).device.c_str(), world.pe(pe).device_uuid.c_str());
     }
-    if (world.pe(0).takes_turns)  // PEs are assigned to GPUs round-robin: if any GPU is shared, PE 0's is
+    if (world.pe(0).time_sliced)  // PEs are assigned to GPUs round-robin: if any GPU is shared, PE 0's is
       std::printf(
-          "  PEs that share a GPU take turns on it, milliseconds each, as MPS does not run: this is no measure of "
+          "  MPS does not run, so PEs that share a GPU run one after another, milliseconds each: this does not measure "
+          " "
           "speed\n");
     std::fflush(stdout);
   }
@@ -320,7 +321,7 @@ int main(int argc, char** argv) try {
 
   long long different = 0;
   if (speaks) {
-    // The same on PE 0 alone, in a second world of one.
+    // The same on PE 0 alone, in a second world of one PE.
     pgas::config settings = world.settings();
     settings.heap = world.heap();
     pgas::bootstrap_options no_launcher;

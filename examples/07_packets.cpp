@@ -1,5 +1,5 @@
-// Small halos: heat in a rod, of which each PE has a part. In every step neighbours exchange one value each way through
-// packet channels, in which each value carries its own flag, so that an exchange takes one latency of the link.
+// Small halos: heat in a rod that is divided among the PEs. In every step neighbours exchange one value in each
+// direction through packet channels. Each value carries its flag, so an exchange takes one latency of the link.
 #include <cmath>
 #include <cstdio>
 #include <utility>

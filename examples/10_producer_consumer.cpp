@@ -1,12 +1,12 @@
-// One program fills the buffers of a ring with batches, others take them. Each is started by itself, knows nothing of
-// the others but a folder with tickets, and may be killed and started again at any time.
+// One program fills the buffers of a ring with batches, and other programs take them. The programs start independently,
+// find one another only through tickets in a folder, and may be killed and restarted at any time.
 //
 //     10_producer_consumer produce FOLDER SEATS BATCHES [PAUSE_US]
 //     10_producer_consumer consume FOLDER SEAT
 //
-// A seat is the place of one consumer, which takes every batch. `full` says which batches are in the ring: the
-// producer's stream records it, the streams of consumers wait for it. `taken` of each seat says which batches may be
-// overwritten.
+// A seat is the place of one consumer, which takes every batch. The timeline `full` counts the batches in the ring: the
+// producer's stream records it, and the streams of consumers wait for it. The timeline `taken` of each seat counts the
+// batches that may be overwritten.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -24,7 +24,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t slots = 4;
-constexpr std::uint64_t length = 4096;  // of a batch
+constexpr std::uint64_t length = 4096;  // values of a batch
 
 struct fill {
   template <pgas::block_group Block>
@@ -33,7 +33,7 @@ struct fill {
   }
 };
 
-/// Counts the values that are not as fill() has left them.
+/// Counts the values that differ from those that fill() has written.
 struct inspect {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, const std::uint64_t* batch, std::uint64_t number,
@@ -44,7 +44,7 @@ struct inspect {
   }
 };
 
-/// The world of this process alone: it has the streams, and a kernel's launch.
+/// A world of this process alone, for its streams and kernel launches.
 struct station {
   pgas::world world = pgas::world::join();
   pgas::stream stream{world};
@@ -53,7 +53,7 @@ struct station {
       world.heap() == pgas::heap_kind::cuda ? pgas::memory_place::gpu(world.device()) : pgas::memory_place::host();
 };
 
-/// Returns when the seat has taken the batch, however often its consumer ends before.
+/// Returns when the seat has taken the batch, even if its consumer ends and restarts.
 void await(const pgas::timeline& taken, std::uint64_t batch, int seat) {
   bool told = false;
   for (;;) try {
@@ -79,7 +79,7 @@ void produce(const std::string& folder, int seats, std::uint64_t batches, int pa
                                  << full.ticket() << '\n'
                                  << taken.back().ticket() << '\n'
                                  << batches << '\n';
-    std::rename((file + ".new").c_str(), file.c_str());  // whoever reads it finds all of it
+    std::rename((file + ".new").c_str(), file.c_str());  // readers find a complete file
   }
   auto* buffers = static_cast<std::uint64_t*>(ring.data());
   for (std::uint64_t batch = 1; batch <= batches; ++batch) {
@@ -94,7 +94,7 @@ void produce(const std::string& folder, int seats, std::uint64_t batches, int pa
   std::printf("produced %llu batches\n", static_cast<unsigned long long>(batches));
 }
 
-/// What a producer has left in the folder for a seat.
+/// The files that a producer has left in the folder for a seat.
 struct offer {
   std::string ring, full, taken;
   std::uint64_t batches = 0;
@@ -105,17 +105,17 @@ struct offer {
   }
 };
 
-/// Takes the batches of one producer. Throws peer_lost where it ends before its last.
+/// Takes the batches of one producer. Throws peer_lost if the producer ends before its last batch.
 std::uint64_t take(station& here, const offer& from, pgas::symmetric<std::uint64_t>& wrong, std::uint64_t& seen_wrong) {
-  const pgas::open_options on{.place = here.place};  // the producer's GPU may be another one
+  const pgas::open_options on{.place = here.place};  // the producer may use another GPU
   auto ring = pgas::opened_memory::open(from.ring, on);
   auto full = pgas::timeline::open(from.full, on);
   auto taken = pgas::timeline::open(from.taken, on);
   auto* buffers = static_cast<std::uint64_t*>(ring.data());
   std::uint64_t batch = taken.query();
   while (batch < from.batches) {
-    // As many as the ring has: then the host looks whether all of them have come. A stream whose producer ends goes on
-    // without its batches, and what it has counted since the last look means nothing.
+    // After as many batches as the ring has, the host checks whether all of them have arrived. If the producer ends,
+    // the stream continues without its batches, and the counts since the last check are meaningless.
     const std::uint64_t before = pgas::g(here.world, wrong.data(), 0);
     for (std::uint64_t i = 0; i < slots && batch < from.batches; ++i) {
       ++batch;
@@ -140,7 +140,7 @@ int consume(const std::string& folder, int seat) {
   int producers = 0;
   for (;;) {
     const offer from(file);
-    if (from.batches == 0 || from.full == lost) {  // none yet, or no other
+    if (from.batches == 0 || from.full == lost) {  // no producer yet, or the same one
       std::this_thread::sleep_for(milliseconds(20));
       continue;
     }

@@ -1,12 +1,11 @@
-// CUDA's interprocess events between two programs that are started by themselves: one fills a buffer, the other reads
-// it, a hundred times. For programs that have such events already; new ones take timelines, as 10_producer_consumer
-// does.
+// CUDA's interprocess events between two programs that start independently: one fills a buffer, the other reads it, a
+// hundred times. For programs that already have such events; new programs use timelines, as 10_producer_consumer does.
 //
 //     11_ipc_event write FILE     writes the tickets to FILE
 //     11_ipc_event read FILE
 //
-// An event, unlike a timeline, has no values: a wait is for the last record at the time of the call. The host has to
-// know that this record has been made, and counts them.
+// Unlike a timeline, an event has no values: a wait is for the last record at the time of the call. The host must know
+// that this record was made, so it counts the records.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -40,7 +39,7 @@ struct inspect {
   }
 };
 
-/// Has the stream wait for record number `number`, once the other program has made it.
+/// Makes the stream wait for record number `number`, after the other program has made it.
 void wait_for(pgas::ipc_event& event, std::uint64_t number, const pgas::stream& stream) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (event.records() < number) {

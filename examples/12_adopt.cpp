@@ -1,11 +1,10 @@
-// Memory of a program that knows nothing of pgas: it is adopted where it lies, and an unrelated program reads and
-// writes it by tickets. On the host: files of memory. On a GPU: memory of cudaMalloc, of a memory pool, and of
-// cuMemCreate.
+// A program without pgas allocates memory; pgas shares it in place, and an unrelated program reads and writes it by
+// tickets. On the host: memory files. On a GPU: memory of cudaMalloc, of a memory pool, and of cuMemCreate.
 //
-//     12_adopt own FILE     has the memory; writes the tickets to FILE
+//     12_adopt own FILE     allocates the memory; writes the tickets to FILE
 //     12_adopt use FILE     opens them, and adds 1 to each value
 //
-// What would give away more than was asked for is refused, unless whole_block::allow says that this is meant.
+// Sharing that would disclose more than the requested range is refused unless whole_block::allow permits it.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -26,7 +25,7 @@
 
 namespace {
 
-/// A piece of memory as the program has it.
+/// A block of memory as the program allocated it.
 struct block {
   std::string name;
   void* start;
@@ -34,7 +33,7 @@ struct block {
   pgas::whole_block disclosed = pgas::whole_block::refuse;
 };
 
-// ---- what the program does without pgas
+// ---- the program without pgas
 
 #if defined(__CUDACC__)
 
@@ -45,7 +44,7 @@ void check(CUresult result) {
   if (result != CUDA_SUCCESS) throw std::runtime_error("the driver says " + std::to_string(result));
 }
 
-/// A function of the driver, which the program is not linked with.
+/// A function of the driver; the program is not linked to the driver.
 template <class Function>
 Function driver(const char* name) {
   void* address = nullptr;
@@ -56,7 +55,7 @@ Function driver(const char* name) {
 
 constexpr std::size_t unit = std::size_t{2} << 20;
 
-/// As allocators of cuMemCreate do it: two pieces in a row, with descriptors.
+/// As allocators of cuMemCreate do: two adjacent pieces, with descriptors.
 void* map_pieces() {
   CUmemAllocationProp wanted{};
   wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -102,7 +101,7 @@ std::vector<block> allocate() {
           {"two pieces of cuMemCreate", map_pieces(), 2 * unit}};
 }
 
-/// One word more each.
+/// Adds one to each word.
 __global__ void add_one(unsigned* words, std::size_t count) {
   for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) words[i] += 1;
 }
@@ -117,7 +116,7 @@ void copy(void* to, const void* from, std::size_t bytes) {
   check(cudaDeviceSynchronize());
 }
 
-/// Where the memory is to be used, which the GPU of its owner need not be.
+/// The place where the memory is used; its owner may use another GPU.
 pgas::memory_place here() {
   int device = 0;
   check(cudaGetDevice(&device));
@@ -145,7 +144,7 @@ std::vector<block> allocate() {
   constexpr std::size_t bytes = 1 << 16;
   char* const row = static_cast<char*>(::mmap(nullptr, 3 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   for (std::size_t at = 0; at < 3 * bytes; at += bytes) map_file(bytes, row + at);
-  return {{"a file of memory", map_file(bytes), bytes}, {"three files in a row", row, 3 * bytes}};
+  return {{"a memory file", map_file(bytes), bytes}, {"three files in a row", row, 3 * bytes}};
 }
 
 void raise(void* start, std::size_t bytes) {
@@ -161,11 +160,11 @@ constexpr const char* private_name = "memory of operator new";
 
 #endif
 
-// ---- what pgas adds
+// ---- the part with pgas
 
 unsigned value(std::size_t block, std::size_t word) { return static_cast<unsigned>(block * 1000003 + word); }
 
-/// How many words are as they were written, and `more`.
+/// The number of words with their written values plus `more`.
 std::size_t count_right(const void* start, std::size_t bytes, std::size_t block, unsigned more) {
   std::vector<unsigned> words(bytes / sizeof(unsigned));
   copy(words.data(), start, bytes);
@@ -174,11 +173,11 @@ std::size_t count_right(const void* start, std::size_t bytes, std::size_t block,
   return right;
 }
 
-/// Shares all that can be shared; the rest says why not.
+/// Shares all memory that can be shared, and prints the reason for the rest.
 int own(const std::string& file) {
   const std::vector<block> blocks = allocate();
   try {
-    static_cast<void>(pgas::shared_memory::of(private_memory(), 1 << 16));
+    static_cast<void>(pgas::shared_memory::share(private_memory(), 1 << 16));
     return 1;
   } catch (const pgas::error& refused) {
     std::printf("%s: refused, %s\n", private_name, pgas::to_string(refused.code()).data());
@@ -194,14 +193,14 @@ int own(const std::string& file) {
     copy(one.start, words.data(), one.bytes);
     if (one.disclosed == pgas::whole_block::allow) {
       try {
-        static_cast<void>(pgas::shared_memory::of(one.start, one.bytes));
+        static_cast<void>(pgas::shared_memory::share(one.start, one.bytes));
         return 1;
       } catch (const pgas::error& refused) {
         std::printf("%s: refused without whole_block::allow, %s\n", one.name.c_str(),
                     pgas::to_string(refused.code()).data());
       }
     }
-    shared.push_back(pgas::shared_memory::of(one.start, one.bytes, {.block = one.disclosed}));
+    shared.push_back(pgas::shared_memory::share(one.start, one.bytes, {.block = one.disclosed}));
     tickets << shared.back().ticket() << ' ' << one.name << '\n';
   }
   tickets.close();

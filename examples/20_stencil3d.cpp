@@ -1,30 +1,31 @@
-// The heat equation on a 3-D grid, by 7 or 27 points, divided among PEs in all three dimensions.
+// The heat equation on a 3-D grid, with 7 or 27 points, divided among PEs in all three dimensions.
 //
-// What is sent when: a PE computes its boundary first. As soon as points that a neighbour needs are computed, they
-// leave, part by part or in one message (--faces), with one signal for all: a face, with 27 points also an edge or a
-// corner; all fields together. The interior is computed during the transfer. The host only enqueues kernels, and no
-// barrier: one for each iteration; or, where the grid is large, one for the boundary and one for the interior, whose
-// kernel calls nothing that sends or waits, and so has all registers for computing (--kernels).
+// Communication: a PE computes its boundary first. Points that a neighbour needs are sent as soon as they are computed,
+// part by part or in one message (--faces), with one signal for all: a face, and with 27 points also an edge or a
+// corner; all fields together. The interior is computed during the transfer. The host enqueues only kernels, and no
+// barrier. There is one kernel for each iteration or, on large grids, one for the boundary and one for the interior;
+// the interior's kernel calls no function that sends or waits, so all its registers are available for computing
+// (--kernels).
 //
-// Why nothing is lost: each iteration reads one of two grids and writes the other one. A signal word for each direction
-// counts the neighbour's iterations. A boundary point is computed when the signals of its directions say that the halo
-// beside it is that of this iteration. A neighbour stores into that halo again two iterations later; before, it has
-// received this PE's next message, which left after that halo had been read. (common/halo.hpp has the code and the
-// argument in detail.)
+// Correctness: each iteration reads one of two grids and writes the other. A signal word for each direction counts the
+// neighbour's iterations. A boundary point is computed when the signals of its directions show that the adjacent halo
+// belongs to this iteration. A neighbour stores to that halo again two iterations later. Before that it has received
+// this PE's next message, which was sent after the halo had been read. (common/halo.hpp has the code and the detailed
+// argument.)
 //
-// Faces across y and x lie in memory with strides. Four ways to send them (--faces):
-//   pack    copied into one piece by the kernel that computes them, put in one piece, unpacked there
-//   iput    put with strides from where they are, when they are computed
-//   remote  stored right into the neighbour's halo by the threads of the kernel that computes them (ctx.remote())
-//   packets stored by them as words of a point and its generation, which is the signal: no fence, but twice the bytes
+// Faces across y and x are strided in memory. There are four ways to send them (--faces):
+// pack copied into one piece by the kernel that computes them, put in one piece, unpacked by the receiver
+// iput put with strides from their location, when they are computed
+// remote stored directly to the neighbour's halo by the threads of the kernel that computes them (ctx.remote())
+// packets stored by these threads as words of a point and its generation, which is the signal: no fence, but twice the
+// bytes
 //
-// Of two kernels the boundary's begins when the last interior is done, and lets the next one begin at once: both read
-// the same grid, and write different points of the other one. The interior's last block ends after the boundary's
-// kernel, so that whoever waits for the one has waited for both. The boundary's waits for what neighbours have sent
-// before they computed their last interior, and so finds it there.
+// With two kernels, the boundary's kernel begins when the last interior is complete, and allows the next one to begin
+// at once: both read the same grid, and write different points of the other grid. The interior's last block ends after
+// the boundary's kernel, so a wait for the interior is a wait for both. The boundary's kernel waits for data that
+// neighbours sent before they computed their last interior, so the data has already arrived.
 //
-// Every point is computed by the same expression whatever the division, so the result equals the serial one bit for
-// bit.
+// Every point is computed by the same expression for any division, so the result equals the serial one bit for bit.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -51,7 +52,7 @@ struct iterate {
   PGAS_FN void operator()(Block block, pgas::context ctx, examples::exchange<float> x, float* in, float* out,
                           std::uint64_t step) const {
     if (overlapped) pgas::trigger_next_launch();
-    // Blocks take turns at the list: first halos to unpack, then the boundary, then the interior.
+    // Blocks take items of the list in turn: first halos to unpack, then the boundary, then the interior.
     const int unpacks = x.n_unpacks;
     for (int i = static_cast<int>(block.block_rank()); i < unpacks + x.n_items;
          i += static_cast<int>(block.num_blocks())) {
@@ -63,13 +64,13 @@ struct iterate {
       if (each.directions != 0) examples::await(ctx, block, x, each, in, step);
       examples::relax<Points>(block, x, each, in, out);
       if (each.directions != 0) examples::send(ctx, block, x, each, out, step + 1);
-      block.sync();  // warps that read neighbouring rows stay together, so that they find them in the cache
+      block.sync();  // keeps warps that read neighbouring rows together, so that they hit the cache
     }
   }
 };
 
-// The interior of an iteration for one field, 128 x 8 x 4 points by a block. Nothing here sends or waits for peers.
-// @param inner all of it @param nx, ny blocks beside one another @param overlaps with the boundary's kernel
+// The interior of an iteration for one field, 128 x 8 x 4 points per block. This kernel does not communicate.
+// @param inner the whole interior @param nx, ny blocks along x and y @param overlaps with the boundary's kernel
 template <class Points>
 struct iterate_interior {
   static constexpr unsigned max_threads = examples::heat_threads;
@@ -81,7 +82,7 @@ struct iterate_interior {
                           float* out, bool overlaps) const {
     const int i = static_cast<int>(block.block_rank()), thread = static_cast<int>(block.thread_rank());
     const int z = i / nx / ny * layers + inner.lo[2];
-    const auto compute = [&](int part) {  // four points in a row, and those behind them
+    const auto compute = [&](int part) {  // four points in a row, and those in the next layers
       const int x = i % nx * width + part % 32 * 4 + 1, y = i / nx % ny * rows + part / 32 + inner.lo[1];
       if (y >= inner.hi[1]) return;
       if constexpr (Points::in_fours)
@@ -94,20 +95,21 @@ struct iterate_interior {
     };
 #if defined(__CUDACC__)
     compute(thread);
-#else  // a block has fewer threads there
+#else  // a block has fewer threads on the CPU
     for (int part = thread; part < width / 4 * rows; part += static_cast<int>(block.size())) compute(part);
 #endif
     if (overlaps && block.block_rank() == block.num_blocks() - 1) pgas::await_earlier_launches();
   }
 };
 
-// How many blocks are to compute the boundary beside the interior: so many that they take half as long, by what both
-// take on an H100. Most of their time they wait for memory and fences, and their places are lost to the interior.
+// The number of blocks that compute the boundary concurrently with the interior. They should take half as long as the
+// interior, according to times on an H100. Most of the time these blocks wait for memory and fences, and they reduce
+// the number of blocks for the interior.
 [[nodiscard]] unsigned blocks_beside(double boundary_points, double interior_points) {
   return static_cast<unsigned>(8192 * boundary_points / interior_points) + 1;
 }
 
-// Enqueues an iteration as two kernels: the boundary, of which all blocks run at once, and beside it the interior.
+// Enqueues an iteration as two kernels: the boundary, with all blocks resident, and concurrently the interior.
 template <class Points>
 void launch_two(pgas::world& world, const pgas::launch_config& shape, examples::heat_grids& grids, std::uint64_t step) {
   using inside = iterate_interior<Points>;
@@ -120,7 +122,7 @@ void launch_two(pgas::world& world, const pgas::launch_config& shape, examples::
   pgas::launch_config few = shape;
   few.blocks = std::min(shape.blocks, static_cast<unsigned>(outer.n_unpacks + outer.n_items));
   if (points > 0) few.blocks = std::min(few.blocks, blocks_beside(all_points - points, points));
-  few.urgent = true;  // neighbours wait for it, while an interior may fill the GPU
+  few.urgent = true;  // neighbours wait for it while an interior may fill the GPU
   float *const in = grids.grid(step), *const out = grids.grid(step + 1);
   if (few.blocks > 0) pgas::launch(world, few, iterate<Points>{true}, world.context(), outer, in, out, step);
 
@@ -157,7 +159,7 @@ double run(pgas::world& world, examples::heat_grids& grids, int iterations, kern
       pgas::launch(world, shape, iterate<Points>{}, world.context(), grids.halo(), grids.grid(step),
                    grids.grid(step + 1), step);
     if (i % 64 != 63) continue;
-    world.synchronize();  // now and then, so that the queue stays short and progress is progress
+    world.synchronize();  // limits the length of the queue, so that progress is visible
     if (report && std::chrono::steady_clock::now() - said > std::chrono::seconds(2)) {
       said = std::chrono::steady_clock::now();
       std::printf("  iteration %d of %d\n", i + 1, iterations);
@@ -181,14 +183,14 @@ int solve(pgas::world& world, const heat_options& o, kernels how) {
                 o.fields == 1 ? "" : "s", o.iterations);
     std::printf("%d PEs as %s, at most %s points each; faces: %s\n", n, text_of(o.pes).c_str(),
                 text_of(together.mine().most).c_str(), o.faces_name());
-    if (world.pe(0).takes_turns)
-      std::printf("PEs that share a GPU take turns on it, as MPS does not run: this is no measure of speed\n");
+    if (world.pe(0).time_sliced)
+      std::printf("MPS does not run, so PEs that share a GPU run one after another: this does not measure speed\n");
     std::fflush(stdout);
   }
   const double each = run<Points>(world, together, o.iterations, how, speaks && !o.csv) / o.iterations;
 
   long long different = 0;
-  if (speaks) {  // the same on PE 0 alone, in a second world of one
+  if (speaks) {  // the same on PE 0 alone, in a second world of one PE
     pgas::world alone = examples::join_alone(world);
     examples::heat_grids single(alone, o, {1, 1, 1});
     const double single_each = run<Points>(alone, single, o.iterations, how, false) / o.iterations;

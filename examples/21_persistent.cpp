@@ -1,25 +1,25 @@
-// The heat equation of 20_stencil3d without the host: one kernel for all iterations, beside the same by one launch for
-// each iteration, and on GPUs by a CUDA graph. At small grids launches take most of the time; what is saved is the
-// figure.
+// The heat equation of 20_stencil3d without the host: one kernel for all iterations, compared with one launch for each
+// iteration and, on GPUs, with a CUDA graph. On small grids launches take most of the time; the program prints the
+// saving.
 //
-// What is sent when: as in 20_stencil3d, a message for each direction as soon as its points are computed, with a signal
-// that counts iterations. In the one kernel blocks share the list of boundary and interior; or some compute the
-// boundary alone and send it, which pays where it is as much work as the interior (--boundary-blocks). A block adds 1
-// to a word of its PE when it has computed, and sends then; the next iteration begins when all blocks have added
-// theirs, as it reads what all of them have written. So nobody waits for what is being sent, which a sync of the grid
-// would. Other PEs are never waited for as a whole: only a boundary waits, and only for its neighbours.
+// Communication: as in 20_stencil3d, one message for each direction as soon as its points are computed, with a signal
+// that counts iterations. In the single kernel, blocks share the list of boundary and interior. Alternatively some
+// blocks compute only the boundary and send it, which is faster if the boundary is as much work as the interior
+// (--boundary-blocks). A block adds 1 to a word of its PE when it has computed, and then sends. The next iteration
+// begins when all blocks have added 1, because it reads the points of all blocks. No block waits for a transfer, which
+// a sync of the grid would do. No block waits for all other PEs: only a boundary waits, and only for its neighbours.
 //
-// Why nothing is lost: the signals say which generation a halo has, the blocks' word says it of this PE's own points,
-// and there are two of everything (common/halo.hpp): a message is read until its block has sent it, and that block adds
-// its 1 of the next iteration, without which nobody overwrites it, later. All blocks run at once, which launch() makes
-// sure of: else those that wait could keep those that they wait for from starting.
+// Correctness: the signals give the generation of a halo, the blocks' word that of this PE's own points, and there are
+// two copies of everything (common/halo.hpp). A message is read until its block has sent it. That block then adds its 1
+// of the next iteration, and no block overwrites the message before. launch() ensures that all blocks are resident:
+// otherwise waiting blocks could prevent the blocks that they wait for from starting.
 //
-// On chip: one kernel again, of which each block keeps a tile of the grid in shared memory, so that only the surfaces
-// of tiles travel, to other blocks as to other PEs. common/on_chip.hpp has what is sent when there, and why nothing is
-// lost. Where the tiles do not fit, the program says so and leaves this way out.
+// On chip: one kernel again, in which each block keeps a tile of the grid in shared memory, so only the surfaces of
+// tiles travel, to other blocks and to other PEs. common/on_chip.hpp describes its communication and its correctness.
+// If the tiles do not fit, the program reports this and skips the variant.
 //
-// In a CUDA graph arguments are fixed when it is made. So the kernels of a graph find the number of their iteration in
-// memory, and its last kernel moves that on.
+// The arguments of a CUDA graph are fixed when it is created. The kernels of a graph therefore read the number of their
+// iteration from memory, and its last kernel increments the number.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -36,13 +36,14 @@ using examples::exchange;
 using examples::heat_options;
 using examples::text_of;
 
-// What a block that has one item only keeps of it: the first of its list, if it is one.
+// The data that a block with only one item keeps: the first item of its list.
 PGAS_FN examples::item first_of(const exchange<float>& x, int first) {
   return first >= x.n_unpacks && first < x.n_unpacks + x.n_items ? x.items[first - x.n_unpacks] : examples::item{};
 }
 
 // Items first, first + stride ... of an iteration's list: halos to unpack, then boundary, then interior.
-// @param own first_of() these @param computed is called when the block has computed the last of them, before it sends
+// @param own the result of first_of() @param computed is called when the block has computed its last item, before it
+// sends
 template <class Points, pgas::block_group Block, class F>
 PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchange<float>& x, float* in, float* out,
                      std::uint64_t step, int first, int stride, int end, const examples::item& own, const F& computed) {
@@ -63,8 +64,8 @@ PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchang
   if (first >= end) computed();
 }
 
-// All iterations from `step` to `end`. Blocks take turns at the list; or the first `boundary` ones, if there are any,
-// at the boundary, and the others at the interior.
+// All iterations from `step` to `end`. Blocks take items of the list in turn; if `boundary` is not 0, the first
+// `boundary` blocks take those of the boundary, and the others those of the interior.
 template <class Points>
 struct iterate_all {
   static constexpr unsigned max_threads = examples::heat_threads;
@@ -80,14 +81,14 @@ struct iterate_all {
     const int stride = outside ? boundary : blocks - boundary;
     const int last = outside ? outer : items;
     const examples::item own = first_of(x, first);
-    // A block arrives when it has computed, and sends meanwhile.
+    // A block arrives when it has computed, and sends while the others arrive.
     const auto arrive = [&] {
       block.sync();
       if (blocks > 1 && block.thread_rank() == 0)
         pgas::put_signal(ctx, arrived, arrived, 0, arrived, 1, pgas::signal_op::add, ctx.my_pe());
     };
     pgas::signal_t all = *arrived;
-    pgas::this_grid(block).sync();  // all have read it
+    pgas::this_grid(block).sync();  // all blocks have read the word
     for (; step < end; ++step) {
       float* const in = step % 2 == 0 ? even : odd;
       float* const out = step % 2 == 0 ? odd : even;
@@ -98,7 +99,7 @@ struct iterate_all {
   }
 };
 
-// One iteration, number *done + step. `done` is null where the host says all of it.
+// One iteration, number *done + step. `done` is null if the host passes the whole number.
 template <class Points>
 struct iterate_once {
   static constexpr unsigned max_threads = examples::heat_threads;
@@ -125,7 +126,7 @@ enum way { by_host, by_one_kernel, by_graph, on_chip };
 constexpr way all_ways[] = {by_host, by_one_kernel, by_graph, on_chip};
 constexpr const char* names_of_ways[] = {"host-driven", "persistent", "graph", "on-chip"};
 
-// The equation on one world, from where the last way has left it.
+// The equation on one world, continued from the end of the previous variant.
 template <class Points>
 class heat {
  public:
@@ -143,7 +144,7 @@ class heat {
     boundary_ = std::min(boundary_blocks, static_cast<int>(all_.blocks) - 1);
   }
 
-  // Seconds for `iterations` more.
+  // Seconds for `iterations` further iterations.
   double run(way by) {
     const auto steps = static_cast<std::uint64_t>(o_.iterations);
     world_.barrier_all();
@@ -156,14 +157,14 @@ class heat {
     } else if (by == by_host) {
       for (std::uint64_t i = 0; i < steps; ++i) {
         launch_once(nullptr, step_ + i, step_ + i);
-        if (i % 64 == 63) world_.synchronize();  // so that the queue stays short
+        if (i % 64 == 63) world_.synchronize();  // limits the length of the queue
       }
     } else {
       replay(steps);
     }
     world_.synchronize();
     world_.barrier_all();
-    if (by != on_chip) step_ += steps;  // which has grids of its own
+    if (by != on_chip) step_ += steps;  // it has separate grids
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
@@ -192,7 +193,7 @@ class heat {
     if (result != cudaSuccess) throw pgas::error(pgas::code::launch_failed, cudaGetErrorString(result));
   }
 
-  // A graph of the largest even number of iterations up to 32 that divides them all, made once and replayed.
+  // A graph of the largest even number of iterations, up to 32, that divides their total; created once and replayed.
   void replay(std::uint64_t steps) {
     auto* const stream = static_cast<cudaStream_t>(world_.stream().native());
     std::uint64_t length = 32;
@@ -253,7 +254,7 @@ int solve(pgas::world& world, const heat_options& o, int rounds, int boundary_bl
       std::printf("on-chip: not possible, %s\n", together.tiles().why_not().c_str());
     std::fflush(stdout);
   }
-  // In turns, so that what else happens on the machine happens to all. The least of all rounds counts.
+  // The variants alternate, so other load on the machine affects all of them. The result is the minimum of all rounds.
   double least[] = {1e9, 1e9, 1e9, 1e9};
   for (int round = 0; round < rounds; ++round)
     for (const way by : all_ways) {
@@ -309,7 +310,7 @@ int main(int argc, char** argv) try {
                               "20_stencil3d by one kernel for all iterations, beside launches of the host.",
                               "pgasrun -n 2 21_persistent --size 64 --iterations 1000");
   o.add_to(line);
-  line.add("--rounds", "N", rounds, 1, "of so many iterations, each way in turn");
+  line.add("--rounds", "N", rounds, 1, "of this number of iterations, for each way");
   line.add("--boundary-blocks", "N", boundary_blocks, 0, "of the persistent kernel that compute nothing else; 0: none");
   pgas::world world = pgas::world::join();
   const bool speaks = world.my_pe() == 0;

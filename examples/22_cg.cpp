@@ -1,21 +1,21 @@
 // Conjugate gradients for the 3-D Poisson problem, divided among PEs in all three dimensions, in device code.
 //
-// What is sent when, in an iteration of the standard method:
-// * the new search direction's boundary, as soon as it is computed, to each neighbour with one signal. The interior of
-// the
-//   direction and of A times it is computed during the transfer; the boundary of A times it waits for the signals.
-// * two sums over all points, each by an all-reduce of all PEs by one block (pgas::reduce), while the others wait.
-// The pipelined method has one reduction of two sums, and hides it: a PE puts its part to all PEs with a signal, then
-// computes A times a vector, and then waits for the parts of the others.
+// Communication in an iteration of the standard method:
+// * the new search direction's boundary is sent to each neighbour with one signal as soon as it is computed. The
+//   interior of the direction and of A times it is computed during the transfer; the boundary of A times it waits for
+//   the signals.
+// * two sums over all points, each by an all-reduce of all PEs by one block (pgas::reduce), while the other blocks
+//   wait. The pipelined method has one reduction of two sums, and hides it: a PE puts its part to all PEs with a
+//   signal, then computes A times a vector, and then waits for the parts of the other PEs.
 //
-// Why nothing is lost: the direction is in two arrays in turn, and its halos are safe as common/halo.hpp says. A PE
-// puts part k into place k % 2 of the others: before, it has received all parts k - 1, which each PE put after it had
-// read all parts k - 2. All arrays but the direction are this PE's own, and its blocks sync between writing and
+// Correctness: the direction alternates between two arrays, and its halos are safe as described in common/halo.hpp. A
+// PE puts part k into place k % 2 of the others. Before that, it has received all parts k - 1, which each PE put after
+// it had read all parts k - 2. All other arrays are private to this PE, and its blocks sync between writing and
 // reading.
 //
-// By one kernel for all iterations, or driven by the host, which launches five for each and reads the residual. Sums
-// are made in a fixed order - threads, blocks, PEs - so residuals have the same bits on all PEs and in every run, and
-// both ways.
+// There are two variants: one kernel for all iterations, or five launches of the host for each iteration, after which
+// it reads the residual. Sums are computed in a fixed order - threads, blocks, PEs - so residuals have the same bits on
+// all PEs, in every run, and with both variants.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -45,7 +45,7 @@ using examples::triple;
 
 constexpr unsigned threads = 256;
 
-// The sum of all PEs. *Callers* one block.
+// The sum over all PEs. *Callers* one block.
 template <pgas::block_group Block>
 PGAS_FN double reduce_parts(const pgas::context& ctx, const Block& block, const cg_problem& v, int blocks) {
   examples::add_parts(block, v.room, blocks, v.total);
@@ -64,9 +64,9 @@ PGAS_FN double total(const pgas::context& ctx, const Block& block, const pgas::g
   return all.broadcast(sum);
 }
 
-// ---- the steps of an iteration that communicate, by all blocks; those that do not are in common/cg_problem.hpp ----
+// ---- the steps of an iteration that communicate, by all blocks; common/cg_problem.hpp has the others ----
 
-// The direction of generation g: from + beta * that of g - 1. Its boundary is sent.
+// The direction of generation g: from + beta * the direction of g - 1. Sends its boundary.
 template <pgas::block_group Block>
 PGAS_FN void combine(const pgas::context& ctx, const Block& block, const cg_problem& v, const double* from, double beta,
                      std::uint64_t g) {
@@ -76,7 +76,8 @@ PGAS_FN void combine(const pgas::context& ctx, const Block& block, const cg_prob
   });
 }
 
-// q = A times the direction; the thread's part of their product. The interior first, as halos are on their way.
+// q = A times the direction; returns the thread's part of their product. The interior comes first, because halos are in
+// flight.
 template <pgas::block_group Block>
 PGAS_FN double multiply(const pgas::context& ctx, const Block& block, const cg_problem& v, std::uint64_t g) {
   double sum = 0;
@@ -91,7 +92,7 @@ PGAS_FN double multiply(const pgas::context& ctx, const Block& block, const cg_p
   return sum;
 }
 
-// ---- one kernel for all iterations; g is the direction's last generation of an earlier run ----
+// ---- one kernel for all iterations; g is the last generation of the direction in an earlier run ----
 
 struct solve_standard {
   static constexpr unsigned max_threads = threads;
@@ -137,7 +138,7 @@ struct solve_pipelined {
       leave_part(block, v.room, mine);
       all.sync();
       if (block.block_rank() == 0) put_parts(ctx, block, v, round);
-      static_cast<void>(multiply(ctx, block, v, g));  // q = A w, while the parts travel
+      static_cast<void>(multiply(ctx, block, v, g));  // q = A w, while the parts are in flight
       sums sum{0, 0};
       if (block.block_rank() == 0) sum = await_parts(ctx, block, v, round);
       sum = all.broadcast(sum);
@@ -186,7 +187,7 @@ struct host_step {
   static constexpr unsigned max_threads = threads;
   static constexpr unsigned min_blocks = 2;
 
-  // `blocks` is how many have left parts, where one block adds them.
+  // @param blocks the number of blocks that have left parts, if one block adds them
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, cg_problem v, step what, std::uint64_t g, int k,
                           int blocks) const {
@@ -225,7 +226,7 @@ class cg {
   cg(pgas::world& world, const options& o, unsigned blocks)
       : world_(world), o_(o), blocks_(blocks), memory_(world, o.size, o.pes, o.how, blocks, threads, o.most) {}
 
-  // Solves from the start again; seconds.
+  // Solves the problem again from the start; returns seconds.
   double run(way by) {
     memory_.reset();
     world_.barrier_all();
@@ -280,14 +281,14 @@ class cg {
   examples::cg_memory memory_;
 };
 
-// What a way took and gave.
+// The time and the residuals of a variant.
 struct outcome {
   way by;
   double least = 0, error = 0, bound = 0;
   std::vector<double> rr = {};
 };
 
-// The table and the picture; whether it could be written.
+// Prints the table and draws the picture. Returns whether the file could be written.
 bool report(const options& o, int n, const std::vector<outcome>& ways, bool repeatable) {
   const double scale = std::sqrt(static_cast<double>(o.size[0]) * o.size[1] * o.size[2]);
   std::vector<examples::residual_history> histories;
@@ -313,7 +314,7 @@ int solve(pgas::world& world, const options& o) {
   const bool speaks = world.my_pe() == 0;
   unsigned blocks = static_cast<unsigned>(o.blocks);
   if (blocks == 0 && world.heap() == pgas::heap_kind::host) blocks = 1;
-  if (blocks == 0) {  // as many as fit of every kernel
+  if (blocks == 0) {  // as many blocks as fit for every kernel
     const auto fits = [&world](const auto& kernel, const auto&... more) {
       return pgas::max_resident_blocks(world, threads, 0, kernel, world.context(), cg_problem{}, more...);
     };
@@ -331,7 +332,7 @@ int solve(pgas::world& world, const options& o) {
   if (o.method != 1) ways = {{host_driven}, {persistent}};
   if (o.method != 0) ways.push_back({pipelined});
   bool good = true, converged = true, repeatable = true;
-  for (int round = 0; round < o.rounds; ++round)  // in turns, so that what else happens on the machine happens to all
+  for (int round = 0; round < o.rounds; ++round)  // alternating, so other load on the machine affects all of them
     for (outcome& one : ways) {
       const double seconds = together.run(one.by);
       if (speaks) {
@@ -346,7 +347,7 @@ int solve(pgas::world& world, const options& o) {
         one.bound = examples::error_bound(o.size, std::sqrt(rr.back()), std::sqrt(rr.front()));
         good = good && one.error <= one.bound;
         converged = converged && rr.back() <= o.tolerance * o.tolerance * rr.front();
-        // The same bits on all PEs, in every run, and by the host or not.
+        // The bits must be equal on all PEs, in every run, and with both variants.
         if (one.rr.empty()) one.rr = rr;
         repeatable = repeatable && rr == (one.by == pipelined ? one : ways.front()).rr;
         for (int pe = 1; pe < n; ++pe) repeatable = repeatable && together.memory().history(pe) == rr;

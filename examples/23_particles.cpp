@@ -1,18 +1,21 @@
 // Particles in cells: every PE has a rectangle of cells and the particles in it. In each step all particles move, and
-// those that have left the rectangle go to the PE of the next one, in one of 8 directions. How many go where is known
-// to nobody before, as in codes of graphs, hash tables and sparse matrices.
+// particles that have left the rectangle are sent to the PE of the next one, in one of 8 directions. No PE knows in
+// advance how many particles it will receive, as in codes for graphs, hash tables and sparse matrices.
 //
-// A PE has an inbox for all its neighbours together. Who has particles for it reserves places by an atomic_fetch_add on
-// the inbox's counter, puts them there, and adds to the inbox's signal: 2^32 for itself and 1 for each particle. When 8
-// neighbours have added (some to send nothing), the lower half of the signal says how many particles have come. So a
-// particle is read only after it has arrived, and nobody has to ask, or to be told, for how many there is room.
+// A PE has one inbox for all its neighbours. A PE that sends particles reserves places by an atomic_fetch_add on the
+// inbox's counter, puts the particles there, and adds to the inbox's signal: 2^32 for itself and 1 for each particle.
+// When all 8 neighbours have added (some of them without particles), the lower half of the signal is the number of
+// particles that have arrived. A particle is therefore read only after it has arrived, and no message about available
+// space is necessary.
 //
-// Nothing is lost where an inbox is full: who gets places beyond its end puts only as many as fit, and keeps the
-// others. They are late: their old PE moves them on, and offers them again in the next step. A code whose particles act
-// on one another would repeat the exchange instead, as this one does after the last step, until all are at home.
+// No particle is lost if an inbox is full: a PE whose places are beyond its end puts only as many particles as fit, and
+// keeps the others. Those are late: their old PE moves them, and sends them in the next step. A code with interacting
+// particles would repeat the exchange instead, as this program does after the last step, until all particles have
+// arrived.
 //
-// There are two inboxes, used in turn, and no barrier. Who writes to an inbox again, two steps later, has the signal of
-// the step in between, which its owner sent after it had emptied the inbox and set counter and signal to zero.
+// There are two inboxes, used alternately, and no barrier. A PE that writes to an inbox again, two steps later, has
+// received the signal of the step in between. The owner sent that signal after it had emptied the inbox and set counter
+// and signal to zero.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -31,39 +34,39 @@ using examples::particle;
 using pgas::signal_t;
 using count_t = std::uint64_t;
 
-constexpr int directions = 9;  // of a 3 x 3 neighbourhood, 4 is here and has no list
+constexpr int directions = 9;  // of a 3 x 3 neighbourhood; 4 is the PE itself and has no list
 constexpr int neighbours = 8;
 constexpr unsigned block_threads = 256;
-constexpr int batch = 8;  // particles of a thread that go into a list by one atomic operation
+constexpr int batch = 8;  // particles of a thread that are appended to a list by one atomic operation
 
-// What a PE counts in a step.
+// The counts of a PE in a step.
 struct counters {
   count_t stay;               // particles that it has after the step
-  count_t leave[directions];  // particles that were to go, by direction
+  count_t leave[directions];  // particles to send, by direction
 };
 
-// What is checked: sums that don't change, whatever particles do, and how many particles are wrong or not at home.
-// Since the beginning: how many have been sent, and were late.
+// The checked values: sums that are invariant, and the numbers of particles that are wrong or in the wrong rectangle.
+// Also the numbers, since the start, of particles that were sent and that were late.
 enum sum : int { number, momentum_x, momentum_y, names, wrong, away, looked_at, sent = looked_at, late, all_sums };
 
 struct memory {
   examples::particle_box box;
   count_t room, list_room, inbox_room;  // in particles
 
-  particle* here[2];   // this PE's particles before and after a step, in turn
-  particle* lists;     // those that leave, by direction
-  counters* counted;   // two, in turn
+  particle* here[2];   // this PE's particles before and after a step, alternating
+  particle* lists;     // particles to send, by direction
+  counters* counted;   // two, alternating
   particle* inbox[2];  // written by neighbours
-  count_t* reserved;   // of each inbox: by neighbours' atomic_fetch_add
-  signal_t* arrived;   // of each inbox: 2^32 for each neighbour, 1 for each particle
-  count_t* sums;       // see tally
+  count_t* reserved;   // for each inbox: changed by neighbours' atomic_fetch_add
+  signal_t* arrived;   // for each inbox: 2^32 for each neighbour, 1 for each particle
+  count_t* sums;       // see enum sum
 
   PGAS_HD int neighbour(int me, int direction) const {
     const int x = (me % box.pes_x + direction % 3 - 1 + box.pes_x) % box.pes_x;
     const int y = (me / box.pes_x + direction / 3 - 1 + box.pes_y) % box.pes_y;
     return y * box.pes_x + x;
   }
-  // Which way a particle has to go from PE `me`.
+  // The direction in which a particle must be sent from PE `me`.
   PGAS_HD int direction(int me, const particle& p) const {
     return 3 * (1 + box.way(me / box.pes_x, box.row(p), box.pes_y)) + 1 +
            box.way(me % box.pes_x, box.column(p), box.pes_x);
@@ -81,21 +84,22 @@ PGAS_FN void in_batches(const Block& block, count_t elements, const F& f) {
   }
 }
 
-// Appends up to `batch` particles to those that are here after the step.
+// Appends up to `batch` particles to those that stay.
 PGAS_FN void keep(const pgas::context& ctx, const memory& m, int step, const particle* some, int count) {
   if (count == 0) return;
   count_t at = pgas::atomic_fetch_add(ctx, &m.counted[step % 2].stay, static_cast<count_t>(count), ctx.my_pe());
   for (int i = 0; i < count; ++i, ++at) m.here[(step + 1) % 2][at] = some[i];
 }
 
-// Particles move, and are put into lists. `moves` is 0 where late ones only go home.
+// Moves the particles, and appends them to lists. With `moves` 0 it only sends late particles.
 struct move_all {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, memory m, int step, int moves) const {
     const int me = ctx.my_pe();
     const int other = (step + 1) % 2;
     if (block.block_rank() == 0 && block.thread_rank() == 0) {
-      // The last step's inbox is empty. Neighbours use it when they have this step's signal, which is sent after this.
+      // The last step's inbox is empty. Neighbours use it after they have received this step's signal, which is sent
+      // later.
       pgas::atomic_set(ctx, m.reserved + other, count_t{0}, me);
       pgas::atomic_set(ctx, m.arrived + other, signal_t{0}, me);
     }
@@ -112,14 +116,14 @@ struct move_all {
         if (place < m.list_room)
           m.lists[static_cast<count_t>(direction) * m.list_room + place] = p;
         else
-          stays[kept++] = p;  // also where the list is full: it is late
+          stays[kept++] = p;  // also if the list is full: the particle is late
       }
       keep(ctx, m, step, stays, kept);
     });
   }
 };
 
-// The lists go to the neighbours, one by each block. Blocks that have sent theirs wait for what comes and take it in.
+// Sends the lists to the neighbours, one by each block. Blocks that have sent theirs wait for arrivals and append them.
 struct exchange {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, memory m, int step) const {
@@ -159,7 +163,7 @@ struct exchange {
   }
 };
 
-// The particles that begin here.
+// The particles at the start.
 struct create {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, memory m, count_t particles) const {
@@ -200,7 +204,7 @@ struct options {
   bool csv = false;
 };
 
-// The rectangles of so many PEs that have the shortest borders; 0 x 0 if the cells don't suffice.
+// The division into n rectangles with the shortest borders; 0 x 0 if there are not enough cells.
 std::array<int, 2> arrange(int n, const std::array<int, 2>& cells) {
   std::array<int, 2> best{0, 0};
   double least = 0;
@@ -217,7 +221,7 @@ class simulation {
  public:
   simulation(pgas::world& world, const options& o) : world_(world), o_(o), blocks_(static_cast<unsigned>(o.blocks)) {
     m_.box = {o.cells[0], o.cells[1], o.pes[0], o.pes[1]};
-    m_.room = static_cast<count_t>(o.particles);  // all may come to one PE
+    m_.room = static_cast<count_t>(o.particles);  // all may move to one PE
     m_.list_room = m_.inbox_room = static_cast<count_t>(o.inbox);
     const auto zero = pgas::initialize::zero;
     particles_ = world.allocate<particle>(2 * m_.room + (directions + 2) * m_.inbox_room);
@@ -245,14 +249,14 @@ class simulation {
     begin_ = look();
   }
 
-  // A step; with `moves` 0 only an exchange.
+  // One step; with `moves` 0 only an exchange.
   void step(int moves) {
     start(move_all{}, ++step_, moves);
     start(exchange{}, step_);
     moved_ += static_cast<count_t>(moves);
   }
 
-  // Sums of all PEs, after all of them have made the same steps. Also what they have sent, and what was late.
+  // Sums over all PEs, after all of them have made the same steps. Includes the numbers of sent and of late particles.
   std::vector<count_t> look() {
     world_.synchronize();
     world_.barrier_all();
@@ -267,13 +271,13 @@ class simulation {
     return sums;
   }
 
-  // Nothing was lost, doubled, or changed.
+  // Whether no particle was lost, duplicated or changed.
   bool same(const std::vector<count_t>& now) const {
     return now[number] == static_cast<count_t>(o_.particles) && now[wrong] == 0 &&
            std::equal(begin_.begin(), begin_.begin() + wrong, now.begin());
   }
 
-  // The fullest PE, of what each would have if all had the same.
+  // The particles of the fullest PE, relative to the average.
   double imbalance() const {
     const count_t most = *std::max_element(held_.begin(), held_.end());
     return static_cast<double>(most) * static_cast<double>(held_.size()) / static_cast<double>(o_.particles);
@@ -295,7 +299,7 @@ class simulation {
   pgas::symmetric<counters> counted_;
   pgas::symmetric<count_t> sums_, words_;
   std::vector<count_t> begin_, held_;
-  int step_ = 1;  // create's; the first one is 2
+  int step_ = 1;  // step 1 is that of create; the first one is 2
   count_t moved_ = 0;
 };
 
@@ -350,7 +354,7 @@ int main(int argc, char** argv) try {
     std::fflush(stdout);
   }
   const auto late_ones = static_cast<unsigned long long>(now[late]);
-  int more = 0;  // exchanges without a step, each of which brings some home
+  int more = 0;  // exchanges without a step, which bring late particles home
   for (; now[away] != 0 && right; ++more) {
     all.step(0);
     now = all.look();

@@ -1,20 +1,21 @@
 // Mixture of experts: every PE has tokens and some of the experts. A router has chosen `topk` experts for each token.
-// Dispatch sends the tokens to the experts' PEs, experts work on them, and combine brings their results back and adds
-// them up, weighted. Who sends how many rows to whom changes with every round; only the senders know it beforehand.
+// Dispatch sends the tokens to the experts' PEs, experts process them, and combine sends their results back and adds
+// them up, weighted. The number of rows between two PEs changes in every round; only the senders know it in advance.
 //
-// Low latency (a few tokens). An expert has a buffer with room for all tokens of each PE, so a sender asks nobody. It
-// puts its rows for an expert and then a signal, whose value is the round and the number of rows, be it 0. The expert's
-// PE waits for one signal from each PE and each of its experts. Results go back to the place of the token and choice
-// that came with the row ("home"), then a signal for each expert: a token waits for its own `topk` experts only.
-// No barrier: a PE runs ahead of others by one round at most, as each round it waits for all their counts. So two sets
-// of buffers and signals, used in turn, are enough: what is written in round r + 2 was read in round r.
+// Low latency (a few tokens). An expert has a buffer for all tokens of each PE, so a sender needs no reservation. It
+// puts its rows for an expert and then a signal with the round and the number of rows, which may be 0. The expert's PE
+// waits for one signal from each PE and for each of its experts. Results are sent to the place of the token and choice
+// that came with the row ("home"), followed by a signal for each expert: a token waits for its own `topk` experts only.
+// There is no barrier: a PE is at most one round ahead of the others, because in each round it waits for the counts of
+// all of them. Two alternating sets of buffers and signals are therefore sufficient: data of round r was read before
+// round r + 2 writes.
 //
-// Throughput (many tokens). First PEs tell one another how many rows they have for each expert, so that each knows the
-// places of all rows in buffers without gaps, ordered by expert, PE and token. Then all blocks put rows, and add one to
-// a signal of each PE when theirs are on their way; whoever has seen all blocks of all PEs has all rows. The same back.
-// The rows of round r + 1 come after the counts of round r + 1, which a PE sends when it is done with round r.
+// Throughput (many tokens). First the PEs exchange the number of rows for each expert. Each PE then knows the places of
+// all rows in buffers without gaps, ordered by expert, PE and token. Then all blocks put rows, and add one to a signal
+// of each PE after theirs; a PE that has seen all blocks of all PEs has all rows. Combine works in the same way. The
+// rows of round r + 1 come after the counts of round r + 1, which a PE sends when it has finished round r.
 //
-// Nothing is lost or taken for something else: a signal follows its rows, and is awaited before they are read.
+// Correctness: a signal follows its rows, and is awaited before the rows are read.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -42,8 +43,8 @@ using pgas::signal_t;
 constexpr int sets = examples::moe_sets;
 constexpr unsigned block_threads = examples::moe_block_threads;
 
-// Copies `count` rows by the warps of a block: where there are few of them, several warps share one.
-// `ends(i)` gives the ends of row i.
+// Copies `count` rows by the warps of a block; with few rows, several warps share one. `ends(i)` returns the two
+// addresses of row i.
 template <class Block, class Ends>
 PGAS_FN void send_rows(const Block& block, const pgas::context& ctx, std::size_t count, std::size_t pieces, int pe,
                        const Ends& ends) {
@@ -71,7 +72,7 @@ struct quick_dispatch {
     const std::size_t pieces = m.shape.token_pieces();
     const auto blocks = static_cast<int>(block.num_blocks());
     const auto me = static_cast<int>(block.block_rank());
-    // This block sends to every expert e with e % blocks == me: first it finds the rows.
+    // This block sends to every expert e with e % blocks == me. First it finds the rows.
     for (int slot = static_cast<int>(block.thread_rank()); slot < m.slots(); slot += static_cast<int>(block.size())) {
       const int expert = m.choices(set)[slot];
       if (expert % blocks == me) {
@@ -92,9 +93,9 @@ struct quick_dispatch {
       });
       pgas::put_signal(ctx, block, m.homes + place, list, count, m.count(round, local, m.me), round << 32 | count,
                        pgas::signal_op::set, pe);
-      if (block.thread_rank() == 0) pgas::atomic_set(ctx, m.fill + expert, 0U, m.me);  // all have read it
+      if (block.thread_rank() == 0) pgas::atomic_set(ctx, m.fill + expert, 0U, m.me);  // all threads have read it
     }
-    // What has been sent here: each block waits for some of it.
+    // Receives rows: each block waits for some of them.
     for (int i = me; i < m.mine.count * m.n_pes; i += blocks)
       pgas::wait_until(ctx, block, m.count(round, i / m.n_pes, i % m.n_pes), pgas::cmp::ge, round << 32);
   }
@@ -146,7 +147,7 @@ struct quick_combine {
 
 // ---- throughput ----
 
-// One block: tells all PEs how many rows there are for each expert, and finds the places of all rows.
+// One block: tells all PEs the number of rows for each expert, and computes the places of all rows.
 struct plan {
   static constexpr unsigned max_threads = block_threads;
   static constexpr unsigned min_blocks = 2;
@@ -175,7 +176,8 @@ struct plan {
   }
 };
 
-// All blocks put rows, each warp its own. `sent` is how many blocks of each PE have sent then, this call included.
+// All blocks put rows, each warp its own. @param sent the number of blocks of each PE that have sent by then, including
+// this call
 struct dispatch {
   static constexpr unsigned max_threads = block_threads;
   static constexpr unsigned min_blocks = 2;
@@ -194,7 +196,7 @@ struct dispatch {
     all_blocks_sent(block, ctx, m, m.landed, sent);
   }
 
-  // Tells all PEs that this block's rows come before, and waits until all blocks of all PEs have said so.
+  // Tells all PEs that this block's rows have been sent, and waits until all blocks of all PEs have done so.
   template <class Block>
   PGAS_FN static void all_blocks_sent(const Block& block, const pgas::context& ctx, const moe_memory& m, signal_t* from,
                                       signal_t sent) {
@@ -229,7 +231,7 @@ struct options {
   bool csv = false;
 };
 
-// The largest power of two, within reason, with which the layer takes a quarter of this PE's part of the memory.
+// The largest power of two, up to a limit, with which the layer takes a quarter of this PE's part of the memory.
 int tokens_for(pgas::world& world, examples::moe_shape s, bool low_latency) {
   s.tokens = world.heap() == pgas::heap_kind::host ? 64 : low_latency ? 128 : 4096;
   while (s.tokens > 1 && examples::layer_bytes(s, world.n_pes(), low_latency) > examples::memory_of_pe(world) / 4)
@@ -244,7 +246,7 @@ struct figures {
   long long wrong;
 };
 
-// One variant and format: dispatch alone, with combine, and with the experts' work too, whose results are checked.
+// One variant and format: dispatch alone, with combine, and also with the experts' work; checks the results.
 class layer {
  public:
   layer(pgas::world& world, const options& o, const examples::moe_shape& shape, bool low_latency)
@@ -295,7 +297,7 @@ class layer {
                         : std::min(fits(dispatch{}, 0, round), fits(combine{}, 0, round));
   }
 
-  // The best of three runs, as combine is a difference of two figures.
+  // The best of three runs, because the time of combine is a difference of two times.
   double seconds(int rounds, bool experts, bool back) {
     const auto run = [&] {
       return examples::seconds_of(world_, sets, rounds, [&](int i) { round(i % sets, experts, back); });

@@ -1,24 +1,25 @@
-// All-reduce with what follows it in a transformer: hidden = the sum of all PEs' parts + residual, rounded to 16 bits,
-// and normalized = hidden / its root mean square * weight, row by row. One kernel does all of it.
+// All-reduce fused with the next step of a transformer: hidden = the sum of all PEs' parts + residual, rounded to 16
+// bits, and normalized = hidden / its root mean square * weight, row by row. One kernel does all of it.
 //
 // One-shot (small). Every PE sends its part to all others and adds up everything itself. Rows travel in pieces of 16
-// bytes through ll_team_channels, in which data carries its own flag: a piece is used as soon as it is there, one
-// latency of the link after it was sent, without a signal, a fence or a barrier. Nothing is lost although nobody asks
-// for room: a channel has two places and uses them in turn, and who sends the next but one piece has received all
-// pieces in between, each of which was sent by a PE that had read what is overwritten. A block counts its rows, which
-// are the rounds of its channels, so that no thread has to read how many its channel had. With the context of a team of
-// one the same kernel has nothing to send: what it takes then ("alone") is what messages are added to.
+// bytes through ll_team_channels, in which data carries its flag: a piece is used as soon as it arrives, one latency of
+// the link after it was sent, without a signal, a fence or a barrier. No reservation is necessary: a channel has two
+// alternating places, and a PE that sends the second next piece has received all pieces in between. Each of those was
+// sent by a PE that had already read the piece that is overwritten. A block counts its rows, which are the rounds of
+// its channels, so no thread needs to read the progress of a channel. With the context of a team of one PE the same
+// kernel sends nothing; its time ("alone") is the part without messages.
 //
 // Two-shot (large). A PE owns a slice of the rows. Scatter: each PE puts its parts of the slices into their owners'
-// staging memory; a fence, and a signal to each. The owner waits for all, adds up, and puts its rows of `hidden` to all
-// PEs (gather); a fence, and a signal to each. Each waits for all, and normalizes all rows. A block has its part of
-// every slice and signals of its own, whose value is the number of the call: blocks never wait for other blocks of
-// their PE, and there is no barrier. Staging memory is free for the next call: who scatters again has gathered before,
-// which the owner sent after it had read. `hidden` too: the owner gathers the next call's rows after a scatter of every
-// PE, sent when that PE was done.
+// staging memory, followed by a fence and a signal to each owner. The owner waits for all parts, adds them up, and puts
+// its rows of `hidden` to all PEs (gather), followed by a fence and a signal to each PE. Each PE waits for all slices
+// and normalizes all rows. A block has a part of every slice and separate signals with the number of the call as their
+// value: blocks never wait for other blocks of their PE, and there is no barrier. Staging memory can be reused by the
+// next call: a PE that scatters again has received the gather of each owner, which the owner sent after reading.
+// `hidden` can be reused too: the owner gathers the next call's rows after receiving the scatter of every PE, which
+// each PE sent after it had finished.
 //
-// Both add in the same order, so the results are the same bit for bit, on every PE and in every run. The numbers of
-// calls are in memory, not in arguments, so a CUDA graph may repeat the kernels.
+// Both variants add in the same order, so the results are the same bit for bit, on every PE and in every run. The
+// numbers of calls are in memory, not in arguments, so a CUDA graph may repeat the kernels.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -39,7 +40,7 @@ using examples::piece;
 using examples::pieces_of_group;
 using pgas::signal_t;
 
-constexpr int sets = 3;  // of inputs, used in turn: old data in a buffer would be noticed
+constexpr int sets = 3;  // of inputs, used alternately, so that stale data in a buffer is detected
 
 struct row_range {
   int first, count;
@@ -56,20 +57,20 @@ struct one_shot {
   static constexpr unsigned min_blocks = 1;
   using channel = pgas::ll_team_channel<piece, pgas::ll_to::others>;
 
-  // A row at a time: a block takes one, a warp some groups of it, a lane a piece of the group.
+  // One row at a time: a block takes a row, a warp some groups of it, a lane a piece of the group.
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, buffers b) const {
     const pgas::warp warp = pgas::this_warp(block);
     const auto which = static_cast<int>(block.block_rank());
     signal_t& rounds = b.rounds[which];
-    std::uint32_t begun = 0, passed = 0;  // rounds before this launch; rows since then, a round each
+    std::uint32_t begun = 0, passed = 0;  // rounds before this launch; rows (rounds) since then
     const auto open = [&](int g, int i) {
       pgas::packet_line* const box = b.boxes + static_cast<std::uint32_t>(which * b.groups + g) * b.box_lines;
       return channel(ctx, examples::place_in_group{i}, ctx.team(), box, {begun + passed});
     };
     const bool kept = examples::has_lanes<pgas::warp> && b.groups <= static_cast<int>(warp.meta_group_size());
     for (int row = which; row < b.rows; row += static_cast<int>(block.num_blocks())) {
-      piece mine, residual;  // stay in registers where a lane has one piece of a row
+      piece mine, residual;  // in registers if a lane has one piece of a row
       const auto load = [&](int g, int i) {
         mine = b.parts[b.at(row, g, i)];
         residual = b.residual[b.at(row, g, i)];
@@ -77,7 +78,7 @@ struct one_shot {
       examples::each_group(warp, b.groups, [&](int g) {
         examples::each_of_32(warp, [&](int i) {
           load(g, i);
-          begun = static_cast<std::uint32_t>(rounds);  // is on its way with them
+          begun = static_cast<std::uint32_t>(rounds);  // its latency overlaps with theirs
           channel others = open(g, i);
           pgas::broadcast_to_others(ctx, others, mine);
         });
@@ -88,12 +89,14 @@ struct one_shot {
         channel others = open(g, i);
         float sums[examples::per_piece<T>] = {};
         pgas::receive_each(ctx, others, mine, [&](int, const piece& part) { examples::add_piece<T>(sums, part); });
-        pgas::trigger_next_launch();  // takes no place from this one on another PE: that has its places if it has sent
+        // blocks of the next launch on another PE can't displace the blocks of this one, which have already sent
+        pgas::trigger_next_launch();
         examples::add_piece<T>(sums, residual);
         return b.hidden[b.at(row, g, i)] = examples::rounded_to<T>(sums);
       });
     }
-    if (block.thread_rank() == 0 && passed != 0) rounds = begun + passed;  // all have read it before the last sync
+    // all threads have read it before the last sync
+    if (block.thread_rank() == 0 && passed != 0) rounds = begun + passed;
   }
 };
 
@@ -102,7 +105,7 @@ struct two_shot {
   static constexpr unsigned max_threads = 512;
   static constexpr unsigned min_blocks = 2;
 
-  // The block's earlier puts to all PEs are complete when these words say so: it waits for all their answers at once.
+  // Waits for the answers of all PEs at once: the block's earlier puts to them are then complete.
   template <class Block>
   PGAS_FN static void tell_all(const Block& block, const pgas::context& ctx, signal_t* word, signal_t value) {
     pgas::fence(ctx, block);
@@ -118,7 +121,7 @@ struct two_shot {
     const pgas::warp warp = pgas::this_warp(block);
     const auto slice_of = [&](int pe) { return part_of({0, b.rows}, pe, n); };
     const auto mine_of = [&](int pe) { return part_of(slice_of(pe), which, static_cast<int>(block.num_blocks())); };
-    const auto staged = [&](int from, int owner) {  // where this block's rows from PE `from` lie at their owner
+    const auto staged = [&](int from, int owner) {  // address of this block's rows from PE `from` at their owner
       return b.staging + static_cast<std::size_t>(from) * b.staging_pieces +
              static_cast<std::size_t>(mine_of(owner).first - slice_of(owner).first) * b.row_pieces();
     };
@@ -144,7 +147,7 @@ struct two_shot {
         const piece residual = b.residual[at];
         float sums[examples::per_piece<T>] = {};
         for (int pe = 0; pe < n; pe += at_once) {
-          piece parts[at_once];  // are read together
+          piece parts[at_once];  // loaded together
           for (int k = 0; k < at_once; ++k)
             if (pe + k < n) parts[k] = pe + k == me ? b.parts[at] : staged(pe + k, me)[in_slice];
           for (int k = 0; k < at_once; ++k)
@@ -240,7 +243,7 @@ class layer {
     world.barrier_all();
   }
 
-  // Times and checks calls with so many rows: each variant, and the library's reduce with a kernel after it.
+  // Times and checks calls with this number of rows: each variant, and the library's reduce followed by a kernel.
   figures run(int rows, bool one, bool time_one) {
     b_.rows = rows;
     const examples::expected_rows<T> expected(sets - 1, world_.n_pes(), static_cast<std::size_t>(rows),
@@ -311,7 +314,7 @@ class layer {
   pgas::symmetric<signal_t> signals_;
 };
 
-// All sizes of a format. How many pieces were wrong.
+// All sizes of a format. Returns the number of wrong pieces.
 template <class T>
 long long run_format(pgas::world& world, const options& o, const char* format) {
   layer<T> all(world, o);
@@ -319,7 +322,7 @@ long long run_format(pgas::world& world, const options& o, const char* format) {
   for (long long kib = o.from; kib <= o.to; kib *= o.factor) {
     const int rows = std::max(1, static_cast<int>(kib * 512 / o.hidden));
     const bool one = kib <= o.limit;
-    const figures f = all.run(rows, one, kib <= 8LL * o.limit);  // beyond it takes for ever
+    const figures f = all.run(rows, one, kib <= 8LL * o.limit);  // larger sizes take too long
     wrong += f.wrong;
     const int bytes = rows * o.hidden * 2;
     const auto [way, us] = one ? std::pair("one-shot", f.one_us) : std::pair("two-shot", f.two_us);
@@ -358,8 +361,9 @@ int main(int argc, char** argv) try {
   if (o.to < o.from || o.to > (1 << 20))
     return line.refuse("there are no sizes from " + std::to_string(o.from) + " to " + std::to_string(o.to), speaks);
   o.calls = (o.calls + sets - 1) / sets * sets;
-  // Twice the bytes to n - 1 PEs, against an n-th of them twice and 2 n answers of the link, as a block sends to one PE
-  // after another. On 2 and on 4 H100 one-shot was the faster one up to this size, the largest that was tried.
+  // One-shot sends twice the bytes to n - 1 PEs. Two-shot sends an n-th of them twice, and waits for 2 n answers of the
+  // link, because a block sends to one PE after another. On 2 and on 4 H100 one-shot was faster up to this size, the
+  // largest that was tested.
   if (o.limit == 0) o.limit = world.heap() == pgas::heap_kind::host ? 8 : std::max(8, 8192 / (n * n));
 
   if (speaks && o.csv)

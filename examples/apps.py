@@ -123,7 +123,7 @@ def prepare(asked):
         raise Refused(problem)
     asked.pes = sorted({1, *asked.pes})
     if gpus and max(asked.pes) > gpus and not running.shares_gpus():
-        raise Refused(f"{max(asked.pes)} PEs on {gpus} GPU{'s' if gpus > 1 else ''} take turns without MPS, which is no measure of speed: "
+        raise Refused(f"{max(asked.pes)} PEs on {gpus} GPU{'s' if gpus > 1 else ''} run one after another without MPS, which does not measure speed: "
                       "start nvidia-cuda-mps-control -d, or take fewer PEs")
     missing = [path for name in asked.only if not os.path.exists(path := launchers.program(name, "pgas"))]
     if missing:

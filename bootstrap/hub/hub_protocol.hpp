@@ -37,7 +37,7 @@ enum class collective : std::uint32_t { join = 1, all_gather, barrier };
 /// The name of a collective in error messages.
 [[nodiscard]] constexpr const char* name_of(collective what) {
   switch (what) {
-    case collective::join: return "join the world";
+    case collective::join: return "the start of the world";
     case collective::all_gather: return "an all-gather";
     case collective::barrier: return "a barrier";
   }
@@ -55,7 +55,7 @@ struct frame_header {
 };
 static_assert(sizeof(frame_header) == 24);
 
-/// A whole frame, ready to be sent, shared among all who get it.
+/// A whole frame, ready to be sent, shared among all its receivers.
 using shared_frame = std::shared_ptr<const blob>;
 
 [[nodiscard]] inline shared_frame make_frame(frame_header header, std::span<const std::byte> payload = {}) {

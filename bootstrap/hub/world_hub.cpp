@@ -59,7 +59,7 @@ void world_hub::expire() {
     if (!at(rank).arrived) missing.push_back(rank);
   const auto waited = std::chrono::round<milliseconds>(clock::now() - began_);
   fail(code::bootstrap_timeout, missing.front(),
-       fmt::format("{} did not come to {} within {}{}{}. Check that all were started, and whether they still run",
+       fmt::format("{} did not reach {} within {}{}{}. Check that all PEs were started and still run",
                    name_ranks(missing, size()), name_of(what_), seconds(waited), remark_.empty() ? "" : "; ", remark_));
 }
 
@@ -82,7 +82,7 @@ void world_hub::receive(int rank) {
     switch (one.incoming.read(one.socket.get())) {
       case frame_reader<frame_header>::status::incomplete: return;
       case frame_reader<frame_header>::status::closed:
-        return lost(rank, on_silence_ ? on_silence_(rank) : "its connection ended without a word");
+        return lost(rank, on_silence_ ? on_silence_(rank) : "its connection was closed without a message");
       case frame_reader<frame_header>::status::malformed:
         return lost(rank, "it sent something that is not part of the exchange");
       case frame_reader<frame_header>::status::forged:

@@ -39,10 +39,9 @@ std::unique_ptr<bootstrap> join_pgasrun(const bootstrap_options& options) {
   auto member = std::make_unique<hub_client>(std::move(mine), options.rank, options.size, options.timeout,
                                              hub_client::hub_owner{"pgasrun", -1});
   if (!member->join(limit))
-    throw error{
-        code::bootstrap_unavailable,
-        "pgasrun did not let this process in. It has ended, or the PE that started this process has, or it is of "
-        "another version than the library: use the pgasrun that came with it"};
+    throw error{code::bootstrap_unavailable,
+                "pgasrun refused this process: pgasrun or the PE that started this process has ended, or pgasrun has "
+                "another version than the library. Use the pgasrun that came with the library"};
   return member;
 }
 

@@ -46,7 +46,7 @@ class thread_exchange {
       for (int other = 0; other < size(); ++other)
         if (at(other) != member_state::arrived) missing.push_back(other);
       fail({code::bootstrap_timeout,
-            fmt::format("{} did not come to {} in time; is that thread still running?", name_ranks(missing, size()),
+            fmt::format("{} did not reach {} in time; is the thread still running?", name_ranks(missing, size()),
                         name_of(what)),
             missing.front()});
     }

@@ -68,7 +68,7 @@ void look_up(void* handle, const char* name, Function& function) {
 constexpr milliseconds time_to_finalize{5'000};
 
 /// How often a process that waits for others asks its server whether these still run. The server of mpirun sends no
-/// event when one has ended, and ends a fence only where that one's connection was closed after the fence had begun.
+/// event when one has ended, and ends a fence only if that process closed its connection after the fence had begun.
 constexpr milliseconds between_looks{400};
 /// A server that needs longer to answer does not end a fence either.
 constexpr milliseconds time_to_tell{200};
@@ -250,7 +250,7 @@ int pmix_session::ask_job_size() const {
   if (!number)
     throw error{code::bootstrap_protocol,
                 fmt::format("the PMIx server gives the number of processes as a value of type {}, not as a number. Its "
-                            "version and that of libpmix here ({}) do not fit together",
+                            "version is not compatible with this libpmix ({})",
                             value->type, version())};
   check_rank_and_size(0, *number, library_.version);
   return static_cast<int>(*number);
@@ -391,12 +391,11 @@ void pmix_session::check_ended(const std::string& key) const {
   std::erase_if(ranks, [&](int rank) { return look_up(rank, key, true).has_value(); });
   if (ranks.empty()) return;
   std::ranges::sort(ranks);
-  throw error{
-      code::peer_lost,
-      fmt::format("{} ended before the exchange '{}', which all processes of the job have to come to; the output "
-                  "of these processes and the launcher's say why",
-                  name_ranks(ranks, size_), key),
-      ranks.front()};
+  throw error{code::peer_lost,
+              fmt::format("{} ended before the exchange '{}', in which all processes of the job take part; see their "
+                          "output and the launcher's",
+                          name_ranks(ranks, size_), key),
+              ranks.front()};
 }
 
 error pmix_session::timed_out(const std::string& key) const {
@@ -404,8 +403,8 @@ error pmix_session::timed_out(const std::string& key) const {
   return {
       code::bootstrap_timeout,
       fmt::format(
-          "not all of the {} processes came to the exchange '{}' in time{}. Check that all make the same calls, "
-          "and whether they still run",
+          "not all of the {} processes reached the exchange '{}' in time{}. Check that all make the same calls and "
+          "still run",
           size_, key,
           ranks.empty() ? "" : fmt::format("; this host's PMIx server has nothing from {}", name_ranks(ranks, size_))),
       ranks.empty() ? -1 : ranks.front()};

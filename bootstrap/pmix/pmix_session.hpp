@@ -36,7 +36,7 @@ struct pmix_library {
   decltype(&PMIx_Query_info_nb) query;
   std::string version;  ///< "PMIx 4.2.2"
 
-  /// Loads the library at the first call and keeps it for good: its threads and exit handlers may outlive any world.
+  /// Loads the library at the first call and never unloads it: its threads and exit handlers may outlive any world.
   /// *Errors* code::bootstrap_unavailable with the loader's reason.
   [[nodiscard]] static const pmix_library& get_loaded();
 };
@@ -72,7 +72,7 @@ class pmix_session {
   /// Ranks that are not known to have published. The server of this host knows the publications of its own processes;
   /// of other hosts it knows nothing before the end of the fence.
   [[nodiscard]] std::vector<int> missing(const std::string& key) const;
-  /// Ranks of this host whose processes have ended, as far as the server tells.
+  /// Ranks of this host with processes that have ended, as reported by the server.
   [[nodiscard]] std::vector<int> ended_here() const;
   /// Throws peer_lost where one of them has not published.
   void check_ended(const std::string& key) const;
@@ -84,11 +84,12 @@ class pmix_session {
   const pmix_library& library_;
   pmix_proc_t self_{};
   int size_ = 0;
-  std::timed_mutex fencing_;  // fences of one process must not overlap: the server tells them apart by who takes part
+  std::timed_mutex
+      fencing_;  // fences of one process must not overlap: the server distinguishes them by their participants
   /// One call into the library at a time: PMIx 5.0.1 has been seen to crash when threads look things up at once. None
   /// of the calls under it waits for other processes.
   mutable std::mutex calls_;
-  mutable std::atomic<bool> tells_ends_{true};  ///< false once the server has refused to tell who has ended
+  mutable std::atomic<bool> tells_ends_{true};  ///< false after the server has refused to report ended processes
 };
 
 }  // namespace pgas::boot

@@ -91,7 +91,7 @@ struct looked_up {
           [id](std::string&, const deadline&) {
             return std::vector<stream_address>(id.addresses.begin(), id.addresses.end());
           },
-          "The process that made the unique id has to be the one that joins as rank 0",
+          "The process that made the unique id must join as rank 0",
           [options](std::uint16_t port) {
             rank0_listeners opened;
             opened.tcp = listen_on(options.interface, port);
@@ -252,11 +252,10 @@ class tcp_root final : public bootstrap, public join_warning {
   void join(const deadline& limit) {
     try {
       if (client_->join(limit)) return;
-      throw error{
-          code::system,
-          "the thread of rank 0 that serves all others has failed. It is shared by all worlds that were made at "
-          "this address: leave those, then join again",
-          0};
+      throw error{code::system,
+                  "the server thread of rank 0 has failed. All worlds joined at this address share it: leave them, "
+                  "then join again",
+                  0};
     } catch (const error& e) {
       // Members that are still connecting should receive the reason. After a timeout there are none.
       broken_ = e.code() != code::bootstrap_timeout;
@@ -269,9 +268,8 @@ class tcp_root final : public bootstrap, public join_warning {
     if (ranks.empty()) return {};
     std::ranges::sort(ranks);
     return fmt::format(
-        "{} joined from other hosts (the last from {}) without a secret: whoever reaches this host over "
-        "the network could have joined instead, and could read and write the memory of this job. "
-        "To keep others out, {}",
+        "{} joined from other hosts (the last from {}) without a secret: any process that reaches this host over the "
+        "network could have joined and could read and write the memory of this job. To keep others out, {}",
         name_ranks(ranks, size()), last_address, set_a_secret);
   }
 

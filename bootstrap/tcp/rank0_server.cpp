@@ -219,7 +219,7 @@ void rank0_server::receive(std::uint64_t id, pending_connection& who) {
   switch (who.talk.receive()) {
     case handshake::status::pending: return;
     case handshake::status::ended:  // a member that reaches rank 0 at several addresses goes on with one
-      return who.talk.introduced() ? drop(id) : turn_away(id, "it said nothing that makes sense");
+      return who.talk.introduced() ? drop(id) : turn_away(id, "it sent an unknown message");
     case handshake::status::foreign: return turn_away(id, "it speaks another protocol");
     case handshake::status::wrong_version: return turn_away(id, "it uses another version of the library");
     case handshake::status::refused: return turn_away(id, "it does not know the secret of this job");
@@ -228,8 +228,8 @@ void rank0_server::receive(std::uint64_t id, pending_connection& who) {
   }
   if (!listeners_.secret && who.address && is_of_this_host(*who.address))
     return turn_away(id,
-                     "it came over TCP from this host, whose processes must use the UNIX socket, which tells "
-                     "their user");
+                     "it connected over TCP from this host; processes of this host must use the UNIX socket, which "
+                     "identifies their user");
   no_longer_proving(who);
   who.now = pending_connection::phase::parked;
   loop_.change(who.talk.fd(), POLLRDHUP);

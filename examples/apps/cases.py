@@ -12,9 +12,9 @@ class Case(NamedTuple):
     """One command line, but for its launcher."""
     application: str
     by: str       # pgas or mpi
-    scaling: str  # strong: the problem stays; weak: that of a PE stays; division: the ways to cut the grid; sizes: neither
+    scaling: str  # strong: the problem stays; weak: the problem of a PE stays; division: ways to cut the grid; sizes: neither
     pes: int
-    share: str    # weak: the size of a PE; else empty
+    share: str    # weak: the size of a PE; otherwise empty
     arguments: tuple
 
 

@@ -20,8 +20,8 @@ class Outcome(NamedTuple):
     """What one start has brought."""
     command: str
     rows: list    # by name of column
-    problem: str  # empty: all is right
-    output: str   # the end of it, where there is a problem
+    problem: str  # empty: no problem
+    output: str   # its end, if there is a problem
 
 
 class Launchers:
@@ -80,7 +80,7 @@ class Launchers:
         except subprocess.TimeoutExpired:
             late = True
         finally:
-            if job.poll() is None:  # also where the user has interrupted this
+            if job.poll() is None:  # also if the user has interrupted this script
                 os.killpg(job.pid, signal.SIGKILL)
         if late:
             printed, said = job.communicate()

@@ -1,5 +1,5 @@
 /// @file
-/// What the kernels of 25_allreduce work on, and the one that follows the library's reduce.
+/// The memory of the kernels of 25_allreduce, and the kernel that follows the library's reduce.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ struct allreduce_buffers {
   piece *hidden, *normalized;
 
   std::byte* squares;        ///< on a CPU, of each block: a float for each group of two rows
-  pgas::packet_line* boxes;  ///< one-shot: of each block, for each group of its row
+  pgas::packet_line* boxes;  ///< one-shot: for each block, for each group of its row
   std::uint32_t box_lines;
-  pgas::signal_t* rounds;                ///< one-shot: rows of each block, so far
-  piece* staging;                        ///< two-shot: from each PE, its part of this PE's slice
+  pgas::signal_t* rounds;                ///< one-shot: rows of each block so far
+  piece* staging;                        ///< two-shot: from each PE its part of this PE's slice
   std::size_t staging_pieces;            ///< from a PE
   pgas::signal_t *scattered, *gathered;  ///< two-shot: for each block, from each PE
-  pgas::signal_t* calls;                 ///< two-shot: of each block, so far
+  pgas::signal_t* calls;                 ///< two-shot: of each block so far
 
   PGAS_HD std::size_t row_pieces() const { return static_cast<std::size_t>(groups * pieces_of_group); }
   PGAS_HD std::size_t at(int row, int group, int i) const {
@@ -35,7 +35,7 @@ struct allreduce_buffers {
   [[nodiscard]] PGAS_HD row_to_normalize row(int i) const {
     return {weights, hidden + at(i, 0, 0), normalized + at(i, 0, 0), groups};
   }
-  /// Memory of the calling thread's block for normalize_by_block(), by turns. On a GPU it is the launch's shared
+  /// Alternating memory of the calling thread's block for normalize_by_block(). On a GPU it is the launch's shared
   /// memory.
   [[nodiscard]] PGAS_FN float* squares_of(const auto& block, std::uint32_t turn) const {
     return reinterpret_cast<float*>(memory_of(block, squares, squares_bytes())) + (turn % 2 != 0 ? groups : 0);
@@ -43,7 +43,7 @@ struct allreduce_buffers {
   PGAS_HD std::size_t squares_bytes() const { return 2 * static_cast<std::size_t>(groups) * sizeof(float); }
 };
 
-/// What is left to do where `sum` is the rounded sum of all parts: a row for each block at a time.
+/// The rest of the work if `sum` is already the rounded sum of all parts: one row per block at a time.
 template <class T>
 struct add_and_normalize {
   template <pgas::block_group Block>

@@ -1,6 +1,6 @@
 /// @file
-/// Numbers for 25_allreduce, the same wherever they are made, and what an all-reduce with residual and normalization
-/// makes of them, computed by one process.
+/// Reproducible numbers for 25_allreduce, and the expected result of an all-reduce with residual and normalization,
+/// computed by one process.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace examples {
 
-inline constexpr int residual_part = -1;  ///< in the place of a PE: the residual, the same on all
+inline constexpr int residual_part = -1;  ///< in place of a PE: the residual, the same on all PEs
 inline constexpr int weight_part = -2;    ///< the weights of columns, of set 0
 
 /// Piece `i` of input set `set` of PE `pe`'s part, or of residual_part, or weight_part.
@@ -38,7 +38,7 @@ struct make_inputs {
   }
 };
 
-/// What `rows` rows of `row_pieces` pieces become on `n_pes` PEs.
+/// The expected result of `rows` rows of `row_pieces` pieces on `n_pes` PEs.
 template <class T>
 struct expected_rows {
   std::vector<piece> hidden, normalized;
@@ -65,8 +65,8 @@ struct expected_rows {
   }
 };
 
-/// How many pieces of a PE's `found` differ from the expected ones: by a bit, or where `tolerance` is not 0 by more
-/// than that, of 1 and of the number.
+/// The number of pieces in a PE's `found` that differ from the expected ones: in any bit or, if `tolerance` is not 0,
+/// by more than this tolerance, absolute and relative.
 template <class T>
 [[nodiscard]] long long differing(pgas::world& world, const piece* found, const std::vector<piece>& expected,
                                   float tolerance) {

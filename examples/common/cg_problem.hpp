@@ -1,5 +1,5 @@
 /// @file
-/// The memory of conjugate gradients on one PE, as kernels see it and as the host makes it.
+/// The memory of conjugate gradients on one PE, for kernels and for the host that allocates it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace examples {
 
-/// What kernels leave for one another and for the host.
+/// Values that kernels leave for one another and for the host.
 struct cg_state {
   double rr, alpha, beta;
   std::uint64_t iterations;
@@ -22,13 +22,13 @@ struct cg_state {
 struct cg_problem {
   exchange<double> x;
   strides at;
-  double* direction[2];  ///< with halos, in turn; of the pipelined method it is w
+  double* direction[2];  ///< with halos, alternating; in the pipelined method it is w
   double *u, *r, *q;
   pipelined_vectors pipelined;
   sum_room room;
   sums* total;                 ///< of this PE, then of all PEs
-  sums* put_parts;             ///< of the pipelined method: from each PE, for even and odd rounds
-  pgas::signal_t* put_counts;  ///< how many rounds have come from each PE
+  sums* put_parts;             ///< pipelined method: from each PE, for even and odd rounds
+  pgas::signal_t* put_counts;  ///< number of rounds received from each PE
   double* history;             ///< r r after each iteration
   cg_state* state;
 
@@ -36,14 +36,14 @@ struct cg_problem {
   [[nodiscard]] PGAS_HD double* dir(std::uint64_t generation) const { return direction[generation % 2]; }
 };
 
-/// Calls f for this block's share of items. *Callers* all blocks.
+/// Calls f for this block's items. *Callers* all blocks.
 template <pgas::block_group Block, class F>
 PGAS_FN void for_items(const Block& block, const cg_problem& v, int first, int end, const F& f) {
   for (int i = first + static_cast<int>(block.block_rank()); i < end; i += static_cast<int>(block.num_blocks()))
     f(v.x.items[i]);
 }
 
-/// u += alpha times the direction, r -= alpha q; the thread's part of r r.
+/// u += alpha times the direction, r -= alpha q. Returns the thread's part of r r.
 template <pgas::block_group Block>
 PGAS_FN double descend(const Block& block, const cg_problem& v, double alpha, std::uint64_t g) {
   double sum = 0;
@@ -52,7 +52,7 @@ PGAS_FN double descend(const Block& block, const cg_problem& v, double alpha, st
   return sum;
 }
 
-/// The thread's part of r r and of r w.
+/// Returns the thread's part of r r and of r w.
 template <pgas::block_group Block>
 PGAS_FN sums multiply_both(const Block& block, const cg_problem& v, const double* w) {
   sums sum{0, 0};
@@ -63,7 +63,7 @@ PGAS_FN sums multiply_both(const Block& block, const cg_problem& v, const double
   return sum;
 }
 
-/// Leaves r r after an iteration for the host. *Callers* all blocks.
+/// Stores r r after an iteration for the host. *Callers* all blocks.
 template <pgas::block_group Block>
 PGAS_FN void record(const Block& block, const cg_problem& v, int iteration, double rr) {
   if (block.block_rank() != 0 || block.thread_rank() != 0) return;
@@ -119,13 +119,13 @@ class cg_memory {
     pgas::get(world_, &now, state_.data(), 1, world_.my_pe());
     return now;
   }
-  /// r r after iterations 0, 1, ... as PE `pe` has it.
+  /// r r after iterations 0, 1, ... according to PE `pe`.
   [[nodiscard]] std::vector<double> history(int pe) {
     std::vector<double> all(static_cast<std::size_t>(state().iterations) + 1);
     pgas::get(world_, all.data(), history_.data(), all.size(), pe);
     return all;
   }
-  /// The sum of squares of u's difference to the known solution, on all PEs.
+  /// The sum of squares of the difference between u and the known solution, over all PEs.
   [[nodiscard]] double squared_error() {
     double sum = 0;
     std::vector<double> u(mine_.grid_points);

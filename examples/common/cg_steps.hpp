@@ -1,7 +1,7 @@
 /// @file
-/// The arithmetic of conjugate gradients for the 3-D Poisson problem, on a box of points by a group of threads: what
-/// the programs by pgas and by MPI compute. Vectors lie as in decomposition.hpp; A is 6 on the diagonal and -1 for each
-/// of the 6 neighbours, beyond the grid is 0.
+/// The arithmetic of conjugate gradients for the 3-D Poisson problem, on a box of points by a group of threads; shared
+/// by the programs with pgas and with MPI. Vectors have the layout of decomposition.hpp. A is 6 on the diagonal and -1
+/// for each of the 6 neighbours; values beyond the grid are 0.
 #pragma once
 
 #include <cmath>
@@ -54,7 +54,7 @@ template <pgas::group Group>
   return sum;
 }
 
-/// The thread's part of r r and of r w.
+/// Returns the thread's part of r r and of r w.
 template <pgas::group Group>
 [[nodiscard]] PGAS_FN sums multiply_both(const Group& g, const strides& at, const box& b, const double* r,
                                          const double* w) {
@@ -72,8 +72,8 @@ template <pgas::group Group>
 struct pipelined_vectors {
   double *u, *r, *p, *s, *z;
 };
-/// All of its recurrences in one pass. `q` is A w; the next w goes to `to`. Returns the thread's part of r r and of r
-/// w.
+/// All recurrences of the pipelined variant in one pass. `q` is A w; the next w is stored to `to`. Returns the thread's
+/// part of r r and of r w.
 template <pgas::group Group>
 [[nodiscard]] PGAS_FN sums descend_pipelined(const Group& g, const strides& at, const box& b, double alpha, double beta,
                                              const pipelined_vectors& v, const double* q, const double* w, double* to) {
@@ -94,13 +94,13 @@ template <pgas::group Group>
   return sum;
 }
 
-/// The solution that is to be found again: noise between -1 and 1, 0 beyond the grid.
+/// The solution of the problem: noise between -1 and 1, 0 beyond the grid.
 [[nodiscard]] inline double known_solution(const triple& size, int x, int y, int z) {
   if (x < 0 || y < 0 || z < 0 || x >= size[0] || y >= size[1] || z >= size[2]) return 0;
   return 2.0 * static_cast<double>(initial(size, 0, x, y, z)) - 1.0;
 }
 
-/// A times it, for all points of a PE: the right-hand side, and the residual of u = 0.
+/// A times the solution, for all points of a PE: the right-hand side, and the residual of u = 0.
 [[nodiscard]] inline std::vector<double> right_hand_side(const decomposition& d) {
   std::vector<double> b(d.grid_points);
   for (int z = 1; z <= d.n[2]; ++z)
@@ -115,7 +115,7 @@ template <pgas::group Group>
   return b;
 }
 
-/// The sum of squares of the difference to it, on one PE. @param u as it lies there
+/// The sum of squares of the difference to the solution, on one PE. @param u in the PE's layout
 [[nodiscard]] inline double squared_error(const decomposition& d, const std::vector<double>& u) {
   double sum = 0;
   for (int z = 1; z <= d.n[2]; ++z)
@@ -128,8 +128,8 @@ template <pgas::group Group>
   return sum;
 }
 
-/// The largest error that a residual of this norm allows: the norm divided by the least eigenvalue of A, and what
-/// rounding may add.
+/// The largest error for a residual of this norm: the norm divided by the smallest eigenvalue of A, plus an allowance
+/// for rounding.
 [[nodiscard]] inline double error_bound(const triple& size, double residual, double right_hand_side_norm) {
   double least = 0;
   for (const int n : size) {

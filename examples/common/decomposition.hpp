@@ -1,10 +1,9 @@
 /// @file
-/// How a 3-D grid is divided among PEs, what each of them sends to whom, and in which pieces it computes. Plain
-/// arithmetic, without any communication, so that the same programs by MPI divide the same grid in the same
-/// way.
+/// The division of a 3-D grid among PEs, the messages between them, and the pieces in which each PE computes. Plain
+/// arithmetic without communication, so the same programs with MPI divide the same grid in the same way.
 ///
 /// A PE has n[0] x n[1] x n[2] points, x fastest, with one layer of halo around them: points have the indices 1 to n on
-/// each axis, the halo 0 and n + 1. Strides are the same on all PEs, so that a point's place in a neighbour's halo is
+/// each axis, the halo 0 and n + 1. Strides are the same on all PEs, so the place of a point in a neighbour's halo is
 /// its own place plus a constant.
 #pragma once
 
@@ -27,8 +26,8 @@ struct box {
   int hi[3];
 };
 
-/// A part of the PE's points that is computed in one go. The bits of `directions` are those in which a neighbour needs
-/// some of its points; the same neighbours' points are what it reads of the halo.
+/// A part of the PE's points that is computed in one piece. The bits of `directions` are the directions in which a
+/// neighbour needs some of its points. The item reads the halo of the same neighbours.
 struct item {
   box at;
   std::uint32_t directions;
@@ -52,29 +51,29 @@ struct strides {
   [[nodiscard]] PGAS_HD std::int64_t index(int x, int y, int z) const { return x + pitch * y + plane * z; }
 };
 
-/// Direction (x, y, z), each -1, 0 or 1, is number x + 1 + 3 * (y + 1) + 9 * (z + 1); 13 is nowhere.
+/// Direction (x, y, z), each -1, 0 or 1, has the number x + 1 + 3 * (y + 1) + 9 * (z + 1); 13 is the PE itself.
 inline constexpr int n_directions = 27;
 [[nodiscard]] PGAS_HD constexpr int along(int direction, int axis) {
   return (axis == 0 ? direction : axis == 1 ? direction / 3 : direction / 9) % 3 - 1;
 }
-/// Where the PE in direction d sees this one.
+/// The direction of this PE from the PE in direction d.
 [[nodiscard]] PGAS_HD constexpr int opposite(int direction) { return n_directions - 1 - direction; }
 
-/// What there is in one direction.
+/// The neighbour in one direction.
 struct neighbour {
-  int pe;                ///< -1: nobody
-  int items;             ///< how many items have points for it
+  int pe;                ///< -1: none
+  int items;             ///< number of items with points for it
   std::int64_t shift;    ///< from the place of a point here to its place in the neighbour's halo
-  std::int64_t message;  ///< where the message in this direction begins in a buffer that has room for all, in points
-  box points;            ///< what it needs
-  box halo;              ///< what it sends here
+  std::int64_t message;  ///< start of the message in this direction in a buffer for all messages, in points
+  box points;            ///< points that it needs
+  box halo;              ///< halo that it sends
 };
 
 struct part {
   int first;
   int count;
 };
-/// Part `which` of `total` points in `parts` parts, of which the first ones have one point more.
+/// Part `which` of `total` points in `parts` parts; the first parts have one more point if necessary.
 [[nodiscard]] constexpr part split(int total, int parts, int which) {
   const int larger = total % parts;
   return {which * (total / parts) + (which < larger ? which : larger), total / parts + (which < larger ? 1 : 0)};
@@ -114,7 +113,7 @@ struct part {
         surface += static_cast<double>(cuts) * size[static_cast<std::size_t>((a + 1) % 3)] *
                    size[static_cast<std::size_t>((a + 2) % 3)];
       }
-      // Of equal surfaces the one that cuts the slowest axis: its faces are contiguous.
+      // Of equal surfaces the one that cuts the slowest axis, because its faces are contiguous.
       if (best[0] == 0 || surface <= least) {
         best = pes;
         least = surface;
@@ -128,7 +127,7 @@ struct decomposition {
   triple size{};  ///< of the whole grid
   triple pes{};   ///< per axis; PE 0 is at the origin, x fastest
   bool periodic = false;
-  bool corners = false;  ///< whether points need those diagonally beside them
+  bool corners = false;  ///< whether points need their diagonal neighbours
   triple at{};           ///< this PE's place
   triple first{};        ///< its first point in the whole grid
   triple n{};            ///< its points
@@ -146,7 +145,7 @@ struct decomposition {
   static constexpr int lead = line - 1;  // elements before the first, so that x = 1 begins a line in every row
 };
 
-/// Why this division is impossible; empty if it is not.
+/// The reason why this division is impossible; empty if it is possible.
 [[nodiscard]] inline std::string impossible(const triple& size, const triple& pes, int n) {
   if (pes[0] == 0)
     return "a grid of " + text_of(size) + " points can't be divided among " + std::to_string(n) +
@@ -162,7 +161,7 @@ struct decomposition {
   return {};
 }
 
-/// What PE `pe` has to do. The division must be possible.
+/// The division from the point of view of PE `pe`. It must be possible.
 [[nodiscard]] inline decomposition divide(const triple& size, const triple& pes, bool periodic, bool corners, int pe) {
   decomposition d{size, pes, periodic, corners};
   d.at = {pe % pes[0], pe / pes[0] % pes[1], pe / pes[0] / pes[1]};
@@ -220,7 +219,7 @@ inline void cut(const decomposition& d, const box& whole, const triple& tile, st
       }
 }
 
-/// The PE's points that no neighbour needs, and that need none of a neighbour.
+/// The PE's points that no neighbour needs, and that need no point of a neighbour.
 [[nodiscard]] inline box interior_of(const decomposition& d) {
   box inner{{1, 1, 1}, {d.n[0] + 1, d.n[1] + 1, d.n[2] + 1}};
   for (int a = 0; a < 3; ++a) {
@@ -231,9 +230,9 @@ inline void cut(const decomposition& d, const box& whole, const triple& tile, st
   return inner;
 }
 
-/// The PE's points as items: first the boundary, which is what neighbours need, in tiles of a size for each axis that
-/// it is thin in, then the interior in tiles of another. No point is in two items. Fills in neighbour::items; returns
-/// how many boundary items there are.
+/// The PE's points as items: first the boundary, which neighbours need, in tiles with a size for each axis along which
+/// it is thin, then the interior in other tiles. No point is in two items. Fills in neighbour::items. @return The
+/// number of boundary items.
 [[nodiscard]] inline std::size_t list_items(decomposition& d, const std::array<triple, 3>& boundary,
                                             const triple& interior, std::vector<item>& items) {
   const box inner = interior_of(d);
@@ -252,13 +251,13 @@ inline void cut(const decomposition& d, const box& whole, const triple& tile, st
   return n_boundary;
 }
 
-/// A part of a message that one block copies into the halo, of `parts`.
+/// One of `parts` parts of a message that one block copies into the halo.
 struct unpack_item {
   int direction, parts;
   box at;
 };
 
-/// How a message of `extent` is cut for unpacking: along the last axis on which it has more than one point.
+/// The division of a message of `extent` for unpacking: along the last axis on which it has more than one point.
 struct message_cut {
   int axis, layers, parts;
 };

@@ -1,16 +1,18 @@
 /// @file
-/// The halo exchange of the stencil programs, in device code: for each direction in which there is a neighbour one
-/// message with the points of all fields, and one signal word that counts generations of the grid.
+/// The halo exchange of the stencil programs, in device code: for each direction with a neighbour one message with the
+/// points of all fields, and one signal word that counts generations of the grid.
 ///
-/// Nothing is lost, and nothing is read too early or too late, without any barrier:
-/// * An item reads the halo of those directions in which it also has points to send, as halo and message lie face to
-///   face. Before it is computed, await() waits for these directions' signals of this generation.
-/// * The message of the next generation is complete when the last of the items with points for it is computed; so all
-///   that read the halo of that direction have read it. Its signal tells the neighbour so, too: whoever sends a part of
-///   the message adds his part of `whole_message` to the word, in all `whole_message` for each generation.
-/// * Halos, outboxes, inboxes and words are double: generation g is in number g % 2. A PE stores generation g + 2 into
-///   a neighbour's halo after it has received its generation g + 1, which that one sent after reading generation g.
-///   Words are, as a block may send its part of a message before another one has sent its part of the message before.
+/// Without any barrier, nothing is lost, and nothing is read too early or too late:
+/// * An item reads the halo of those directions in which it also has points to send, because halo and message are on
+///   the same side. Before it is computed, await() waits for these directions' signals of this generation.
+/// * The message of the next generation is complete when the last item with points for it is computed. By then all
+///   items that read the halo of that direction have read it, and the signal of the message also tells the neighbour
+///   so. A block that sends a part of the message adds its share of `whole_message` to the word; all shares of a
+///   generation add up to `whole_message`.
+/// * There are two of each halo, outbox, inbox and word: generation g uses number g % 2. A PE stores generation g + 2
+///   into a neighbour's halo after it has received the neighbour's generation g + 1, which the neighbour sent after
+///   reading generation g. Words are doubled because a block may send its part of a message before another block has
+///   sent its part of the previous message.
 #pragma once
 
 #include <algorithm>
@@ -23,29 +25,29 @@
 
 namespace examples {
 
-/// How points get into a neighbour's halo.
+/// The way in which points get into a neighbour's halo.
 enum class faces {
-  pack,    ///< copied one behind the other, put in one piece, and unpacked there
-  iput,    ///< by a put with strides from where they are
-  remote,  ///< stored there by the kernel that computes them; by iput where the neighbour is proxied
-  packets  ///< stored one by one with their generation beside them, which is the signal; by iput where it is proxied
+  pack,    ///< copied into one piece, put, and unpacked by the receiver
+  iput,    ///< by a strided put from their location
+  remote,  ///< stored by the kernel that computes them; by iput if the neighbour is proxied
+  packets  ///< stored one by one with their generation, which is the signal; by iput if the neighbour is proxied
 };
 
-/// What the parts of a message add to its signal, together.
+/// The sum of the signal values of all parts of a message.
 inline constexpr std::uint64_t whole_message = std::uint64_t{1} << 32;
-/// What one of `parts` adds: equal shares, and what is left over for the one that has the message's first point.
+/// The value that one of `parts` adds: equal shares, and the remainder for the part with the message's first point.
 [[nodiscard]] PGAS_HD constexpr std::uint64_t share(int parts, bool first) {
   const auto others = static_cast<std::uint32_t>(parts) - 1;
-  const std::uint32_t each = ~std::uint32_t{0} / (others + 1);  // in 32 bits, as divisions take long
+  const std::uint32_t each = ~std::uint32_t{0} / (others + 1);  // in 32 bits, because divisions are slow
   return first ? whole_message - std::uint64_t{each} * others : each;
 }
 
-/// The word of a direction for this generation: of all words for even ones, or for odd ones.
+/// The word of a direction for this generation: there are separate words for even and odd generations.
 template <class Word>
 [[nodiscard]] PGAS_FN Word* word_of(Word* words, int direction, std::uint64_t generation) {
   return words + direction + static_cast<int>(generation % 2) * n_directions;
 }
-/// How many messages that word has counted when this generation's is complete; there is none of generation 0.
+/// The number of messages that the word has counted when this generation's is complete; there is none of generation 0.
 [[nodiscard]] PGAS_FN std::uint64_t messages(std::uint64_t generation) { return (generation + 1) / 2; }
 
 /// A point of a message in a word, with the number of its generation above it.
@@ -74,24 +76,24 @@ struct exchange {
   faces how;
   int fields;
   std::int64_t pitch, plane;
-  std::int64_t field_points;  ///< from a field's grid to the next one's
+  std::int64_t field_points;  ///< from one field's grid to the next
   const neighbour* to;
   const item* items;
   int n_boundary, n_items;     ///< boundary items come first
   T* outbox;                   ///< for `pack`
   T* inbox;                    ///< for `pack`, stored by neighbours
-  std::int64_t box_points;     ///< from a box to the other one
-  pgas::signal_t* arrived;     ///< `whole_message` for each message that a neighbour has completed here
-  pgas::signal_t* unpacked;    ///< the same of those that are in the halo, for `pack`
-  pgas::signal_t* computed;    ///< how many items with points for that direction, of all messages
-  const unpack_item* unpacks;  ///< for `pack`: what blocks go through before the items
+  std::int64_t box_points;     ///< from one box to the other
+  pgas::signal_t* arrived;     ///< `whole_message` for each complete message of a neighbour
+  pgas::signal_t* unpacked;    ///< for `pack`: the same for messages that are in the halo
+  pgas::signal_t* computed;    ///< number of items with points for that direction, of all messages
+  const unpack_item* unpacks;  ///< for `pack`: work of blocks before the items
   std::uint64_t* packets;      ///< for `packets`, stored by neighbours: two boxes as well
-  bool corners;                ///< whether points need those diagonally beside them
+  bool corners;                ///< whether points need their diagonal neighbours
   int n_unpacks;
 };
 
-// What follows is out of line, and takes its arguments by value: the points of the interior are most of the work, and
-// the kernel that computes them has all registers for it.
+// The following functions are out of line, and take arguments by value: most work is in the points of the interior, and
+// the kernel that computes them needs all registers for it.
 
 /// Copies a part of a message into the halo of `in`. *Callers* a block; blocks may wait for it.
 template <class T, pgas::block_group Block>
@@ -117,7 +119,7 @@ PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, u
                    share(of.parts, first), pgas::signal_op::add, ctx.my_pe());
 }
 
-/// Copies the packets of the halo that the item reads in one direction, when they are there.
+/// Copies the packets of the halo that the item reads in one direction, after they have arrived.
 template <class T, pgas::block_group Block>
 PGAS_FN void await_packets(const pgas::context& ctx, const Block& block, const exchange<T>& x, const item& of, T* in,
                            int direction, std::uint64_t generation) {
@@ -147,7 +149,7 @@ template <class T>
   return sizeof(T) == sizeof(std::uint32_t) && x.how == faces::packets && ctx.remote(x.packets, there.pe) != nullptr;
 }
 
-/// Returns when the halo that the item reads is that of this generation. For items that have directions.
+/// Returns when the halo that the item reads belongs to this generation. For items with directions.
 template <class T, pgas::block_group Block>
 PGAS_OUTLINE void await(pgas::context ctx, Block block, exchange<T> x, item of, T* in, std::uint64_t generation) {
   const pgas::signal_t* const ready = x.how == faces::pack ? x.unpacked : x.arrived;
@@ -169,7 +171,7 @@ PGAS_FN void relax(const Block& block, const exchange<float>& x, const item& of,
     relax<Points>(block, of.at, in + f * x.field_points, out + f * x.field_points, x.pitch, x.plane);
 }
 
-/// Whether this block has computed the last of the items of one direction; then it also sees what the others stored.
+/// Whether this block has computed the last item of a direction. If so, it also sees the stores of the other blocks.
 template <class T, pgas::block_group Block>
 PGAS_FN bool is_last(const pgas::context& ctx, const Block& block, const exchange<T>& x, int direction,
                      std::uint64_t generation) {
@@ -184,7 +186,7 @@ PGAS_FN bool is_last(const pgas::context& ctx, const Block& block, const exchang
   return last;
 }
 
-/// Puts one field's message from where its points are to where the neighbour has them.
+/// Puts one field's message from the location of its points to their location at the neighbour.
 template <class T, pgas::block_group Block>
 PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exchange<T>& x, T* grid,
                          const neighbour& there) {
@@ -196,7 +198,7 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
   const auto count = static_cast<std::size_t>(by_layer ? layers : rows);
   for (int k = 0; k < (by_layer ? 1 : layers); ++k) {
     T* const from = grid + all.lo[0] + x.pitch * all.lo[1] + x.plane * (all.lo[2] + k);
-    T* const to = from + there.shift;  // the same here: an address that stands for the neighbour's
+    T* const to = from + there.shift;  // the corresponding address on this PE
     if (width == 1)
       pgas::iput_nbi(ctx, block, to, from, stride, stride, count, there.pe);
     else
@@ -212,20 +214,20 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
   return share(there.items, first);
 }
 
-/// Sends the points of an item that neighbours need, when the block has computed it. `out` will be generation
-/// `generation` of the grid, 1 or more. For items that have directions.
+/// Sends the points of an item that neighbours need, after the block has computed it. `out` will be generation
+/// `generation` of the grid, 1 or more. For items with directions.
 template <class T, pgas::block_group Block>
 PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T* out, std::uint64_t generation) {
   block.sync();
   each_direction(of, [&](int direction) {
-    const neighbour there = x.to[direction];  // a copy: all of it is read at once
+    const neighbour there = x.to[direction];  // a copy, so that all of it is read at once
     const box all = there.points, mine = intersection(of.at, all);
     const auto points = static_cast<std::int64_t>(volume(all));
     const std::int64_t box = static_cast<std::int64_t>(generation % 2) * x.box_points;
     T* const message = x.how == faces::pack ? x.outbox + box + there.message * x.fields : nullptr;
     const std::int64_t shift = there.shift;
     T* const halo = x.how == faces::remote ? ctx.remote(out, there.pe) : nullptr;
-    const int back = opposite(direction);  // where the neighbour sees this PE
+    const int back = opposite(direction);  // the direction of this PE from the neighbour
     pgas::signal_t* const arrived = word_of(x.arrived, back, generation);
 
     if (by_packets(ctx, x, there)) {
@@ -267,22 +269,22 @@ PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T
   });
 }
 
-/// The sizes of items: of the boundary that is thin in x, in y and in z, and of the interior. A CPU's thread takes what
-/// it has as it comes. A GPU's many blocks want many items, even of a small grid; those of a large one are so deep that
+/// The sizes of items: of the boundary that is thin in x, in y and in z, and of the interior. On a CPU one thread takes
+/// all items. A GPU has many blocks and needs many items, even on a small grid. On a large grid items are deep, so that
 /// planes are read once.
 struct tiles {
   std::array<triple, 3> boundary;
   triple interior;
-  std::size_t unpacked;  ///< most points of a message that a block unpacks
+  std::size_t unpacked;  ///< maximum points of a message that a block unpacks
 };
-/// Whether a PE has so many points that a GPU's memory is what an iteration takes.
+/// Whether a PE has so many points that the GPU's memory bandwidth determines the time of an iteration.
 [[nodiscard]] inline bool is_large(const decomposition& d) { return d.grid_points >= (std::size_t{1} << 23); }
-/// Whether the interior takes long enough for a kernel of its own.
+/// Whether the interior takes long enough for a separate kernel.
 [[nodiscard]] inline bool has_long_interior(const decomposition& d) { return d.grid_points >= (std::size_t{1} << 19); }
 [[nodiscard]] inline tiles tiles_for(const pgas::world& world, const decomposition& d) {
   if (world.heap() == pgas::heap_kind::host) return {{d.most, d.most, d.most}, d.most, 1024};
   if (!is_large(d)) return {{{{1, 16, 16}, {64, 1, 4}, {64, 4, 1}}}, {64, 8, 4}, 2048};
-  const int across = d.n[0] >= 512 ? 512 : 64;  // whole long rows; of short ones more pieces
+  const int across = d.n[0] >= 512 ? 512 : 64;  // whole long rows; short rows are divided further
   return {{{{1, 64, 32}, {across, 1, 32}, {across, 32, 1}}}, {128, 8, 8}, 4096};
 }
 
@@ -333,7 +335,7 @@ class halo {
   [[nodiscard]] const exchange<T>& view() const { return view_; }
 
  private:
-  /// Not less than any PE has: allocations are the same on all.
+  /// The maximum over all PEs, because allocations have the same size on all of them.
   static std::size_t most_items(const decomposition& d, const tiles& size) {
     const auto number = [&d](const triple& tile, int thin) {
       std::size_t n = 1;

@@ -1,6 +1,6 @@
 /// @file
-/// What the programs for the heat equation have in common: their options, and the grids of one PE with their halos. How
-/// iterations are started, and what is sent when, is in the programs and in halo.hpp.
+/// Shared by the programs for the heat equation: their options, and the grids of one PE with their halos. The programs
+/// and halo.hpp describe how iterations are started and when data is sent.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace examples {
 struct heat_options {
   triple size{64, 64, 64};
   triple pes{};
-  int points = 0;  ///< of the stencil: place in {7, 27}
+  int points = 0;  ///< number of points of the stencil
   int boundary = 0;
   int iterations = 100;
   int fields = 1;
@@ -34,7 +34,7 @@ struct heat_options {
     return names[static_cast<int>(how)];
   }
   [[nodiscard]] double all_points() const { return static_cast<double>(size[0]) * size[1] * size[2] * fields; }
-  /// Whether one CPU thread can be the reference for so many iterations.
+  /// Whether one CPU thread can compute the reference for this number of iterations.
   [[nodiscard]] bool serial_is_quick(double steps) const { return all_points() * steps <= (corners() ? 2e8 : 1e9); }
 
   void add_to(command_line& line) {
@@ -48,7 +48,7 @@ struct heat_options {
     line.add("--blocks", "N", blocks, 0, "of the kernel; 0: all that a GPU holds, one of a CPU");
     line.add("--csv", csv, "prints lines of comma-separated values");
   }
-  /// Chooses the division where none is given. Why it is impossible; empty if it is not.
+  /// Chooses the division if none is given. Returns the reason if it is impossible; empty if it is possible.
   [[nodiscard]] std::string choose_pes(int n) {
     if (pes == triple{}) pes = smallest_surface(size, n, periodic());
     return impossible(size, pes, n);
@@ -61,7 +61,7 @@ inline constexpr unsigned heat_threads = 256;
 /// The grids of one PE on one world. *Callers* construction and destruction are collective.
 class heat_grids {
  public:
-  /// @param pes division, not that of the options where a single PE computes all
+  /// @param pes the division; differs from the options if a single PE computes everything
   heat_grids(pgas::world& world, const heat_options& o, const triple& pes)
       : world_(world),
         o_(o),
@@ -78,8 +78,8 @@ class heat_grids {
     world_.barrier_all();
   }
 
-  /// How `kernel` is launched with these arguments: one block on a CPU; on a GPU all that fit and have something to do;
-  /// or as many as the options say.
+  /// The launch of `kernel` with these arguments: one block on a CPU; on a GPU all blocks that fit and have work, or
+  /// the number in the options.
   template <class Kernel, class... Arguments>
   [[nodiscard]] pgas::launch_config shape(const Kernel& kernel, const Arguments&... arguments) {
     pgas::launch_config all{.blocks = 1, .threads = heat_threads};
@@ -96,14 +96,14 @@ class heat_grids {
   [[nodiscard]] const decomposition& mine() const { return mine_; }
   [[nodiscard]] bool on_host() const { return world_.heap() == pgas::heap_kind::host; }
 
-  /// One field of PE `pe`, as it lies there.
+  /// One field of PE `pe`, in its layout.
   [[nodiscard]] std::vector<float> grid_of(int pe, int field, std::uint64_t generation) {
     std::vector<float> grid(mine_.grid_points);
     pgas::get(world_, grid.data(), grids_[generation % 2].data() + static_cast<std::size_t>(field) * grid.size(),
               grid.size(), pe);
     return grid;
   }
-  /// How many points of all PEs differ from those of a whole grid.
+  /// The number of points of all PEs that differ from those of a whole grid.
   [[nodiscard]] long long count_different(int field, std::uint64_t generation, const std::vector<float>& whole) {
     long long different = 0;
     for (int pe = 0; pe < world_.n_pes(); ++pe)

@@ -1,9 +1,9 @@
 /// @file
-/// A layer of a mixture of experts as mathematics, without PEs: tokens, the router's choice, what an expert does, and
-/// the layer's result computed by one thread, to check the program that spreads it over PEs (24_moe).
+/// A layer of a mixture of experts without PEs: tokens, the router's choice, the function of an expert, and the layer's
+/// result computed by one thread, to check the program that distributes it over PEs (24_moe).
 ///
 /// The numbers are chosen so that every product in a sum is exact: weights have 7 bits, experts' results 8, a float 24.
-/// So a compiler may contract a product and a sum or not, and the result is the same bit for bit on CPU and GPU.
+/// The result is therefore the same bit for bit on CPU and GPU, whether or not a compiler contracts products and sums.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace examples {
 
 using pgas::bfloat16;
 
-/// What the layer is: a token is `hidden` numbers, and goes to `topk` of `experts` experts.
+/// The shape of the layer: a token is `hidden` numbers, and is sent to `topk` of `experts` experts.
 struct moe_shape {
   int hidden;
   int experts;
   int topk;
   int tokens;  ///< of each PE
-  bool fp8;    ///< tokens travel as e4m3 with scales, else as bfloat16; results always as bfloat16
+  bool fp8;    ///< tokens travel as e4m3 with scales, otherwise as bfloat16; results always as bfloat16
 
   [[nodiscard]] PGAS_HD int slots() const { return tokens * topk; }  ///< one for each choice of each token
   [[nodiscard]] PGAS_HD std::size_t token_pieces() const { return fp8 ? scaled_row::pieces(hidden) : result_pieces(); }
@@ -48,10 +48,10 @@ PGAS_HD piece token_piece(int set, int pe, int token, int i) {
   return rounded_to<bfloat16>(values);
 }
 
-/// What expert `expert` does with a number. A real one multiplies matrices here.
+/// The function that expert `expert` applies to a number. A real expert multiplies matrices.
 PGAS_HD float expert_output(float value, int expert) { return value * (0.5F + static_cast<float>(expert % 97) / 128); }
 
-/// Piece `i` of an expert's result for a row as it travels.
+/// Piece `i` of an expert's result for a row in the format in which it travels.
 PGAS_HD piece expert_piece(const moe_shape& s, const piece* row, int i, int expert) {
   float values[per_piece<bfloat16>];
   if (s.fp8) {
@@ -75,7 +75,7 @@ struct routing {
       const auto first = expert.size();
       while (expert.size() < first + static_cast<std::size_t>(s.topk)) {
         dice = scrambled(dice + 0x9e3779b9U);
-        // Some experts are in demand more than others, as in life.
+        // Some experts are chosen more often than others, as in practice.
         const std::uint32_t a = dice % static_cast<std::uint32_t>(s.experts);
         const std::uint32_t b = scrambled(dice) % static_cast<std::uint32_t>(s.experts);
         const auto chosen = static_cast<std::int32_t>(dice >> 30 == 0 ? std::min(a, b) : a);
@@ -93,7 +93,7 @@ PGAS_HD void add_weighted(float (&sums)[per_piece<bfloat16>], float weight, cons
   for (int j = 0; j < per_piece<bfloat16>; ++j) sums[j] += weight * part.get<bfloat16>(j);
 }
 
-/// How many pieces of a PE's results differ from the layer computed here by one thread.
+/// The number of pieces of a PE's results that differ from the layer computed here by one thread.
 inline long long wrong_pieces(const moe_shape& s, int set, int pe, const routing& by, const std::vector<piece>& found) {
   const int pieces = static_cast<int>(s.result_pieces());
   std::vector<piece> token(static_cast<std::size_t>(pieces));

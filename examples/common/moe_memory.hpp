@@ -1,6 +1,6 @@
 /// @file
-/// A layer of a mixture of experts in the memory of a PE, and the work on it that needs no other PE: making rows to
-/// send of tokens, the experts' work, adding up results. What is sent when is in 24_moe.cpp.
+/// A layer of a mixture of experts in the memory of a PE, and its local work: converting tokens to rows, the experts'
+/// work, adding up results. 24_moe.cpp has the communication.
 #pragma once
 
 #include <type_traits>
@@ -12,7 +12,7 @@ namespace examples {
 
 using pgas::signal_t;
 
-/// The experts of a PE: `count` from `first` on, as evenly as it goes.
+/// The experts of a PE: `count` from `first` on, distributed as evenly as possible.
 struct expert_range {
   int first, count;
 };
@@ -27,7 +27,7 @@ PGAS_HD int pe_of(int expert, int n_pes, int experts) {
   return expert < larger * (share + 1) ? expert / (share + 1) : larger + (expert - larger * (share + 1)) / share;
 }
 
-/// A row's token and choice: where its result goes.
+/// The token and the choice of a row: the destination of its result.
 struct home {
   std::int32_t pe, slot;
 };
@@ -44,21 +44,22 @@ struct moe_memory {
   std::int32_t* chosen;
   float* weights;
 
-  piece* packed;                       // tokens as they travel, if that is not as they are
-  std::uint32_t* fill;                 // for each expert: rows so far
+  piece* packed;                       // tokens in the format in which they travel, if it differs
+  std::uint32_t* fill;                 // for each expert: number of rows so far
   home* list;                          // low latency: the rows for each expert
-  std::uint32_t *rank, *start, *base;  // throughput: of a slot among the rows for its expert; of my rows; of experts
+  std::uint32_t *rank, *start, *base;  // throughput: of a slot among its expert's rows; of this PE's rows; of experts
 
   // Written by peers.
-  piece* rows;                             // what the experts here get
-  home* homes;                             // of these rows
-  signal_t* counts;                        // low latency, two sets: for each expert here and PE, round << 32 | rows
-  std::uint32_t* told;                     // throughput, two sets: rows of each PE for each expert
-  signal_t *has_told, *landed, *returned;  // throughput, from each PE: the round; blocks that have sent rows, results
-  piece* answers;                          // experts' results, by slots
-  signal_t* answered;                      // low latency, from each expert: the round
+  piece* rows;          // rows received for the experts of this PE
+  home* homes;          // of these rows
+  signal_t* counts;     // low latency, two sets: for each expert here and PE, round << 32 | rows
+  std::uint32_t* told;  // throughput, two sets: rows of each PE for each expert
+  // throughput, from each PE: the round; number of blocks that have sent rows, results
+  signal_t *has_told, *landed, *returned;
+  piece* answers;      // experts' results, by slots
+  signal_t* answered;  // low latency, from each expert: the round
 
-  piece* results;  // what the experts here have found, in the order of rows
+  piece* results;  // results of the experts of this PE, in the order of rows
 
   PGAS_HD int slots() const { return shape.slots(); }
   PGAS_HD const piece* inputs(int set) const { return tokens + per_set(set) * shape.result_pieces(); }
@@ -80,10 +81,11 @@ struct moe_memory {
 };
 
 inline constexpr unsigned moe_block_threads = 512;
-inline constexpr int moe_sets = 3;  ///< of inputs, used in turn: old data in two buffers would be noticed
+inline constexpr int moe_sets = 3;  ///< of inputs, used alternately, so that stale data in two buffers is detected
 
-/// The memory of a layer from `begin` on, the same on all PEs but for what the PE is; `bytes` becomes its size. Low
-/// latency needs room for all tokens of each PE at each expert, throughput for all rows that may come at once.
+/// The memory of a layer from `begin` on, the same on all PEs except for values that depend on the PE; `bytes` becomes
+/// its size. Low latency needs memory for all tokens of each PE at each expert, throughput for all rows that may arrive
+/// at once.
 inline moe_memory place_layer(const moe_shape& s, int n_pes, int me, bool low_latency, piece* begin,
                               std::size_t& bytes) {
   moe_memory m{};
@@ -103,7 +105,7 @@ inline moe_memory place_layer(const moe_shape& s, int n_pes, int me, bool low_la
   const auto take = [&](auto*& pointer, std::size_t count) {
     pointer =
         reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(reinterpret_cast<std::uintptr_t>(begin) + used);
-    used += (count * sizeof *pointer + 127) / 128 * 128;  // cache lines of its own
+    used += (count * sizeof *pointer + 127) / 128 * 128;  // separate cache lines
   };
   take(m.tokens, moe_sets * tokens * s.result_pieces());
   take(m.outputs, moe_sets * tokens * s.result_pieces());
@@ -145,7 +147,7 @@ PGAS_FN void by_warps(const Block& block, bool whole_grid, std::size_t count, co
   for (std::size_t i = first; i < count; i += warp.meta_group_size() * parts) f(warp, i);
 }
 
-/// Makes rows of e4m3 of the tokens, on all blocks. Nothing to do where tokens travel as they are.
+/// Converts tokens to rows of e4m3, on all blocks. No work if tokens travel unchanged.
 template <class Block>
 PGAS_FN const piece* pack(const Block& block, const moe_memory& m, int set) {
   const piece* const in = m.inputs(set);
@@ -162,7 +164,7 @@ PGAS_FN const piece* pack(const Block& block, const moe_memory& m, int set) {
   return m.packed;
 }
 
-/// What expert `expert` makes of row `row`, by one warp.
+/// The result of expert `expert` for row `row`, by one warp.
 PGAS_FN void work(const moe_memory& m, const pgas::warp& warp, std::size_t row, int expert) {
   const int pieces = static_cast<int>(m.shape.result_pieces());
   for (int i = static_cast<int>(warp.thread_rank()); i < pieces; i += static_cast<int>(warp.size()))
@@ -170,7 +172,7 @@ PGAS_FN void work(const moe_memory& m, const pgas::warp& warp, std::size_t row, 
         expert_piece(m.shape, m.rows + row * m.shape.token_pieces(), i, expert);
 }
 
-/// The result of token `token`, whose experts have answered, by a block.
+/// Computes the result of token `token` from the answers of its experts, by a block.
 template <class Block>
 PGAS_FN void add_up(const Block& block, const moe_memory& m, int set, int token) {
   const std::size_t pieces = m.shape.result_pieces();
@@ -185,14 +187,14 @@ PGAS_FN void add_up(const Block& block, const moe_memory& m, int set, int token)
   }
 }
 
-/// The experts' work on rows that lie without gaps, on all blocks.
+/// The experts' work on contiguous rows, on all blocks.
 struct experts_at_work {
   static constexpr unsigned max_threads = moe_block_threads;
   static constexpr unsigned min_blocks = 2;
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, moe_memory m) const {
     by_warps(block, true, m.base[m.mine.count], [&](const pgas::warp& warp, std::size_t row) {
-      int low = 0;  // the last expert whose rows begin at or before this one
+      int low = 0;  // the last expert with its first row at or before this one
       for (int high = m.mine.count; high - low > 1;) {
         const int middle = (low + high) / 2;
         (m.base[middle] <= row ? low : high) = middle;

@@ -1,7 +1,7 @@
 /// @file
-/// The small numbers that neural networks are sent in, as types of host and device: pgas::bfloat16 and pgas::float16,
-/// and here the 8-bit format e4m3, pieces of memory that are loaded and stored at once, and rows of e4m3 with a scale
-/// for each 128 of them. All of it is arithmetic on bits, so that g++ and nvcc compile the same and get the same.
+/// The small number formats of neural networks, as types for host and device: pgas::bfloat16 and pgas::float16, and
+/// here the 8-bit format e4m3, pieces of memory that are loaded and stored at once, and rows of e4m3 with a scale for
+/// each 128 numbers. All of it is arithmetic on bits, so g++ and nvcc compute the same results.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ struct e4m3 {
   std::uint8_t bits = 0;
 
   e4m3() = default;
-  /// The nearest number, ties to even; beyond the largest the largest, as inference engines want it.
+  /// The nearest number, ties to even; values beyond the largest number become the largest, as inference engines
+  /// require.
   PGAS_HD explicit e4m3(float value) {
     const auto whole = __builtin_bit_cast(std::uint32_t, value);
     const std::uint32_t magnitude = whole & 0x7fffffffU;
@@ -27,14 +28,14 @@ struct e4m3 {
     } else if (magnitude >= 0x43e00000U) {
       found = 0x7e;  // 448
     } else if (magnitude < 0x3c800000U) {
-      // Below 2^-6 numbers are 2^-9 apart, as floats are from 2^14 on: the addition rounds.
+      // Below 2^-6 numbers are 2^-9 apart, as floats are from 2^14 on, so the addition rounds.
       found = __builtin_bit_cast(std::uint32_t, __builtin_bit_cast(float, magnitude) + 16384.0F) - 0x46800000U;
     } else {
       found = (magnitude + 0x7ffffU + (magnitude >> 20 & 1U) - (120U << 23)) >> 20;
     }
     bits = static_cast<std::uint8_t>((whole >> 24 & 0x80U) | found);
   }
-  /// Exact.
+  /// Exact conversion.
   [[nodiscard]] PGAS_HD explicit operator float() const {
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x80U) << 24;
     const std::uint32_t magnitude = bits & 0x7fU;
@@ -46,8 +47,8 @@ struct e4m3 {
   }
 };
 
-/// Sixteen bytes of numbers, what a thread loads and stores at once: 8 of 16 bits, or 16 of 8 bits. All memory that is
-/// sent is made of them, so that copies never have ends of another alignment.
+/// Sixteen bytes of numbers, which a thread loads and stores at once: 8 of 16 bits, or 16 of 8 bits. All memory that is
+/// sent consists of pieces, so copies never have ends of another alignment.
 struct alignas(16) piece {
   std::uint32_t words[4];
 
@@ -60,7 +61,7 @@ struct alignas(16) piece {
   }
 };
 
-/// How many numbers a piece has.
+/// The number of numbers in a piece.
 template <class T>
 inline constexpr int per_piece = 16 / static_cast<int>(sizeof(T));
 
@@ -74,7 +75,7 @@ template <class T>
   return all;
 }
 
-/// Rows of e4m3 with scales: `count` numbers, a multiple of 128, and behind them the scale of each 128 as a float.
+/// Rows of e4m3 with scales: `count` numbers, a multiple of 128, followed by the scale of each 128 numbers as a float.
 struct scaled_row {
   static constexpr int together = 128;  ///< numbers that have one scale
 
@@ -86,7 +87,7 @@ struct scaled_row {
   [[nodiscard]] static PGAS_HD float scale(const piece* row, int count, int which) {
     return __builtin_bit_cast(float, row[count / per_piece<e4m3> + which / 4].words[which % 4]);
   }
-  /// Makes 128 numbers of 128 numbers of 16 bits. The largest of them becomes the largest that e4m3 has.
+  /// Converts 128 numbers of 16 bits to e4m3. The largest of them becomes the largest number of e4m3.
   static PGAS_HD void write(piece* row, int count, int which, const piece* numbers) {
     constexpr int pieces16 = together / per_piece<pgas::bfloat16>;
     numbers += which * pieces16;

@@ -8,8 +8,8 @@
 /// * A block computes generation g + 1 when the packets of generation g are in its tile's halo. The number in a packet
 ///   says which generation it is, and the point is in the same word, so no other memory has to be ordered.
 /// * Inboxes are double: generation g is in number g % 2. A block sends generation g + 1 to its neighbour after it has
-///   received that one's generation g, which that one sent after it had taken generation g - 1 out of its inbox: the
-///   very words that are overwritten. Two blocks send to each other, or neither does.
+///   received the neighbour's generation g, which the neighbour sent after it had taken generation g - 1 out of its
+///   inbox: the very words that are overwritten. Two blocks send to each other, or neither does.
 /// * Both copies of the tile, of even and of odd generations, are written by threads that have passed the same sync of
 ///   the block as all readers of what was there before: a thread takes packets into the halo of one copy while another
 ///   still computes its points; of these it reads nothing before the next sync.
@@ -28,11 +28,11 @@
 
 namespace examples {
 
-/// A point of a tile's surface: its place in the tile, and the word of the neighbour's inboxes that it travels in.
+/// A point of a tile's surface: its place in the tile, and its word in the neighbour's inboxes.
 struct leaving {
   std::int32_t point, word, pe;
 };
-/// A point of a tile's halo, and the word of this PE's inboxes that it comes in.
+/// A point of a tile's halo, and its word in this PE's inboxes.
 struct coming {
   std::int32_t point, word;
 };
@@ -42,7 +42,7 @@ struct tile_of_block {
   int n_leaving, n_coming;
 };
 
-/// What the kernel knows of the tiles of its PE. A tile lies in memory like a grid, with a layer of halo around it.
+/// The tiles of a PE, for the kernel. A tile has the layout of a grid, with a layer of halo around it.
 struct tiles_on_chip {
   const tile_of_block* tiles;
   const leaving* out;         ///< `capacity` for each tile
@@ -51,9 +51,9 @@ struct tiles_on_chip {
   std::int32_t inboxes;       ///< words of all inboxes of a generation
   std::int32_t capacity;      ///< words of an inbox
   std::int32_t pitch, plane;  ///< of a tile
-  std::int32_t volume;        ///< from a field to the next one in a tile
+  std::int32_t volume;        ///< from one field to the next in a tile
   int fields;
-  std::int64_t grid_points;  ///< from a field to the next one in the grid
+  std::int64_t grid_points;  ///< from one field to the next in the grid
   strides grid;
   int n[3];             ///< the PE's points
   std::byte* rooms;     ///< on a CPU, in place of shared memory
@@ -77,7 +77,7 @@ struct iterate_on_chip {
     const int width = mine.at.hi[0] - mine.at.lo[0], rows = mine.at.hi[1] - mine.at.lo[1];
     const int layers = mine.at.hi[2] - mine.at.lo[2], points = x.fields * width * rows * layers;
 
-    // The room: two copies of the tile, then lists: of its points, of those that leave and of those that come.
+    // The memory: two copies of the tile, then lists of its points, of the points to send and of the points to receive.
     float* const copies = reinterpret_cast<float*>(memory_of(block, x.rooms, static_cast<std::size_t>(x.room)));
     auto* const own = reinterpret_cast<std::int32_t*>(copies + 2 * x.fields * x.volume);
     auto* const out = reinterpret_cast<leaving*>(own + x.points);
@@ -92,7 +92,7 @@ struct iterate_on_chip {
     for (int i = rank; i < mine.n_leaving; i += size) out[i] = x.out[me * x.capacity + i];
     for (int i = rank; i < mine.n_coming; i += size) in[i] = x.in[me * x.capacity + i];
 
-    // Points of this tile, and what lies beyond the PE's grid, which stays as it is if nobody sends it.
+    // Points of this tile, and points beyond the PE's grid, which stay unchanged if no block sends them.
     const auto beyond = [&](int at, int axis) { return at < 1 || at > x.n[axis]; };
     for (int f = 0; f < x.fields; ++f)
       for (int i = rank; i < (width + 2) * (rows + 2) * (layers + 2); i += size) {
@@ -126,7 +126,7 @@ struct iterate_on_chip {
       float* const next = copy_of(step + 1);
       receive(step, now);
       block.sync();
-      // What leaves is computed by the thread that sends it, and so is on its way before the rest is computed.
+      // A point to send is computed by the thread that sends it, so it is in flight before the rest is computed.
       if (step + 1 < end) send(step + 1, [=](int point) { return Points::at(now + point, x.pitch, x.plane); });
       for (int i = rank; i < points; i += size) next[own[i]] = Points::at(now + own[i], x.pitch, x.plane);
     }
@@ -140,7 +140,7 @@ struct iterate_on_chip {
   }
 };
 
-/// The equation on chip, with grids of its own. *Callers* all members but those that say so are collective.
+/// The equation on chip, with separate grids. *Callers* all functions are collective unless they say otherwise.
 template <class Points>
 class grid_on_chip {
  public:
@@ -151,7 +151,7 @@ class grid_on_chip {
       why_not_ = "PEs do not reach one another by load and store";
       return;
     }
-    // As many tiles as blocks run at once; fewer, larger ones where their memory lets fewer run.
+    // As many tiles as resident blocks; fewer and larger ones if their memory limits the number of blocks.
     int limit = o.blocks > 0 ? o.blocks : grids_.on_host() ? 1 : most_blocks(0);
     for (limit = least(world, limit); limit > 0; --limit) {
       lay_out(limit);
@@ -167,14 +167,14 @@ class grid_on_chip {
     make_lists();
   }
 
-  /// Why the grid can't be kept on chip; empty if it can. Not collective.
+  /// The reason why the grid can't be kept on chip; empty if it can. Not collective.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
   [[nodiscard]] int n_tiles() const { return tiles_[0] * tiles_[1] * tiles_[2]; }
   [[nodiscard]] const triple& tile() const { return most_; }
   [[nodiscard]] std::uint64_t steps() const { return step_; }
   [[nodiscard]] heat_grids& grids() { return grids_; }
 
-  /// Enqueues `steps` iterations. Not collective, but all PEs have to.
+  /// Enqueues `steps` iterations. Not collective, but all PEs must call it.
   void run(std::uint64_t steps) {
     pgas::launch(world_,
                  {.blocks = static_cast<unsigned>(n_tiles()),
@@ -209,8 +209,8 @@ class grid_on_chip {
     return points;
   }
 
-  /// Chooses how many tiles there are on each axis, at most `limit` of them, on all PEs as many, so that no tile is
-  /// empty: those for which a block computes and sends least. And sizes that follow from it.
+  /// Chooses the number of tiles on each axis, at most `limit` in total, the same on all PEs, so that no tile is empty:
+  /// the division with the least work and communication per block. Also computes the sizes that follow from it.
   void lay_out(int limit) {
     const decomposition& d = grids_.mine();
     triple most_tiles{};
@@ -255,8 +255,8 @@ class grid_on_chip {
     return {pe[0] + d.pes[0] * (pe[1] + d.pes[1] * pe[2]), tile[0] + tiles_[0] * (tile[1] + tiles_[1] * tile[2])};
   }
 
-  /// The points of one tile that leave and come. Tiles beside one another have faces of the same extent, as all are
-  /// divided alike.
+  /// The points of one tile to send and to receive. Neighbouring tiles have faces of the same extent, because all PEs
+  /// are divided in the same way.
   void list_tile(int number, tile_of_block& of, std::vector<leaving>& out, std::vector<coming>& in) const {
     const decomposition& d = grids_.mine();
     const triple t{number % tiles_[0], number / tiles_[0] % tiles_[1], number / tiles_[0] / tiles_[1]};
@@ -267,7 +267,7 @@ class grid_on_chip {
       of.at.lo[a] = 1 + points.first;
       of.at.hi[a] = of.at.lo[a] + points.count;
     }
-    std::vector<int> first(n_directions);  // word of an inbox for each direction that points come from
+    std::vector<int> first(n_directions);  // word of an inbox for each direction from which points arrive
     for (int direction = 0, words = 0; direction < n_directions; ++direction) {
       first[static_cast<std::size_t>(direction)] = words;
       if (travel(direction)) words += face(most_, direction) * o_.fields;

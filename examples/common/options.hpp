@@ -22,7 +22,7 @@
 
 namespace examples {
 
-/// The exit status for a wrong command line; a wrong result has 1.
+/// The exit status for a wrong command line; a wrong result has the status 1.
 inline constexpr int wrong_command_line = 2;
 
 class command_line {
@@ -44,7 +44,7 @@ class command_line {
                         [&into, least](const std::string& text) { return read_number(text, least, into); }});
   }
 
-  /// Several whole numbers with commas in between, as 64,32,32. One number alone stands for all of them.
+  /// Several whole numbers separated by commas, as 64,32,32. A single number stands for all of them.
   template <std::size_t N>
   void add(const char* word, const char* value, std::array<int, N>& into, int least, const char* meaning) {
     options_.push_back({word, value, meaning, into == std::array<int, N>{} ? "" : joined(into),
@@ -74,7 +74,7 @@ class command_line {
                         }});
   }
 
-  /// One of several words; `into` becomes its place among them, which an enumeration may name.
+  /// One of several words; `into` becomes its index, which may be the value of an enumeration.
   template <class Choice>
   void add(const char* word, Choice& into, std::vector<std::string> words, const char* meaning) {
     std::string all;
@@ -93,8 +93,8 @@ class command_line {
                         }});
   }
 
-  /// Reads the command line. Nothing: the program goes on. Else its exit status: 0 after --help, or that of a wrong
-  /// command line, which is explained where `speaks` is true (on one PE).
+  /// Reads the command line. Returns nothing if the program continues. Otherwise returns its exit status: 0 after
+  /// --help, or that of a wrong command line, which is explained if `speaks` is true (on one PE).
   [[nodiscard]] std::optional<int> read(int argc, char** argv, bool speaks) const {
     for (int i = 1; i < argc; ++i) {
       const std::string word = argv[i];
@@ -116,7 +116,7 @@ class command_line {
     return std::nullopt;
   }
 
-  /// Says what is wrong, and returns the exit status for it.
+  /// Prints the problem, and returns the exit status for it.
   [[nodiscard]] int refuse(const std::string& problem, bool speaks) const {
     if (speaks)
       std::fprintf(stderr, "%s: %s\n  %s --help lists all options\n", name_.c_str(), problem.c_str(), name_.c_str());
@@ -136,7 +136,7 @@ class command_line {
  private:
   struct option {
     std::string word, value, meaning, usual;
-    std::function<std::string(const std::string&)> take;  ///< what is wrong with a value; empty: taken
+    std::function<std::string(const std::string&)> take;  ///< the problem of a value; empty: accepted
   };
 
   static constexpr std::size_t column = 26;  // where meanings begin
@@ -151,7 +151,7 @@ class command_line {
     char* end = nullptr;
     errno = 0;
     const long number = std::strtol(text.c_str(), &end, 10);
-    if (text.empty() || *end != '\0') return "is no whole number";
+    if (text.empty() || *end != '\0') return "is not a whole number";
     if (errno != 0 || number > std::numeric_limits<int>::max()) return "is too large";
     if (number < least) return "is less than " + std::to_string(least);
     into = static_cast<int>(number);

@@ -1,6 +1,6 @@
 /// @file
-/// Sums over all points in a fixed order, whatever the timing: of a thread's points, of a block's threads, of a PE's
-/// blocks. So results have the same bits in every run with the same grid of blocks.
+/// Sums over all points in a fixed order, independent of timing: of a thread's points, of a block's threads, of a PE's
+/// blocks. Results therefore have the same bits in every run with the same grid of blocks.
 #pragma once
 
 #include "pgas/device.hpp"
@@ -12,7 +12,7 @@ struct sums {
   double a, b;
 };
 
-/// Where sums wait, in memory of this PE.
+/// Memory of this PE for partial sums.
 struct sum_room {
   sums* threads;  ///< one for each thread of the grid
   sums* blocks;   ///< one for each block
@@ -27,24 +27,24 @@ template <pgas::block_group Block>
   sums* const threads = room.threads + static_cast<std::size_t>(block.block_rank()) * size;
   threads[rank] = mine;
   block.sync();
-  if (rank < lanes) {  // the place of each lane is read by that lane only
+  if (rank < lanes) {  // only one lane reads the place of each lane
     for (unsigned i = rank + lanes; i < size; i += lanes) mine = {mine.a + threads[i].a, mine.b + threads[i].b};
     threads[rank] = mine;
   }
   block.sync();
   for (unsigned i = 1; rank == 0 && i < lanes && i < size; ++i) mine = {mine.a + threads[i].a, mine.b + threads[i].b};
-  block.sync();  // all is read before the room is used again
+  block.sync();  // all threads have read before the memory is reused
   return mine;
 }
 
-/// Leaves the block's sum for add_parts(). *Callers* all blocks; then the grid syncs, or the kernel ends.
+/// Stores the block's sum for add_parts(). *Callers* all blocks; then the grid syncs, or the kernel ends.
 template <pgas::block_group Block>
 PGAS_FN void leave_part(const Block& block, const sum_room& room, sums mine) {
   const sums all = sum_of_block(block, room, mine);
   if (block.thread_rank() == 0) room.blocks[block.block_rank()] = all;
 }
 
-/// Adds what `blocks` blocks have left; *total is seen by all threads of the block after it. *Callers* one block.
+/// Adds the sums of `blocks` blocks; all threads of the block see *total afterwards. *Callers* one block.
 template <pgas::block_group Block>
 PGAS_FN void add_parts(const Block& block, const sum_room& room, int blocks, sums* total) {
   sums mine{0, 0};

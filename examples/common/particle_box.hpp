@@ -1,8 +1,8 @@
 /// @file
-/// Particles in a periodic box of cells, in whole numbers: where a particle begins, moves and belongs, without
-/// messages. A coordinate counts 2^-32 of the box and wraps around by itself; a velocity is what is added in a step. So
-/// sums of numbers and momenta are exact, whatever their order, and where a particle is after so many steps is known
-/// beforehand.
+/// Particles in a periodic box of cells, in whole numbers: the start, the motion and the owner of a particle, without
+/// messages. A coordinate counts 2^-32 of the box and wraps around by itself; a velocity is the change of a coordinate
+/// in a step. Sums of numbers and momenta are therefore exact in any order, and the position of a particle after any
+/// number of steps is known in advance.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct alignas(16) particle {
   std::uint32_t x, y;
   std::int32_t vx, vy;
   std::uint64_t id;
-  std::uint64_t moves;  ///< so far
+  std::uint64_t moves;  ///< number of moves so far
 };
 
 PGAS_HD std::uint64_t shuffled(std::uint64_t x) {
@@ -24,11 +24,11 @@ PGAS_HD std::uint64_t shuffled(std::uint64_t x) {
   return x ^ x >> 31;
 }
 
-/// The box: `cells_x` x `cells_y` cells, of which each of pes_x x pes_y PEs has a rectangle, as even as it goes.
+/// The box: `cells_x` x `cells_y` cells, divided into rectangles for pes_x x pes_y PEs as evenly as possible.
 struct particle_box {
   int cells_x, cells_y, pes_x, pes_y;
 
-  /// The fastest that a particle may be: a cell in a step.
+  /// The highest speed of a particle: a cell in a step.
   [[nodiscard]] PGAS_HD std::int64_t limit() const {
     return (std::int64_t{1} << 32) / (cells_x > cells_y ? cells_x : cells_y) - 1;
   }
@@ -41,13 +41,13 @@ struct particle_box {
   [[nodiscard]] PGAS_HD int row(const particle& p) const { return part_of(p.y, cells_y, pes_y); }
   [[nodiscard]] PGAS_HD int owner(const particle& p) const { return row(p) * pes_x + column(p); }
 
-  /// The way from part `from` to part `to` of `parts` in a ring: -1, 0 or 1.
+  /// The direction from part `from` to part `to` of `parts` in a ring: -1, 0 or 1.
   [[nodiscard]] static PGAS_HD int way(int from, int to, int parts) {
     const int ahead = (to - from + parts) % parts;
     return ahead == 0 ? 0 : 2 * ahead <= parts ? 1 : -1;
   }
 
-  /// Particle `id` before the first step. Three of four begin in a cloud, and fly apart.
+  /// Particle `id` before the first step. Three of four start in a cloud that expands.
   [[nodiscard]] PGAS_HD particle first(std::uint64_t id) const {
     const std::uint64_t a = shuffled(id * 2 + 1);
     const std::uint64_t b = shuffled(id * 2 + 2);
@@ -65,7 +65,7 @@ struct particle_box {
     return p;
   }
 
-  /// Whether a particle is what it has to be after `steps` steps.
+  /// Whether a particle has the expected state after `steps` steps.
   [[nodiscard]] PGAS_HD bool is_right(const particle& p, std::uint64_t steps) const {
     const particle begin = first(p.id);
     return p.moves == steps && p.vx == begin.vx && p.vy == begin.vy &&

@@ -1,11 +1,11 @@
 /// @file
-/// What follows an all-reduce in a transformer: the sum of all PEs' parts and the residual is rounded ("hidden"), and
+/// The step of a transformer after an all-reduce: the sum of all PEs' parts and the residual is rounded ("hidden"), and
 /// each row of it is divided by its root mean square and multiplied by a weight for each column. On GPU and CPU.
 ///
-/// Every sum has a fixed order, which does not depend on blocks or threads: parts are added by PE, the residual last;
+/// Every sum has a fixed order that does not depend on blocks or threads: parts are added by PE, the residual last;
 /// squares within a piece of 8 numbers, 32 pieces as a tree, of these groups every 32nd, and the 32 sums as a tree.
-/// Squares of 16-bit numbers are exact in a float, so it makes no difference whether a compiler contracts a product and
-/// a sum. So all PEs, and one process that computes the same, get the same bits.
+/// Squares of 16-bit numbers are exact in a float, so contraction of a product and a sum by a compiler makes no
+/// difference. All PEs, and a single process that computes the same, therefore get the same bits.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace examples {
 
-inline constexpr int pieces_of_group = 32;  ///< pieces of a row whose squares a warp adds up as a tree
+inline constexpr int pieces_of_group = 32;  ///< pieces of a row; a warp adds up their squares as a tree
 
 /// Adds the numbers of a piece.
 template <class T>
@@ -59,8 +59,8 @@ inline constexpr bool has_lanes = requires(const Warp& warp) {
   warp.shfl(0U, 0);
 };
 
-/// The same of value(0) to value(31), by a warp: on a GPU each lane has one, on the CPU a warp is one thread and has
-/// all. On all lanes.
+/// tree_sum() of value(0) to value(31), by a warp: on a GPU each lane has one value, on the CPU a warp is one thread
+/// with all values. Returns the sum on all lanes.
 template <class Warp, class F>
 [[nodiscard]] PGAS_FN float tree_sum(const Warp& warp, const F& value) {
   if constexpr (has_lanes<Warp>) {
@@ -85,7 +85,7 @@ PGAS_FN void each_of_32(const Warp& warp, const F& f) {
     for (int i = 0; i < pieces_of_group; ++i) f(i);
 }
 
-/// Piece i of a group as a group of 32 threads, of which the calling thread is one: channels are opened by groups.
+/// Piece i of a group as a group of 32 threads that contains the calling thread, because groups open channels.
 struct place_in_group {
   int i;
   [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const { return static_cast<std::uint32_t>(i); }
@@ -107,10 +107,10 @@ struct row_to_normalize {
   int groups;
 };
 
-/// Normalizes a row by all warps of a block: when piece_of(g, i) has made or found all pieces of it, and their squares
-/// are there. A lane's last piece stays in its registers, and a row with a group for each warp has no others.
-/// @param squares room for each group, of this block, and not that of the call before: a call has one sync, by which
-/// all have read what the call before it wrote
+/// Normalizes a row by all warps of a block, after piece_of(g, i) has computed or loaded all pieces and their squares
+/// are in memory. A lane's last piece stays in its registers; a row with one group per warp has no others.
+/// @param squares memory for each group of this block, different from that of the previous call: a call has one sync,
+/// by which all threads have read the values of the previous call
 template <class T, class Block, class F>
 PGAS_FN void normalize_by_block(const Block& block, float* squares, const row_to_normalize& row, const F& piece_of) {
   const auto warp = pgas::this_warp(block);
@@ -122,7 +122,7 @@ PGAS_FN void normalize_by_block(const Block& block, float* squares, const row_to
     });
     if (warp.thread_rank() == 0) squares[g] = sum;
   });
-  block.sync();  // all groups' squares are there
+  block.sync();  // all groups' squares are complete
   const float sum = tree_sum(warp, [&](int i) {
     float every_32nd = 0;
     PGAS_ROLLED

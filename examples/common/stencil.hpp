@@ -1,9 +1,9 @@
 /// @file
-/// The heat equation's step on a box of points, u' = u + (neighbours' mean difference), for 7 and 27 points: what the
-/// programs by pgas and by MPI compute, and the serial program that both are compared with.
+/// The heat equation's step on a box of points, u' = u + (neighbours' mean difference), for 7 and 27 points; shared by
+/// the programs with pgas and with MPI, and the serial program that both are compared with.
 ///
-/// All weights are powers of two: products with them are exact, so that no compiler can round a point differently,
-/// whether it fuses multiplications and additions or not. The result equals the serial one bit for bit.
+/// All weights are powers of two, so products with them are exact, and compilers can't round a point differently,
+/// whether or not they fuse multiplications and additions. The result equals the serial one bit for bit.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct points_27 {
 
 /// Calls f(x, y, z, n) for all points of a box, divided among the threads of a group: for n points from there on along
 /// z, at most Most. On a GPU neighbouring threads have neighbouring x; in a box that is thin in x all points are
-/// numbered. On a CPU one thread goes along x, as the compiler's vectors do.
+/// numbered. On a CPU one thread goes along x, which the compiler vectorizes.
 template <int Most, pgas::group Group, class F>
 PGAS_FN void for_each_column(const Group& g, const box& b, const F& f) {
   const int size = static_cast<int>(g.size()), rank = static_cast<int>(g.thread_rank());
@@ -58,13 +58,13 @@ PGAS_FN void for_each_column(const Group& g, const box& b, const F& f) {
   }
 }
 
-/// The same point by point.
+/// The same, one point per call.
 template <pgas::group Group, class F>
 PGAS_FN void for_each_point(const Group& g, const box& b, const F& f) {
   for_each_column<1>(g, b, [&f](int x, int y, int z, int) { f(x, y, z); });
 }
 
-/// Four points in a row, which a GPU's thread reads and writes at once; x of the first is 1, 5, 9 ...
+/// Four points in a row, which a GPU thread reads and writes at once; x of the first is 1, 5, 9 ...
 struct alignas(16) four {
   float at[4];
 };
@@ -89,8 +89,8 @@ PGAS_FN void relax_fours(const float* in, float* out, std::int64_t pitch, std::i
   for (int k = 0; k < Layers; ++k) *reinterpret_cast<four*>(out + k * plane) = next[k];
 }
 
-/// out = a step from `in`, for the points of a box by a block of a GPU: threads beside one another have four points
-/// each of a row of 128, or 64 in a narrow box, in as many rows as there are threads for, and then in layers.
+/// out = a step from `in`, for the points of a box by a block of a GPU. Neighbouring threads have four points each of a
+/// row of 128, or of 64 in a narrow box; the threads cover as many rows as possible, and then layers.
 template <class Points, pgas::group Group>
 PGAS_FN void relax_by_fours(const Group& g, const box& b, const float* in, float* out, std::int64_t pitch,
                             std::int64_t plane) {
@@ -140,8 +140,8 @@ PGAS_FN void relax(const Group& g, const box& b, const float* in, float* out, st
   });
 }
 
-/// The value at the start, and forever in a fixed halo, which has the indices -1 and `size`: noise, so that a point in
-/// a wrong place is found. Between 0 and 1, a multiple of 2^-24.
+/// The value at the start, and permanently in a fixed halo, which has the indices -1 and `size`: noise, so that a point
+/// in a wrong place is detected. Between 0 and 1, a multiple of 2^-24.
 [[nodiscard]] inline float initial(const triple& size, int field, int x, int y, int z) {
   std::uint64_t h = static_cast<std::uint64_t>(field + 1) * 0x9e3779b97f4a7c15U;
   const int at[] = {x, y, z};
@@ -152,7 +152,7 @@ PGAS_FN void relax(const Group& g, const box& b, const float* in, float* out, st
   return static_cast<float>(h >> 40) * 0x1p-24F;
 }
 
-/// All points of a PE at the start, halo included, as they lie in a grid.
+/// All points of a PE at the start, halo included, in the layout of a grid.
 [[nodiscard]] inline std::vector<float> initial_grid(const decomposition& d, int field) {
   std::vector<float> grid(d.grid_points);
   const auto wrapped = [&d](int i, std::size_t axis) {
@@ -166,7 +166,7 @@ PGAS_FN void relax(const Group& g, const box& b, const float* in, float* out, st
   return grid;
 }
 
-/// A PE's points without halo, x fastest. @param grid as it lies there
+/// A PE's points without halo, x fastest. @param grid in the PE's layout
 [[nodiscard]] inline std::vector<float> points_of(const decomposition& d, const std::vector<float>& grid) {
   std::vector<float> points;
   for (int z = 1; z <= d.n[2]; ++z)
@@ -177,14 +177,15 @@ PGAS_FN void relax(const Group& g, const box& b, const float* in, float* out, st
   return points;
 }
 
-/// The whole grid after some iterations, x fastest, by plain loops of one thread.
+/// The whole grid after some iterations, x fastest, computed by simple loops of one thread.
 template <class Points>
 [[nodiscard]] std::vector<float> serial(const triple& size, bool periodic, int field, int iterations) {
   const decomposition d = divide(size, {1, 1, 1}, periodic, true, 0);
   std::vector<float> in = initial_grid(d, field);
   std::vector<float> out = in;
   for (int i = 0; i < iterations; ++i) {
-    for (int way = 0; periodic && way < n_directions; ++way) {  // what lies beyond an edge is what lies at the other
+    // the halo beyond an edge contains the points of the opposite edge
+    for (int way = 0; periodic && way < n_directions; ++way) {
       const neighbour& there = d.to[static_cast<std::size_t>(way)];
       for (int z = there.points.lo[2]; z < there.points.hi[2] && there.pe >= 0; ++z)
         for (int y = there.points.lo[1]; y < there.points.hi[1]; ++y)
@@ -203,7 +204,7 @@ template <class Points>
   return points_of(d, in);
 }
 
-/// How many of a PE's points differ from those of a whole grid. @param grid the PE's, as it lies there
+/// The number of a PE's points that differ from those of a whole grid. @param grid in the PE's layout
 [[nodiscard]] inline long long count_different(const decomposition& d, const std::vector<float>& grid,
                                                const std::vector<float>& whole) {
   long long different = 0;

@@ -1,6 +1,6 @@
 /// @file
-/// What the hosts of all PEs find out together, beside the work of an example: agreed sizes, sums for checks, times,
-/// and how much memory a PE may take. All but memory_of_pe() are collective.
+/// Collective helpers of the hosts of all PEs: agreed sizes, sums for checks, times, and the memory that a PE may
+/// allocate. All except memory_of_pe() are collective.
 #pragma once
 
 #include <unistd.h>
@@ -18,7 +18,7 @@
 
 namespace examples {
 
-/// What each PE says, on all PEs.
+/// The values of all PEs, on all PEs.
 template <class T>
 [[nodiscard]] std::vector<T> gathered(pgas::world& world, T mine) {
   const auto n = static_cast<std::size_t>(world.n_pes());
@@ -30,14 +30,14 @@ template <class T>
   return all;
 }
 
-/// The smallest of what the PEs say.
+/// The minimum over all PEs.
 template <class T>
 [[nodiscard]] T least(pgas::world& world, T mine) {
   const std::vector<T> all = gathered(world, mine);
   return *std::min_element(all.begin(), all.end());
 }
 
-/// The sum of what the PEs say.
+/// The sum over all PEs.
 template <class T>
 [[nodiscard]] T sum(pgas::world& world, T mine) {
   T total{};
@@ -45,8 +45,8 @@ template <class T>
   return total;
 }
 
-/// Bytes that this PE may allocate: on a GPU what its heap may have; on the host its part of a quarter of the machine's
-/// memory, as if all PEs ran here.
+/// Bytes that this PE may allocate: on a GPU the limit of its heap; on the host its part of a quarter of the machine's
+/// memory, as if all PEs ran on this host.
 [[nodiscard]] inline std::size_t memory_of_pe(const pgas::world& world) {
   const std::size_t limit = world.usage().limit;
   if (world.heap() != pgas::heap_kind::host) return limit;
@@ -55,8 +55,8 @@ template <class T>
   return std::min(limit, quarter / static_cast<std::size_t>(world.n_pes()));
 }
 
-/// Seconds that all PEs take for `rounds` calls of round(i), which enqueue work on the world's stream. Before them come
-/// `warm_up` calls that are not timed.
+/// Seconds that all PEs take for `rounds` calls of round(i), which enqueue work on the world's stream. `warm_up` calls
+/// that are not timed come first.
 template <class Round>
 [[nodiscard]] double seconds_of(pgas::world& world, int warm_up, int rounds, const Round& round) {
   for (int i = 0; i < warm_up; ++i) round(i);
@@ -69,8 +69,8 @@ template <class Round>
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Seconds of each of `rounds` calls of round(i), rounded up to a multiple of `together`, that are repeated as a CUDA
-/// graph of so many. 0, and no call, where there are no graphs.
+/// Seconds of each of `rounds` calls of round(i), rounded up to a multiple of `together`, which are replayed as a CUDA
+/// graph of `together` calls. 0, without a call, if graphs are not available.
 template <class Round>
 [[nodiscard]] double seconds_in_graph([[maybe_unused]] pgas::world& world, [[maybe_unused]] int rounds,
                                       [[maybe_unused]] int together, [[maybe_unused]] const Round& round) {

@@ -1,6 +1,6 @@
-// 20_stencil3d by MPI: the same grid, the same division, the same boxes in the same order, computed by the same code;
-// only what moves the halo differs. Boundary first, packed and sent by MPI_Isend while the interior is computed, then
-// MPI_Waitall and unpacking.
+// 20_stencil3d with MPI: the same grid, the same division, the same boxes in the same order, computed by the same code;
+// only the halo exchange differs. The boundary is computed first, packed and sent by MPI_Isend while the interior is
+// computed; then MPI_Waitall and unpacking follow.
 #include <mpi.h>
 
 #include <array>
@@ -26,7 +26,7 @@ constexpr pgas::this_thread one{};  // computes alone
 struct options {
   triple size{64, 64, 64};
   triple pes{};
-  int points = 0;  // of the stencil: place in {7, 27}
+  int points = 0;  // number of points of the stencil
   int boundary = 0;
   int iterations = 100;
   int fields = 1;
@@ -47,7 +47,7 @@ class heat {
       const std::vector<float> start = examples::initial_grid(mine_, f);
       for (auto& grid : grids_) grid.insert(grid.end(), start.begin(), start.end());
     }
-    exchange(grids_[0]);  // a periodic halo is there from the start, as is a fixed one
+    exchange(grids_[0]);  // a periodic halo is needed from the start, as a fixed one is
     wait(grids_[0]);
   }
 
@@ -75,7 +75,7 @@ class heat {
   [[nodiscard]] const decomposition& mine() const { return mine_; }
 
  private:
-  // Where a field's grid begins: its point 0, 0, 0.
+  // The start of a field's grid: its point 0, 0, 0.
   float* origin(std::vector<float>& grids, int f) const {
     return grids.data() + static_cast<std::size_t>(f) * mine_.grid_points + decomposition::lead;
   }
@@ -138,7 +138,7 @@ class heat {
   std::vector<examples::item> items_;
   std::size_t n_boundary_ = 0;
   std::vector<float> grids_[2];
-  std::vector<float> boxes_[2];  // what is sent, what is received
+  std::vector<float> boxes_[2];  // send and receive buffers
   std::array<MPI_Request, std::size_t{2} * examples::n_directions> requests_{};
   std::size_t n_requests_ = 0;
 };

@@ -1,7 +1,7 @@
-// 22_cg by MPI: the standard method on the same grid, with the same division, boxes and arithmetic; only halos and sums
-// differ. The new direction's boundary is packed and sent by MPI_Isend while the interior of the direction and of A
-// times it is computed; sums are made by MPI_Allreduce. With --method pipelined by MPI_Iallreduce, which A times a
-// vector is to hide.
+// 22_cg with MPI: the standard method on the same grid, with the same division, boxes and arithmetic; only halos and
+// sums differ. The new direction's boundary is packed and sent by MPI_Isend while the interior of the direction and of
+// A times it is computed; sums use MPI_Allreduce. With --method pipelined they use MPI_Iallreduce, hidden behind A
+// times a vector.
 #include <mpi.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class cg {
     for (auto& each : vectors_) each.resize(mine_.grid_points);
   }
 
-  // Solves from the start again; r r after each iteration.
+  // Solves the problem again from the start. Returns r r after each iteration.
   std::vector<double> run(bool pipelined, double tolerance, int most) {
     vectors_[2].assign(mine_.grid_points, 0);
     vectors_[3] = right_hand_side_;
@@ -114,7 +114,7 @@ class cg {
     }
   }
 
-  // The direction of generation g; its boundary is on its way when this returns.
+  // The direction of generation g; its boundary is in flight on return.
   void combine(const double* from, double beta, std::size_t g) {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       examples::combine(one, at_, items_[i].at, from, beta, direction(g - 1), direction(g));
@@ -122,7 +122,7 @@ class cg {
     }
   }
 
-  // q = A v, whose halo is on its way.
+  // q = A v, while v's halo is in flight.
   double multiply(double* v, double* q) {
     double sum = 0;
     for (std::size_t i = n_boundary_; i < items_.size(); ++i) sum += examples::multiply(one, at_, items_[i].at, v, q);
@@ -180,7 +180,7 @@ class cg {
   std::size_t n_boundary_ = 0;
   examples::strides at_{};
   std::vector<double> vectors_[8];  // two directions, u, r, q; p, s, z
-  std::vector<double> boxes_[2];    // what is sent, what is received
+  std::vector<double> boxes_[2];    // send and receive buffers
   std::array<MPI_Request, std::size_t{2} * examples::n_directions> requests_{};
   std::size_t n_requests_ = 0;
 };

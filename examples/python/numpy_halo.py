@@ -24,7 +24,8 @@ with pgas.join(like="numpy", heap="host") as world:
     me, n = world.my_pe, world.n_pes
     rows = [given.size * (pe + 1) // n - given.size * pe // n for pe in range(n)]
     mine = rows[me]
-    # Two plates, which take turns; both the same size on all PEs, with a row above and one below for the neighbours' values.
+    # Two alternating plates, both of the same size on all PEs, with one row above and one below for the neighbours'
+    # values.
     plates = world.zeros((2, max(rows) + 2, given.size), "float64")
     arrived = world.zeros(2, "uint64")  # from above, from below
     plates[:, :, 0] = 1  # the left edge is hot
@@ -33,7 +34,7 @@ with pgas.join(like="numpy", heap="host") as world:
         old, new = plates[number % 2][:mine + 2], plates[1 - number % 2][:mine + 2]
         step(old, new)
         there = plates[1 - number % 2]
-        if me > 0:  # my first row is the one below the last of my upper neighbour
+        if me > 0:  # my first row belongs below the last row of my upper neighbour
             above = rows[me - 1]
             world.put_signal(there[above + 1], new[1], arrived[1:2], number, me - 1)
         if me < n - 1:

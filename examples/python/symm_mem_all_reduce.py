@@ -1,6 +1,6 @@
 """A one-shot all-reduce in one Triton kernel on torch's symmetric memory: every rank reads the numbers of all others, and adds them up.
 
-The kernel takes nothing but the addresses of the handle. It meets the other ranks by the signal pads, as torch's kernels do: a block waits
+The kernel takes only the addresses of the handle. It synchronizes with the other ranks by the signal pads, as torch's kernels do: a block waits
 for the same block of each rank only.
 
     pgasrun -n 4 python symm_mem_all_reduce.py
@@ -17,13 +17,13 @@ import triton.language as tl
 import pgas.torch
 
 COUNT, BLOCK = 3000, 512
-TRIES = 10_000_000  # some seconds: a rank that has died must not hang the others
+TRIES = 10_000_000  # some seconds, so that the death of a rank does not hang the others
 
 
 @triton.jit
-def meet(pads, rank, n, TRIES: tl.constexpr):
+def synchronize(pads, rank, n, TRIES: tl.constexpr):
     """Returns when this block of all ranks has come. A flag goes from 0 to 1 by who comes, and back to 0 by who waited for it."""
-    tl.debug_barrier()  # a thread's release is of what all threads of the block have done before
+    tl.debug_barrier()  # a thread's release covers all earlier accesses of the block's threads
     first = tl.program_id(0) * n
     for peer in range(n):
         flag = tl.load(pads + peer).to(tl.pointer_type(tl.int32)) + first + rank
@@ -42,14 +42,14 @@ def meet(pads, rank, n, TRIES: tl.constexpr):
 def all_reduce(out, buffers, pads, rank, n, count, BLOCK: tl.constexpr, TRIES: tl.constexpr):
     buffers = buffers.to(tl.pointer_type(tl.int64))
     pads = pads.to(tl.pointer_type(tl.int64))
-    meet(pads, rank, n, TRIES)  # all have written their numbers
+    synchronize(pads, rank, n, TRIES)  # all ranks have written their numbers
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
-    for peer in range(n):  # in this order everywhere: all get the same bits
+    for peer in range(n):  # in the same order on all ranks, so all get the same bits
         there = tl.load(buffers + peer).to(tl.pointer_type(tl.float32))
         total += tl.load(there + at, at < count)
     tl.store(out + at, total, at < count)
-    meet(pads, rank, n, TRIES)  # all have read them
+    synchronize(pads, rank, n, TRIES)  # all ranks have read them
 
 
 def main() -> None:
@@ -68,7 +68,7 @@ def main() -> None:
         all_reduce[blocks](out, handle.buffer_ptrs_dev, handle.signal_pad_ptrs_dev, rank, n, COUNT, BLOCK, TRIES)
         if not torch.equal(out.cpu(), sum(values)):
             raise SystemExit(f"PE {rank}: call {call} has a wrong sum")
-    if world.device is not None:  # torch has such a kernel, too
+    if world.device is not None:  # torch also has such a kernel
         if not torch.equal(torch.ops.symm_mem.one_shot_all_reduce(x, "sum", dist.group.WORLD.group_name).cpu(), sum(values)):
             raise SystemExit(f"PE {rank}: torch's own operator has a wrong sum")
     print(f"PE {rank}: 5 sums of {COUNT} numbers over {n} ranks are right")

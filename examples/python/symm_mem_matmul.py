@@ -50,7 +50,7 @@ def main() -> None:
         raise SystemExit("without a GPU Triton has to interpret the kernel: set TRITON_INTERPRET=1")
     rank, n = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(1)
-    whole_a = torch.randn(n * rows, inner, dtype=torch.float16)  # as all ranks know it, to compare
+    whole_a = torch.randn(n * rows, inner, dtype=torch.float16)  # on every rank, for comparison
     torch.manual_seed(2 + rank)
     b = torch.randn(inner, columns, dtype=torch.float16).to(device)
 
@@ -58,10 +58,10 @@ def main() -> None:
     handle = symm_mem.rendezvous(a, dist.group.WORLD)
     a.copy_(whole_a[rank * rows:(rank + 1) * rows])
     out = torch.empty(n * rows, columns, device=device)
-    handle.barrier()  # in the stream: the rows of all ranks are there
+    handle.barrier()  # in stream order: the rows of all ranks are ready
     grid = (n * rows // 64, columns // 64)
     all_gather_matmul[grid](out, handle.buffer_ptrs_dev, b, rank, n, rows, inner, columns, ROWS=64, COLUMNS=64, INNER=64)
-    handle.barrier()  # all have read: `a` may be written again
+    handle.barrier()  # all ranks have read, so `a` may be written again
 
     expected = whole_a.to(device).float() @ b.float()
     difference = float((out - expected).abs().max())

@@ -1,6 +1,6 @@
 """The weights of a model in symmetric memory, used by a process that is not of the job, without a copy.
 
-All ranks train rank 0's weights: each adds its part by a store into rank 0's memory. An engine, another process that knows nothing but a
+All ranks train rank 0's weights: each adds its part by a store into rank 0's memory. An engine, another process that has only a
 ticket, has its model's parameters in the same memory, so that it sees each step at once. Here rank 0 starts it; any process of that host
 and user could be it.
 

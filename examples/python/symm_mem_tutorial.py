@@ -28,20 +28,21 @@ check((handle.rank, handle.world_size) == (rank, n) and len(handle.buffer_ptrs) 
 
 # Read: a peer's buffer is a tensor.
 x.fill_(rank)
-handle.barrier()  # all have written
+handle.barrier()  # all ranks have written
 total = sum(handle.get_buffer(peer, x.shape, x.dtype) for peer in range(n))
-handle.barrier()  # all have read
+handle.barrier()  # all ranks have read
 check((total == n * (n - 1) / 2).all(), f"the sum of all buffers is {total}")
 
-# Write: put the data, then signal. Whoever has waited for the signal has the data.
+# Write: put the data, then signal. A rank that has waited for the signal sees the data.
 for step in range(10):
     handle.get_buffer(right, x.shape, x.dtype).fill_(100 * rank + step)
     handle.put_signal(right, channel=0)
     handle.wait_signal(left, channel=0)
     check((x == 100 * left + step).all(), f"step {step}: the left has not put its number")
-    handle.barrier(channel=1)  # read before the next one comes; channels do not disturb one another
+    handle.barrier(channel=1)  # read before the next one arrives; channels do not disturb one another
 
-# The signal pad is memory beside each buffer, for flags of the program's own. It is zero at first, and zero again after use.
+# The signal pad is memory beside each buffer, for flags of the program. It is initially zero, and must be zero again
+# after use.
 flags = handle.get_signal_pad(rank, (n,), torch.int32)
 handle.get_signal_pad(right, (n,), torch.int32)[rank] = rank + 1
 handle.barrier()
@@ -49,7 +50,7 @@ check(flags.sum() == left + 1 and flags[left] == left + 1, f"the flags are {flag
 handle.barrier()
 flags.zero_()
 
-# A part of the ranks is a group of its own. The same tensor may meet in several groups.
+# Some ranks form a separate group. The same tensor may have a rendezvous in several groups.
 group = dist.new_group([rank for rank in range(n) if rank % 2 == 0])
 if rank % 2 == 0:
     among_even = symm_mem.rendezvous(x, group)

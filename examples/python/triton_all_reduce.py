@@ -22,15 +22,15 @@ def all_reduce(ctx, out, x, staging, arrived, call, count, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = at < count
     signals = arrived + tl.program_id(0) * n
-    half = staging + (call % 2) * n * count  # the other one may still be read by those who are a call behind
+    half = staging + (call % 2) * n * count  # programs that are a call behind may still read the other half
 
     mine = tl.load(x + at, inside)
     for k in range(n):
-        pe = (me + k) % n  # not all to the same one at once
+        pe = (me + k) % n  # not all PEs to the same PE at once
         tl.store(shm.peer(ctx, half + me * count + at, pe), mine, inside)
         shm.signal_set(ctx, signals + me, call, pe)
     total = tl.zeros((BLOCK,), tl.float32)
-    for pe in range(n):  # in this order everywhere: all get the same bits
+    for pe in range(n):  # in the same order on all PEs, so all get the same bits
         shm.wait_until(ctx, signals + pe, "ge", call)
         total += tl.load(half + pe * count + at, inside)
     tl.store(out + at, total, inside)
@@ -45,7 +45,7 @@ def main() -> None:
         staging = world.empty((2, world.n_pes, count), "float32", like="torch")
         arrived = world.zeros((blocks, world.n_pes), "int64", like="torch")
         context = shm.context(world)
-        x = torch.empty(count, device=staging.device)  # no symmetric memory is needed for input and output
+        x = torch.empty(count, device=staging.device)  # input and output need no symmetric memory
         out = torch.empty_like(x)
         for call in range(1, 6):
             values = [torch.arange(count, dtype=torch.float32) % 100 + pe * call for pe in range(world.n_pes)]

@@ -1,6 +1,6 @@
 """Heat in a plate, by Jacobi's iteration in Triton: each PE has a slab of rows, and stores its edges into its neighbours' memory.
 
-The kernel that computes an edge also sends it: there is no copy, and the host does nothing but launch. Programs of a step signal their
+The kernel that computes an edge also sends it: there is no copy, and the host only launches. Programs of a step signal their
 edge's arrival; those of the next step wait for it.
 
     pgasrun -n 4 python triton_halo.py --plot plate.png
@@ -36,7 +36,8 @@ def step(ctx, old, new, arrived, due, rows, width, BLOCK: tl.constexpr):
             tl.store(shm.peer(ctx, new + (rows + 1) * width + column, me - 1), value, inner)
         if (y == rows) & (me < n - 1):
             tl.store(shm.peer(ctx, new + column, me + 1), value, inner)
-    # A neighbour that has all of these has edges that are complete, and may write the next ones: ours of this step have been read.
+    # A neighbour that has received all of these has complete edges and may write the next ones: this PE has read its
+    # edges of this step.
     if me > 0:
         shm.signal_add(ctx, arrived + 1, 1, me - 1)
     if me < n - 1:
@@ -70,7 +71,7 @@ def main() -> None:
         arrived = world.zeros(2, "int64", like="torch")
         if world.device is not None:
             torch.cuda.synchronize()
-        world.barrier(stream=None)  # nobody stores an edge into a plate that is not there yet
+        world.barrier(stream=None)  # no PE stores an edge into a plate that does not exist yet
 
         context, blocks = shm.context(world), triton.cdiv(width, BLOCK)
         for i in range(options.steps):

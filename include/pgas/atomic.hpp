@@ -30,40 +30,46 @@ void fetch_nonblocking(world& w, const atomic_op& update, T* result, int pe) {
 
 }  // namespace detail
 
-/// Reads `*target` on PE `pe`.
+/// @brief Reads `*target` on PE `pe`.
+///
+/// @return The value.
 template <amo_add_type T>
 [[nodiscard]] T atomic_fetch(world& w, const T* target, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::fetch, target), pe);
 }
-/// Non-blocking atomic_fetch().
+/// @brief Non-blocking atomic_fetch().
 template <amo_add_type T>
 void atomic_fetch_nbi(world& w, std::type_identity_t<T>* result, const T* target, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::fetch, target), result, pe);
 }
 
-/// Writes `*target` on PE `pe`.
+/// @brief Writes `*target` on PE `pe`.
 template <amo_add_type T>
 void atomic_set(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::set, target, value), pe));
 }
 
-/// Writes `*target` on PE `pe`.
+/// @brief Writes `*target` on PE `pe`.
+///
+/// @return The old value.
 template <amo_type T>
 T atomic_swap(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::swap, target, value), pe);
 }
-/// Non-blocking atomic_swap().
+/// @brief Non-blocking atomic_swap().
 template <amo_type T>
 void atomic_swap_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::swap, target, value), result, pe);
 }
 
-/// Writes `value` where `*target` on PE `pe` equals `condition`, bit for bit.
+/// @brief Writes `value` if `*target` on PE `pe` equals `condition`, bit for bit.
+///
+/// @return The old value.
 template <amo_type T>
 T atomic_compare_swap(world& w, T* target, std::type_identity_t<T> condition, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::compare_swap, target, value, condition), pe);
 }
-/// Non-blocking atomic_compare_swap().
+/// @brief Non-blocking atomic_compare_swap().
 template <amo_type T>
 void atomic_compare_swap_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> condition,
                              std::type_identity_t<T> value, int pe) {
@@ -71,120 +77,134 @@ void atomic_compare_swap_nbi(world& w, std::type_identity_t<T>* result, T* targe
                                result, pe);
 }
 
-/// Adds to `*target` on PE `pe`.
+/// @brief Adds to `*target` on PE `pe`.
 template <amo_add_type T>
 void atomic_add(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::add, target, value), pe));
 }
 
-/// Adds to `*target` on PE `pe`.
+/// @brief Adds to `*target` on PE `pe`.
+///
+/// @return The value.
 template <amo_add_type T>
 T atomic_fetch_add(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::add, target, value), pe);
 }
-/// Non-blocking atomic_fetch_add().
+/// @brief Non-blocking atomic_fetch_add().
 template <amo_add_type T>
 void atomic_fetch_add_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::add, target, value), result, pe);
 }
 
-/// Adds one.
+/// @brief Adds one.
 template <amo_integer T>
 void atomic_inc(world& w, T* target, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::add, target, T{1}), pe));
 }
 
-/// Adds one.
+/// @brief Adds one.
+///
+/// @return The value.
 template <amo_integer T>
 T atomic_fetch_inc(world& w, T* target, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::add, target, T{1}), pe);
 }
-/// Non-blocking atomic_fetch_inc().
+/// @brief Non-blocking atomic_fetch_inc().
 template <amo_integer T>
 void atomic_fetch_inc_nbi(world& w, std::type_identity_t<T>* result, T* target, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::add, target, T{1}), result, pe);
 }
 
-/// Clears the bits that are zero in `value`.
+/// @brief Clears the bits that are zero in `value`.
 template <amo_integer T>
 void atomic_and(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_and, target, value), pe));
 }
 
-/// Clears the bits that are zero in `value`.
+/// @brief Clears the bits that are zero in `value`.
+///
+/// @return The value.
 template <amo_integer T>
 T atomic_fetch_and(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_and, target, value), pe);
 }
-/// Non-blocking atomic_fetch_and().
+/// @brief Non-blocking atomic_fetch_and().
 template <amo_integer T>
 void atomic_fetch_and_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_and, target, value), result, pe);
 }
 
-/// Sets the bits that are one in `value`.
+/// @brief Sets the bits that are one in `value`.
 template <amo_integer T>
 void atomic_or(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_or, target, value), pe));
 }
 
-/// Sets the bits that are one in `value`.
+/// @brief Sets the bits that are one in `value`.
+///
+/// @return The value.
 template <amo_integer T>
 T atomic_fetch_or(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_or, target, value), pe);
 }
-/// Non-blocking atomic_fetch_or().
+/// @brief Non-blocking atomic_fetch_or().
 template <amo_integer T>
 void atomic_fetch_or_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_or, target, value), result, pe);
 }
 
-/// Flips the bits that are one in `value`.
+/// @brief Flips the bits that are one in `value`.
 template <amo_integer T>
 void atomic_xor(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_xor, target, value), pe));
 }
 
-/// Flips the bits that are one in `value`.
+/// @brief Flips the bits that are one in `value`.
+///
+/// @return The value.
 template <amo_integer T>
 T atomic_fetch_xor(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), pe);
 }
-/// Non-blocking atomic_fetch_xor().
+/// @brief Non-blocking atomic_fetch_xor().
 template <amo_integer T>
 void atomic_fetch_xor_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
 }
 
-/// Writes `value` where it is smaller.
+/// @brief Writes `value` if it is less than `*target`.
 template <amo_type T>
 void atomic_min(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::min, target, value), pe));
 }
 
-/// Writes `value` where it is smaller.
+/// @brief Writes `value` if it is less than `*target`.
+///
+/// @return The value.
 template <amo_type T>
 T atomic_fetch_min(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::min, target, value), pe);
 }
-/// Non-blocking atomic_fetch_min().
+/// @brief Non-blocking atomic_fetch_min().
 template <amo_type T>
 void atomic_fetch_min_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::min, target, value), result, pe);
 }
 
-/// Writes `value` where it is larger.
+/// @brief Writes `value` if it is greater than `*target`.
 template <amo_type T>
 void atomic_max(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::max, target, value), pe));
 }
 
-/// Writes `value` where it is larger.
+/// @brief Writes `value` if it is greater than `*target`.
+///
+/// @return The value.
 template <amo_type T>
 T atomic_fetch_max(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::max, target, value), pe);
 }
-/// Non-blocking atomic_fetch_max().
+/// @brief Non-blocking atomic_fetch_max().
 template <amo_type T>
 void atomic_fetch_max_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::max, target, value), result, pe);

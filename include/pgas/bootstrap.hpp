@@ -17,14 +17,14 @@
 
 namespace pgas {
 
-/// The bytes of one PE in an all-gather.
+/// @brief The bytes of one PE in an all-gather.
 using blob = std::vector<std::byte>;
 
-/// Out-of-band exchange among the processes that will form a world.
+/// @brief Out-of-band exchange among the processes that will form a world.
 ///
 /// *Callers* one thread at a time; every PE makes the same collective calls in the same order.
-/// *Errors* each call throws pgas::error (bootstrap_timeout naming the missing PEs, bootstrap_protocol, peer_lost);
-/// no call blocks longer than the time limit of the implementation, and no call ends the process.
+/// *Errors* each call throws pgas::error (bootstrap_timeout naming the missing PEs, bootstrap_protocol, peer_lost); no
+/// call blocks longer than the time limit of the implementation, and no call ends the process.
 class PGAS_API bootstrap {
  public:
   virtual ~bootstrap() = default;
@@ -32,28 +32,35 @@ class PGAS_API bootstrap {
   bootstrap(const bootstrap&) = delete;
   bootstrap& operator=(const bootstrap&) = delete;
 
-  /// This process's number, 0..size()-1.
+  /// @brief This process's number, 0..size()-1.
   [[nodiscard]] virtual int rank() const noexcept = 0;
-  /// The number of processes.
+  /// @brief The number of processes.
   [[nodiscard]] virtual int size() const noexcept = 0;
-  /// Collective: gives every PE the contribution of each, in rank order. Contributions may differ in length (0 to 64
-  /// KiB).
+  /// @brief Collective: gives every PE the contribution of each, in rank order.
+  ///
+  /// Contributions may differ in length (0 to 64 KiB).
   [[nodiscard]] virtual std::vector<blob> all_gather(std::span<const std::byte> mine) = 0;
-  /// Collective: returns when every PE has called it.
+  /// @brief Collective: returns when every PE has called it.
   virtual void barrier() = 0;
-  /// Limits the time that later collective calls may block. Joining passes the rest of its own time limit. An
-  /// implementation without a clock may keep its first limit.
+  /// @brief Limits the time that later collective calls may block.
+  ///
+  /// Joining passes the rest of its own time limit. An implementation without a clock may keep its first limit.
   virtual void set_time_limit(std::chrono::milliseconds limit) { static_cast<void>(limit); }
-  /// Reports the failure of the job to the other PEs and to the launcher: calls of the other PEs throw code::aborted,
-  /// or the launcher ends them. Usually returns; never throws. With PMIx and MPI the launcher may also end the calling
-  /// process. *Callers* any thread, also while another thread is in a collective call; with MPI as MPI allows.
+  /// @brief Reports the failure of the job to the other PEs and to the launcher: calls of the other PEs throw
+  /// code::aborted, or the launcher ends them.
+  ///
+  /// Usually returns; never throws. With PMIx and MPI the launcher may also end the calling process.
+  ///
+  /// *Callers* any thread, also while another thread is in a collective call; with MPI as MPI allows.
   virtual void abort(std::string_view reason) noexcept = 0;
 };
 
-/// The options of the built-in bootstraps. world::join() fills them from the configuration and the launcher's
-/// environment; a program that makes a bootstrap fills them itself. Empty strings and -1 mean "not given".
+/// @brief The options of the built-in bootstraps. world::join() fills them from the configuration and the launcher's
+/// environment; a program that makes a bootstrap fills them itself.
+///
+/// Empty strings and -1 mean "not given".
 struct bootstrap_options {
-  std::size_t struct_size = sizeof(bootstrap_options);  ///< in the header that the program is compiled with: do not set
+  std::size_t struct_size = sizeof(bootstrap_options);  ///< set by the header of the program: do not change
   std::string method = "auto";                          ///< auto, pmix, tcp, local or singleton
   std::chrono::milliseconds timeout{60'000};            ///< for all PEs to join
   int rank = -1;                                        ///< of this process
@@ -70,23 +77,28 @@ struct bootstrap_options {
   bool pmix_launcher = false;      ///< the environment shows a PMIx server (mpirun, srun --mpi=pmix)
 };
 
-/// A bootstrap and its description.
+/// @brief A bootstrap and its description.
 struct chosen_bootstrap {
   std::unique_ptr<bootstrap> exchange;  ///< never null
   std::string description;              ///< e.g. "PMIx 4.2.2 (mpirun), rank 2 of 4"
 };
 
-/// Makes the first bootstrap that is available, in this order: pgasrun's socket, a unique id, PMIx,
-/// MASTER_ADDR/RANK/WORLD_SIZE, singleton. *Errors* bootstrap_unavailable if `options.method` names a bootstrap that is
-/// not available; version_mismatch if the program was compiled with a header of another version.
+/// @brief Makes the first bootstrap that is available, in this order: pgasrun's socket, a unique id, PMIx,
+/// MASTER_ADDR/RANK/WORLD_SIZE, singleton.
+///
+/// @throws error bootstrap_unavailable if `options.method` names a bootstrap that is not available; version_mismatch if
+/// the program was compiled with a header of another version.
 [[nodiscard]] PGAS_API chosen_bootstrap make_bootstrap(const bootstrap_options& options);
 
-/// Makes a unique id: an address and a secret by which processes join. One process makes the id, and the program passes
-/// it to all processes (a file, a command line, another library). The id is one printable word of at most 255
-/// characters. *Callers* the process that will be rank 0. It must live until all processes have joined.
+/// @brief Makes a unique id: an address and a secret by which processes join.
+///
+/// One process makes the id, and the program passes it to all processes (a file, a command line, another library). The
+/// id is one printable word of at most 255 characters.
+///
+/// *Callers* the process that will be rank 0. It must live until all processes have joined.
 [[nodiscard]] PGAS_API std::string make_unique_id(const bootstrap_options& options = {});
 
-/// Bootstraps for `n` PEs that are threads of this process, one for each.
+/// @brief Makes bootstraps for `n` PEs that are threads of this process, one for each.
 [[nodiscard]] PGAS_API std::vector<std::unique_ptr<bootstrap>> make_thread_bootstraps(
     int n, std::chrono::milliseconds timeout = std::chrono::seconds(60));
 

@@ -51,7 +51,7 @@ namespace detail {
 
 /// Checks the request and enqueues it on `on`. If `on` is null, the team's own stream executes the request, and the
 /// call waits.
-PGAS_API void run_collective(const team& of, const stream* on, const collective_request& request);
+PGAS_API void run_collective(const team& members, const stream* on, const collective_request& request);
 
 /// A request to move elements of type T.
 template <class T>
@@ -77,182 +77,226 @@ template <class Op, class T>
 
 }  // namespace detail
 
-/// Returns when every member has called it and earlier host-called operations of all members are complete and visible
-/// to all members. The barrier does not wait for work on streams, cudaMemset() included: see world::barrier_all().
-PGAS_API void barrier(const team& of);
-/// Enqueues a barrier of the members. The effects of earlier work of the stream are visible to the members after it.
-PGAS_API void barrier(const team& of, const stream& on);
-/// Enqueues a barrier that uses words of the caller, so that several barriers of one team can be in progress at once,
-/// each on its own stream. Kernels of other PEs can take part: a member adds 1 to its word, words[my_pe()], on each
-/// member including itself, waits until each of its own words is at least 1, and subtracts 1 from it. *Memory* `words`:
-/// n_pes() words of symmetric memory of the team, aligned to 8 bytes, zero before the first barrier and zero again when
-/// all members have passed. *Units* `limit`: the time limit in place of PGAS_WAIT_TIMEOUT; 0: PGAS_WAIT_TIMEOUT.
-/// *Order* as barrier() on a stream. A CUDA graph can replay the barrier any number of times. *Errors* outside_heap,
-/// misaligned, invalid_argument; wait_timeout naming the missing PE when the stream is synchronised.
-PGAS_API void barrier(const team& of, const stream& on, signal_t* words, std::chrono::milliseconds limit = {});
-/// Enqueues the waiting half of a barrier with words, for one member: the stream waits until words[from] is at least 1,
-/// and subtracts 1. The other half is signal_add() to words[my_pe()] of another member. *Errors* as barrier() with
-/// words; pe_out_of_range.
-PGAS_API void signal_take(const team& of, const stream& on, signal_t* words, int from,
+/// @brief Returns when every member has called it and earlier host-called operations of all members are complete and
+/// visible to all members.
+///
+/// The barrier does not wait for work on streams, cudaMemset() included: see world::barrier_all().
+PGAS_API void barrier(const team& members);
+/// @brief Enqueues a barrier of the members.
+///
+/// The effects of earlier work of the stream are visible to the members after it.
+PGAS_API void barrier(const team& members, const stream& on);
+/// @brief Enqueues a barrier that uses words of the caller, so that several barriers of one team can be in progress at
+/// once, each on its own stream.
+///
+/// Kernels of other PEs can take part: a member adds 1 to its word, words[my_pe()], on each member including itself,
+/// waits until each of its own words is at least 1, and subtracts 1 from it.
+///
+/// *Memory* `words`: n_pes() words of symmetric memory of the team, aligned to 8 bytes, zero before the first barrier
+/// and zero again when all members have passed.
+/// *Units* `limit`: the time limit in place of PGAS_WAIT_TIMEOUT; 0: PGAS_WAIT_TIMEOUT.
+/// *Order* as barrier() on a stream. A CUDA graph can replay the barrier any number of times.
+///
+/// @throws error outside_heap, misaligned, invalid_argument; wait_timeout naming the missing PE when the stream is
+/// synchronised.
+PGAS_API void barrier(const team& members, const stream& on, signal_t* words, std::chrono::milliseconds limit = {});
+/// @brief Enqueues the waiting half of a barrier with words, for one member: the stream waits until words[from] is at
+/// least 1, and subtracts 1.
+///
+/// The other half is signal_add() to words[my_pe()] of another member.
+///
+/// @throws error as barrier() with words; pe_out_of_range.
+PGAS_API void signal_take(const team& members, const stream& on, signal_t* words, int from,
                           std::chrono::milliseconds limit = {});
-/// Returns when every member has called it. Operations of the members may be incomplete.
-PGAS_API void sync(const team& of);
-/// Enqueues a sync of the members.
-PGAS_API void sync(const team& of, const stream& on);
+/// @brief Returns when every member has called it.
+///
+/// Operations of the members may be incomplete.
+PGAS_API void sync(const team& members);
+/// @brief Enqueues a sync of the members.
+PGAS_API void sync(const team& members, const stream& on);
 
-/// Enqueues a barrier of all PEs. Collective. The effects of earlier work of the stream are visible to every PE after
-/// it. *Order* all PEs enqueue the barriers and syncs of a world in the same order, on one stream at a time.
+/// @brief Enqueues a barrier of all PEs.
+///
+/// Collective. The effects of earlier work of the stream are visible to every PE after it.
+///
+/// *Order* all PEs enqueue the barriers and syncs of a world in the same order, on one stream at a time.
 PGAS_API void barrier_all(world& w, const stream& on);
-/// Enqueues a sync of all PEs: the stream waits until the streams of all PEs have reached the call. Collective. *Order*
-/// none for earlier work.
+/// @brief Enqueues a sync of all PEs: the stream waits until the streams of all PEs have reached the call.
+///
+/// Collective.
+///
+/// *Order* none for earlier work.
 PGAS_API void sync_all(world& w, const stream& on);
 
-/// Copies the elements of member `root` to every member. *Memory* only the root reads `src`. In place: `dst == src` on
-/// the root.
+/// @brief Copies the elements of member `root` to every member.
+///
+/// *Memory* only the root reads `src`. In place: `dst == src` on the root.
 template <rma_type T>
-void broadcast(const team& of, T* dst, const T* src, std::size_t count, int root) {
+void broadcast(const team& members, T* dst, const T* src, std::size_t count, int root) {
   auto request = detail::copy_request(detail::collective_kind::broadcast, dst, src, count);
   request.root = root;
-  detail::run_collective(of, nullptr, request);
+  detail::run_collective(members, nullptr, request);
 }
-/// broadcast() on a stream.
+/// @brief broadcast() on a stream.
 template <rma_type T>
-void broadcast(const team& of, const stream& on, T* dst, const T* src, std::size_t count, int root) {
+void broadcast(const team& members, const stream& on, T* dst, const T* src, std::size_t count, int root) {
   auto request = detail::copy_request(detail::collective_kind::broadcast, dst, src, count);
   request.root = root;
-  detail::run_collective(of, &on, request);
+  detail::run_collective(members, &on, request);
 }
 
-/// All-gather: concatenates the elements of all members, in the order of the members, on every member. *Memory* `dst`
-/// has room for n_pes() * count elements. In place, on all members or on none: `src == dst + my_pe() * count`.
+/// @brief All-gather: concatenates the elements of all members, in the order of the members, on every member.
+///
+/// *Memory* `dst` has room for n_pes() * count elements. In place, on all members or on none: `src == dst + my_pe() *
+/// count`.
 template <rma_type T>
-void fcollect(const team& of, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
+void fcollect(const team& members, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
 }
-/// fcollect() on a stream.
+/// @brief fcollect() on a stream.
 template <rma_type T>
-void fcollect(const team& of, const stream& on, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
-}
-
-/// All-gather of counts that differ. *Units* `count` is the count of this member. *Memory* `dst` has room for the
-/// elements of all members; only PGAS_CHECKS verifies that. In place: `src` may be the place of this member's elements.
-template <rma_type T>
-void collect(const team& of, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::collect, dst, src, count));
-}
-/// collect() on a stream.
-template <rma_type T>
-void collect(const team& of, const stream& on, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::collect, dst, src, count));
+void fcollect(const team& members, const stream& on, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, &on, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
 }
 
-/// Block j of member i's `src` becomes block i of member j's `dst`. *Memory* both have n_pes() * count elements.
+/// @brief All-gather of counts that differ.
+///
+/// *Units* `count` is the count of this member.
+/// *Memory* `dst` has room for the elements of all members; only PGAS_CHECKS verifies that. In place: `src` may be the
+/// place of this member's elements.
 template <rma_type T>
-void alltoall(const team& of, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
+void collect(const team& members, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::collect, dst, src, count));
 }
-/// alltoall() on a stream.
+/// @brief collect() on a stream.
 template <rma_type T>
-void alltoall(const team& of, const stream& on, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
+void collect(const team& members, const stream& on, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, &on, detail::copy_request(detail::collective_kind::collect, dst, src, count));
 }
 
-/// alltoall() of strided elements. *Units* strides are elements, at least 1. *Memory* the memory between the elements
-/// of `dst` is not written.
+/// @brief Sends block j of member i's `src` to block i of member j's `dst`.
+///
+/// *Memory* both have n_pes() * count elements.
 template <rma_type T>
-void alltoalls(const team& of, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
+void alltoall(const team& members, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
+}
+/// @brief alltoall() on a stream.
+template <rma_type T>
+void alltoall(const team& members, const stream& on, T* dst, const T* src, std::size_t count) {
+  detail::run_collective(members, &on, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
+}
+
+/// @brief alltoall() of strided elements.
+///
+/// *Units* strides are elements, at least 1. *Memory* the memory between the elements of `dst` is not written.
+template <rma_type T>
+void alltoalls(const team& members, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                std::size_t count) {
   auto request = detail::copy_request(detail::collective_kind::alltoalls, dst, src, count);
   request.dst_stride = dst_stride;
   request.src_stride = src_stride;
-  detail::run_collective(of, nullptr, request);
+  detail::run_collective(members, nullptr, request);
 }
-/// alltoalls() on a stream.
+/// @brief alltoalls() on a stream.
 template <rma_type T>
-void alltoalls(const team& of, const stream& on, T* dst, const T* src, std::ptrdiff_t dst_stride,
+void alltoalls(const team& members, const stream& on, T* dst, const T* src, std::ptrdiff_t dst_stride,
                std::ptrdiff_t src_stride, std::size_t count) {
   auto request = detail::copy_request(detail::collective_kind::alltoalls, dst, src, count);
   request.dst_stride = dst_stride;
   request.src_stride = src_stride;
-  detail::run_collective(of, &on, request);
+  detail::run_collective(members, &on, request);
 }
 
-/// All-reduce: combines the elements of all members by an operation of pgas::op, on every member. In place: `dst ==
-/// src`. *Order* the operation combines elements from the first member to the last. The result has the same bits on all
+/// @brief All-reduce: combines the elements of all members by an operation of pgas::op, on every member.
+///
+/// In place: `dst == src`.
+///
+/// *Order* the operation combines elements from the first member to the last. The result has the same bits on all
 /// members, in every run, and for host and device calls. Pairs for maxloc and minloc have a value that is a signed
 /// integer or a floating-point number, and a signed index of the same size.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void reduce(const team& of, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, nullptr, detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
+void reduce(const team& members, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, nullptr,
+                         detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
 }
-/// reduce() on a stream.
+/// @brief reduce() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void reduce(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
-}
-
-/// reduce() to member `root` only. The `dst` of other members is not written.
-template <class T, class Op>
-requires detail::library_reduction<Op, T>
-void reduce_to_root(const team& of, T* dst, const T* src, std::size_t count, Op, int root) {
-  auto request = detail::reduce_request<Op>(detail::collective_kind::reduce_to_root, dst, src, count);
-  request.root = root;
-  detail::run_collective(of, nullptr, request);
-}
-/// reduce_to_root() on a stream.
-template <class T, class Op>
-requires detail::library_reduction<Op, T>
-void reduce_to_root(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op, int root) {
-  auto request = detail::reduce_request<Op>(detail::collective_kind::reduce_to_root, dst, src, count);
-  request.root = root;
-  detail::run_collective(of, &on, request);
+void reduce(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, &on, detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
 }
 
-/// Combines the n_pes() * count elements of all members; member k receives block k. *Units* `count` is the elements
-/// that each member receives. In place, on all members or on none: `dst == src + my_pe() * count`.
+/// @brief reduce() to member `root` only.
+///
+/// The `dst` of other members is not written.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void reduce_scatter(const team& of, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, nullptr,
+void reduce_to_root(const team& members, T* dst, const T* src, std::size_t count, Op, int root) {
+  auto request = detail::reduce_request<Op>(detail::collective_kind::reduce_to_root, dst, src, count);
+  request.root = root;
+  detail::run_collective(members, nullptr, request);
+}
+/// @brief reduce_to_root() on a stream.
+template <class T, class Op>
+requires detail::library_reduction<Op, T>
+void reduce_to_root(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op, int root) {
+  auto request = detail::reduce_request<Op>(detail::collective_kind::reduce_to_root, dst, src, count);
+  request.root = root;
+  detail::run_collective(members, &on, request);
+}
+
+/// @brief Combines the n_pes() * count elements of all members; member k receives block k.
+///
+/// *Units* `count` is the elements that each member receives. In place, on all members or on none: `dst == src +
+/// my_pe() * count`.
+template <class T, class Op>
+requires detail::library_reduction<Op, T>
+void reduce_scatter(const team& members, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, nullptr,
                          detail::reduce_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
 }
-/// reduce_scatter() on a stream.
+/// @brief reduce_scatter() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void reduce_scatter(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
+void reduce_scatter(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, &on,
+                         detail::reduce_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
 }
 
-/// Member k receives the combined elements of the members 0 to k. In place: `dst == src`.
+/// @brief Combines the elements of members 0 to k; member k receives the result.
+///
+/// In place: `dst == src`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void inclusive_scan(const team& of, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, nullptr,
+void inclusive_scan(const team& members, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, nullptr,
                          detail::reduce_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
 }
-/// inclusive_scan() on a stream.
+/// @brief inclusive_scan() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void inclusive_scan(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
+void inclusive_scan(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, &on,
+                         detail::reduce_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
 }
 
-/// Member k receives the combined elements of the members 0 to k - 1; member 0 receives the neutral element. In place:
-/// `dst == src`.
+/// @brief Combines the elements of members 0 to k - 1; member k receives the result, and member 0 the neutral element.
+///
+/// In place: `dst == src`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void exclusive_scan(const team& of, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, nullptr,
+void exclusive_scan(const team& members, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, nullptr,
                          detail::reduce_request<Op>(detail::collective_kind::exclusive_scan, dst, src, count));
 }
-/// exclusive_scan() on a stream.
+/// @brief exclusive_scan() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
-void exclusive_scan(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::exclusive_scan, dst, src, count));
+void exclusive_scan(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {
+  detail::run_collective(members, &on,
+                         detail::reduce_request<Op>(detail::collective_kind::exclusive_scan, dst, src, count));
 }
 
 }  // namespace pgas

@@ -1,7 +1,7 @@
 /// @file
 /// Every setting of the library in one struct. Each field has one row in the table of
-/// `src/host/config/option_table.cpp` (variable, type, default, help, aliases of NVSHMEM and OpenSHMEM), which drives
-/// parsing, `pgas-info` and `docs/configuration.md`.
+/// `src/host/config/option_table.cpp` (variable, type, default, help, aliases of NVSHMEM and OpenSHMEM), which is the
+/// source of parsing, `pgas-info` and `docs/configuration.md`.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -14,18 +14,20 @@
 
 namespace pgas {
 
-/// Where the symmetric heap lives.
+/// @brief The location of the symmetric heap.
 enum class heap_kind { automatic, cuda, host };
 
-/// The kind of handle by which a segment is shared with another process.
+/// @brief The kind of handle by which a process exports a segment to another process.
 enum class handle_kind : std::uint8_t { automatic, fabric, posix_fd, named, cuda_ipc };
 
-/// How much the library logs.
+/// @brief The amount of logging.
 enum class log_level { error, warn, info, debug };
 
-/// Settings of one world. A default-constructed config holds the defaults; config::from_environment() applies `PGAS_*`.
+/// @brief Settings of one world.
+///
+/// A default-constructed config holds the defaults; config::from_environment() applies `PGAS_*`.
 struct PGAS_API config {
-  std::size_t struct_size = sizeof(config);         ///< in the header that the program is compiled with: do not set
+  std::size_t struct_size = sizeof(config);         ///< set by the header of the program: do not change
   std::string bootstrap = "auto";                   ///< PGAS_BOOTSTRAP
   std::string unique_id;                            ///< PGAS_UNIQUE_ID
   std::string secret;                               ///< PGAS_SECRET
@@ -33,9 +35,9 @@ struct PGAS_API config {
   std::chrono::milliseconds join_timeout{60'000};   ///< PGAS_JOIN_TIMEOUT
   heap_kind heap = heap_kind::automatic;            ///< PGAS_HEAP
   handle_kind mem_handle = handle_kind::automatic;  ///< PGAS_MEM_HANDLE
-  int device = -1;             ///< PGAS_DEVICE: ordinal, -1: as the application set it, else by local rank
-  std::size_t heap_limit = 0;  ///< PGAS_HEAP_LIMIT: bytes per PE, 0: what the device has
-  std::size_t segment_size = std::size_t{4} << 20;  ///< PGAS_SEGMENT_SIZE: least size of the first segment
+  int device = -1;             ///< PGAS_DEVICE: ordinal, -1: the application's current GPU, else by local rank
+  std::size_t heap_limit = 0;  ///< PGAS_HEAP_LIMIT: bytes per PE, 0: the device's memory
+  std::size_t segment_size = std::size_t{4} << 20;  ///< PGAS_SEGMENT_SIZE: minimum size of the first segment
   std::size_t heap_stride = 0;                      ///< PGAS_HEAP_STRIDE: bytes between slots, 0: largest device memory
   std::string p2p = "all";       ///< PGAS_P2P: which PEs of a host share memory; the others use the network
   std::string socket_directory;  ///< PGAS_SOCKET_DIR: empty: abstract UNIX sockets
@@ -43,22 +45,25 @@ struct PGAS_API config {
       30'000};                                ///< PGAS_HEARTBEAT_TIMEOUT: how long a PE of another host may be silent
   bool checks = false;                        ///< PGAS_CHECKS: argument checks in device operations and collectives
   std::chrono::milliseconds wait_timeout{0};  ///< PGAS_WAIT_TIMEOUT: 0: none (60 s with checks)
-  /// PGAS_DEFAULT_STREAM_WAIT: of nvshmem.h's host barriers, for the legacy default stream
+  /// @brief PGAS_DEFAULT_STREAM_WAIT: limit of the wait of nvshmem.h's host barriers for the legacy default stream
   std::chrono::milliseconds default_stream_wait{1000};
   int host_block_threads = 1;       ///< PGAS_HOST_BLOCK_THREADS: threads per block on the host heap
   bool nvtx = true;                 ///< PGAS_NVTX: profiler ranges on host calls
   log_level log = log_level::warn;  ///< PGAS_LOG
   std::string log_file;             ///< PGAS_LOG_FILE: empty: standard error; %h host, %p process
   std::string metrics;              ///< PGAS_METRICS: [ADDRESS]:PORT of the first PE of a host; empty: none
-  bool sigusr1 = false;             ///< PGAS_SIGUSR1: this signal has a PE log what it waits for
-  std::string trace;                ///< PGAS_TRACE: file of the time line; empty: none; %r PE, %h host, %p process
+  bool sigusr1 = false;             ///< PGAS_SIGUSR1: a PE logs its waits on this signal
+  std::string trace;                ///< PGAS_TRACE: file of the trace; empty: none; %r PE, %h host, %p process
   int trace_sample = 1;             ///< PGAS_TRACE_SAMPLE: kernels record one millisecond out of every N
-  std::chrono::milliseconds wait_warning{60'000};  ///< PGAS_WAIT_WARNING: waits as long are logged; 0: none
+  std::chrono::milliseconds wait_warning{60'000};  ///< PGAS_WAIT_WARNING: longer waits are logged; 0: none
   bool lent_memory = false;  ///< PGAS_LENT_MEMORY: copies of NVSHMEM programs use shared memory that blocks lend
 
-  /// The defaults with the environment applied. Reads the environment at each call.
-  /// *Errors* code::config_value naming variable, value and what is allowed. An unknown `PGAS_*` is logged with the
-  /// nearest name that exists; version_mismatch where the program was compiled with a header of another version.
+  /// @brief The defaults with the environment applied.
+  ///
+  /// Reads the environment at each call. An unknown `PGAS_*` variable is logged with the most similar valid name.
+  ///
+  /// @throws error config_value, naming the variable, its value and the allowed values; version_mismatch if the program
+  /// was compiled with a header of another version.
   [[nodiscard]] static config from_environment(std::size_t caller_size = sizeof(config));
 };
 

@@ -14,7 +14,9 @@
 
 namespace pgas {
 
-/// Stable error codes, printed as `PGAS-E0107`. The meaning of a released number never changes.
+/// @brief Stable error codes, printed as `PGAS-E0107`.
+///
+/// The meaning of a released number never changes.
 enum class code : int {
   // joining a world
   bootstrap_unavailable = 101,  ///< the requested launcher or rendezvous is not available
@@ -33,15 +35,15 @@ enum class code : int {
   invalid_free = 206,     ///< freed twice, or not the start of an allocation
   // arguments
   pe_out_of_range = 301,   ///< PE number not in 0..n_pes-1
-  outside_heap = 302,      ///< pointer, or part of the range behind it, is not symmetric memory
-  misaligned = 303,        ///< address not a multiple of what the operation needs
+  outside_heap = 302,      ///< pointer, or part of its range, is not symmetric memory
+  misaligned = 303,        ///< address is not a multiple of the required alignment
   invalid_argument = 304,  ///< any other argument the callee can't accept
   not_joined = 305,        ///< the world was left, or never joined
   forked_process = 306,    ///< called by a child of fork(): the world belongs to its parent
   // while running
   peer_lost = 401,         ///< a PE died or its process ended without leaving
   aborted = 402,           ///< a PE aborted the world; the message carries its reason
-  wait_timeout = 403,      ///< a wait outlived PGAS_WAIT_TIMEOUT
+  wait_timeout = 403,      ///< a wait exceeded PGAS_WAIT_TIMEOUT
   transport_failed = 404,  ///< the network library reported an error
   // device
   device_unavailable = 501,  ///< no usable GPU, driver or runtime, although requested
@@ -54,27 +56,31 @@ enum class code : int {
   system = 701,  ///< a system call failed; the message names it and its errno
 };
 
-/// The exception that every host entry point throws. Thread-safe to copy; the text starts with the code. None of its
-/// functions is inline: a program may have another C++ runtime than the library (-static-libstdc++), and each runtime
-/// frees only texts of its own.
+/// @brief The exception that every host entry point throws.
+///
+/// Thread-safe to copy; the text starts with the code. None of its functions is inline: a program may have another C++
+/// runtime than the library (-static-libstdc++), and each runtime frees only texts of its own.
 class PGAS_API error : public std::runtime_error {
  public:
-  /// @param code the kind of failure; @param message cause and fix, without the code; @param pe the PE concerned, -1 if
-  /// none.
+  /// @param code the kind of failure;
+  /// @param message cause and fix, without the code;
+  /// @param pe the PE concerned, -1 if none.
   error(pgas::code code, std::string_view message, int pe = -1);
-  /// A copy, which shares the text.
+  /// @brief A copy, which shares the text.
   error(const error& other) noexcept;
-  /// Moves the text. `other` is empty afterwards.
+  /// @brief Moves the text.
+  ///
+  /// `other` is empty afterwards.
   error(error&& other) noexcept;
-  /// A copy, which shares the text.
+  /// @brief A copy, which shares the text.
   error& operator=(const error& other) noexcept;
-  /// Moves the text.
+  /// @brief Moves the text.
   error& operator=(error&& other) noexcept;
   ~error() override;
 
-  /// The kind of failure.
+  /// @brief The kind of failure.
   [[nodiscard]] pgas::code code() const noexcept { return code_; }
-  /// The PE that the error concerns (such as the dead PE, or the PE without memory), or -1.
+  /// @brief The PE that the error concerns (such as the dead PE, or the PE without memory), or -1.
   [[nodiscard]] int pe() const noexcept { return pe_; }
 
  private:
@@ -82,7 +88,7 @@ class PGAS_API error : public std::runtime_error {
   int pe_;
 };
 
-/// One row of the table of codes.
+/// @brief One row of the table of codes.
 struct error_info {
   pgas::code code;         ///< the code itself
   std::string_view name;   ///< the enumerator, e.g. "peer_lost"
@@ -90,10 +96,10 @@ struct error_info {
   std::string_view fix;    ///< the remedy
 };
 
-/// All codes in ascending order.
+/// @brief All codes in ascending order.
 [[nodiscard]] PGAS_API std::span<const error_info> error_table() noexcept;
 
-/// `PGAS-E0401` for code::peer_lost.
+/// @brief `PGAS-E0401` for code::peer_lost.
 [[nodiscard]] PGAS_API std::string to_string(code c);
 
 }  // namespace pgas

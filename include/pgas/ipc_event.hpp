@@ -1,13 +1,13 @@
 /// @file
 /// CUDA's interprocess events, for programs that already use them. New programs should use a timeline
-/// (`pgas/timeline.hpp`): it works in graphs, between containers and on the host, and pgas-why describes waits for it.
+/// (`pgas/timeline.hpp`): it works in graphs, between containers and on the host, and pgas-why reports waits for it.
 ///
 /// An interprocess event works only if both processes see the same /dev/shm. A wait is for the last record at the time
 /// of the call. A wait before the first record would return at once, so it is an error here.
 ///
-/// Records and waits of this class also use a word in a page that the processes share. So a wait ends if the recording
-/// process ends; CUDA's own wait would never end (measured with driver 580). Records of `cudaEventRecord` are for
-/// `cudaStreamWaitEvent`, in either process: cuda_event().
+/// Records and waits of this class also use a word in a page that the processes share. A wait therefore ends if the
+/// recording process ends; CUDA's own wait would never end (measured with driver 580). For records of
+/// `cudaEventRecord`, use `cudaStreamWaitEvent` with cuda_event() in either process.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -37,9 +37,9 @@ class event_state;
 class PGAS_API ipc_event {
  public:
   ipc_event() noexcept;
-  /// Takes over the event of `other`, which is empty then.
+  /// Moves the event. `other` is empty afterwards.
   ipc_event(ipc_event&& other) noexcept;
-  /// Does what the destructor does, then moves.
+  /// Destroys the current event as the destructor does, then moves.
   ipc_event& operator=(ipc_event&& other) noexcept;
   ~ipc_event();
 
@@ -48,7 +48,7 @@ class PGAS_API ipc_event {
   /// Shares an event that the program has made by `cudaEventCreateWithFlags(&event, cudaEventInterprocess |
   /// cudaEventDisableTiming)` on the GPU `place`. The program destroys the event after this object, when opened_by() is
   /// empty. *Errors* as make(); invalid_argument if CUDA cannot share the event.
-  [[nodiscard]] static ipc_event of(memory_place place, void* event);
+  [[nodiscard]] static ipc_event share(memory_place place, void* event);
   /// Opens a ticket of ipc_event::ticket(), on the same GPU.
   /// *Errors* as opened_memory::open(); handle_invalid if the ticket is not one of an event, or if the driver refuses
   /// it; peer_unreachable if the two processes see different /dev/shm; device_unavailable if this process does not see

@@ -14,29 +14,35 @@
 
 namespace pgas {
 
-/// The shape of a launch.
+/// @brief The shape of a launch.
 struct launch_config {
   unsigned blocks = 1;           ///< in the grid
   unsigned threads = 1;          ///< per block; the host heap starts at most PGAS_HOST_BLOCK_THREADS of them
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block, GPU only
   const stream* on = nullptr;    ///< null: world::stream()
-  /// Whether all blocks run at once. Kernels that wait for other blocks or PEs, or use this_grid(), need it. The launch
-  /// fails if the blocks do not fit on the device. False: any number of blocks, in any order.
+  /// @brief Whether all blocks must be resident at the same time.
+  ///
+  /// Kernels that wait for other blocks or PEs, or use this_grid(), need this. The launch fails if the blocks do not
+  /// fit on the device. False: any number of blocks, in any order.
   bool resident = true;
-  /// Whether the GPU schedules the blocks before the blocks of other launches, under MPS also before those of other
-  /// PEs. Use it for a short kernel that other work waits for while long kernels fill the GPU. No effect on the host
-  /// heap.
+  /// @brief Whether the GPU schedules the blocks before the blocks of other launches, under MPS also before those of
+  /// other PEs.
+  ///
+  /// Use it for a short kernel on which other work depends while long kernels fill the GPU. No effect on the host heap.
   bool urgent = false;
-  /// Whether the kernel may start before the preceding launch of the stream ends: when that launch calls
-  /// trigger_next_launch() (`device/launch_order.hpp`). The kernel must not access memory that the preceding kernel
-  /// accesses until it has called await_earlier_launches(). At least one block must call that function, because later
-  /// work of the stream waits for this launch only. The kernel must not use this_grid(). Use it for long work beside a
-  /// short kernel that waits for peers.
+  /// @brief Whether the kernel may start before the preceding launch of the stream ends: when that launch calls
+  /// trigger_next_launch() (`device/launch_order.hpp`).
+  ///
+  /// The kernel must not access memory that the preceding kernel accesses until it has called await_earlier_launches().
+  /// At least one block must call that function, because later work of the stream waits for this launch only. The
+  /// kernel must not use this_grid(). Use it for long work beside a short kernel that waits for peers.
   bool overlaps = false;
 };
 
-/// Enqueues `kernel(block, arguments...)` for every block and returns. world::synchronize() waits for the kernel. The
-/// block is a launched_block; this_grid(block) is the group of all threads of all blocks.
+/// @brief Enqueues `kernel(block, arguments...)` for every block and returns. world::synchronize() waits for the
+/// kernel.
+///
+/// The block is a launched_block; this_grid(block) is the group of all threads of all blocks.
 ///
 ///     struct fill {
 ///       template <pgas::block_group Block>
@@ -67,11 +73,13 @@ struct launch_config {
 /// preceding kernel of the stream ends. The kernel begins when the preceding kernel has ended and its stores are
 /// visible. Its blocks start earlier only if the preceding kernel is the program's own and calls trigger_next_launch().
 ///
-/// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream.
-/// During a stream capture the launch becomes part of the CUDA graph. Instances of the graph may run at once. *Errors*
-/// launch_failed: an impossible shape, blocks that do not fit (with the number that fits), a kernel compiled for the
-/// CPU with a GPU heap, or a kernel compiled for the GPU with a host heap. synchronize() throws failures inside the
-/// kernel.
+/// *Callers* any thread. *Memory* kernel and arguments are copied.
+/// *Order* after earlier work of the same stream. During a stream capture the launch becomes part of the CUDA graph.
+/// Instances of the graph may run at once.
+///
+/// @throws error launch_failed: an impossible shape, blocks that do not fit (with the number that fits), a kernel
+/// compiled for the CPU with a GPU heap, or a kernel compiled for the GPU with a host heap. synchronize() throws
+/// failures inside the kernel.
 template <class Kernel, class... Arguments>
 void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... arguments) {
   w.check();
@@ -83,12 +91,15 @@ void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... ar
                         on, kernel, arguments...);
 }
 
-/// The largest number of blocks of `threads` threads for a resident launch(world, ..., kernel, arguments...); 0 if no
-/// block fits. Also loads the kernel. Only the types of the arguments matter.
+/// @brief The largest number of blocks of `threads` threads for a resident launch(world, ..., kernel, arguments...); 0
+/// if no block fits.
+///
+/// Also loads the kernel. Only the types of the arguments matter.
 ///
 /// *Callers* any thread. *Units* `shared_bytes` is dynamic shared memory per block.
-/// *Errors* launch_failed: an impossible shape, a kernel compiled for the CPU with a GPU heap, or a kernel compiled for
-/// the GPU with a host heap.
+///
+/// @throws error launch_failed: an impossible shape, a kernel compiled for the CPU with a GPU heap, or a kernel
+/// compiled for the GPU with a host heap.
 template <class Kernel, class... Arguments>
 [[nodiscard]] unsigned max_resident_blocks(world& w, unsigned threads, std::size_t shared_bytes, const Kernel&,
                                            const Arguments&...) {

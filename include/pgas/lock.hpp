@@ -16,18 +16,28 @@
 
 namespace pgas {
 
-/// Waits for the lock and acquires it.
-/// *On return* this PE holds the lock. *Order* acquires: stores of earlier holders before they cleared it are visible;
-/// host operations of the earlier holder are complete. *Errors* wait_timeout if PGAS_WAIT_TIMEOUT is set, naming the
-/// preceding PE of the queue.
+/// @brief Waits for the lock and acquires it.
+///
+/// *On return* this PE holds the lock.
+/// *Order* acquires: stores of earlier holders before they cleared it are visible; host operations of the earlier
+/// holder are complete.
+///
+/// @throws error wait_timeout if PGAS_WAIT_TIMEOUT is set, naming the preceding PE of the queue.
 PGAS_API void set_lock(world& w, lock_t* lock);
 
-/// Acquires the lock if it is free. *On return* whether this PE holds the lock. *Order* acquires if it does.
+/// @brief Acquires the lock if it is free.
+///
+/// *Order* acquires if the result is true.
+///
+/// @return Whether this PE now holds the lock.
 [[nodiscard]] PGAS_API bool test_lock(world& w, lock_t* lock);
 
-/// Passes the lock to the PE that has waited longest, or frees it. *Order* releases: earlier host operations of this PE
-/// are visible to the next holder. The call does not wait for work on streams. *Errors* invalid_argument if this PE
-/// does not hold the lock.
+/// @brief Passes the lock to the PE that has waited longest, or frees it.
+///
+/// *Order* releases: earlier host operations of this PE are visible to the next holder. The call does not wait for work
+/// on streams.
+///
+/// @throws error invalid_argument if this PE does not hold the lock.
 PGAS_API void clear_lock(world& w, lock_t* lock);
 
 }  // namespace pgas

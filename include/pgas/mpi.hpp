@@ -16,7 +16,7 @@ namespace pgas {
 
 namespace detail {
 
-/// The calls of the MPI that this is compiled against.
+/// The calls of the MPI library that this header is compiled against.
 struct mpi_of_program {
   using comm = MPI_Comm;
   using request = MPI_Request;
@@ -64,12 +64,13 @@ struct mpi_of_program {
 
 }  // namespace detail
 
-/// A bootstrap over a communicator of any size, of which it keeps a duplicate: `mpi_bootstrap(comm, timeout)`, a
-/// collective over `comm`.
+/// @brief A bootstrap over a communicator of any size; it keeps a duplicate of the communicator: `mpi_bootstrap(comm,
+/// timeout)`, a collective over `comm`.
 ///
-/// *Callers* a thread that MPI allows to communicate: MPI_THREAD_FUNNELED is enough for the thread that initialized
-/// MPI. MPI must stay initialized as long as this object is used; it may be finalized before it is destroyed. *Errors*
-/// bootstrap_timeout, without the missing ranks, which MPI does not tell; bootstrap_protocol with MPI's text.
+/// *Callers* a thread that MPI allows to communicate: MPI_THREAD_FUNNELED suffices for the thread that initialized MPI.
+/// MPI must stay initialized while the object is used; it may be finalized before the object is destroyed.
+/// *Errors* bootstrap_timeout, without the missing ranks, which MPI does not report; bootstrap_protocol with MPI's
+/// text.
 using mpi_bootstrap = detail::mpi_exchange<detail::mpi_of_program>;
 
 }  // namespace pgas

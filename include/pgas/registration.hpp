@@ -18,11 +18,17 @@ namespace pgas {
 class team;
 class world;
 
-/// Maps the memory at [pointer, pointer + bytes) of every member a second time, at the same offset of the members'
-/// slots, and returns this PE's second address, the alias. Collective over the team. Put, get, atomics, kernels and
-/// world::ptr() take the alias. Loads and stores through either address access the same memory. On GPUs a store of a
-/// kernel through one address may be invisible through the other address until that kernel ends (CUDA C++ Programming
-/// Guide, "Virtual Aliasing Support"): a kernel must use only one of them.
+/// @brief Maps memory of every member a second time, at the same offset of the members' slots.
+///
+/// Collective over the team. The second address is the alias. Put, get, atomics, kernels and world::ptr() take it.
+/// Loads and stores through either address access the same memory. On GPUs a store of a kernel through one address may
+/// be invisible through the other address until that kernel ends (CUDA C++ Programming Guide, "Virtual Aliasing
+/// Support"): a kernel must use only one of them.
+///
+/// The registration keeps the pieces alive, even if their owner frees them before. The same memory may be registered
+/// with several teams and several times with one team; each registration has its own alias and its own end. An alias
+/// cannot be registered, because it is symmetric memory already. PEs that are not members have no memory there: host
+/// operations on them throw outside_heap, and device operations must not address them.
 ///
 /// *Callers* all members, with the same size, in pieces of the same sizes; pointers may differ.
 /// *Memory* each PE may create its buffer alone, at any time. `shared_memory::make({w.device()}, bytes)` creates memory
@@ -33,73 +39,88 @@ class world;
 /// or a file in /dev/shm) that this process has open for writing. A handle exports its whole piece, so the call refuses
 /// a part of a piece and names the size of the piece. All sizes are multiples of 2 MiB, or of the GPU's larger
 /// granularity; shared_memory::make() rounds up to it. PGAS_MEM_HANDLE=cuda_ipc does not support registration.
-///
-/// The registration keeps the pieces alive, even if their owner frees them before. The same memory may be registered
-/// with several teams and several times with one team; each registration has its own alias and its own end. An alias
-/// cannot be registered, because it is symmetric memory already. PEs that are not members have no memory there: host
-/// operations on them throw outside_heap, and device operations must not address them.
-///
 /// *On return* the alias is valid on all members until it is unregistered, the team is destroyed or the PE leaves the
-/// world. *Errors* invalid_argument, handle_exchange or out_of_memory naming the PE and the reason; asymmetric_call
+/// world.
+///
+/// @throws error invalid_argument, handle_exchange or out_of_memory naming the PE and the reason; asymmetric_call
 /// naming the first PE whose size differs, with both sizes. The error is the same on all members, and nothing has
 /// changed.
 [[nodiscard]] PGAS_API void* register_symmetric(const team& t, void* pointer, std::size_t bytes);
-/// register_symmetric() with world::team().
+/// @brief register_symmetric() with world::team().
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes);
-/// The same for all PEs, at the address that the caller prefers: the alias is `preferred` where that address is in this
-/// PE's slot, a multiple of the granularity, and free on all PEs; so an alias that was unregistered can be had again.
-/// Elsewhere it is at the next free address. Of PEs that prefer different offsets the highest counts.
+/// @brief The same for all PEs, with a preferred address.
+///
+/// The alias is `preferred` if that address is in this PE's slot, a multiple of the granularity, and free on all PEs;
+/// so a program can reuse the address of an alias that it has unregistered. Otherwise the alias is at the next free
+/// address. If PEs prefer different offsets, the highest one is used.
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes, const void* preferred);
 
-/// Unmaps the alias. Collective over the team. If all members pass null, the call has no effect. *Memory* the original
-/// memory does not change. *Order* as a barrier of the members. Kernels and streams that use the alias must have ended
-/// on all members. *Errors* invalid_free if register_symmetric() did not return `alias` for this team, or if it was
-/// unregistered before; asymmetric_call. The error is the same on all members, and nothing has changed.
+/// @brief Unmaps the alias.
+///
+/// Collective over the team. If all members pass null, the call has no effect.
+///
+/// *Memory* the original memory does not change.
+/// *Order* as a barrier of the members. Kernels and streams that use the alias must have ended on all members.
+///
+/// @throws error invalid_free if register_symmetric() did not return `alias` for this team, or if it was unregistered
+/// before; asymmetric_call. The error is the same on all members, and nothing has changed.
 PGAS_API void unregister_symmetric(const team& t, void* alias);
-/// The same with world::team().
+/// @brief The same with world::team().
 PGAS_API void unregister_symmetric(world& w, void* alias);
 
-/// Ends the registrations that all members have released, and returns their number. Collective over the team. Calls of
-/// the team whose members exchange data do the same: register_symmetric(), unregister_symmetric(), team::free(),
-/// team::allocate() if it needs new memory or checks are on, and the splits of the team. Barriers and collectives on
-/// data do not. *Order* a PE that has released a registration completes its host operations first. Kernels and streams
-/// that use a released registration must have ended before the call.
+/// @brief Ends the registrations that all members have released.
+///
+/// Collective over the team. Calls of the team whose members exchange data do the same: register_symmetric(),
+/// unregister_symmetric(), team::free(), team::allocate() if it needs new memory or checks are on, and the splits of
+/// the team. Barriers and collectives on data do not.
+///
+/// *Order* a PE that has released a registration completes its host operations first. Kernels and streams that use a
+/// released registration must have ended before the call.
+///
+/// @return The number of registrations that have ended.
 PGAS_API std::size_t collect_released(const team& t);
-/// The same with world::team().
+/// @brief The same with world::team().
 PGAS_API std::size_t collect_released(world& w);
 
-/// The registrations of a team on one member.
+/// @brief The registrations of a team on one member.
 struct registration_usage {
   std::size_t registered = 0;  ///< number of registrations that have not ended
   std::size_t bytes = 0;       ///< bytes of these registrations in each member's slot
   std::size_t released = 0;  ///< number of these that this PE has released and other members have not, as far as known
 };
+/// @brief The registrations of a team.
+///
 /// *Callers* any thread. The call waits for a collective host call of the team in progress.
 [[nodiscard]] PGAS_API registration_usage registrations(const team& t);
-/// The same with world::team().
+/// @brief The same with world::team().
 [[nodiscard]] PGAS_API registration_usage registrations(const world& w);
 
-/// Owns one registration. Move-only.
+/// @brief Owns one registration.
+///
+/// Move-only.
 ///
 /// *Callers* construction is collective over the team. Destruction and release() are local: any thread, at any time, in
 /// any order on the members. They never wait. They have no effect after the team was destroyed or the PE has left the
-/// world. *Memory* the alias stays mapped until all members have released the registration and then make one of the
-/// calls that collect_released() names, so a late store of a peer never faults. The pieces live as long as the alias.
-/// If a member never releases a registration, all members keep its addresses and pieces until the team is destroyed or
-/// they leave the world. register_symmetric() names that PE if addresses run out.
+/// world.
+/// *Memory* the alias stays mapped until all members have released the registration and then make one of the calls that
+/// collect_released() names, so a late store of a peer never faults. The pieces live as long as the alias. If a member
+/// never releases a registration, all members keep its addresses and pieces until the team is destroyed or they leave
+/// the world. register_symmetric() names that PE if addresses run out.
 class PGAS_API registration {
  public:
   registration() = default;
-  /// register_symmetric().
+  /// @brief Calls register_symmetric().
   registration(const team& t, void* pointer, std::size_t bytes);
-  /// register_symmetric().
+  /// @brief Calls register_symmetric().
   registration(world& w, void* pointer, std::size_t bytes);
-  /// Moves the registration. `other` is empty afterwards.
+  /// @brief Moves the registration.
+  ///
+  /// `other` is empty afterwards.
   registration(registration&& other) noexcept
       : released_(std::move(other.released_)),
         alias_(std::exchange(other.alias_, nullptr)),
         bytes_(std::exchange(other.bytes_, 0)) {}
-  /// Calls release(), then moves the registration.
+  /// @brief Calls release(), then moves the registration.
   registration& operator=(registration&& other) noexcept {
     if (this != &other) {
       release();
@@ -111,17 +132,18 @@ class PGAS_API registration {
   }
   registration(const registration&) = delete;
   registration& operator=(const registration&) = delete;
-  /// release().
+  /// @brief Calls release().
   ~registration() { release(); }
 
-  /// This PE's alias.
+  /// @brief This PE's alias.
   [[nodiscard]] void* data() const noexcept { return alias_; }
-  /// The size in bytes.
+  /// @brief The size in bytes.
   [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
-  /// Whether the object owns a registration.
+  /// @brief Whether the object owns a registration.
   [[nodiscard]] explicit operator bool() const noexcept { return alias_ != nullptr; }
-  /// Declares that this PE no longer uses the alias. The object is empty afterwards. Work that this PE has enqueued may
-  /// still use the alias, see collect_released().
+  /// @brief Declares that this PE no longer uses the alias.
+  ///
+  /// The object is empty afterwards. Work that this PE has enqueued may still use the alias, see collect_released().
   void release() noexcept;
 
  private:

@@ -23,30 +23,31 @@
 
 namespace pgas {
 
-/// Copies `count` elements from local memory to `destination` on PE `pe`.
+/// @brief Copies `count` elements from local memory to `destination` on PE `pe`.
 template <rma_type T>
 void put(world& w, T* destination, const T* source, std::size_t count, int pe) {
   detail::put_bytes(detail::blocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
-/// Non-blocking put().
+/// @brief Non-blocking put().
 template <rma_type T>
 void put_nbi(world& w, T* destination, const T* source, std::size_t count, int pe) {
   detail::put_bytes(detail::nonblocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
 
-/// Copies `count` elements from `source` on PE `pe` to local memory.
+/// @brief Copies `count` elements from `source` on PE `pe` to local memory.
 template <rma_type T>
 void get(world& w, T* destination, const T* source, std::size_t count, int pe) {
   detail::get_bytes(detail::blocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
-/// Non-blocking get().
+/// @brief Non-blocking get().
 template <rma_type T>
 void get_nbi(world& w, T* destination, const T* source, std::size_t count, int pe) {
   detail::get_bytes(detail::nonblocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
 
-/// Writes one value to `destination` on PE `pe`. A store of 1, 2, 4 or 8 bytes is single-copy atomic, so a wait may
-/// compare the value.
+/// @brief Writes one value to `destination` on PE `pe`.
+///
+/// A store of 1, 2, 4 or 8 bytes is single-copy atomic, so a wait may compare the value.
 template <rma_type T>
 void p(world& w, T* destination, std::type_identity_t<T> value, int pe) {
   if constexpr (sizeof(T) <= 16)
@@ -55,7 +56,7 @@ void p(world& w, T* destination, std::type_identity_t<T> value, int pe) {
     detail::put_bytes(detail::blocking(w), destination, &value, sizeof(T), pe);
 }
 
-/// Reads one value from `source` on PE `pe`.
+/// @brief Reads one value from `source` on PE `pe`.
 template <rma_type T>
 [[nodiscard]] T g(world& w, const T* source, int pe) {
   T value;
@@ -63,15 +64,17 @@ template <rma_type T>
   return value;
 }
 
-/// Copies `count` elements to PE `pe`: element i goes from `source[i * source_stride]` to `destination[i *
-/// destination_stride]`. Strides are elements and may be negative; elements of the destination must not overlap.
+/// @brief Copies `count` elements to PE `pe`: element i goes from `source[i * source_stride]` to `destination[i *
+/// destination_stride]`.
+///
+/// Strides are elements and may be negative; elements of the destination must not overlap.
 template <rma_type T>
 void iput(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
           std::size_t count, int pe) {
   detail::put_strided(detail::blocking(w), destination, source,
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
-/// Non-blocking iput().
+/// @brief Non-blocking iput().
 template <rma_type T>
 void iput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
               std::ptrdiff_t source_stride, std::size_t count, int pe) {
@@ -79,7 +82,7 @@ void iput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destinat
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
 
-/// Copies `count` elements from PE `pe`: element i goes from `source[i * source_stride]` to `destination[i *
+/// @brief Copies `count` elements from PE `pe`: element i goes from `source[i * source_stride]` to `destination[i *
 /// destination_stride]`.
 template <rma_type T>
 void iget(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
@@ -87,7 +90,7 @@ void iget(world& w, T* destination, const T* source, std::ptrdiff_t destination_
   detail::get_strided(detail::blocking(w), destination, source,
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
-/// Non-blocking iget().
+/// @brief Non-blocking iget().
 template <rma_type T>
 void iget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
               std::ptrdiff_t source_stride, std::size_t count, int pe) {
@@ -95,14 +98,16 @@ void iget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destinat
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
 
-/// iput() of `count` blocks of `block_size` elements; strides are from the start of a block to the start of the next.
+/// @brief iput() of `count` blocks of `block_size` elements.
+///
+/// Strides are from the start of a block to the start of the next.
 template <rma_type T>
 void ibput(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
            std::size_t block_size, std::size_t count, int pe) {
   detail::put_strided(detail::blocking(w), destination, source,
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
-/// Non-blocking ibput().
+/// @brief Non-blocking ibput().
 template <rma_type T>
 void ibput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
                std::ptrdiff_t source_stride, std::size_t block_size, std::size_t count, int pe) {
@@ -110,14 +115,14 @@ void ibput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
-/// iget() of `count` blocks of `block_size` elements.
+/// @brief iget() of `count` blocks of `block_size` elements.
 template <rma_type T>
 void ibget(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
            std::size_t block_size, std::size_t count, int pe) {
   detail::get_strided(detail::blocking(w), destination, source,
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
-/// Non-blocking ibget().
+/// @brief Non-blocking ibget().
 template <rma_type T>
 void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
                std::ptrdiff_t source_stride, std::size_t block_size, std::size_t count, int pe) {
@@ -125,11 +130,15 @@ void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
-/// Orders earlier host operations before later host operations, for each target PE. *On return* operations on direct
-/// peers may be incomplete: the queue of the world keeps their order. Operations on proxied peers are complete.
+/// @brief Orders earlier host operations before later host operations, for each target PE.
+///
+/// *On return* operations on direct peers may be incomplete: the queue of the world keeps their order. Operations on
+/// proxied peers are complete.
 PGAS_API void fence(world& w);
-/// Waits until all earlier host operations have taken effect at their targets and the results of `_nbi` functions are
-/// in local memory. Does not wait for streams.
+/// @brief Waits until all earlier host operations have taken effect at their targets and the results of `_nbi`
+/// functions are in local memory.
+///
+/// Does not wait for streams.
 PGAS_API void quiet(world& w);
 
 }  // namespace pgas

@@ -27,59 +27,66 @@ class imported_memory;
 
 class timeline;
 
-/// The place of memory: a GPU or the host.
+/// @brief The place of memory: a GPU or the host.
 struct memory_place {
   int ordinal = -1;  ///< CUDA's number of the GPU in this process; -1: the host
 
-  /// Host memory.
+  /// @brief Host memory.
   [[nodiscard]] static constexpr memory_place host() noexcept { return {-1}; }
-  /// Memory of the GPU with this number.
+  /// @brief Memory of the GPU with this number.
   [[nodiscard]] static constexpr memory_place gpu(int ordinal) noexcept { return {ordinal}; }
-  /// Two places are the same if they are one device.
+  /// @brief Two places are the same if they are one device.
   friend constexpr bool operator==(memory_place, memory_place) = default;
 };
 
-/// The access of importers to memory.
+/// @brief The access of importers to memory.
 enum class access : unsigned char { read_only, read_write };
 
-/// Whether importers may reach more than the requested range: the block around an allocation of cudaMalloc, the pieces
-/// of cuMemCreate that contain the range, or a memory pool. The descriptor of a pool is one of the whole pool. A
-/// process with the descriptor can access all present and later allocations of the pool. So memory of pools always
-/// requires `allow`; a separate pool for shared memory discloses the least.
+/// @brief Whether importers may access more than the requested range: the block around an allocation of cudaMalloc, the
+/// cuMemCreate allocations that contain the range, or a memory pool.
+///
+/// The descriptor of a pool covers the whole pool: a process with the descriptor can access all present and later
+/// allocations of the pool. Memory of pools therefore always requires `allow`; a separate pool for shared memory
+/// exposes the least.
 enum class whole_block : unsigned char { refuse, allow };
 
-/// The options of shared memory.
+/// @brief The options of shared memory.
 struct shared_memory_options {
-  access importers = access::read_write;    ///< read_only is an error if the system cannot enforce it
-  whole_block block = whole_block::refuse;  ///< for shared_memory::of()
+  access importers = access::read_write;    ///< an error if the system cannot enforce read_only
+  whole_block block = whole_block::refuse;  ///< for shared_memory::share()
 };
 
-/// The limits of a ticket.
+/// @brief The limits of a ticket.
 struct ticket_options {
   std::chrono::duration<double> lifetime{0};  ///< from the call on; 0: until it is revoked
   int opens = 0;                              ///< number of processes that may open it, in all; 0: any number
   std::optional<uid_t> user{};  ///< the user whose processes may open it; not set: the user of this process
-  /// A timeline of this process (`pgas/timeline.hpp`) that tells importers when the memory is ready. The exporter
-  /// records in it each time it has filled the memory. An importer waits for the last record when it opens the ticket,
-  /// and again by opened_memory::wait(). Any number of tickets may carry the same timeline. Not for tickets of
-  /// timelines and events.
+  /// @brief A timeline of this process (`pgas/timeline.hpp`) that tells importers when the memory is ready.
+  ///
+  /// The exporter records in it each time it has filled the memory. An importer waits for the last record when it opens
+  /// the ticket, and again by opened_memory::wait(). Any number of tickets may carry the same timeline. Not for tickets
+  /// of timelines and events.
   const timeline* ready = nullptr;
-  /// read_only: importers of this ticket may only read; importers of other tickets may write. An error if the system
-  /// cannot enforce it, and for timelines and events.
+  /// @brief read_only: importers of this ticket may only read; importers of other tickets may write.
+  ///
+  /// An error if the system cannot enforce it, and for timelines and events.
   access importers = access::read_write;
-  /// The program's description of the memory, such as shapes. opened_memory::description() returns the same bytes. At
-  /// most 1 MiB. The ticket contains them in readable form.
+  /// @brief The program's description of the memory, such as shapes. opened_memory::description() returns the same
+  /// bytes.
+  ///
+  /// At most 1 MiB. The ticket contains them in readable form.
   std::string description{};
 };
 
-/// A process that has memory of this process open.
+/// @brief A process that has memory of this process open.
 struct opener {
-  pid_t pid = 0;                                ///< in this process's PID namespace; otherwise in its own
+  /// @brief The process, in this process's PID namespace if visible there, otherwise in its own
+  pid_t pid = 0;
   uid_t uid = 0;                                ///< its user
   std::chrono::system_clock::time_point since;  ///< time of its first open
 };
 
-/// The process that shares memory.
+/// @brief The process that shares memory.
 struct memory_exporter {
   std::string host;           ///< its host name
   pid_t pid = 0;              ///< in its own PID namespace
@@ -87,135 +94,178 @@ struct memory_exporter {
   std::uint64_t started = 0;  ///< clock ticks after boot; distinguishes it from a later process with the same number
 };
 
-/// Memory of this process that other processes may open. Move-only; initially empty.
+/// @brief Memory of this process that other processes may open.
+///
+/// Move-only; initially empty.
 ///
 /// *Callers* any thread; one at a time for each object. A child of fork() may only call the destructor, which does
-/// nothing there. *Memory* an importer keeps the memory until it closes it, even after the end of this object or of
-/// this process. The destructor invalidates all tickets. It frees memory of make() if no importer has it open;
-/// otherwise the last importer frees the memory, and the log says so. The destructor does not wait for streams: memory
-/// of make() stays until all work has run that GPUs, or streams of the host heap, had been given before.
+/// nothing there.
+/// *Memory* an importer keeps the memory until it closes it, even after the end of this object or of this process. The
+/// destructor invalidates all tickets. It frees memory of make() if no importer has it open; otherwise the last
+/// importer frees the memory, and the log says so. The destructor does not wait for streams: memory of make() stays
+/// until all work has run that GPUs, or streams of the host heap, had been given before.
 class PGAS_API shared_memory {
  public:
   shared_memory() noexcept;
-  /// Takes over the memory of `other`, which is empty then.
+  /// @brief Moves the memory.
+  ///
+  /// `other` is empty afterwards.
   shared_memory(shared_memory&& other) noexcept;
-  /// Does what the destructor does, then moves.
+  /// @brief Destroys the current object as the destructor does, then moves.
   shared_memory& operator=(shared_memory&& other) noexcept;
   ~shared_memory();
 
-  /// Allocates memory in separate pieces, which contain nothing else. Host memory is zero.
+  /// @brief Allocates memory in separate blocks that contain nothing else.
+  ///
+  /// Host memory is zero.
+  ///
   /// @param place the GPU, or the host
   /// @param bytes size() returns it; data() has room for the next multiple of 2 MiB
-  /// @param options `block` has no effect: the pieces contain nothing else
-  /// *Errors* invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed.
+  /// @param options `block` has no effect
+  /// @throws error invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed.
   [[nodiscard]] static shared_memory make(memory_place place, std::size_t bytes,
                                           const shared_memory_options& options = {});
 
-  /// Shares existing memory: of cuMemCreate (one mapped piece or several adjacent pieces), of a pool with descriptors
-  /// (cudaMallocFromPoolAsync), or of cudaMalloc; on the host shared mappings of whole memory files (memfd_create with
-  /// MFD_ALLOW_SEALING). The call adds the seal F_SEAL_SHRINK, so no process can truncate the files any more.
+  /// @brief Shares existing memory: of cuMemCreate (one mapped piece or several adjacent pieces), of a pool with
+  /// descriptors (cudaMallocFromPoolAsync), or of cudaMalloc; on the host shared mappings of whole memory files
+  /// (memfd_create with MFD_ALLOW_SEALING).
+  ///
+  /// The call adds the seal F_SEAL_SHRINK, so no process can truncate the files any more.
+  ///
   /// *Memory* the program must not free the memory before this object. The exception is memory that importers shall
-  /// keep (cuMemCreate, memfd). *Errors* invalid_argument for private, managed, pinned or imported memory, for files
-  /// that cannot be sealed, if importers would reach more than [pointer, pointer + bytes) (with the number of bytes and
-  /// the remedy), and if read_only cannot be enforced.
-  [[nodiscard]] static shared_memory of(void* pointer, std::size_t bytes, const shared_memory_options& options = {});
+  /// keep (cuMemCreate, memfd).
+  ///
+  /// @throws error invalid_argument for private, managed, pinned or imported memory, for files that cannot be sealed,
+  /// if importers would reach more than [pointer, pointer + bytes) (with the number of bytes and the remedy), and if
+  /// read_only cannot be enforced.
+  [[nodiscard]] static shared_memory share(void* pointer, std::size_t bytes, const shared_memory_options& options = {});
 
-  /// The memory in this process.
+  /// @brief The memory in this process.
   [[nodiscard]] void* data() const noexcept;
-  /// The size in bytes.
+  /// @brief The size in bytes.
   [[nodiscard]] std::size_t size() const noexcept;
-  /// Whether there is memory.
+  /// @brief Whether there is memory.
   [[nodiscard]] explicit operator bool() const noexcept { return memory_ != nullptr; }
 
-  /// Makes a ticket: printable text without blanks of at most 1024 characters, and four more for each three bytes of a
-  /// description. A file, a pipe, an HTTP body or a variable can carry it. Every process of the ticket's user on this
-  /// host that has the ticket can open the memory. *Errors* invalid_argument, also if this process opened `ready`
-  /// instead of making it; system if no socket or thread can be created; config_value if the cause is PGAS_SOCKET_DIR.
+  /// @brief Makes a ticket: printable text without blanks of at most 1024 characters, and four more for each three
+  /// bytes of a description.
+  ///
+  /// A file, a pipe, an HTTP body or a variable can carry it. Every process of the ticket's user on this host that has
+  /// the ticket can open the memory.
+  ///
+  /// @throws error invalid_argument, also if this process opened `ready` instead of making it; system if no socket or
+  /// thread can be created; config_value if the cause is PGAS_SOCKET_DIR.
   [[nodiscard]] std::string ticket(const ticket_options& options = {});
-  /// Invalidates all tickets made so far. Processes that have the memory open keep it.
+  /// @brief Invalidates all tickets made so far.
+  ///
+  /// Processes that have the memory open keep it.
   void revoke();
-  /// The processes that have the memory open now. A process that has died is removed within a second.
+  /// @brief The processes that have the memory open now.
+  ///
+  /// A process that has died is removed within a second.
   [[nodiscard]] std::vector<opener> opened_by() const;
 
  private:
   std::unique_ptr<detail::exported_memory> memory_;
 };
 
-/// The options of opening a ticket.
+/// @brief The options of opening a ticket.
 struct open_options {
-  /// The time limit for the exporter's answer, and for the memory to become ready if the ticket carries a timeline.
+  /// @brief The time limit for the exporter's answer, and for the memory to become ready if the ticket carries a
+  /// timeline.
   std::chrono::milliseconds timeout{10'000};
-  /// The device that will access the memory. Not set: the device of the memory. Any GPU that can access the memory's
-  /// GPU works.
+  /// @brief The device that will access the memory.
+  ///
+  /// Not set: the device of the memory. Any GPU that can access the memory's GPU works.
   std::optional<memory_place> place = std::nullopt;
-  /// Whether opened_memory::open() waits until the memory is ready. Otherwise the program calls opened_memory::wait()
-  /// before it uses the memory.
+  /// @brief Whether opened_memory::open() waits until the memory is ready.
+  ///
+  /// Otherwise the program calls opened_memory::wait() before it uses the memory.
   bool wait_until_ready = true;
 };
 
-/// Memory of another process, or of this process, opened by a ticket. Move-only; initially empty.
+/// @brief Memory of another process, or of this process, opened by a ticket.
+///
+/// Move-only; initially empty.
 ///
 /// *Callers* any thread; one at a time for each object. A child of fork() may only call the destructor, which does
-/// nothing there. *Memory* a process maps the same memory once, even if it opens it several times. The destructor of
-/// the last object unmaps the memory when all work has run that GPUs, or streams of the host heap, had been given
-/// before. The destructor does not wait for that. The memory stays readable and writable after the exporter has freed
-/// it or has died.
+/// nothing there.
+/// *Memory* a process maps the same memory once, even if it opens it several times. The destructor of the last object
+/// unmaps the memory when all work has run that GPUs, or streams of the host heap, had been given before. The
+/// destructor does not wait for that. The memory stays readable and writable after the exporter has freed it or has
+/// died.
 class PGAS_API opened_memory {
  public:
   opened_memory() noexcept;
-  /// Takes over the memory of `other`, which is empty then.
+  /// @brief Moves the memory.
+  ///
+  /// `other` is empty afterwards.
   opened_memory(opened_memory&& other) noexcept;
-  /// Does what the destructor does, then moves.
+  /// @brief Destroys the current object as the destructor does, then moves.
   opened_memory& operator=(opened_memory&& other) noexcept;
   ~opened_memory();
 
-  /// Opens a ticket of shared_memory::ticket(). A ticket whose memory this process already has open does not count
-  /// again; it must not have expired or been revoked. If the ticket carries a timeline (ticket_options::ready), each
-  /// call returns when the memory is ready: the host waits as in wait_host(), unless open_options disable that.
-  /// *Errors* handle_invalid for text that is not a ticket or is damaged; authentication if the ticket has expired, was
-  /// revoked, was opened as often as it allows or is for another user, or if its timeline was destroyed; peer_lost if
-  /// the exporter has ended; wait_timeout, with the exporter's number, if the exporter does not answer or the memory
-  /// does not become ready; peer_unreachable, with all attempts, if this process cannot use the memory; system,
-  /// out_of_memory.
+  /// @brief Opens a ticket of shared_memory::ticket().
+  ///
+  /// A ticket whose memory this process already has open does not count again; it must not have expired or been
+  /// revoked. If the ticket carries a timeline (ticket_options::ready), each call returns when the memory is ready: the
+  /// host waits as in wait_host(), unless open_options disable that.
+  ///
+  /// @throws error handle_invalid for text that is not a ticket or is damaged; authentication if the ticket has
+  /// expired, was revoked, was opened as often as it allows or is for another user, or if its timeline was destroyed;
+  /// peer_lost if the exporter has ended; wait_timeout, with the exporter's number, if the exporter does not answer or
+  /// the memory does not become ready; peer_unreachable, with all attempts, if this process cannot use the memory;
+  /// system, out_of_memory.
   [[nodiscard]] static opened_memory open(std::string_view ticket, const open_options& options = {});
 
-  /// The memory in this process.
+  /// @brief The memory in this process.
   [[nodiscard]] void* data() const noexcept;
-  /// The size in bytes, as the exporter's shared_memory::size().
+  /// @brief The size in bytes, as the exporter's shared_memory::size().
   [[nodiscard]] std::size_t size() const noexcept;
-  /// Whether there is memory.
+  /// @brief Whether there is memory.
   [[nodiscard]] explicit operator bool() const noexcept { return memory_ != nullptr; }
-  /// The access of this process.
+  /// @brief The access of this process.
   [[nodiscard]] pgas::access access() const noexcept;
-  /// The device that the memory is mapped for. The number of the GPU is the number in this process.
+  /// @brief The device that the memory is mapped for.
+  ///
+  /// The number of the GPU is the number in this process.
   [[nodiscard]] memory_place place() const noexcept;
-  /// ticket_options::description of the ticket, as the exporter has written it.
+  /// @brief ticket_options::description of the ticket, as the exporter has written it.
   [[nodiscard]] const std::string& description() const noexcept { return description_; }
-  /// The process that exports the memory.
+  /// @brief The process that exports the memory.
   [[nodiscard]] const memory_exporter& exporter() const noexcept;
-  /// Whether the exporter still runs. The call makes one or two system calls. The result is false within a second after
-  /// the end of the exporter. It is always true for memory of another host, opened by a fabric handle.
+  /// @brief Whether the exporter still runs.
+  ///
+  /// The call makes one or two system calls. The result is false within a second after the end of the exporter. It is
+  /// always true for memory of another host, opened by a fabric handle.
   [[nodiscard]] bool alive() const noexcept;
-  /// Throws if the exporter has ended. *Errors* peer_lost, naming host and process, unless alive(), and if a wait() of
-  /// a GPU's stream has ended without its record.
+  /// @brief Throws if the exporter has ended.
+  ///
+  /// @throws error peer_lost, naming host and process, unless alive(), and if a wait() of a GPU's stream has ended
+  /// without its record.
   void check() const;
 
-  /// Whether the ticket carries a timeline, so that wait() and wait_host() can be called.
+  /// @brief Whether the ticket carries a timeline, so that wait() and wait_host() can be called.
   [[nodiscard]] bool has_timeline() const noexcept { return ready_ != nullptr; }
-  /// Makes the stream wait until all records that the exporter has enqueued by now, and at least one record, have been
-  /// reached. Later work of the stream sees the memory as of these records, or newer.
+  /// @brief Makes the stream wait until all records that the exporter has enqueued by now, and at least one record,
+  /// have been reached.
+  ///
+  /// Later work of the stream sees the memory as of these records, or newer.
+  ///
   /// @param stream a `cudaStream_t` of the GPU that uses the memory; for host memory as in timeline::wait()
-  /// *Errors* invalid_argument without a timeline; as timeline::wait(). A stream of a GPU continues if the exporter
-  /// ends: check() reports it.
+  /// @throws error invalid_argument without a timeline; as timeline::wait(). A stream of a GPU continues if the
+  /// exporter ends: check() reports it.
   void wait(void* stream) const;
-  /// Makes the calling thread wait as wait() does a stream. *Errors* invalid_argument without a timeline; wait_timeout,
-  /// and peer_lost within a second, both naming host and process.
+  /// @brief Makes the calling thread wait as wait() does a stream.
+  ///
+  /// @throws error invalid_argument without a timeline; wait_timeout, and peer_lost within a second, both naming host
+  /// and process.
   void wait_host(std::chrono::milliseconds timeout = std::chrono::milliseconds::max()) const;
 
  private:
   std::shared_ptr<detail::imported_memory> memory_;
-  std::shared_ptr<detail::carried_timeline> ready_;  // of the ticket that this object was opened by
-  std::string description_;                          // of the same
+  std::shared_ptr<detail::carried_timeline> ready_;  // of the ticket that opened this object
+  std::string description_;                          // of the same ticket
 };
 
 }  // namespace pgas

@@ -8,13 +8,13 @@
 
 namespace pgas {
 
-/// The comparison of a wait or a test: `seen cmp value`.
+/// @brief The comparison of a wait or a test: `seen cmp value`.
 enum class cmp : std::int32_t { eq = 0, ne = 1, gt = 2, le = 3, lt = 4, ge = 5 };
 
-/// The update of the signal word by put_signal after the data has arrived.
+/// @brief The update of the signal word by put_signal after the data has arrived.
 enum class signal_op : std::int32_t { set = 9, add = 10 };
 
-/// The type of a signal word in the symmetric heap.
+/// @brief The type of a signal word in the symmetric heap.
 using signal_t = std::uint64_t;
 
 namespace detail {

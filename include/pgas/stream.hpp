@@ -16,33 +16,46 @@
 
 namespace pgas {
 
-/// A stream of one world. Move-only.
+/// @brief A stream of one world.
+///
+/// Move-only.
 class PGAS_API stream {
  public:
-  /// Creates a stream. *Callers* any thread.
-  explicit stream(world& of);
-  /// Wraps a stream of the application (a `cudaStream_t`, null for CUDA's default stream) without owning it. Only for
-  /// worlds on a GPU heap. The object is cheap enough to create for each use. *Errors* invalid_argument on the host
-  /// heap.
-  [[nodiscard]] static stream wrap(world& of, void* native);
+  /// @brief Creates a stream.
+  ///
+  /// *Callers* any thread.
+  explicit stream(world& joined);
+  /// @brief Wraps a stream of the application (a `cudaStream_t`, null for CUDA's default stream) without owning it.
+  ///
+  /// Only for worlds on a GPU heap. The object is cheap enough to create for each use.
+  ///
+  /// @throws error invalid_argument on the host heap.
+  [[nodiscard]] static stream wrap(world& joined, void* native);
 
-  /// Moves the stream. `other` is empty afterwards.
+  /// @brief Moves the stream.
+  ///
+  /// `other` is empty afterwards.
   stream(stream&& other) noexcept;
-  /// Destroys the current stream, then moves the stream.
+  /// @brief Destroys the current stream, then moves the stream.
   stream& operator=(stream&& other) noexcept;
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
-  /// Waits for the enqueued work, unless the object wraps a stream of the application. A stream in a capture is not
-  /// destroyed; the destructor logs that.
+  /// @brief Waits for the enqueued work, unless the object wraps a stream of the application.
+  ///
+  /// A stream in a capture is not destroyed; the destructor logs that.
   ~stream();
 
-  /// Returns when all enqueued work has been executed. *Errors* as world::synchronize(); capturing.
+  /// @brief Returns when all enqueued work has been executed.
+  ///
+  /// @throws error as world::synchronize(); capturing.
   void synchronize();
-  /// The `cudaStream_t`, or the backend's own handle on the host heap.
+  /// @brief The `cudaStream_t`, or the backend's own handle on the host heap.
   [[nodiscard]] void* native() const noexcept { return native_; }
 
-  /// native(), if the stream belongs to the world `of`; for functions of the library. *Errors* invalid_argument.
-  [[nodiscard]] void* native(const detail::world_state& of) const;
+  /// @brief native(), if the stream belongs to the world `of`; for functions of the library.
+  ///
+  /// @throws error invalid_argument.
+  [[nodiscard]] void* native(const detail::world_state& state) const;
 
  private:
   stream(std::shared_ptr<detail::world_state> state, void* native, bool owned) noexcept;

@@ -26,27 +26,27 @@ void fetch_on_stream(world& w, const stream& on, const atomic_op& update, T* res
 
 }  // namespace detail
 
-/// Reads `*target` on PE `pe`.
+/// @brief Reads `*target` on PE `pe`.
 template <amo_add_type T>
 void atomic_fetch(world& w, const stream& on, std::type_identity_t<T>* result, const T* target, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::fetch, target), result, pe);
 }
 
-/// Writes `*target` on PE `pe`.
+/// @brief Writes `*target` on PE `pe`.
 template <amo_add_type T>
 void atomic_set(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::set, target, value),
                          nullptr, pe);
 }
 
-/// Writes `*target` on PE `pe`.
+/// @brief Writes `*target` on PE `pe`.
 template <amo_type T>
 void atomic_swap(world& w, const stream& on, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value,
                  int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::swap, target, value), result, pe);
 }
 
-/// Writes `value` where `*target` on PE `pe` equals `condition`, bit for bit.
+/// @brief Writes `value` if `*target` on PE `pe` equals `condition`, bit for bit.
 template <amo_type T>
 void atomic_compare_swap(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                          std::type_identity_t<T> condition, std::type_identity_t<T> value, int pe) {
@@ -54,97 +54,97 @@ void atomic_compare_swap(world& w, const stream& on, std::type_identity_t<T>* re
                              result, pe);
 }
 
-/// Adds to `*target` on PE `pe`.
+/// @brief Adds to `*target` on PE `pe`.
 template <amo_add_type T>
 void atomic_add(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::add, target, value),
                          nullptr, pe);
 }
 
-/// Adds to `*target` on PE `pe`.
+/// @brief Adds to `*target` on PE `pe`.
 template <amo_add_type T>
 void atomic_fetch_add(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::add, target, value), result, pe);
 }
 
-/// Adds one.
+/// @brief Adds one.
 template <amo_integer T>
 void atomic_inc(world& w, const stream& on, T* target, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::add, target, T{1}), nullptr,
                          pe);
 }
 
-/// Adds one.
+/// @brief Adds one.
 template <amo_integer T>
 void atomic_fetch_inc(world& w, const stream& on, std::type_identity_t<T>* result, T* target, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::add, target, T{1}), result, pe);
 }
 
-/// Clears the bits that are zero in `value`.
+/// @brief Clears the bits that are zero in `value`.
 template <amo_integer T>
 void atomic_and(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::bit_and, target, value),
                          nullptr, pe);
 }
 
-/// Clears the bits that are zero in `value`.
+/// @brief Clears the bits that are zero in `value`.
 template <amo_integer T>
 void atomic_fetch_and(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::bit_and, target, value), result, pe);
 }
 
-/// Sets the bits that are one in `value`.
+/// @brief Sets the bits that are one in `value`.
 template <amo_integer T>
 void atomic_or(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::bit_or, target, value),
                          nullptr, pe);
 }
 
-/// Sets the bits that are one in `value`.
+/// @brief Sets the bits that are one in `value`.
 template <amo_integer T>
 void atomic_fetch_or(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                      std::type_identity_t<T> value, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::bit_or, target, value), result, pe);
 }
 
-/// Flips the bits that are one in `value`.
+/// @brief Flips the bits that are one in `value`.
 template <amo_integer T>
 void atomic_xor(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::bit_xor, target, value),
                          nullptr, pe);
 }
 
-/// Flips the bits that are one in `value`.
+/// @brief Flips the bits that are one in `value`.
 template <amo_integer T>
 void atomic_fetch_xor(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
 }
 
-/// Writes `value` where it is smaller.
+/// @brief Writes `value` if it is less than `*target`.
 template <amo_type T>
 void atomic_min(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::min, target, value),
                          nullptr, pe);
 }
 
-/// Writes `value` where it is smaller.
+/// @brief Writes `value` if it is less than `*target`.
 template <amo_type T>
 void atomic_fetch_min(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::min, target, value), result, pe);
 }
 
-/// Writes `value` where it is larger.
+/// @brief Writes `value` if it is greater than `*target`.
 template <amo_type T>
 void atomic_max(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::max, target, value),
                          nullptr, pe);
 }
 
-/// Writes `value` where it is larger.
+/// @brief Writes `value` if it is greater than `*target`.
 template <amo_type T>
 void atomic_fetch_max(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {

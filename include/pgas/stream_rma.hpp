@@ -23,50 +23,52 @@
 
 namespace pgas {
 
-/// put() in the order of the stream.
+/// @brief put() in the order of the stream.
 template <rma_type T>
 void put(world& w, const stream& on, T* destination, const T* source, std::size_t count, int pe) {
   detail::put_bytes(detail::on_stream(w, on), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
-/// get() in the order of the stream.
+/// @brief get() in the order of the stream.
 template <rma_type T>
 void get(world& w, const stream& on, T* destination, const T* source, std::size_t count, int pe) {
   detail::get_bytes(detail::on_stream(w, on), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
 
-/// p() in the order of the stream. The call copies the value.
+/// @brief p() in the order of the stream.
+///
+/// The call copies the value.
 template <rma_type T>
 requires(sizeof(T) <= 16) void p(world& w, const stream& on, T* destination, std::type_identity_t<T> value, int pe) {
   detail::store_bytes(detail::on_stream(w, on), destination, &value, sizeof(T), alignof(T), pe);
 }
-/// g() in the order of the stream: reads `*source` on PE `pe` into `*result`.
+/// @brief g() in the order of the stream: reads `*source` on PE `pe` into `*result`.
 template <rma_type T>
 void g(world& w, const stream& on, T* result, const T* source, int pe) {
   detail::load_bytes(detail::on_stream(w, on), result, source, sizeof(T), pe);
 }
 
-/// iput() in the order of the stream.
+/// @brief iput() in the order of the stream.
 template <rma_type T>
 void iput(world& w, const stream& on, T* destination, const T* source, std::ptrdiff_t destination_stride,
           std::ptrdiff_t source_stride, std::size_t count, int pe) {
   detail::put_strided(detail::on_stream(w, on), destination, source,
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
-/// iget() in the order of the stream.
+/// @brief iget() in the order of the stream.
 template <rma_type T>
 void iget(world& w, const stream& on, T* destination, const T* source, std::ptrdiff_t destination_stride,
           std::ptrdiff_t source_stride, std::size_t count, int pe) {
   detail::get_strided(detail::on_stream(w, on), destination, source,
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
-/// ibput() in the order of the stream.
+/// @brief ibput() in the order of the stream.
 template <rma_type T>
 void ibput(world& w, const stream& on, T* destination, const T* source, std::ptrdiff_t destination_stride,
            std::ptrdiff_t source_stride, std::size_t block_size, std::size_t count, int pe) {
   detail::put_strided(detail::on_stream(w, on), destination, source,
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
-/// ibget() in the order of the stream.
+/// @brief ibget() in the order of the stream.
 template <rma_type T>
 void ibget(world& w, const stream& on, T* destination, const T* source, std::ptrdiff_t destination_stride,
            std::ptrdiff_t source_stride, std::size_t block_size, std::size_t count, int pe) {
@@ -74,9 +76,9 @@ void ibget(world& w, const stream& on, T* destination, const T* source, std::ptr
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
-/// Orders earlier work of the stream, kernels included, before later work, to each PE.
+/// @brief Orders earlier work of the stream, kernels included, before later work, to each PE.
 PGAS_API void fence(world& w, const stream& on);
-/// Completes earlier work of the stream, kernels included, at its targets before later work begins.
+/// @brief Completes earlier work of the stream, kernels included, at its targets before later work begins.
 PGAS_API void quiet(world& w, const stream& on);
 
 }  // namespace pgas

@@ -16,8 +16,9 @@
 
 namespace pgas {
 
-/// put_signal() in the order of the stream. *Order* a PE that sees the signal sees the data and all earlier work of
-/// the stream.
+/// @brief put_signal() in the order of the stream.
+///
+/// *Order* a PE that sees the signal sees the data and all earlier work of the stream.
 template <rma_type T>
 void put_signal(world& w, const stream& on, T* destination, const T* source, std::size_t count, signal_t* signal,
                 signal_t value, signal_op op, int pe) {
@@ -25,17 +26,21 @@ void put_signal(world& w, const stream& on, T* destination, const T* source, std
                            value, op, pe);
 }
 
-/// signal_set() in the order of the stream. *Order* a PE that sees the signal sees all earlier work of the stream.
+/// @brief signal_set() in the order of the stream.
+///
+/// *Order* a PE that sees the signal sees all earlier work of the stream.
 inline void signal_set(world& w, const stream& on, signal_t* signal, signal_t value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on),
                          {detail::atomic_update::set, detail::datatype::u64, signal, value, 0, true}, nullptr, pe);
 }
-/// signal_add() in the order of the stream. *Order* as signal_set().
+/// @brief signal_add() in the order of the stream.
+///
+/// *Order* as signal_set().
 inline void signal_add(world& w, const stream& on, signal_t* signal, signal_t value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on),
                          {detail::atomic_update::add, detail::datatype::u64, signal, value, 0, true}, nullptr, pe);
 }
-/// wait_until() on a signal word.
+/// @brief wait_until() on a signal word.
 inline void signal_wait_until(world& w, const stream& on, const signal_t* signal, cmp op, signal_t value) {
   wait_until(w, on, signal, op, value);
 }

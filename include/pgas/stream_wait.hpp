@@ -15,21 +15,25 @@
 
 namespace pgas {
 
-/// Makes the stream wait until this PE's `*variable` satisfies `seen op value`. The wait ends, and
-/// stream::synchronize() throws, if the world fails or PGAS_WAIT_TIMEOUT expires.
+/// @brief Makes the stream wait until this PE's `*variable` satisfies `seen op value`.
+///
+/// The wait ends, and stream::synchronize() throws, if the world fails or PGAS_WAIT_TIMEOUT expires.
 template <wait_type T>
 void wait_until(world& w, const stream& on, const T* variable, cmp op, std::type_identity_t<T> value) {
   detail::enqueue_wait(w, on, detail::set_of(variable, 1, nullptr, op, value));
 }
-/// Makes the stream wait until every word of the set has satisfied the comparison. A `status` that is not null excludes
-/// every word i with status[i] != 0. *Memory* kernels must be able to read `status` and `values` (the heap, GPU memory,
-/// pinned host memory; any memory on the host heap). The stream reads them when it executes the wait.
+/// @brief Makes the stream wait until every word of the set has satisfied the comparison.
+///
+/// A `status` that is not null excludes every word i with status[i] != 0.
+///
+/// *Memory* kernels must be able to read `status` and `values` (the heap, GPU memory, pinned host memory; any memory on
+/// the host heap). The stream reads them when it executes the wait.
 template <wait_type T>
 void wait_until_all(world& w, const stream& on, const T* variables, std::size_t count, const int* status, cmp op,
                     std::type_identity_t<T> value) {
   detail::enqueue_wait(w, on, detail::set_of(variables, count, status, op, value));
 }
-/// The same with a value for each word.
+/// @brief The same with a value for each word.
 template <wait_type T>
 void wait_until_all(world& w, const stream& on, const T* variables, std::size_t count, const int* status, cmp op,
                     const T* values) {

@@ -12,7 +12,7 @@
 
 namespace pgas {
 
-/// Sizes of the calling PE's part of the heap, in bytes.
+/// @brief Sizes of the calling PE's part of the heap, in bytes.
 struct heap_usage {
   std::size_t used = 0;          ///< in live allocations, rounding included
   std::size_t mapped = 0;        ///< physical memory of the slot
@@ -21,7 +21,7 @@ struct heap_usage {
   std::size_t allocations = 0;   ///< number of live allocations
 };
 
-/// The addresses of the heap on the calling PE.
+/// @brief The addresses of the heap on the calling PE.
 struct heap_layout {
   void* base = nullptr;    ///< start of this PE's slot
   std::size_t mapped = 0;  ///< bytes of the slot with memory
@@ -29,22 +29,24 @@ struct heap_layout {
   bool same_base = false;  ///< whether slots have the same addresses on all PEs: pointers are valid on every PE
 };
 
-/// Whether allocated memory starts as zeros.
+/// @brief Whether allocated memory starts as zeros.
 enum class initialize : bool { no = false, zero = true };
 
-/// The use of an allocation. `|` combines hints. An allocation with a hint has separate cache lines: it starts at a
-/// multiple of memory_hint_line bytes, and no other allocation shares its last line. So updates of its words and
-/// traffic to neighbouring memory do not slow each other down. Words inside the allocation are not spread out.
+/// @brief The use of an allocation.
+///
+/// `|` combines hints. An allocation with a hint has separate cache lines: it starts at a multiple of memory_hint_line
+/// bytes, and no other allocation shares its last line. So updates of its words and traffic to neighbouring memory do
+/// not slow each other down. Words inside the allocation are not spread out.
 enum class memory_hint : std::uint32_t {
   none = 0,
   atomics_remote = 1,  ///< other PEs update it atomically (SHMEM_MALLOC_ATOMICS_REMOTE)
   signal_remote = 2,   ///< other PEs signal in it (SHMEM_MALLOC_SIGNAL_REMOTE)
 };
-/// Both hints.
+/// @brief Both hints.
 [[nodiscard]] constexpr memory_hint operator|(memory_hint a, memory_hint b) {
   return static_cast<memory_hint>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
-/// The unit in which GPUs, and CPUs with their neighbour-line prefetch, move memory.
+/// @brief The unit in which GPUs, and CPUs with their neighbour-line prefetch, move memory.
 inline constexpr std::size_t memory_hint_line = 128;
 
 namespace detail {
@@ -54,34 +56,39 @@ class world_state;
 PGAS_API void release(world_state& world, void* pointer) noexcept;
 /// Frees one allocation of a team's symmetric<T>; does nothing once the team was destroyed.
 PGAS_API void release(team_state& team, void* pointer) noexcept;
-/// *Errors* invalid_argument when it is null.
+/// *Errors* invalid_argument if it is null.
 [[nodiscard]] PGAS_API world_state& world_of(world_state* world);
 /// Implements world::reallocate_bytes().
 [[nodiscard]] PGAS_API void* reallocate(world_state& world, void* pointer, std::size_t count, std::size_t size,
                                         std::size_t alignment);
 }  // namespace detail
 
-/// Owns `size()` objects of type T in the symmetric heap on every PE, or on every member of a team. world::allocate()
-/// and team::allocate() create it.
+/// @brief Owns `size()` objects of type T in the symmetric heap on every PE, or on every member of a team.
+/// world::allocate() and team::allocate() create it.
 ///
-/// *Callers* construction and destruction are collective. Destruction after leave() is allowed. *Memory* the elements
-/// may lie in GPU memory; then only kernels and the host operations of rma.hpp may access them. *Errors* the destructor
-/// never throws. If an exception unwinds this PE, the destructor aborts the world, because other PEs may never call it.
+/// *Callers* construction and destruction are collective. Destruction after leave() is allowed.
+/// *Memory* the elements may lie in GPU memory; then only kernels and the host operations of rma.hpp may access them.
+/// *Errors* the destructor never throws. If an exception unwinds this PE, the destructor aborts the world, because
+/// other PEs may never call it.
 template <rma_type T>
 class symmetric {
  public:
   symmetric() = default;
-  /// Takes ownership of an allocation, for allocate().
+  /// @brief Takes ownership of an allocation, for allocate().
   symmetric(std::shared_ptr<detail::world_state> world, T* data, std::size_t size,
             std::shared_ptr<detail::team_state> team = nullptr) noexcept
       : world_(std::move(world)), team_(std::move(team)), data_(data), size_(size) {}
-  /// Moves the elements. `other` is empty afterwards.
+  /// @brief Moves the elements.
+  ///
+  /// `other` is empty afterwards.
   symmetric(symmetric&& other) noexcept
       : world_(std::move(other.world_)),
         team_(std::move(other.team_)),
         data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)) {}
-  /// Calls reset(), then moves the elements. Collective if this object owns elements.
+  /// @brief Calls reset(), then moves the elements.
+  ///
+  /// Collective if this object owns elements.
   symmetric& operator=(symmetric&& other) noexcept {
     if (this != &other) {
       reset();
@@ -96,24 +103,33 @@ class symmetric {
   symmetric& operator=(const symmetric&) = delete;
   ~symmetric() { reset(); }
 
-  /// This PE's elements. Device and host operations take this address for any PE.
+  /// @brief This PE's elements.
+  ///
+  /// Device and host operations take this address for any PE.
   [[nodiscard]] T* data() const noexcept { return data_; }
-  /// The number of elements on each PE.
+  /// @brief The number of elements on each PE.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Whether the object owns elements.
+  /// @brief Whether the object owns elements.
   [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
-  /// Changes the number of elements. The elements up to the smaller number are kept. New elements are not initialised.
+  /// @brief Changes the number of elements.
+  ///
+  /// The elements up to the smaller number are kept. New elements are not initialised.
+  ///
   /// *Callers* collective, as world::reallocate_bytes(); the object must own elements. *Memory* data() may change.
-  /// *Order* as a barrier of all PEs. *Errors* out_of_memory and asymmetric_call: nothing has changed on any PE.
-  /// invalid_argument for an object without elements, which belongs to no world (assign a new allocation instead), and
-  /// for memory of a team, whose size cannot change.
+  /// *Order* as a barrier of all PEs.
+  ///
+  /// @throws error out_of_memory and asymmetric_call: nothing has changed on any PE. invalid_argument for an object
+  /// without elements, which belongs to no world (assign a new allocation instead), and for memory of a team, whose
+  /// size cannot change.
   void resize(std::size_t count, std::size_t alignment = alignof(T)) {
     detail::world_state& world = detail::world_of(team_ == nullptr ? world_.get() : nullptr);
     data_ = static_cast<T*>(detail::reallocate(world, data_, count, sizeof(T), alignment));
     size_ = count;
     if (count == 0) world_.reset();
   }
-  /// Frees the elements. Collective.
+  /// @brief Frees the elements.
+  ///
+  /// Collective.
   void reset() noexcept {
     void* const freed = std::exchange(data_, nullptr);
     if (freed != nullptr && team_ != nullptr) detail::release(*team_, freed);

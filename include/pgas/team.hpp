@@ -21,107 +21,162 @@ class team_state;
 class world_state;
 }  // namespace detail
 
-/// The configuration of a new team.
+/// @brief The configuration of a new team.
 struct team_config {
-  /// The number of collectives of the team that may run on the device at once, each on its own channel
-  /// (team_view::channel()). Equal on all members.
+  /// @brief The number of collectives of the team that may run on the device at once, each on its own channel
+  /// (team_view::channel()).
+  ///
+  /// Equal on all members.
   int channels = detail::default_channels;
-  /// Whether the team has staging memory for all-reduces that the host enqueues: 5 MiB of the heap of each member. The
-  /// teams of the world and the domain have it. With staging, all-reduces of up to 2 MiB divided by the number of
+  /// @brief Whether the team has staging memory for all-reduces that the host enqueues: 5 MiB of the heap of each
+  /// member.
+  ///
+  /// The teams of the world and the domain have it. With staging, all-reduces of up to 2 MiB divided by the number of
   /// members take at most one barrier; without it they take two from 8 KiB on. Only GPU heaps and teams of 2 to 64
   /// direct peers use it; other teams ignore it. Equal on all members.
   bool staged = false;
 };
 
-/// A team of one world, on one of its members. Move-only. PEs that are not members hold an empty team.
+/// @brief A team of one world, on one of its members.
+///
+/// Move-only. PEs that are not members hold an empty team.
 ///
 /// *Callers* one thread at a time for each team, unless a function says otherwise; different teams are independent.
 /// *Memory* some cache lines of the heap for each member and channel; destroy() releases them.
 /// *Errors* functions of an empty team throw invalid_argument; functions of a team throw not_joined after leave().
 class PGAS_API team {
  public:
-  /// An empty team.
+  /// @brief An empty team.
   team() noexcept;
-  /// Moves the team. `other` is empty afterwards.
+  /// @brief Moves the team.
+  ///
+  /// `other` is empty afterwards.
   team(team&& other) noexcept;
-  /// Destroys the current team as the destructor does, then moves the team.
+  /// @brief Destroys the current team as the destructor does, then moves the team.
   team& operator=(team&& other) noexcept;
   team(const team&) = delete;
   team& operator=(const team&) = delete;
-  /// Calls destroy() without throwing. If an exception unwinds this PE, the destructor aborts the world, because other
-  /// PEs may never call it. After a failure of the world or leave() the destructor does nothing. The world destroys the
-  /// teams that it owns.
+  /// @brief Calls destroy() without throwing.
+  ///
+  /// If an exception unwinds this PE, the destructor aborts the world, because other PEs may never call it. After a
+  /// failure of the world or leave() the destructor does nothing. The world destroys the teams that it owns.
   ~team();
 
-  /// Whether this PE is a member.
+  /// @brief Whether this PE is a member.
   [[nodiscard]] explicit operator bool() const noexcept;
 
-  /// This PE's number in the team. *Callers* any thread.
+  /// @brief This PE's number in the team.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] int my_pe() const;
-  /// The number of members. *Callers* any thread.
+  /// @brief The number of members.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] int n_pes() const;
-  /// The world's number of member `pe`. *Callers* any thread. *Errors* pe_out_of_range.
+  /// @brief The world's number of member `pe`.
+  ///
+  /// *Callers* any thread.
+  ///
+  /// @throws error pe_out_of_range.
   [[nodiscard]] int world_pe(int pe) const;
-  /// The number of member `pe` of this team in team `to` of the same world; -1 if it is not a member there. *Callers*
-  /// any thread. *Errors* pe_out_of_range.
+  /// @brief The number of member `pe` of this team in team `to` of the same world; -1 if it is not a member there.
+  ///
+  /// *Callers* any thread.
+  ///
+  /// @throws error pe_out_of_range.
   [[nodiscard]] int translate_pe(int pe, const team& to) const;
-  /// The configuration. *Callers* any thread.
+  /// @brief The configuration.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] const team_config& config() const;
-  /// The world of the team.
+  /// @brief The world of the team.
   [[nodiscard]] std::shared_ptr<detail::world_state> world_state() const;
 
-  /// The view of the team for kernels.
+  /// @brief The view of the team for kernels.
   [[nodiscard]] team_view view() const;
-  /// A context whose operations take this team's PE numbers. It has its own order of operations. Creating and dropping
-  /// it costs nothing. *Callers* any thread.
+  /// @brief A context whose operations take this team's PE numbers.
+  ///
+  /// It has its own order of operations. Creating and dropping it costs nothing.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] pgas::context context() const;
-  /// The context for kernels that need only loads and stores. Such kernels compile to fewer instructions. *Callers* any
-  /// thread. *Errors* peer_unreachable, naming a PE: loads and stores do not reach all members at evenly spaced
-  /// addresses. invalid_argument: the members are not evenly spaced in the world.
+  /// @brief The context for kernels that need only loads and stores.
+  ///
+  /// Such kernels compile to fewer instructions.
+  ///
+  /// *Callers* any thread.
+  ///
+  /// @throws error peer_unreachable, naming a PE: loads and stores do not reach all members at evenly spaced addresses.
+  /// invalid_argument: the members are not evenly spaced in the world.
   [[nodiscard]] pgas::direct_context direct_context() const;
 
-  /// Creates a team of the `size` members start, start + stride, ...; a stride may be negative. Collective over this
-  /// team. *On return* the new team on its members, an empty team on the others. *Errors* invalid_argument,
-  /// asymmetric_call, out_of_memory: the same on all members of this team. No team exists then.
+  /// @brief Creates a team of the `size` members start, start + stride, ...; a stride may be negative.
+  ///
+  /// Collective over this team.
+  ///
+  /// @return The new team on its members, an empty team on the others.
+  /// @throws error invalid_argument, asymmetric_call, out_of_memory: the same on all members of this team. No team
+  /// exists then.
   [[nodiscard]] team split_strided(int start, int stride, int size, const team_config& how = {}) const;
-  /// Numbers the members row by row, `x_range` members in a row, and creates a team for each row and each column.
-  /// Collective over this team. Returns the teams of this PE's row and column.
+  /// @brief Numbers the members row by row, `x_range` members in a row, and creates a team for each row and each
+  /// column.
+  ///
+  /// Collective over this team.
+  ///
+  /// @return The teams of this PE's row and column.
   [[nodiscard]] std::pair<team, team> split_2d(int x_range, const team_config& x_how = {},
                                                const team_config& y_how = {}) const;
-  /// Creates a team of the members with the same colour, ordered by key, then by their number in this team. Collective
-  /// over this team. A member with a negative colour makes the call too and receives an empty team.
+  /// @brief Creates a team of the members with the same colour, ordered by key, then by their number in this team.
+  ///
+  /// Collective over this team. A member with a negative colour makes the call too and receives an empty team.
   [[nodiscard]] team split(int color, int key, const team_config& how = {}) const;
-  /// Creates a team of the listed members in this order. Collective over this team, same list on all members.
+  /// @brief Creates a team of the listed members in this order.
+  ///
+  /// Collective over this team, same list on all members.
   [[nodiscard]] team split_list(std::span<const int> members, const team_config& how = {}) const;
-  /// Creates a team of `members`, numbers in this team in the order of the new team. Only these members call; all pass
-  /// the same list. *Units* `key` is below 2^62 and the same on all members. Teams that share a member and exist, or
-  /// are created, at the same time must have different keys. A key can be reused after the destruction of its team and
-  /// a barrier of all members. *Callers* any thread; several threads at once with different keys. *Errors*
-  /// invalid_argument, out_of_memory. Members whose arguments differ wait for one another.
+  /// @brief Creates a team of `members`, numbers in this team in the order of the new team.
+  ///
+  /// Only these members call; all pass the same list.
+  ///
+  /// *Units* `key` is below 2^62 and the same on all members. Teams that share a member and exist, or are created, at
+  /// the same time must have different keys. A key can be reused after the destruction of its team and a barrier of all
+  /// members.
+  /// *Callers* any thread; several threads at once with different keys.
+  ///
+  /// @throws error invalid_argument, out_of_memory. Members whose arguments differ wait for one another.
   [[nodiscard]] team create_group(std::span<const int> members, std::uint64_t key, const team_config& how = {}) const;
-  /// Waits for all members, then releases the state and the memory of the team. Collective over this team. The object
-  /// is empty afterwards. Kernels and streams that use the team must have ended. Has no effect on an empty team or a
-  /// team that the world owns.
+  /// @brief Waits for all members, then releases the state and the memory of the team.
+  ///
+  /// Collective over this team. The object is empty afterwards. Kernels and streams that use the team must have ended.
+  /// Has no effect on an empty team or a team that the world owns.
   void destroy();
 
-  /// Allocates `count` objects of T on every member, at the same offset. Collective over this team. PEs that are not
-  /// members have no memory there: host operations on them throw outside_heap, and device operations must not address
-  /// them. Everything else is as for world::allocate(). The team's destruction frees the memory; a symmetric<T> that is
-  /// destroyed later does nothing.
+  /// @brief Allocates `count` objects of T on every member, at the same offset.
+  ///
+  /// Collective over this team. PEs that are not members have no memory there: host operations on them throw
+  /// outside_heap, and device operations must not address them. Everything else is as for world::allocate(). The team's
+  /// destruction frees the memory; a symmetric<T> that is destroyed later does nothing.
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no,
                                       std::size_t alignment = alignof(T)) const {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), alignment, how));
     return symmetric<T>(world_state(), data, data != nullptr ? count : 0, state_);
   }
-  /// allocate() without an owner: the program calls free(). Null for 0 bytes.
+  /// @brief allocate() without an owner: the program calls free().
+  ///
+  /// Null for 0 bytes.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size = 1, std::size_t alignment = 16,
                                      initialize how = initialize::no) const;
-  /// Frees an allocation of allocate_bytes() of this team. Collective over this team. Null has no effect. *Errors*
-  /// invalid_free.
+  /// @brief Frees an allocation of allocate_bytes() of this team.
+  ///
+  /// Collective over this team. Null has no effect.
+  ///
+  /// @throws error invalid_free.
   void free(void* pointer) const;
 
-  /// The implementation, for functions of the library. *Errors* invalid_argument for an empty team.
+  /// @brief The implementation, for functions of the library.
+  ///
+  /// @throws error invalid_argument for an empty team.
   [[nodiscard]] detail::team_state& state() const;
 
  private:

@@ -37,9 +37,9 @@ class timeline_state;
 ///
 /// *Callers* any thread. A child of fork() may only call the destructor, which does nothing there.
 /// *Memory* the object may be destroyed while streams still record and wait: the memory is released when they have
-/// passed. Records that the maker has enqueued before still take effect; later records do not. After the destruction
-/// the program must not launch graphs that record or wait, or kernels that use word(). *Errors* of all functions:
-/// invalid_argument on an empty object; forked_process.
+/// passed. Records that this process enqueued before the destruction still take effect; later ones do not. After the
+/// destruction the program must not launch graphs that record or wait, or kernels that use word().
+/// *Errors* of all functions: invalid_argument on an empty object; forked_process.
 class PGAS_API timeline {
  public:
   /// The largest value.
@@ -48,9 +48,9 @@ class PGAS_API timeline {
   static constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
 
   timeline() noexcept;
-  /// Takes over the timeline of `other`, which is empty then.
+  /// Moves the timeline. `other` is empty afterwards.
   timeline(timeline&& other) noexcept;
-  /// Does what the destructor does, then moves.
+  /// Destroys the current timeline as the destructor does, then moves.
   timeline& operator=(timeline&& other) noexcept;
   ~timeline();
 
@@ -58,10 +58,11 @@ class PGAS_API timeline {
   /// or has no stream memory operations of 64 bits; as shared_memory::make().
   [[nodiscard]] static timeline make(memory_place place);
   /// Opens a ticket of timeline::ticket().
-  /// @param ticket its text
-  /// @param options place: the device whose streams wait and record in this process. Not set: the maker's GPU, or the
-  /// host. *Errors* as opened_memory::open(); handle_invalid for a ticket of memory, even if it carries a timeline;
-  /// device_unavailable if this process does not see the maker's GPU; peer_lost if the timeline was destroyed.
+  /// @param ticket the text of the ticket
+  /// @param options `place` is the device whose streams wait and record in this process; if it is not set, it is the
+  /// GPU of the process that made the timeline, or the host
+  /// *Errors* as opened_memory::open(); handle_invalid for a ticket of memory, even if it carries a timeline;
+  /// device_unavailable if this process does not see that GPU; peer_lost if the timeline was destroyed.
   [[nodiscard]] static timeline open(std::string_view ticket, const open_options& options = {});
 
   /// Makes a ticket, as shared_memory::ticket(). *Errors* invalid_argument unless this process made the timeline.

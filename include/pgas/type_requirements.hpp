@@ -10,26 +10,27 @@
 
 namespace pgas {
 
-/// A type whose bytes may be copied to another PE: every trivially copyable object type. (CUDA's packed 16-bit types
-/// are too, though not declared so.)
+/// @brief Whether the bytes of a T may be copied to another PE: every trivially copyable object type.
+///
+/// (CUDA's packed 16-bit types count too, although they are not declared as such.)
 template <class T>
 inline constexpr bool is_rma_type =
     std::is_object_v<T> && !std::is_const_v<T> && (std::is_trivially_copyable_v<T> || is_float16_pair_type<T>);
 
-/// Integer types with the whole set of atomic operations: 4 and 8 bytes, signed and unsigned.
+/// @brief Integer types with the whole set of atomic operations: 4 and 8 bytes, signed and unsigned.
 template <class T>
 inline constexpr bool is_amo_integer =
     std::is_integral_v<T> && !std::is_same_v<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
 
-/// Types with all atomic operations but the bitwise: the integers, `float` and `double`.
+/// @brief Types with all atomic operations except the bitwise ones: the integers, `float` and `double`.
 template <class T>
 inline constexpr bool is_amo_type = is_amo_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/// Types with atomic fetch, set, swap and add: amo types, and 16-bit floating-point numbers, single or in pairs.
+/// @brief Types with atomic fetch, set, swap and add: amo types, and 16-bit floating-point numbers, single or in pairs.
 template <class T>
 inline constexpr bool is_amo_add_type = is_amo_type<T> || is_float16_type<T> || is_float16_pair_type<T>;
 
-/// Types of words that waits and tests compare: integers of 2, 4 and 8 bytes.
+/// @brief Types of words that waits and tests compare: integers of 2, 4 and 8 bytes.
 template <class T>
 inline constexpr bool is_wait_type = std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_const_v<T> &&
                                      (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);

@@ -17,92 +17,98 @@
 
 namespace pgas {
 
-/// Waits until this PE's own `*variable` satisfies `seen op value`; returns the value seen.
+/// @brief Waits until this PE's own `*variable` satisfies `seen op value`.
+///
+/// @return The value that satisfied the comparison.
 template <wait_type T>
 T wait_until(world& w, const T* variable, cmp op, std::type_identity_t<T> value) {
   return detail::from_bits<T>(detail::wait_word(w, detail::set_of(variable, 1, nullptr, op, value)));
 }
 
-/// Waits until every word of the set has satisfied the comparison with `value`.
+/// @brief Waits until every word of the set has satisfied the comparison with `value`.
 template <wait_type T>
 void wait_until_all(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                     std::type_identity_t<T> value) {
   detail::wait_words(w, detail::set_of(variables, count, status, op, value), detail::which::all, nullptr);
 }
-/// The same with a value for each word.
+/// @brief The same with a value for each word.
 template <wait_type T>
 void wait_until_all(world& w, const T* variables, std::size_t count, const int* status, cmp op, const T* values) {
   detail::wait_words(w, detail::set_of(variables, count, status, op, values), detail::which::all, nullptr);
 }
 
-/// Waits until a word of the set satisfies the comparison. Returns its index; SIZE_MAX if the set is empty. If several
-/// words satisfy it, the result is any of them, and repeated calls return each of them eventually.
+/// @brief Waits until a word of the set satisfies the comparison.
+///
+/// @return Its index; SIZE_MAX if the set is empty. If several words satisfy it, the result is any of them, and
+/// repeated calls return each of them eventually.
 template <wait_type T>
 std::size_t wait_until_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                            std::type_identity_t<T> value) {
   return detail::wait_words(w, detail::set_of(variables, count, status, op, value), detail::which::any, nullptr);
 }
-/// The same with a value for each word.
+/// @brief The same with a value for each word.
 template <wait_type T>
 std::size_t wait_until_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                            const T* values) {
   return detail::wait_words(w, detail::set_of(variables, count, status, op, values), detail::which::any, nullptr);
 }
 
-/// Waits until some words of the set satisfy the comparison. Returns their number and their indices in ascending order;
-/// 0 if the set is empty.
+/// @brief Waits until some words of the set satisfy the comparison.
+///
+/// @return Their number, and their indices in ascending order in `indices`; 0 if the set is empty.
 template <wait_type T>
 std::size_t wait_until_some(world& w, const T* variables, std::size_t count, std::size_t* indices, const int* status,
                             cmp op, std::type_identity_t<T> value) {
   return detail::wait_words(w, detail::set_of(variables, count, status, op, value), detail::which::some, indices);
 }
-/// The same with a value for each word.
+/// @brief The same with a value for each word.
 template <wait_type T>
 std::size_t wait_until_some(world& w, const T* variables, std::size_t count, std::size_t* indices, const int* status,
                             cmp op, const T* values) {
   return detail::wait_words(w, detail::set_of(variables, count, status, op, values), detail::which::some, indices);
 }
 
-/// Whether this PE's own `*variable` now satisfies `seen op value`.
+/// @brief Whether this PE's own `*variable` now satisfies `seen op value`.
 template <wait_type T>
 [[nodiscard]] bool test(world& w, const T* variable, cmp op, std::type_identity_t<T> value) {
   return detail::test_words(w, detail::set_of(variable, 1, nullptr, op, value), detail::which::all, nullptr) != 0;
 }
 
-/// Whether every word of the set satisfies the comparison now; true if the set is empty.
+/// @brief Whether every word of the set satisfies the comparison now; true if the set is empty.
 template <wait_type T>
 [[nodiscard]] bool test_all(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                             std::type_identity_t<T> value) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, value), detail::which::all, nullptr) != 0;
 }
-/// The same with a value for each word.
+/// @brief The same with a value for each word.
 template <wait_type T>
 [[nodiscard]] bool test_all(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                             const T* values) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, values), detail::which::all, nullptr) != 0;
 }
 
-/// The index of a word of the set that satisfies the comparison now; SIZE_MAX if no word does. If several words satisfy
-/// it, the result is any of them, and repeated calls return each of them eventually.
+/// @brief The index of a word of the set that satisfies the comparison now; SIZE_MAX if no word does.
+///
+/// If several words satisfy it, the result is any of them, and repeated calls return each of them eventually.
 template <wait_type T>
 [[nodiscard]] std::size_t test_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                                    std::type_identity_t<T> value) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, value), detail::which::any, nullptr);
 }
-/// The same with a value for each word.
+/// @brief The same with a value for each word.
 template <wait_type T>
 [[nodiscard]] std::size_t test_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                                    const T* values) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, values), detail::which::any, nullptr);
 }
 
-/// The number of words of the set that satisfy the comparison now, and their indices in ascending order.
+/// @brief The number of words of the set that satisfy the comparison now, and their indices in ascending order.
 template <wait_type T>
 [[nodiscard]] std::size_t test_some(world& w, const T* variables, std::size_t count, std::size_t* indices,
                                     const int* status, cmp op, std::type_identity_t<T> value) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, value), detail::which::some, indices);
 }
-/// The same with a value for each word.
+/// @brief The same with a value for each word.
 template <wait_type T>
 [[nodiscard]] std::size_t test_some(world& w, const T* variables, std::size_t count, std::size_t* indices,
                                     const int* status, cmp op, const T* values) {

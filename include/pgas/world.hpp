@@ -25,7 +25,7 @@ namespace pgas {
 class stream;
 class team;
 
-/// The properties of a PE, for messages, logs and placement decisions.
+/// @brief The properties of a PE, for messages, logs and placement decisions.
 struct pe_info {
   std::string host;          ///< host name
   int pid = 0;               ///< of its process on that host
@@ -34,10 +34,10 @@ struct pe_info {
   std::string device_uuid;   ///< equal for PEs that share a device
   bool direct = true;        ///< whether loads and stores reach its heap (direct peer); otherwise the proxy does
   std::string route;         ///< for messages: "load and store", "proxy over ucx 1.16.0"
-  bool takes_turns = false;  ///< whether its GPU time-slices between processes, for lack of MPS
+  bool time_sliced = false;  ///< whether its GPU is shared between processes by time slices, without MPS
 };
 
-/// A wait of this PE, as world::waits() finds it.
+/// @brief A wait of this PE, as world::waits() finds it.
 struct wait_info {
   std::string what;                    ///< the device operation, the operation of the proxy, or the host call
   bool in_kernel = false;              ///< whether a thread of a kernel waits; otherwise a host thread
@@ -47,11 +47,13 @@ struct wait_info {
   std::uint64_t heap_offset = 0;       ///< of the word that must change: its context::offset()
   std::string compare;                 ///< the comparison, such as ">="; empty for calls that do not wait for a word
   std::uint64_t expected = 0;          ///< the value that the word is compared with
-  std::uint64_t seen = 0;              ///< the value of the word
+  std::uint64_t seen = 0;              ///< the current value of the word
   std::chrono::milliseconds lasted{};  ///< since a query first found the wait of a kernel, or since the host call began
 };
 
-/// The threads of a PE that may call the library. The names are those of OpenSHMEM.
+/// @brief The threads of a PE that may call the library.
+///
+/// The names are those of OpenSHMEM.
 enum class thread_level {
   single,      ///< the process has one thread
   funneled,    ///< only the thread that joined calls
@@ -59,7 +61,9 @@ enum class thread_level {
   multiple     ///< any number of threads call at once
 };
 
-/// Membership in a world. Joining and leaving are collective.
+/// @brief Membership in a world.
+///
+/// Joining and leaving are collective.
 ///
 /// *Callers* any thread, any number at once, for the one-sided operations (rma.hpp, stream.hpp, lock.hpp), launch(),
 /// queries, check() and abort(). Collective calls (join, leave, allocate, reallocate, free, barrier_all, the
@@ -67,149 +71,231 @@ enum class thread_level {
 /// PEs must make them in the same order. No other call may run during or after leave(). Different worlds are
 /// independent. A child of fork() is not a member of its parent's worlds: every call throws forked_process there, and
 /// the destructors of its copies of worlds, teams, streams and symmetric memory do nothing. The child shares the memory
-/// itself, so all PEs see its stores. *Errors* every function throws pgas::error; after a PE has died or
-/// aborted, every call throws the first cause.
+/// itself, so all PEs see its stores.
+/// *Errors* every function throws pgas::error; after a PE has died or aborted, every call throws the first cause.
 class PGAS_API world {
  public:
-  /// Joins the world of the launcher that started this process (pgasrun, mpirun, srun, torchrun's variables), or a
-  /// world of one PE if there is no launcher. Settings come from the environment (`pgas-info --config` lists them).
-  /// *Errors* codes 1xx, 2xx, 5xx, 601, within config::join_timeout and on every PE that can be reached.
+  /// @brief Joins the world of the launcher that started this process (pgasrun, mpirun, srun, torchrun's variables), or
+  /// a world of one PE if there is no launcher.
+  ///
+  /// Settings come from the environment (`pgas-info --config` lists them).
+  ///
+  /// @throws error codes 1xx, 2xx, 5xx, 601, within config::join_timeout and on every PE that can be reached.
   /// bootstrap_timeout names the missing PE.
   [[nodiscard]] static world join();
-  /// Joins the world of the launcher with the program's own settings.
+  /// @brief Joins the world of the launcher with the program's own settings.
   [[nodiscard]] static world join(const config& settings);
-  /// Joins the processes that the program's own bootstrap `exchange` connects, which may be any subset.
+  /// @brief Joins the processes that the program's own bootstrap `exchange` connects, which may be any subset.
   [[nodiscard]] static world join(std::unique_ptr<bootstrap> exchange,
                                   const config& settings = config::from_environment());
 
-  /// Moves the membership. `other` is empty afterwards, and its functions throw not_joined.
+  /// @brief Moves the membership.
+  ///
+  /// `other` is empty afterwards, and its functions throw not_joined.
   world(world&& other) noexcept;
-  /// Leaves the current world as the destructor does, then moves the membership.
+  /// @brief Leaves the current world as the destructor does, then moves the membership.
   world& operator=(world&& other) noexcept;
   world(const world&) = delete;
   world& operator=(const world&) = delete;
-  /// Leaves. If an exception unwinds this PE, the destructor aborts the world and does not wait for other PEs.
+  /// @brief Leaves.
+  ///
+  /// If an exception unwinds this PE, the destructor aborts the world and does not wait for other PEs.
   ~world();
 
-  /// Collective: waits for all PEs, and for the work on the streams that the program has made in this world, then
-  /// releases all resources. Does nothing the second time. *Errors* asymmetric_call where a PE is in another collective
-  /// call; wait_timeout where that work lasts for PGAS_JOIN_TIMEOUT after all PEs have come, or where PGAS_WAIT_TIMEOUT
-  /// is set and a PE does not come in that time, or does not go on in both times together. It fails the world.
+  /// @brief Collective: waits for all PEs, and for the work on the streams that the program has created in this world,
+  /// then releases all resources.
+  ///
+  /// A second call has no effect.
+  ///
+  /// @throws error asymmetric_call if a PE is in another collective call; wait_timeout if that work continues for
+  /// PGAS_JOIN_TIMEOUT after all PEs have called leave(), or if PGAS_WAIT_TIMEOUT is set and a PE does not call leave()
+  /// in that time, or does not continue within both times together. An error fails the world.
   void leave();
-  /// Aborts the world on all PEs: waits end, and every later call on any PE throws code::aborted with this reason. Then
-  /// bootstrap::abort() reports the failure to the launcher, which ends the job: pgasrun after its --grace-period.
-  /// Launchers with PMIx and MPI may end all processes, this process included, before this call returns. *Callers* any
-  /// thread.
+  /// @brief Aborts the world on all PEs: waits end, and every later call on any PE throws code::aborted with this
+  /// reason.
+  ///
+  /// Then bootstrap::abort() reports the failure to the launcher, which ends the job: pgasrun after its --grace-period.
+  /// Launchers with PMIx and MPI may end all processes, this process included, before this call returns.
+  ///
+  /// *Callers* any thread.
   void abort(std::string_view reason) noexcept;
-  /// Throws the first failure of this world, if any: a PE died or aborted, or a kernel of this PE ended with an error.
-  /// Does not wait. *Callers* any thread.
+  /// @brief Throws the first failure of this world, if any: a PE died or aborted, or a kernel of this PE ended with an
+  /// error.
+  ///
+  /// Does not wait.
+  ///
+  /// *Callers* any thread.
   void check() const;
-  /// The current waits of this PE: up to 128 threads of its kernels, which answer while they poll, and its host calls.
-  /// `pgas-why` queries all PEs and finds the root cause. *Callers* any thread, also while another thread is in a call
-  /// that does not end. The query takes about 15 ms. *Errors* not_joined.
+  /// @brief The current waits of this PE: up to 128 threads of its kernels, which answer while they poll, and its host
+  /// calls.
+  ///
+  /// `pgas-why` queries all PEs and finds the root cause.
+  ///
+  /// *Callers* any thread, also while another thread is in a call that does not end. The query takes about 15 ms.
+  ///
+  /// @throws error not_joined.
   [[nodiscard]] std::vector<wait_info> waits() const;
-  /// The statistics of this PE since it joined: operations and bytes by target and route, time in calls that wait, use
-  /// of the heap, heartbeats, errors. `PGAS_METRICS` serves the same figures to monitoring systems (docs/metrics.md).
+  /// @brief The statistics of this PE since it joined: operations and bytes by target and route, time in calls that
+  /// wait, use of the heap, heartbeats, errors.
+  ///
+  /// `PGAS_METRICS` serves the same figures to monitoring systems (docs/metrics.md).
+  ///
   /// *Callers* any thread, also while another thread is in a call that does not end. The call does not wait and takes
-  /// some microseconds. *Errors* not_joined.
+  /// some microseconds.
+  ///
+  /// @throws error not_joined.
   [[nodiscard]] world_stats stats() const;
 
-  /// This PE's number. *Callers* any thread.
+  /// @brief This PE's number.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] int my_pe() const;
-  /// The number of PEs. *Callers* any thread.
+  /// @brief The number of PEs.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] int n_pes() const;
-  /// The properties of a PE. *Callers* any thread. *Errors* pe_out_of_range.
+  /// @brief The properties of a PE.
+  ///
+  /// *Callers* any thread.
+  ///
+  /// @throws error pe_out_of_range.
   [[nodiscard]] const pe_info& pe(int number) const;
-  /// heap_kind::cuda or heap_kind::host.
+  /// @brief heap_kind::cuda or heap_kind::host.
   [[nodiscard]] heap_kind heap() const;
-  /// The number of this PE's GPU for cudaSetDevice() in this process; -1 on the host heap. Joining does not change the
-  /// calling thread's current device. *Callers* any thread.
+  /// @brief The number of this PE's GPU for cudaSetDevice() in this process; -1 on the host heap.
+  ///
+  /// Joining does not change the calling thread's current device.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] int device() const;
-  /// The settings of join().
+  /// @brief The settings of join().
   [[nodiscard]] const config& settings() const;
 
-  /// The context. Kernels take it by value.
+  /// @brief The context.
+  ///
+  /// Kernels take it by value.
   [[nodiscard]] pgas::context context() const;
-  /// The context for kernels that need only loads and stores. Such kernels compile to fewer instructions. *Errors*
-  /// peer_unreachable, naming a PE: loads and stores do not reach all PEs at evenly spaced addresses.
+  /// @brief The context for kernels that need only loads and stores.
+  ///
+  /// Such kernels compile to fewer instructions.
+  ///
+  /// @throws error peer_unreachable, naming a PE: loads and stores do not reach all PEs at evenly spaced addresses.
   [[nodiscard]] pgas::direct_context direct_context() const;
 
-  /// The team of all PEs. The world owns this team and the next two; the program does not destroy them. *Callers* any
-  /// thread.
+  /// @brief The team of all PEs.
+  ///
+  /// The world owns this team and the next two; the program does not destroy them.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] const pgas::team& team() const;
-  /// The team of this PE's domain: this PE and its direct peers.
+  /// @brief The team of this PE's domain: this PE and its direct peers.
   [[nodiscard]] const pgas::team& domain_team() const;
-  /// The team of all PEs of this host, proxied peers included.
+  /// @brief The team of all PEs of this host, proxied peers included.
   [[nodiscard]] const pgas::team& host_team() const;
 
-  /// Allocates `count` objects of T on every PE, at the same offset. Collective.
-  /// *Memory* alignment at least 16 bytes; 512 bytes for allocations of 512 bytes and more, 2 MiB for allocations of
-  /// 2 MiB and more; or the requested alignment (a power of two, up to PGAS_HEAP_STRIDE where the system has such
-  /// addresses). *On return* every PE may access the memory of all PEs; with initialize::zero all of the memory is
-  /// zero. *Errors* out_of_memory (no PE has allocated anything), invalid_argument, asymmetric_call with checks on.
+  /// @brief Allocates `count` objects of T on every PE, at the same offset.
+  ///
+  /// Collective.
+  ///
+  /// *Memory* alignment at least 16 bytes; 512 bytes for allocations of 512 bytes and more, 2 MiB for allocations of 2
+  /// MiB and more; or the requested alignment (a power of two, up to PGAS_HEAP_STRIDE where the system has such
+  /// addresses).
+  /// *On return* every PE may access the memory of all PEs; with initialize::zero all of the memory is zero.
+  ///
+  /// @throws error out_of_memory (no PE has allocated anything), invalid_argument, asymmetric_call with checks on.
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no,
                                       std::size_t alignment = alignof(T)) {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), alignment, how));
     return symmetric<T>(state_, data, data != nullptr ? count : 0);
   }
-  /// allocate() without an owner: the program calls free(). Null for 0 bytes.
+  /// @brief allocate() without an owner: the program calls free().
+  ///
+  /// Null for 0 bytes.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size = 1, std::size_t alignment = 16,
                                      initialize how = initialize::no);
-  /// allocate() with separate cache lines, see memory_hint.
+  /// @brief allocate() with separate cache lines, see memory_hint.
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, memory_hint hint, initialize how = initialize::no) {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), hint, how));
     return symmetric<T>(state_, data, data != nullptr ? count : 0);
   }
-  /// allocate_bytes() with separate cache lines, see memory_hint.
+  /// @brief allocate_bytes() with separate cache lines, see memory_hint.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size, memory_hint hint,
                                      initialize how = initialize::no);
-  /// Changes the size of an allocation. Collective. The contents are kept up to the smaller size; the rest is not
-  /// initialised. A null pointer allocates; a size of 0 frees and returns null. *Memory* the old address is invalid
-  /// afterwards, unless the call returns it. *Order* as barrier_all(). *Errors* out_of_memory, asymmetric_call (with
-  /// and without checks), invalid_free (not the start of an allocation), invalid_argument: the same on all PEs. The old
-  /// allocation is then unchanged and valid on all PEs.
+  /// @brief Changes the size of an allocation.
+  ///
+  /// Collective. The contents are kept up to the smaller size; the rest is not initialised. A null pointer allocates; a
+  /// size of 0 frees and returns null.
+  ///
+  /// *Memory* the old address is invalid afterwards, unless the call returns it. *Order* as barrier_all().
+  ///
+  /// @throws error out_of_memory, asymmetric_call (with and without checks), invalid_free (not the start of an
+  /// allocation), invalid_argument: the same on all PEs. The old allocation is then unchanged and valid on all PEs.
   [[nodiscard]] void* reallocate_bytes(void* pointer, std::size_t count, std::size_t size = 1,
                                        std::size_t alignment = 16);
-  /// Frees an allocation of allocate_bytes(). Collective. Null has no effect.
-  /// *Errors* invalid_free (freed twice, not an allocation); the heap is then unchanged.
+  /// @brief Frees an allocation of allocate_bytes().
+  ///
+  /// Collective. Null has no effect.
+  ///
+  /// @throws error invalid_free (freed twice, not an allocation); the heap is then unchanged.
   void free(void* pointer);
-  /// The use of this PE's part of the heap. *Callers* any thread. The call waits for an allocation in progress.
+  /// @brief The use of this PE's part of the heap.
+  ///
+  /// *Callers* any thread. The call waits for an allocation in progress.
   [[nodiscard]] heap_usage usage() const;
-  /// The addresses of the heap. *Callers* any thread.
+  /// @brief The addresses of the heap.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] heap_layout layout() const;
 
-  /// The address at which PE `pe` has the memory that this PE has at `local`, for loads and stores: by this process on
-  /// the host heap, by kernels on a GPU heap. Null if PE `pe` does not exist or is a proxied peer, or if `local` is not
-  /// symmetric. *Callers* any thread.
+  /// @brief The address at which PE `pe` has the memory that this PE has at `local`, for loads and stores: by this
+  /// process on the host heap, by kernels on a GPU heap.
+  ///
+  /// Null if PE `pe` does not exist or is a proxied peer, or if `local` is not symmetric.
+  ///
+  /// *Callers* any thread.
   template <class T>
   [[nodiscard]] T* ptr(T* local, int pe) const {
     return static_cast<T*>(const_cast<void*>(address_at(local, pe)));
   }
-  /// Whether operations can reach PE `pe`: true for every PE of the world. *Callers* any thread.
+  /// @brief Whether operations can reach PE `pe`.
+  ///
+  /// Returns true for every PE of the world.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] bool accessible(int pe) const;
-  /// Whether operations on `pointer` can reach PE `pe`: whether `pointer` is symmetric memory of that PE. *Callers* any
-  /// thread.
+  /// @brief Whether operations on `pointer` can reach PE `pe`: whether `pointer` is symmetric memory of that PE.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] bool accessible(const void* pointer, int pe) const;
 
-  /// Every world supports thread_level::multiple, see *Callers* above.
+  /// @brief Every world supports thread_level::multiple, see
+  ///
+  /// *Callers* above.
   [[nodiscard]] static constexpr pgas::thread_level thread_level() { return pgas::thread_level::multiple; }
 
-  /// Returns when every PE has called it and all earlier host operations are complete on all PEs. Collective.
+  /// @brief Returns when every PE has called it and all earlier host operations are complete on all PEs.
+  ///
+  /// Collective.
+  ///
   /// *Order* the barrier does not wait for work on streams: synchronise the streams first, or use the overload that
   /// takes a stream. This includes CUDA's default streams: cudaMemset() returns before the memory is set, so it may
   /// overwrite data that a peer's kernel sends after the barrier. The same is true for allocate(), free() and all other
   /// host calls.
   void barrier_all();
 
-  /// The default stream of launch(). It is independent of CUDA's default stream.
+  /// @brief The default stream of launch().
+  ///
+  /// It is independent of CUDA's default stream.
   [[nodiscard]] pgas::stream& stream();
-  /// Waits for stream(). *Errors* failures in its kernels: peer_lost, aborted, wait_timeout with the word and the
-  /// expected value, and with checks on a wrong argument of a device operation.
+  /// @brief Waits for stream().
+  ///
+  /// @throws error failures in its kernels: peer_lost, aborted, wait_timeout with the word and the expected value, and
+  /// with checks on a wrong argument of a device operation.
   void synchronize();
 
-  /// The implementation, for functions of the library.
+  /// @brief The implementation, for functions of the library.
   [[nodiscard]] detail::world_state& state() const;
 
  private:
@@ -219,9 +305,9 @@ class PGAS_API world {
 };
 
 namespace detail {
-/// world::abort() that does not tell the launcher, for a PE that ends its process with a status of its own. Logs the
-/// reason at `level`.
-PGAS_API void end_world(world& of, std::string_view reason, log_level level = log_level::error) noexcept;
+/// world::abort() that does not notify the launcher, for a PE that ends its process with an exit status of its own.
+/// Logs the reason at `level`.
+PGAS_API void end_world(world& joined, std::string_view reason, log_level level = log_level::error) noexcept;
 }  // namespace detail
 
 }  // namespace pgas

@@ -14,8 +14,9 @@
 
 namespace pgas {
 
-/// The operations on one PE and their bytes. put_signal() counts as a put and a signal. Operations of 0 bytes and
-/// operations that threw do not count.
+/// @brief The operations on one PE and their bytes. put_signal() counts as a put and a signal.
+///
+/// Operations of 0 bytes and operations that threw do not count.
 struct operation_counts {
   std::uint64_t puts = 0;       ///< put, p, iput, ibput, and the data of put_signal
   std::uint64_t put_bytes = 0;  ///< bytes that puts wrote
@@ -25,29 +26,33 @@ struct operation_counts {
   std::uint64_t signals = 0;    ///< signal_set, signal_add, and the signal of put_signal
 };
 
-/// The operations of this PE on one PE, which may be itself.
+/// @brief The operations of this PE on one PE, which may be itself.
 struct peer_stats {
   bool direct = true;        ///< the route: true for loads, stores and copies, false for the proxy
   operation_counts host;     ///< operations that threads of the host called
   operation_counts streams;  ///< enqueued on streams; operations of a CUDA graph count once, at the capture
-  /// Commands of this PE's kernels, streams and host threads for that PE that the proxy has received. A strided or long
-  /// operation can be several commands. signal_set() and signal_add() count as atomic operations here.
+  /// @brief Commands of this PE's kernels, streams and host threads for that PE that the proxy has received.
+  ///
+  /// A strided or long operation can be several commands. signal_set() and signal_add() count as atomic operations
+  /// here.
   operation_counts proxy;
-  /// Time since the last message of the control plane from that PE, heartbeats included. -1: the PE is on this host,
-  /// where the kernel reports the end of a process.
+  /// @brief Time since the last message of the control plane from that PE, heartbeats included. -1: the PE is on this
+  /// host, where the kernel reports the end of a process.
   std::chrono::milliseconds silence{-1};
 };
 
-/// Calls of one name that wait for other PEs: collectives, allocations, quiet, waits, locks, synchronize. Only the
-/// outermost call of a thread counts: a barrier_all() counts, the quiet inside it does not.
+/// @brief Calls of one name that wait for other PEs: collectives, allocations, quiet, waits, locks, synchronize.
+///
+/// Only the outermost call of a thread counts: a barrier_all() counts, the quiet inside it does not.
 struct call_stats {
-  std::string name;                     ///< of the call, "pgas::barrier_all"
-  std::uint64_t calls = 0;              ///< number of calls that have returned
-  std::chrono::nanoseconds time{0};     ///< spent in these calls; a clock of some milliseconds: right on average only
+  std::string name;         ///< name of the call, "pgas::barrier_all"
+  std::uint64_t calls = 0;  ///< number of calls that have returned
+  /// @brief Time spent in these calls. The clock has a resolution of some milliseconds, so only averages are exact
+  std::chrono::nanoseconds time{0};
   std::chrono::nanoseconds running{0};  ///< duration so far of the longest call in progress; 0: none
 };
 
-/// The work of this PE's proxy; zero if all PEs are direct.
+/// @brief The work of this PE's proxy; zero if all PEs are direct.
 struct proxy_stats {
   std::uint64_t commands = 0;          ///< received from kernels, streams and host threads, fences and quiets included
   std::uint64_t messages = 0;          ///< sent, with operations
@@ -59,7 +64,9 @@ struct proxy_stats {
   std::uint64_t chunk_bytes = 0;       ///< in them
 };
 
-/// The statistics of a PE. Loads and stores of kernels on direct PEs are not counted.
+/// @brief The statistics of a PE.
+///
+/// Loads and stores of kernels on direct PEs are not counted.
 struct world_stats {
   int pe = 0;                             ///< the PE itself
   std::vector<peer_stats> peers;          ///< by PE, itself included
@@ -69,14 +76,16 @@ struct world_stats {
   proxy_stats proxy;                      ///< of this PE
   std::uint64_t heartbeats_sent = 0;      ///< to PEs of other hosts
   std::uint64_t heartbeats_received = 0;  ///< from them
-  /// Time since a host thread of this PE was last in a call of this world. With PGAS_METRICS at most a second late;
-  /// otherwise short calls such as put are noticed only by stats().
+  /// @brief Time since a host thread of this PE was last in a call of this world.
+  ///
+  /// With PGAS_METRICS at most a second late; otherwise short calls such as put are noticed only by stats().
   std::chrono::milliseconds idle{0};
   std::uint64_t errors = 0;    ///< number of failures and errors that this PE has logged
   std::uint64_t warnings = 0;  ///< number of warnings, also of those that PGAS_LOG suppressed
   bool failed = false;         ///< whether the world has failed
 
-  /// The fragmentation of the heap: 0 if all free memory is one range, close to 1 if it consists of many small ranges.
+  /// @brief The fragmentation of the heap: 0 if all free memory is one range, close to 1 if it consists of many small
+  /// ranges.
   [[nodiscard]] double fragmentation() const {
     const std::size_t free = heap.mapped - heap.used;
     return heap.mapped <= heap.used ? 0.0 : 1.0 - static_cast<double>(heap.largest_free) / static_cast<double>(free);

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Where each name is. A module is imported when its first name is used.
+# The module of each name, imported when the name is first used.
 _places = {
     "CURRENT": "_stream",
     "Context": "_world",
@@ -56,7 +56,7 @@ _places = {
 }
 _modules = ("cupy", "numba", "nvrtc", "torch", "triton")
 
-# Without `open`, which would replace Python's where a program imports all names.
+# Without `open`, which would replace Python's function after an import of all names.
 __all__ = ["CURRENT", "Code", "Context", "Error", "Memory", "OpenedArray", "Stream", "Team", "Ticket", "Timeline", "World", "cmake_dir", "include_dirs",
            "join", "library_dir", "make_unique_id", "opened", "share", "shared_empty", "show_versions"]
 

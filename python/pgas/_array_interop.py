@@ -27,7 +27,7 @@ class Array(NamedTuple):
     """Whether its library lets nobody write it."""
 
 
-# How Python numbers become words, and words numbers.
+# Struct formats that convert Python numbers to words, and words to numbers.
 _formats = {
     "int8": "<b", "uint8": "<B", "int16": "<h", "uint16": "<H", "int32": "<i", "uint32": "<I", "int64": "<q",
     "uint64": "<Q", "float16": "<e", "float32": "<f", "float64": "<d", "bool": "<?",
@@ -41,7 +41,7 @@ _precisions = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
 def _as_kept(value: Any, dtype: str) -> Any:
     """The value, as an int or a float that becomes an element of this type without loss. A real number is rounded to a float."""
     if isinstance(value, (str, bytes)):
-        raise TypeError(f"{value!r} is text, no number of type {dtype}")
+        raise TypeError(f"{value!r} is text, not a number of type {dtype}")
     precision = _precisions.get(dtype)
     try:
         whole = operator.index(value)
@@ -49,7 +49,7 @@ def _as_kept(value: Any, dtype: str) -> Any:
         if precision is not None:
             return float(value)
         if int(value) != value:
-            raise ValueError(f"{value} is no whole number: {dtype} would lose a part of it") from None
+            raise ValueError(f"{value} is not a whole number: {dtype} would lose a part of it") from None
         whole = int(value)
     if precision is None:
         if dtype == "bool" and whole not in (0, 1):
@@ -86,7 +86,7 @@ def word_bytes(value: Any, dtype: str) -> bytes:
             bits += 0x7FFF + (bits >> 16 & 1)
         return struct.pack("<H", bits >> 16 & 0xFFFF)
     if dtype not in _formats:
-        raise TypeError(f"no single value of type {dtype} can be given: pass an array")
+        raise TypeError(f"a scalar of type {dtype} is not supported: pass an array")
     try:
         return struct.pack(_formats[dtype], _as_kept(value, dtype))
     except struct.error as wrong:
@@ -111,7 +111,7 @@ def number_of(bits: int, dtype: str, itemsize: int) -> Any:
     if dtype == "bfloat16":
         return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
     if dtype not in _formats:
-        raise TypeError(f"a single value of type {dtype} is no number of Python: get() an array")
+        raise TypeError(f"a scalar of type {dtype} has no Python number: get() an array")
     return struct.unpack(_formats[dtype], bits.to_bytes(itemsize, "little"))[0]
 
 
@@ -124,7 +124,8 @@ def _contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
-# These run for each argument of each call: what does not change is looked up, and tuples are made without Array's own function.
+# These run for each argument of each call, so constant values are looked up, and tuples are created without the
+# overhead of Array's constructor.
 _new = tuple.__new__
 _numpy_types: dict[Any, tuple[str, int]] = {}
 _torch_types: dict[Any, tuple[str, int]] = {}
@@ -139,7 +140,7 @@ def _native(dtype: Any) -> Any:
 
 
 def _type_of_numpy(dtype: Any) -> tuple[str, int]:
-    # Structures of one size have one name.
+    # Structures of the same size have the same name.
     name = str(_native(dtype).name) if dtype.names is None else str(dtype)
     found = _numpy_types[dtype] = (name, int(dtype.itemsize))
     return found
@@ -153,20 +154,20 @@ def _of_numpy(x: Any) -> Array:
     if not flags.c_contiguous:
         strides = tuple(s // itemsize for s in x.strides)
         if any(s % itemsize for s in x.strides):
-            raise ValueError("an array with strides that are no multiple of its elements: copy it first")
+            raise ValueError("an array with strides that are not a multiple of its element size: copy it first")
     return _new(Array, (x.__array_interface__["data"][0], x.size, itemsize, name, x.shape, strides, "numpy", x, not flags.writeable))
 
 
 def _of_masked(x: Any) -> Array:
-    raise TypeError("an array with a mask: what is under it has no value; pass a.filled(value), or a.data")
+    raise TypeError("a masked array: masked elements have no value; pass a.filled(value), or a.data")
 
 
 def _of_torch(x: Any) -> Array:
     if x.is_conj() or x.is_neg():
-        raise TypeError("a torch tensor whose conjugation or negation is still to be done (lazily): its memory has other values; pass "
+        raise TypeError("a torch tensor with a pending (lazy) conjugation or negation: its memory has other values; pass "
                         "x.resolve_conj(), or x.resolve_neg()")
     if str(x.layout) != "torch.strided" or x.is_meta:
-        raise TypeError(f"a torch tensor without memory of its elements (layout {x.layout}, device {x.device}): pass a dense one, x.to_dense()")
+        raise TypeError(f"a torch tensor without dense memory (layout {x.layout}, device {x.device}): pass a dense one, x.to_dense()")
     dtype = x.dtype
     found = _torch_types.get(dtype)
     if found is None:
@@ -212,8 +213,8 @@ def _of_interface(x: Any) -> Array:
         return _of_numpy(np.asarray(memoryview(x)))._replace(source=x)
     except TypeError:
         pass
-    raise TypeError(f"{type(x).__name__} is no array that pgas knows: it takes those of NumPy, torch, CuPy and JAX, "
-                    "pgas.Memory, and what has __cuda_array_interface__ or a buffer. (One element of a NumPy array is a "
+    raise TypeError(f"{type(x).__name__} is not an array type that pgas supports: pass an array of NumPy, torch, CuPy or JAX, a "
+                    "pgas.Memory, or an object with __cuda_array_interface__ or a buffer. (One element of a NumPy array is a "
                     "copy: pass a[0:1] for a[0].)")
 
 
@@ -258,7 +259,7 @@ def shape_of(shape: int | Sequence[int]) -> tuple[int, ...]:
         try:
             made = tuple(operator.index(extent) for extent in shape)  # type: ignore[union-attr]
         except TypeError:
-            raise TypeError(f"the shape {shape!r} is no whole number, nor several") from None
+            raise TypeError(f"the shape {shape!r} is not a whole number or a sequence of them") from None
     if any(extent < 0 for extent in made):
         raise ValueError(f"the shape {made} has a negative extent")
     return made
@@ -272,7 +273,7 @@ def bytes_of(what: str, shape: tuple[int, ...], dtype: str) -> int:
         size *= extent
         room *= max(extent, 1)
     if room >= 1 << 62:
-        raise_error(201, f"{what}: {dtype} elements of the shape {shape} have {room} bytes, more than any memory: give a smaller shape", -1)
+        raise_error(201, f"{what}: {dtype} elements of the shape {shape} have {room} bytes, which exceeds any memory: give a smaller shape", -1)
     return size
 
 
@@ -291,10 +292,11 @@ def may_overlap(about: Array) -> bool:
 def writable(about: Array, what: str) -> Array:
     """The same array, for an operation that writes it. Raises where it must not be written, or would not keep what is written."""
     if about.readonly:
-        raise ValueError(f"{what}: the array is read-only, and would be written: pass a copy")
+        raise ValueError(f"{what}: the operation writes the array, which is read-only: pass a copy")
     if about.size > 0 and may_overlap(about):
-        raise ValueError(f"{what}: elements of the array may share memory (shape {tuple(about.shape)}, strides {tuple(about.strides or ())}), and "
-                         "each would be written: pass a copy; broadcast_to() and expand() make such views")
+        raise ValueError(f"{what}: elements of the array may share memory (shape {tuple(about.shape)}, strides "
+                         f"{tuple(about.strides or ())}), and the operation writes each of them: pass a copy; broadcast_to() and "
+                         "expand() make such views")
     return about
 
 
@@ -334,7 +336,7 @@ def library_of(like: Any, on_gpu: bool) -> str:
         for name in ("torch", "cupy", "jax"):
             if name in sys.modules:
                 return name
-        raise ValueError("arrays on a GPU are of torch, CuPy or JAX: import one of them before, or pass like='torch'; for NumPy's arrays join(heap='host')")
+        raise ValueError("GPU arrays need torch, CuPy or JAX: import one of them first, or pass like='torch'; for NumPy arrays use join(heap='host')")
     if isinstance(like, str):
         if like not in ("numpy", "torch", "cupy", "jax", "memory"):
             raise ValueError(f"like='{like}': choose 'numpy', 'torch', 'cupy', 'jax' or 'memory', or pass an array")
@@ -350,11 +352,11 @@ def _as_jax(memory: Memory) -> Any:
     made = jax.dlpack.from_dlpack(memory)
     if made.unsafe_buffer_pointer() == memory.ptr and made.dtype.name == memory.dtype:
         return made
-    # JAX has copied it instead, and the copy is on no heap.
+    # JAX has copied it instead, and the copy is outside the heap.
     if made.dtype.name != memory.dtype:
-        raise TypeError(f"JAX makes {made.dtype.name} of {memory.dtype}: choose another type, or call jax.config.update('jax_enable_x64', "
-                        "True) first")
-    raise ValueError(f"JAX takes memory aligned to 64 bytes, not {memory.ptr:#x}: begin views at multiples of 64 bytes")
+        raise TypeError(f"JAX converts {memory.dtype} to {made.dtype.name}: choose another type, or call "
+                        "jax.config.update('jax_enable_x64', True) first")
+    raise ValueError(f"JAX needs memory aligned to 64 bytes, not {memory.ptr:#x}: start views at multiples of 64 bytes")
 
 
 def check_representable(dtype: str, library: str) -> None:
@@ -363,7 +365,7 @@ def check_representable(dtype: str, library: str) -> None:
         try:
             import ml_dtypes  # noqa: F401
         except ImportError:
-            raise TypeError("NumPy has no bfloat16 of its own: pip install ml_dtypes, which adds it, or pass like='torch'") from None
+            raise TypeError("NumPy itself has no bfloat16: pip install ml_dtypes, which adds it, or pass like='torch'") from None
 
 
 def make(memory: Memory, library: str) -> Any:
@@ -397,7 +399,7 @@ def make(memory: Memory, library: str) -> Any:
         return cupy.from_dlpack(memory)
     if library == "jax":
         return _as_jax(memory)
-    raise ValueError(f"there are no arrays of '{library}'")
+    raise ValueError(f"'{library}' is not a supported array library")
 
 
 def extent_bytes(x: Array) -> tuple[int, int]:

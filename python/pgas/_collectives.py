@@ -87,7 +87,7 @@ class Collectives:
         order."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
-            node.meet(node.order_of(self._world()), "barrier", self._number, stream is CURRENT)
+            node.synchronize(node.order_of(self._world()), "barrier", self._number, stream is CURRENT)
             return
         self._group.barrier(resolve(self._world(), stream))
 
@@ -96,7 +96,7 @@ class Collectives:
         """Returns when all members have called it; their operations may be incomplete."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
-            node.meet(node.order_of(self._world()), "sync", self._number, stream is CURRENT)
+            node.synchronize(node.order_of(self._world()), "sync", self._number, stream is CURRENT)
             return
         self._group.sync(resolve(self._world(), stream))
 
@@ -145,7 +145,7 @@ class Collectives:
         """Member k gets the elements of members 0 to k - 1 combined, member 0 the neutral element."""
         self._collective("exclusive_scan", x if out is None else out, x, stream, op=op)
 
-    # torch's longer names, and OpenSHMEM's.
+    # torch's longer names and OpenSHMEM's names.
     all_gather_into_tensor = all_gather
     reduce_scatter_tensor = reduce_scatter
     all_to_all_single = all_to_all

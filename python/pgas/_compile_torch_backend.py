@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Sequence
 
 if __name__ == "__main__":
-    sys.path.pop(0)  # this folder, which has a torch.py, too
+    sys.path.pop(0)  # this folder, which also has a torch.py
 
 import torch
 
@@ -33,7 +33,7 @@ def file_name() -> str:
 def _command(source: pathlib.Path, made: pathlib.Path, compiler: Sequence[str], include: Sequence[str], library: str,
              found_in: Sequence[str]) -> list[str]:
     abi = int(torch._C._GLIBCXX_USE_CXX11_ABI)
-    # As torch.utils.cpp_extension has them, which needs ninja and looks for nvcc.
+    # As in torch.utils.cpp_extension, which needs ninja and looks for nvcc.
     torch_lib = pathlib.Path(torch.__file__).parent / "lib"
     torch_include = pathlib.Path(torch.__file__).parent / "include"
     headers = [torch_include, torch_include / "torch" / "csrc" / "api" / "include", sysconfig.get_paths()["include"]]
@@ -71,7 +71,7 @@ def _main() -> None:
         print(file_name())
     elif given.made is None:
         parser.error("name the file to make")
-    else:  # in a wheel, it lies beside lib/, and torch beside pgas/
+    else:  # in a wheel, beside lib/; torch is beside pgas/
         compile_to(given.made, given.compiler, [given.include], given.library, ("$ORIGIN/lib", "$ORIGIN/../torch/lib"))
 
 

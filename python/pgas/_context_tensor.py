@@ -20,18 +20,19 @@ def context_bytes(of: Any) -> bytes:
     raw = bytes(of)
     if len(raw) != _struct_offsets.CONTEXT_BYTES or _field(raw, _struct_offsets.CONTEXT_ABI) != _struct_offsets.ABI:
         found = f"{_field(raw, _struct_offsets.CONTEXT_ABI):#x}" if len(raw) >= 4 else "none"
-        raise RuntimeError(f"the context has {len(raw)} bytes of layout {found}, this package knows {_struct_offsets.CONTEXT_BYTES} bytes of "
-                           f"layout {_struct_offsets.ABI:#x}: the library and the Python package are of different versions, install both anew")
+        raise RuntimeError(f"the context has {len(raw)} bytes of layout {found}, this package supports "
+                           f"{_struct_offsets.CONTEXT_BYTES} bytes of layout {_struct_offsets.ABI:#x}: the library and the "
+                           "Python package have different versions: reinstall both")
     return raw
 
 
 def check_direct(raw: bytes) -> None:
     """Raises where kernels that have only loads and stores would not reach all PEs."""
     if _field(raw, _struct_offsets.CONTEXT_FLAGS) & _struct_offsets.FLAG_PROXY:
-        raise ValueError("some PEs of this world are proxied: on another host, or on a GPU that load and store do not reach, and Triton "
-                         "kernels have nothing but loads and stores. Pass direct_only=True for kernels that address direct PEs only "
-                         "(pgas-info tells which they are), or use operations of the host or of pgas/device.hpp (pgas.nvrtc, "
-                         "pgas.numba), which serve proxied PEs too")
+        raise ValueError("some PEs of this world are proxied: they are on another host, or on a GPU that is not load/store "
+                         "accessible, and Triton kernels have only loads and stores. Pass direct_only=True for kernels that "
+                         "address direct PEs only (pgas-info lists them), or use operations of the host or of pgas/device.hpp "
+                         "(pgas.nvrtc, pgas.numba), which support proxied PEs")
 
 
 def direct_context_bytes(of: Any) -> bytes:
@@ -39,10 +40,10 @@ def direct_context_bytes(of: Any) -> bytes:
     raw = context_bytes(of)
     flags = _field(raw, _struct_offsets.CONTEXT_FLAGS)
     if flags & _struct_offsets.FLAG_PROXY:
-        raise ValueError("direct_context: load and store do not reach all PEs of this world, or not at evenly spaced addresses: another host, another "
-                         "GPU without peer access, or memory shared by cuda_ipc. Take context()")
+        raise ValueError("direct_context: some PEs of this world are not load/store accessible at evenly spaced addresses: they "
+                         "are on another host or on a GPU without peer access, or share memory by cuda_ipc. Use context()")
     if flags & _struct_offsets.FLAG_LIST:
-        raise ValueError("direct_context: the members of this team are not evenly spaced in the world: take context(), which looks them up")
+        raise ValueError("direct_context: the members of this team are not evenly spaced in the world: use context(), which looks up each member")
     return raw
 
 

@@ -52,7 +52,7 @@ class Code(enum.IntEnum):
 
     @property
     def fix(self) -> str:
-        """The way to mend it."""
+        """The way to fix it."""
         return _rows[self.value][3]
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ _rows = {row[0]: row for row in _core.error_table()}
 
 
 class Error(RuntimeError):
-    """A failure of pgas. The text has the code, what failed, where, and how to mend it."""
+    """A failure of pgas. The text has the code, what failed, where, and how to fix it."""
 
     code: Code
     pe: int | None
@@ -84,5 +84,5 @@ class Error(RuntimeError):
 
     @property
     def fix(self) -> str:
-        """The way to mend it."""
+        """The way to fix it."""
         return self.code.fix

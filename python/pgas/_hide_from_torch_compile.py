@@ -37,7 +37,7 @@ def _skipper() -> Callable[[Any], None] | None:
             return eval_frame.skip_code  # type: ignore[no-any-return]
         strategy = eval_frame._FrameExecStrategy(eval_frame._FrameAction.SKIP, eval_frame._FrameAction.DEFAULT)
         return lambda code: eval_frame.set_code_exec_strategy(code, strategy)
-    except (ImportError, AttributeError):  # of a torch that has it elsewhere: calls break the graph all the same
+    except (ImportError, AttributeError):  # a torch that has it elsewhere: calls still break the graph
         return None
 
 

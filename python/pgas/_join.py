@@ -37,7 +37,7 @@ def _id_of_group(group: Any) -> tuple[str, int, int]:
     import torch.distributed as dist
 
     if not dist.is_initialized():
-        raise RuntimeError("join(group=): call torch.distributed.init_process_group() before")
+        raise RuntimeError("join(group=): call torch.distributed.init_process_group() first")
     if group is True:
         group = dist.group.WORLD
     rank = dist.get_rank(group)
@@ -95,7 +95,7 @@ def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, r
     settings = {name: _setting(name, value) for name, value in given.items() if value is not None}
     if heap is None and "PGAS_HEAP" not in os.environ and like is not None and library_of(like, True) == "numpy":
         settings["heap"] = "host"  # NumPy has no arrays on GPUs
-    # Arguments that differ would be wrong values, or a wait without an end. The library's own checks compare on GPUs, too.
+    # Arguments that differ would give wrong values or an endless wait. The library's own checks compare on GPUs too.
     compares = checks is None and "PGAS_CHECKS" not in os.environ
     if sum(way is not None for way in (group, comm, unique_id)) > 1:
         raise ValueError("join: give one of group, comm and unique_id")
@@ -104,7 +104,7 @@ def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, r
     elif comm is not None:
         unique_id, rank, size = _id_of_comm(comm)
     elif unique_id is not None and not isinstance(unique_id, str):
-        raise TypeError(f"join: unique_id is a text that make_unique_id() has made, not {unique_id!r}")
+        raise TypeError(f"join: unique_id is a text from make_unique_id(), not {unique_id!r}")
     elif unique_id is None and (rank is not None or size is not None):
         raise ValueError("join: rank and size belong to unique_id")
     if unique_id is None:

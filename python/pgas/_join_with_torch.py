@@ -20,7 +20,7 @@ def join_with_process_group(backend: str, device: int | None, options: dict[str,
     if all(name in os.environ for name in ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")):
         device = _gpu_of_rank() if device is None else device
         if device is not None:
-            torch.cuda.set_device(device)  # NCCL asks for it at the first collective, which is to join
+            torch.cuda.set_device(device)  # NCCL needs it at the first collective, which is joining
         dist.init_process_group(backend, **options)
         joined = join(group=True, device=device, like="torch")
         _use_gpu_of(joined)

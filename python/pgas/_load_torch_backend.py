@@ -27,8 +27,8 @@ def build(made: pathlib.Path) -> None:
     compiler = (os.environ.get("CXX") or "c++").split()
     if shutil.which(compiler[0]) is None:
         raise RuntimeError(
-            f"pgas.torch has to be compiled for torch {torch.__version__}, once, and there is no C++ compiler '{compiler[0]}': install "
-            f"one of C++20 (apt install g++, or set CXX), or copy {made} from a machine that has one")
+            f"pgas.torch must be compiled once for torch {torch.__version__}, and there is no C++ compiler '{compiler[0]}': "
+            f"install a C++20 compiler (apt install g++, or set CXX), or copy {made} from a machine that has one")
     compile_to(made, compiler, include_dirs(), library_dir())
 
 

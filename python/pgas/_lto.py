@@ -56,7 +56,7 @@ def build(text: str, arch: str) -> bytes:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as file:
             file.write(code)
-        os.replace(file.name, kept)  # processes that build at the same time write the same
+        os.replace(file.name, kept)  # processes that compile at the same time write the same contents
     except OSError:
-        pass  # a home without room: it is compiled again next time
+        pass  # the home directory is full: the code is compiled again next time
     return code

@@ -22,7 +22,7 @@ NUMBERS = WORDS + ("float32", "float64")
 GROUPS = {"": "", "_warp": "pgas::this_warp(pgas::block()), ", "_block": "pgas::block(), "}
 THREAD = ("",)
 
-# Kinds of parameters: address of elements, address of a signal, element by value, and the rest by their types in C++.
+# Kinds of parameters: address of elements, address of a signal, element by value; all others by their C++ types.
 PARAMETERS = {
     "dst": ("array", "T*"), "src": ("array", "const T*"), "word": ("array", "T*"), "sig": ("signal", "pgas::signal_t*"),
     "value": ("element", "T"), "condition": ("element", "T"), "signal": ("uint64", "pgas::signal_t"), "count": ("uint64", "std::size_t"),
@@ -33,7 +33,7 @@ PARAMETERS = {
 @dataclasses.dataclass(frozen=True)
 class Operation:
     name: str
-    family: str  # what is compiled together
+    family: str  # operations of a family are compiled together
     expression: str
     parameters: tuple[str, ...]
     result: str = "void"  # a type, "T" or "void"
@@ -82,7 +82,7 @@ OPERATIONS = (
     _row("signal_fetch", "sync", "pgas::signal_fetch(ctx, {g}sig)", "sig", result="uint64", groups=ALL,
          doc="This PE's signal word; what was sent before its value is visible."),
     _row("signal_take", "sync", "pgas::signal_take(ctx, {g}sig, signal)", "sig signal", result="uint64", groups=ALL,
-         doc="Waits for so many arrivals and subtracts them."),
+         doc="Waits for this number of arrivals and subtracts them."),
     _row("wait_until", "sync", "pgas::wait_until(ctx, {g}word, comparison, value)", "word comparison value", types=WORDS, groups=ALL,
          doc="Waits until this PE's word is as compared."),
     _row("test", "sync", "pgas::test(ctx, {g}word, comparison, value)", "word comparison value", result="int32", types=WORDS, groups=ALL,

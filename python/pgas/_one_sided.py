@@ -117,7 +117,7 @@ class Operations:
     @traceable
     def put_signal(self, destination: Any, source: Any, signal: Any, value: int, pe: int, *, op: str = "set",
                    stream: Any = CURRENT, nbi: bool = False) -> None:
-        """put(), then sets the signal word of PE `pe`, or with op='add' adds to it. Whoever sees the signal sees the data."""
+        """put(), then sets the signal word of PE `pe`, or with op='add' adds to it. A PE that sees the signal sees the data."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.put_signal(node.order_of(self), destination, source, signal, value, self._number, pe, op, stream is CURRENT)
@@ -168,7 +168,7 @@ class Operations:
               once: bool) -> Any:
         about = describe(words)
         if about.strides is not None:
-            raise ValueError("a wait: the words lie one behind the other")
+            raise ValueError("a wait: the words must be contiguous")
         if timeout is not None and not timeout >= 0:
             raise ValueError(f"a wait: timeout is a number of seconds, 0 or more, not {timeout}")
         if is_number(values):
@@ -192,8 +192,8 @@ class Operations:
         queue = resolve(self, stream, about)
         if queue is not None:
             if timeout is not None:
-                raise ValueError(f"wait_until: timeout={timeout}: on a stream PGAS_WAIT_TIMEOUT alone limits a wait: leave out timeout=, or "
-                                 "pass stream=None")
+                raise ValueError(f"wait_until: timeout={timeout}: on a stream only PGAS_WAIT_TIMEOUT limits a wait: omit "
+                                 "timeout=, or pass stream=None")
             self._core.wait_on_stream(about.dtype, about.ptr, about.size, _compare(how), word_bytes(value, about.dtype), queue)
         else:
             self._wait(words, "all", how, value, None, timeout, False)
@@ -253,7 +253,7 @@ class Operations:
             raise TypeError(f"atomic_{name}: out is of {result.dtype}, the word of {word.dtype}")
         queue = resolve(self, stream, word, result)
         if queue is None:
-            raise ValueError(f"atomic_{name}: out= is for streams; without one the old value is returned")
+            raise ValueError(f"atomic_{name}: out= needs a stream; without a stream the function returns the old value")
         self._core.atomic(name, word.dtype, word.ptr, *bits, True, pe, queue, result.ptr)
         return None
 
@@ -346,7 +346,7 @@ class Operations:
         """Completes earlier operations at their targets: of the host, or of the stream."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
-            node.meet(node.order_of(self), "quiet", self._number, stream is CURRENT)
+            node.synchronize(node.order_of(self), "quiet", self._number, stream is CURRENT)
             return
         self._core.quiet(resolve(self, stream))
 
@@ -355,7 +355,7 @@ class Operations:
         """Orders earlier operations before later ones, to each PE."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
-            node.meet(node.order_of(self), "fence", self._number, stream is CURRENT)
+            node.synchronize(node.order_of(self), "fence", self._number, stream is CURRENT)
             return
         self._core.fence(resolve(self, stream))
 

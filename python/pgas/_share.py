@@ -49,11 +49,11 @@ class OpenedArray(NamedTuple):
     """Whether the process that shares it still runs."""
 
 
-# What this process shares, by the start of the memory: while memory of shared_empty() lives, or an array that was shared.
+# Memory that this process shares, by its start: kept while memory of shared_empty(), or a shared array, is alive.
 _shared: weakref.WeakValueDictionary[int, _core.SharedMemory] = weakref.WeakValueDictionary()
-# The arrays that others have made, with what shares them: dropped with the array.
+# Shared arrays of other libraries, with the objects that share them; dropped with the array.
 _keeping: dict[tuple[int, int], _core.SharedMemory] = {}
-# What it has opened, by the start of the memory.
+# Memory that this process has opened, by its start.
 _opened: weakref.WeakValueDictionary[int, _core.OpenedMemory] = weakref.WeakValueDictionary()
 # Carries the tickets of arrays without elements.
 _nothing: list[_core.SharedMemory] = []
@@ -70,7 +70,7 @@ def shared_empty(shape: int | Sequence[int], dtype: Any = "float32", *, like: An
     if size == 0:
         raise ValueError(f"shared_empty: the shape {extents} has no elements")
     shared = _core.SharedMemory.make(device, size, read_only)
-    memory = shared.memory.view(extents, name)  # which keeps what shares it
+    memory = shared.memory.view(extents, name)  # the array keeps the sharing object alive
     _shared[memory.ptr] = shared
     return make(memory, library_of(like, device is not None))
 
@@ -90,8 +90,8 @@ def _with_signal_pad(begin: int, size: int, whole_block: bool) -> tuple[int, int
     if block is None:
         return begin, size
     if not whole_block:
-        _core.raise_error(304, "share: a tensor of torch's symmetric memory has its signal pad in the same block: whole_block=True "
-                               "shares both", -1)
+        _core.raise_error(304, "share: the memory block of a torch symmetric memory tensor includes its signal pad: "
+                               "whole_block=True shares both", -1)
     return block
 
 
@@ -103,10 +103,10 @@ def _shared_of(about: Array, whole_block: bool) -> tuple[_core.SharedMemory, int
             _keep(about.source, shared)
             return shared, begin - start
     if about.library == "torch":
-        # The memory of all arrays that share one storage.
+        # The memory of all arrays with a common storage.
         storage = about.source.untyped_storage()
         begin, size = _with_signal_pad(storage.data_ptr(), storage.nbytes(), whole_block)
-    shared = _core.SharedMemory.of(begin, size, gpu_of(about), False, whole_block)
+    shared = _core.SharedMemory.share(begin, size, gpu_of(about), False, whole_block)
     _shared[begin] = shared
     _keep(about.source, shared)
     return shared, extent_bytes(about)[0] - begin
@@ -130,16 +130,17 @@ def _check_disclosed(shared: _core.SharedMemory, parts: list[_Part]) -> None:
         reached = max(reached, part.end)
     if reached < shared.memory.nbytes:
         given = sum(part.end - part.begin for part in parts)
-        _core.raise_error(304, f"share: a ticket opens all of the {shared.memory.nbytes} bytes in which the array lies, and {given} were given: "
-                               "share the whole array, copy the part into a shared_empty() of its own, or allow it (whole_block=True)", -1)
+        _core.raise_error(304, f"share: a ticket opens all {shared.memory.nbytes} bytes of the array's memory, and {given} bytes "
+                               "were passed: share the whole array, copy the part into another shared_empty(), or allow it "
+                               "(whole_block=True)", -1)
 
 
 def share(arrays: Any, *, read_only: bool = False, whole_block: bool = False, lifetime: float | None = None,
           opens: int | None = None, user: int | None = None) -> Ticket:
-    """A ticket for an array, or for a mapping of names to arrays, such as a state_dict: whoever opens it uses the same memory.
+    """A ticket for an array, or for a mapping of names to arrays, such as a state_dict: a process that opens it uses the same memory.
 
     The array is of shared_empty(), or of memory that a handle can share: torch and CuPy on a GPU. Tickets are valid as long as
-    an array of that memory lives that was shared. `read_only`: whoever opens it may only read, as of arrays that are read-only
+    an array of the shared memory lives. `read_only`: importers may only read, as of arrays that are read-only
     here; others may write by other tickets. `whole_block`: also where the ticket opens more than the arrays: the array of which
     they are parts, or the memory around it, as with PyTorch's allocator. lifetime: seconds. opens: how many processes may open
     it. user: the number of the user that may, instead of this one."""
@@ -191,8 +192,8 @@ def _content_of(description: bytes) -> dict[str, Any]:
                 raise ValueError(which)
         return dict(content)
     except (ValueError, KeyError, TypeError):
-        _core.raise_error(204, "open: the ticket describes its memory in a way that this version does not know: use the same version of pgas "
-                               "on both sides", -1)
+        _core.raise_error(204, "open: this version does not support the ticket's description of its memory: use the same "
+                               "version of pgas on both sides", -1)
         raise
 
 
@@ -204,7 +205,7 @@ def open(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 
     opens as one array of bytes."""
     first = _core.OpenedMemory.open(ticket, timeout, device)
     if not first.description:
-        # Of C or C++, which has no shapes.
+        # Memory of a C or C++ exporter, which has no shapes.
         memory = first.memory()
         _opened[memory.ptr] = first
         return _writable_or_not(memory, library_of(like, memory.device is not None))
@@ -227,7 +228,7 @@ def open(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 
 
 def _writable_or_not(memory: _core.Memory, library: str) -> Any:
     if library == "torch" and memory.readonly:
-        raise TypeError("open: the memory is read-only, which torch has no tensors for: pass like='numpy', 'cupy' or 'memory'")
+        raise TypeError("open: the memory is read-only, and torch has no read-only tensors: pass like='numpy', 'cupy' or 'memory'")
     return make(memory, library)
 
 
@@ -278,7 +279,7 @@ class Timeline:
         return current
 
     def record(self, value: int, *, stream: Any = CURRENT) -> None:
-        """Sets the value when the stream gets there; on the host now. Whoever waits for it sees all earlier work."""
+        """Sets the value when the stream gets there; on the host now. A process that waits for it sees all earlier work."""
         self._timeline.record(self._queue(stream), value)
 
     def set(self, value: int) -> None:
@@ -293,8 +294,8 @@ class Timeline:
             self.wait_host(value, timeout=timeout)
             return
         if timeout is not None:
-            raise ValueError(f"Timeline.wait: timeout={timeout}: a stream waits without a limit. wait_host(value, timeout=) is a wait "
-                             "of the host with one")
+            raise ValueError(f"Timeline.wait: timeout={timeout}: a wait on a stream has no limit. Use wait_host(value, timeout=) "
+                             "to wait on the host with a limit")
         self._timeline.wait(queue, value)
 
     def wait_host(self, value: int, *, timeout: float | None = None) -> None:

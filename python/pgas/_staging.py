@@ -19,7 +19,7 @@ class Staging:
     is enqueued within section() runs as one, after what was enqueued within the sections before, whatever streams they are on."""
 
     def __init__(self, world: World, make: Callable[[int, torch.Tensor], torch.Tensor]) -> None:
-        """make: collective, so many elements of symmetric memory, of the type and on the device of a tensor."""
+        """make: collective, allocates elements of symmetric memory, of the type and on the device of a tensor."""
         self._world = world
         self._make = make
         self._order = _core.WorkOrder(world._core)
@@ -47,14 +47,14 @@ class Staging:
         found = self._tensors.get(key)
         if found is None or found.numel() < x.numel():
             if capturing:
-                _core.raise_error(504, f"{what}: a tensor that is not symmetric memory is copied through memory that the group keeps, and there is "
-                                       f"none yet for {x.numel()} elements of {x.dtype}; none can be made while a CUDA graph is captured. Call "
-                                       "it once before the capture with a tensor as large, or pass tensors of symmetric memory that the group "
-                                       "has met over", -1)
-            # A larger one is at least twice as large, so that all that graphs keep is less than the present one. On all members alike,
-            # whether they capture or not.
+                _core.raise_error(504, f"{what}: a tensor outside symmetric memory is copied through the group's staging memory. "
+                                       f"It has none yet for {x.numel()} elements of {x.dtype}, and it can't allocate during the "
+                                       "capture of a CUDA graph. Call the function once before the capture with a tensor of "
+                                       "this size, or pass tensors of symmetric memory after a rendezvous of the group", -1)
+            # A larger tensor is at least twice as large, so all tensors that graphs keep are together smaller than the
+            # present one. The rule is the same on all members, with and without a capture.
             found = self._tensors[key] = self._make(x.numel() if found is None else max(x.numel(), 2 * found.numel()), x)
         if capturing:
-            # A graph uses this memory at each launch, and nothing tells when it is gone.
+            # A graph uses this memory at each launch, and no event tells when the graph is destroyed.
             self._in_graphs[found.data_ptr()] = found
         return found[:x.numel()].view(x.shape)

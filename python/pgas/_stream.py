@@ -30,7 +30,7 @@ class Stream:
 
     def __init__(self, world: World) -> None:
         self._held: list[Any] = []
-        self._lock = threading.Lock()  # of two calls of synchronize() each drops what it has waited for
+        self._lock = threading.Lock()  # for synchronize(): each call drops the arrays whose work it has waited for
         self._stream = _core.Stream(world._core, self._held)
 
     @property
@@ -53,7 +53,7 @@ class Stream:
 
 def _current_of(library: str, gpu: int) -> int | None:
     if library == "torch":
-        # torch.cuda.current_stream(gpu).cuda_stream, without the object.
+        # torch.cuda.current_stream(gpu).cuda_stream, without creating the object.
         native: int = sys.modules["torch"]._C._cuda_getCurrentRawStream(gpu)
         return native
     if library == "cupy":

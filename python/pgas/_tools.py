@@ -43,7 +43,7 @@ def pgas_why() -> NoReturn:
 
 
 def pgas_trace() -> NoReturn:
-    """Joins and reads the time line of a job."""
+    """Joins and reads the traces of a job."""
     _run("pgas-trace")
 
 

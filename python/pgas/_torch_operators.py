@@ -78,8 +78,8 @@ def atomic(order: Tensor, word: Tensor, name: str, value: Number, world: int, pe
     groups[world]._atomic(name, word, value, pe, _stream(current))
 
 
-@torch.library.custom_op("pgas::meet", mutates_args=("order",))
-def meet(order: Tensor, name: str, group: int, current: bool) -> None:
+@torch.library.custom_op("pgas::synchronize", mutates_args=("order",))
+def synchronize(order: Tensor, name: str, group: int, current: bool) -> None:
     """barrier, sync, quiet or fence."""
     getattr(groups[group], name)(stream=_stream(current))
 
@@ -87,11 +87,11 @@ def meet(order: Tensor, name: str, group: int, current: bool) -> None:
 # ---- collectives ----------------------------------------------------------------------------------------------------
 
 _lent: dict[int, Staging] = {}
-_lending = threading.Lock()  # graphs of several threads run at once
+_lending = threading.Lock()  # graphs of several threads may run at the same time
 
 
 def release(number: int) -> None:
-    """Lets go of what a world has lent to its collectives."""
+    """Releases the resources that a world has lent to its collectives."""
     with _lending:
         _lent.pop(number, None)
 
@@ -123,8 +123,8 @@ def _run(name: str, group: int, out: Tensor, x: Optional[Tensor], op: str, root:
     if on_heap(out) and on_heap(given):
         enqueue(out, given)
         return
-    # A compiler may pass a copy. All PEs have the same graph, so all of them lend memory. torch copies on its current stream,
-    # whatever library the world's arrays are of; a collective that blocks does not wait for work on streams.
+    # A compiler may pass a copy. All PEs have the same graph, so all of them lend memory. torch copies on its current
+    # stream, independent of the library of the world's arrays; a blocking collective does not wait for work on streams.
     staging = _staging_of(of)
     copies = None if world.device is None else _current_of("torch", world.device)
 
@@ -161,5 +161,5 @@ def _nothing(*arguments: Any) -> None:
     """What an operator does to tensors without memory: it returns none, and has no shape to work out."""
 
 
-for _operator in (put, put_number, get, put_signal, signal, wait_until, atomic, meet, collective, collective_in_place):
+for _operator in (put, put_number, get, put_signal, signal, wait_until, atomic, synchronize, collective, collective_in_place):
     _operator.register_fake(_nothing)

@@ -50,7 +50,7 @@ def _leave_record(control: int, my_slot: int, why: int, what: int, pe: int, word
                              (at.RECORD_SEEN, seen)):
             _uint64(record + field).value = value & 0xffffffffffffffff
         tl.atomic_xchg(_pointer(record + at.RECORD_COMPLETE, tl.int32), 1, sem="release", scope="sys")
-    raise KernelEnded("the kernel has given up; the world's next call says why")
+    raise KernelEnded("the kernel has failed; the next call of the world reports the reason")
 
 
 def _poll(control: int, holds) -> int:

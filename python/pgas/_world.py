@@ -18,7 +18,7 @@ from ._stream import CURRENT, Stream, native_of, resolve
 from ._team import Team
 from ._tracing import traceable
 
-_alignment = 64  # what JAX wants; the same on all PEs, whatever their libraries
+_alignment = 64  # required by JAX; the same on all PEs, with any library
 _package = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -84,7 +84,7 @@ class World(Operations, Collectives):
         try:
             self.leave()
         except Error:
-            pass  # the first failure of the world, which is on its way already
+            pass  # the first failure of the world, which is already being raised
 
     def leave(self) -> None:
         """Collective: waits for all PEs, then gives all resources back. The arrays of the world are invalid afterwards: their
@@ -155,7 +155,7 @@ class World(Operations, Collectives):
         except Error as failed:
             if failed.code is not Code.out_of_memory:
                 raise
-        # All PEs get here. Arrays in cycles of references are dropped by the collector only.
+        # All PEs reach this point. Only the garbage collector drops arrays in reference cycles.
         gc.collect()
         return self._core.allocate(nbytes, alignment, zero, call)
 
@@ -187,12 +187,12 @@ class World(Operations, Collectives):
         """empty(), and all of it has this value on all PEs when it returns. PEs may give different values. Without a type it is that of
         the value: int64, bool, complex64, of a number of NumPy its own, and float32 else."""
         if dtype is None and (like is None or isinstance(like, (str, ModuleType))):
-            own = getattr(fill_value, "dtype", None)  # a number of NumPy has one
+            own = getattr(fill_value, "dtype", None)  # NumPy numbers have one
             dtype = own if own is not None else {bool: "bool", int: "int64", complex: "complex64"}.get(type(fill_value), "float32")
         if is_number(fill_value):
             name = dtype_name(dtype if dtype is not None else describe(like).dtype)
             if not name.startswith("complex"):
-                word_bytes(fill_value, name)  # raises where it would be another number
+                word_bytes(fill_value, name)  # raises if the conversion would change the number
         made = self._array("full", shape, dtype, like, False)
         about = describe(made)
         if about.library == "jax" or about.library == "memory":

@@ -46,6 +46,6 @@ def raw_module(source: str, *, std: str = STANDARD, options: Sequence[str] = (),
     """A cupy.RawModule whose source may include pgas/device.hpp. `options` and `others` go to it, such as name_expressions."""
     import cupy
 
-    # CuPy keeps compiled modules on disk by source and options, so that those of other headers need another option.
+    # CuPy caches compiled modules on disk by source and options, so other headers need another option.
     version = f"-DPGAS_HEADERS={headers_digest()[:16]}"
     return cupy.RawModule(code=source, backend="nvrtc", options=(*compile_options(std=std), version, *options), **others)

@@ -15,12 +15,11 @@ which call it together. Arrays of the symmetric heap go where C++ has pointers: 
 is `x` in another PE's memory, for plain loads and stores.
 
 `jit` is numba.cuda.jit with link-time optimization. What a kernel calls is linked with it: LTO-IR that NVRTC makes on first use for
-the GPU at hand, some seconds, and that is kept in the user's cache directory. It has no state, so that modules need no
+the current GPU in some seconds, and stored in the user's cache directory. It has no state, so that modules need no
 hook. Needs numba-cuda 0.30, with its cuda-bindings and nvJitLink.
 """
 
-# mypy: ignore-errors
-# (most functions are made from a table, and Numba's types are not Python's.)
+# mypy: ignore-errors (most functions are created from a table, and Numba's types differ from Python's.)
 
 try:
     from numba import cuda
@@ -43,7 +42,7 @@ from pgas._struct_offsets import CMP_NE as NE
 from pgas._struct_offsets import SIGNAL_ADD as ADD
 from pgas._struct_offsets import SIGNAL_SET as SET
 
-__all__ = ["ADD", "EQ", "GE", "GT", "LE", "LT", "NE", "SET", "context", "jit", "peer"]  # and all of _numba_operations
+__all__ = ["ADD", "EQ", "GE", "GT", "LE", "LT", "NE", "SET", "context", "jit", "peer"]  # plus all of _numba_operations
 
 
 def context(of):
@@ -78,7 +77,7 @@ class _Library(cuda.LTOIR):
 _LIBRARIES = {family: _Library(family) for family in table.FAMILIES}
 
 
-# ---- what Numba gives and takes ----
+# ---- Numba's argument and result types ----
 
 
 @intrinsic
@@ -95,7 +94,7 @@ def _address(typingctx, of):
         def generate(context, builder, signature, arguments):
             return context.cast(builder, arguments[0], signature.args[0], types.uint64)
     else:
-        raise TypingError(f"pgas.numba: an array of the symmetric heap is needed here, not {of}")
+        raise TypingError(f"pgas.numba: the argument must be an array of the symmetric heap, not {of}")
     return types.uint64(of), generate
 
 
@@ -104,9 +103,9 @@ def _element_of(row: table.Operation, given: dict) -> str:
     arrays = [given[name] for name in row.parameters if table.PARAMETERS[name][0] == "array"]
     for array in arrays:
         if not isinstance(array, types.Array):
-            raise TypingError(f"pgas.numba.{row.name}: an array of the symmetric heap is needed, not {array}")
+            raise TypingError(f"pgas.numba.{row.name}: the argument must be an array of the symmetric heap, not {array}")
         if array.dtype != arrays[0].dtype:
-            raise TypingError(f"pgas.numba.{row.name}: arrays of {arrays[0].dtype} and of {array.dtype}: both have to have the same elements")
+            raise TypingError(f"pgas.numba.{row.name}: arrays of {arrays[0].dtype} and of {array.dtype}: both must have the same element type")
     of = arrays[0].dtype
     if row.types == table.PIECES:
         return f"uint{8 * of.bitwidth // 8}" if getattr(of, "bitwidth", 0) in (8, 16, 32, 64) else "uint8"
@@ -187,11 +186,11 @@ for _each in table.OPERATIONS:
 @intrinsic
 def peer(typingctx, ctx, array, pe):
     """`array` in PE `pe`'s memory, for loads and stores. Its address is null where these do not reach it."""
-    # Intrinsic, as Numba lets a function of its own return no other array than it was given.
+    # An intrinsic, because a Numba function can only return arrays that it received.
     row = next(each for each in table.OPERATIONS if each.name == "peer_address")
     address_of_peer, address, int32 = _declared(row, "uint8", ""), _address, types.int32
     if not isinstance(array, types.Array):
-        raise TypingError(f"pgas.numba.peer: an array of the symmetric heap is needed, not {array}")
+        raise TypingError(f"pgas.numba.peer: the argument must be an array of the symmetric heap, not {array}")
 
     def address_there(ctx, array, pe):
         return address_of_peer(address(ctx), address(array), int32(pe))
@@ -200,7 +199,7 @@ def peer(typingctx, ctx, array, pe):
         there = context.compile_internal(builder, address_there, types.uint64(*signature.args), arguments)
         moved = context.make_array(signature.return_type)(context, builder, arguments[1])
         byte = context.get_value_type(types.uint8).as_pointer()
-        # So many bytes from where it is: NVVM drops stores to a pointer that is made of a number.
+        # An offset from the original pointer: NVVM drops stores to a pointer that is made from a number.
         distance = builder.sub(there, builder.ptrtoint(moved.data, there.type))
         moved.data = builder.bitcast(builder.gep(builder.bitcast(moved.data, byte), [distance]), moved.data.type)
         return moved._getvalue()
@@ -212,5 +211,5 @@ def _peer_is_symmetric(result, arguments, aliases, of_arguments):
     of_arguments.add(result)
 
 
-# Numba removes stores to arrays that it takes for a function's own.
+# Numba removes stores to arrays that it considers local to a function.
 alias_func_extensions[("peer", "pgas.numba")] = _peer_is_symmetric

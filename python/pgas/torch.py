@@ -37,7 +37,7 @@ _symm_mem: Any = torch._C._distributed_c10d._SymmetricMemory
 _extension: Any = None
 _world: World | None = None
 _groups: dict[str, _Group] = {}
-_lives: dict[str, int] = {}  # how many groups have had a name
+_lives: dict[str, int] = {}  # number of groups so far with each name
 _lock = threading.RLock()
 _pool: Any = None
 _GROUP_TIMEOUT = 60.0
@@ -64,7 +64,7 @@ class _Group:
 def world() -> World:
     """The world of the backend. *Errors* where enable() was not called."""
     if _world is None or _world._core.left:
-        _refuse(305, "pgas.torch: call pgas.torch.enable() before")
+        _refuse(305, "pgas.torch: call pgas.torch.enable() first")
     return _world
 
 
@@ -72,7 +72,7 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
     """Makes pgas the backend of torch's symmetric memory, and returns the world. Collective.
 
     world: one that was joined. Else this joins: the processes of torch's `group`, True for all of them; or without a group those of
-    the launcher. On a GPU, call torch.cuda.set_device() before: the world uses that one. Once for a process: tensors and handles
+    the launcher. On a GPU, call torch.cuda.set_device() before: the world uses that GPU. Once for a process: tensors and handles
     refer to that world as long as they live."""
     global _extension, _world
     with _lock:
@@ -80,9 +80,9 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
             if world is _world and not _world._core.left:
                 return _world
             _refuse(304, "pgas.torch.enable: it was called before, and " +
-                    ("the world of that call was left, which torch's symmetric memory needs for the life of the process: leave it at the end of "
-                     "the program, and enable() in a new process" if _world._core.left else
-                     "another world would lose the tensors and handles of the first: leave this call out. pgas.torch.world() returns the world"))
+                    ("the world of that call was left, but torch's symmetric memory needs it for the lifetime of the process: "
+                     "leave the world at the end of the program, and call enable() in a new process" if _world._core.left else
+                     "another world would lose the tensors and handles of the first: omit this call. pgas.torch.world() returns the world"))
         if world is None:
             if group is None and dist.is_available() and dist.is_initialized():
                 group = True
@@ -91,7 +91,7 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
         if _extension is None:
             _extension = _load_torch_backend.load()
         _extension.enable(world._core.native, _meet, Error)
-        _symm_mem.set_backend("PGAS")  # torch refuses it once another backend has memory
+        _symm_mem.set_backend("PGAS")  # torch refuses this after another backend has allocated memory
         _world = world
         _refuse_operators_of_nvshmem()
         return world
@@ -111,11 +111,11 @@ def _refuse_operators_of_nvshmem() -> None:
             continue
 
         def refuse(*_: Any, _operator: str = operator, **__: Any) -> NoReturn:
-            _refuse(304, f"torch.ops.symm_mem.{_operator}: it is an operator of torch's backend NVSHMEM, and the backend here is PGAS: "
-                    "docs/torch.md, \"From the backend NVSHMEM\", has what to call instead")
+            _refuse(304, f"torch.ops.symm_mem.{_operator}: this operator belongs to torch's backend NVSHMEM, and the current "
+                         "backend is PGAS: docs/torch.md, \"From the backend NVSHMEM\", names the replacement")
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the kernel of torch is replaced on purpose
+            warnings.simplefilter("ignore")  # torch's kernel is replaced on purpose
             for key in ("CUDA", "CPU"):
                 _overrides.impl(operator, refuse, key, allow_override=True)
 
@@ -143,7 +143,7 @@ def _name_of(group: Any) -> str:
         return group
     name = str(group.group_name)
     if not torch.compiler.is_compiling() and not _is_registered(name, group):
-        _refuse(304, f"pgas.torch: group '{name}' was destroyed: pass one of now, or None for all ranks")
+        _refuse(304, f"pgas.torch: group '{name}' was destroyed: pass an existing group, or None for all ranks")
     return name
 
 
@@ -162,8 +162,8 @@ def _exchange(joined: World, store: Any, rank: int, n: int, name: str, mine: dic
         while not store.check([str(each)]):
             joined.check()
             if time.monotonic() > end:
-                _refuse(403, f"pgas.torch: rank {each} of group '{name}' has not come to its first rendezvous for {_GROUP_TIMEOUT:.0f} s: all "
-                        "ranks of a group make the same calls")
+                _refuse(403, f"pgas.torch: rank {each} of group '{name}' did not reach its first rendezvous within "
+                             f"{_GROUP_TIMEOUT:.0f} s: all ranks of a group must make the same calls")
             time.sleep(0.001)
     return [json.loads(store.get(str(each))) for each in range(n)]
 
@@ -182,11 +182,11 @@ def _meet(name: str) -> None:
         if _extension.knows(name) and name in _groups:
             return
         for gone in [each for each in _groups if not _extension.knows(each)]:
-            del _groups[gone]  # destroyed; a new one may have its name
+            del _groups[gone]  # destroyed; a new group may have its name
         taken_here = _extension.retire_groups()
         process_group = dist.distributed_c10d._resolve_process_group(name)
         rank, n = process_group.rank(), process_group.size()
-        # The store may be that of an earlier group with this name: of other ranks, or of the same ones.
+        # The store may belong to an earlier group with this name, with different or with the same ranks.
         ranks = hashlib.sha256(repr(dist.get_process_group_ranks(process_group)).encode()).hexdigest()[:16]
         store = dist.PrefixStore(f"pgas/{name}/{ranks}", dist.distributed_c10d._get_process_group_store(process_group))
         store = dist.PrefixStore(f"{(store.add('came', 1) - 1) // n}", store)
@@ -196,10 +196,9 @@ def _meet(name: str) -> None:
         taken = {slot for each in all_ranks for slot in each["slots"]}
         free = [slot for slot in range(_extension.groups_of_a_block) if slot not in taken]
         if not free:
-            _refuse(304, f"pgas.torch: ranks of group '{name}' are in {_extension.groups_of_a_block} other groups, which is as many as there "
-                    "can be")
+            _refuse(304, f"pgas.torch: ranks of group '{name}' are in {_extension.groups_of_a_block} other groups, the maximum")
         members = [each["pe"] for each in all_ranks]
-        life = _lives[name] = max(each["life"] for each in all_ranks)  # of each rank more than it had
+        life = _lives[name] = max(each["life"] for each in all_ranks)  # greater than the number of each rank
         key = int.from_bytes(hashlib.sha256(f"{life}/{name}".encode()).digest()[:7], "big")
         team = joined.team.create_group(members, key, staged=True)
         on_this_host = _pes_of_this_host(joined)
@@ -211,11 +210,11 @@ def _meet(name: str) -> None:
                 pages.append(_core.OpenedMemory.open(other["ticket"], 60.0, None))
             else:
                 pages.append(None)
-        _groups[name] = _Group(name, team)  # before others can know it
+        _groups[name] = _Group(name, team)  # before other ranks can use it
         _extension.add_group(name, team._group.native, free[0], [each["rank"] for each in all_ranks],
                              [0 if each is None else _address(each) for each in pages], (team, pages))
         team.sync(stream=None)
-        page.revoke()  # all have it open
+        page.revoke()  # all ranks have it open
 
 
 def _pes_of_this_host(joined: World) -> set[int]:
@@ -244,7 +243,7 @@ def mem_pool(group: Any = None) -> Any:
         allocator = torch.cuda.memory.CUDAPluggableAllocator(_extension.__file__, "pgas_torch_pool_allocate", "pgas_torch_pool_free")
         try:
             _pool = (torch.cuda.MemPool(allocator.allocator(), use_on_oom=False, no_split=True), allocator)
-        except TypeError:  # of a torch before 2.10, which has no such words
+        except TypeError:  # torch before 2.10 has no such arguments
             _pool = (torch.cuda.MemPool(allocator.allocator()), allocator)
     return _pool[0]
 
@@ -322,7 +321,7 @@ def _all_to_all(out: torch.Tensor, x: torch.Tensor, group: str) -> None:
     _run("all_to_all", out, x, group, in_blocks=n, out_blocks=n)
 
 
-# These change what they are given and return nothing, which is all that a compiler has to know of them.
+# These modify their arguments and return nothing, which is all that a compiler needs to know.
 for _each in (_all_reduce, _broadcast, _all_gather, _reduce_scatter, _all_to_all):
     _each.register_fake(lambda *_: None)
 

@@ -25,8 +25,7 @@ at its next call. Needs Triton 3.6, NVIDIA GPUs from sm_70 on, `num_ctas=1`, and
 not all threads come. Where all PEs are direct, `shm.direct_context(world)` in place of `shm.context(world)` compiles to less. With TRITON_INTERPRET=1 kernels run on CPU tensors in the host heap, one process a PE.
 """
 
-# mypy: ignore-errors
-# (kernels are written in Triton, which only looks like Python.)
+# mypy: ignore-errors (kernels are written in Triton, which only resembles Python.)
 
 import hashlib
 import inspect
@@ -47,10 +46,11 @@ __all__ = ["atomic_add", "barrier", "context", "direct_context", "fence", "get",
 _INTERPRETED = tl.constexpr(triton.knobs.runtime.interpret)
 _COMPARISONS = {"eq": CMP_EQ, "ne": CMP_NE, "gt": CMP_GT, "le": CMP_LE, "lt": CMP_LT, "ge": CMP_GE}
 
-# Triton keeps compiled kernels on disk, by their source and such constants: this one stands for the source of the PTX.
+# Triton caches compiled kernels on disk, by their source and such constants: this constant represents the source of the
+# PTX.
 _PTX = tl.constexpr(hashlib.sha256((inspect.getsource(_triton_ptx) + inspect.getsource(_struct_offsets)).encode()).hexdigest())
 for _text in (_triton_ptx.wait, _triton_ptx.barrier, _triton_ptx.refuse, _triton_ptx.fence):
-    _text.__triton_builtin__ = True  # Triton looks through functions for others that kernels call, and would refuse these
+    _text.__triton_builtin__ = True  # Triton inspects functions for kernels that they call, and would refuse these
 
 _WORLD_PE = tl.constexpr(_struct_offsets.CONTEXT_WORLD_PE)
 _BIAS = tl.constexpr(_struct_offsets.CONTEXT_BIAS)
@@ -73,7 +73,7 @@ _BESIDES = tl.constexpr(_struct_offsets.CHANNEL_BYTES_BESIDES)
 _LINE = tl.constexpr(_struct_offsets.CHANNEL_LINE)
 
 
-# ---- decided while a kernel is compiled ----
+# ---- evaluated at compile time ----
 
 
 @triton.constexpr_function
@@ -138,8 +138,8 @@ def _address(pointer):
 
 @triton.jit
 def _load32(address, PURE: tl.constexpr = True):
-    # By the read-only path, as none of this ever changes. Pure, so that loops load it once; not where the address may be null, as
-    # what is pure may be executed before the question.
+    # By the read-only path, because these values never change. The load is pure, so that loops load it once; it is not
+    # used for an address that may be null, because pure code may be executed before the test.
     if _INTERPRETED:
         value = tl.load(address.to(tl.pointer_type(tl.int32), bitcast=True))
     else:
@@ -224,7 +224,7 @@ def peer(ctx, local, pe):
     LOG2_BYTES: tl.constexpr = _log2_bytes(local.dtype.element_ty)
     slots = _slots(ctx, _load64(_address(ctx) + _MY_SLOT), pe)
     distance = slots.to(tl.int64) << (_load32(_address(ctx) + _LOG2_STRIDE) - LOG2_BYTES).to(tl.int64)
-    return local + tl.multiple_of(distance, 16)  # as aligned as `local`, so that copies are of whole vectors
+    return local + tl.multiple_of(distance, 16)  # keeps the alignment of `local`, so that copies use whole vectors
 
 
 # ---- copies ----
@@ -235,14 +235,14 @@ def _copy(to, source, count, BLOCK: tl.constexpr):
     for begin in range(0, count, BLOCK):
         at = begin + tl.arange(0, BLOCK)
         inside = at < count
-        # L2 has what peers have stored; a line in L1 may be older.
+        # L2 has the stores of peers; a line in L1 may be older.
         tl.store(to + at, tl.load(source + at, inside, cache_modifier=".cg"), inside)
 
 
 @triton.jit
 def put(ctx, dst, src, count, pe, BLOCK: tl.constexpr = 1024):
     """Copies `count` elements from `src`, any memory of this GPU, to PE `pe`'s copy of `dst`; BLOCK of them at a time. What is
-    under way at once are BLOCK elements: 64 bytes for each thread, 2048 int32 for four warps, keep a round trip short.
+    in flight at once are BLOCK elements: 64 bytes for each thread, 2048 int32 for four warps, keep a round trip short.
 
     Earlier stores of the program to `src` are sent. On return `src` may be reused; the data is in flight. Order: none; `put_signal`,
     `fence`, `quiet` and `barrier` add it.
@@ -279,7 +279,7 @@ def _signal(there, value, op: tl.constexpr, sem: tl.constexpr):
 def put_signal(ctx, dst, src, count, sig, value, op: tl.constexpr, pe, BLOCK: tl.constexpr = 1024):
     """put(), then sets PE `pe`'s signal word to `value` (`op` "set") or adds to it ("add").
 
-    Whoever sees the signal by a wait sees the data, and all earlier stores of the program, to whatever PE. A count of 0 sends the signal
+    A PE that sees the signal by a wait sees the data, and all earlier stores of the program, to any PE. A count of 0 sends the signal
     alone.
     """
     tl.debug_barrier()
@@ -290,14 +290,14 @@ def put_signal(ctx, dst, src, count, sig, value, op: tl.constexpr, pe, BLOCK: tl
 
 @triton.jit
 def signal_set(ctx, sig, value, pe):
-    """Sets PE `pe`'s signal word. Earlier stores of the program are visible to whoever sees it by a wait."""
+    """Sets PE `pe`'s signal word. Earlier stores of the program are visible to a PE that sees it by a wait."""
     tl.debug_barrier()
     _signal(peer(ctx, sig, pe), value, "set", "release")
 
 
 @triton.jit
 def signal_add(ctx, sig, value, pe):
-    """Adds to PE `pe`'s signal word. Earlier stores of the program are visible to whoever sees it by a wait."""
+    """Adds to PE `pe`'s signal word. Earlier stores of the program are visible to a PE that sees it by a wait."""
     tl.debug_barrier()
     _signal(peer(ctx, sig, pe), value, "add", "release")
 
@@ -331,7 +331,7 @@ def wait_until(ctx, word, op: tl.constexpr, value):
                                   dtype=tl.int32, is_pure=False, pack=1)
 
 
-# ---- order, and all PEs together ----
+# ---- order, and synchronization of all PEs ----
 
 
 @triton.jit

@@ -7,7 +7,7 @@ namespace nb = nanobind;
 
 namespace pgas::python {
 
-const array_library* array_library::of(nb::handle array) {
+const array_library* array_library::find(nb::handle array) {
   struct known {
     nb::handle type;  // kept, so that no other type gets its address
     const array_library* library;
@@ -20,8 +20,8 @@ const array_library* array_library::of(nb::handle array) {
     for (const known& one : all)
       if (one.type.is(type)) return one.library;
   }
-  // Without the lock: this runs Python, which may let another thread go on. A type that two threads find is there
-  // twice.
+  // Without the lock: this runs Python code, which may let another thread run. If two threads find the same type, it
+  // has two entries.
   const array_library* found = find_dlpack_library(type);
   if (found == nullptr) found = find_cupy(type);
   const std::lock_guard guard(lock);
@@ -29,13 +29,13 @@ const array_library* array_library::of(nb::handle array) {
   return found;
 }
 
-std::optional<array_pair> array_pair::of(nb::handle first, nb::handle second) {
-  const array_library* const library = array_library::of(first);
+std::optional<array_pair> array_pair::find(nb::handle first, nb::handle second) {
+  const array_library* const library = array_library::find(first);
   if (library == nullptr) return std::nullopt;
   const std::optional<array_description> one = library->describe(first);
   if (!one) return std::nullopt;
   if (second.is(first)) return array_pair(*library, *one, *one);
-  if (array_library::of(second) != library) return std::nullopt;
+  if (array_library::find(second) != library) return std::nullopt;
   const std::optional<array_description> other = library->describe(second);
   if (!other || other->type != one->type) return std::nullopt;
   return array_pair(*library, *one, *other);

@@ -1,7 +1,6 @@
 /// @file
-/// What the arrays of a library are, and its current stream, without calls of Python, which cost more than an
-/// operation: of libraries that have DLPack's table of C functions (`__dlpack_c_exchange_api__`, which torch 2.11 has),
-/// and of CuPy.
+/// Arrays of other libraries and their current stream, without calls of Python, which cost more than an operation. For
+/// libraries with DLPack's table of C functions (`__dlpack_c_exchange_api__`, in torch 2.11), and for CuPy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,37 +11,37 @@
 
 namespace pgas::python {
 
-/// An array as its library describes it. It is borrowed: the object has to live as long.
+/// An array as its library describes it. Borrowed: the object must stay alive.
 struct array_description {
   std::uintptr_t data = 0;
   std::size_t count = 0;
   element_type type;
 };
 
-/// A library of arrays. *Callers* of all members, with the GIL.
+/// A library of arrays. *Callers* of all functions hold the GIL.
 class array_library {
  public:
   virtual ~array_library() = default;
-  /// Nothing unless it is an array in C order. No exception of Python is left behind.
+  /// Nothing unless it is an array in C order. Leaves no Python exception set.
   [[nodiscard]] virtual std::optional<array_description> describe(nanobind::handle array) const = 0;
-  /// The current stream of a GPU, a cudaStream_t. Nothing where the library does not say.
+  /// The current stream of a GPU, a cudaStream_t. Nothing if the library does not report it.
   [[nodiscard]] virtual std::optional<void*> current_stream(int gpu) const = 0;
 
-  /// That of an array. Null: the array is to be read by Python. It is never destroyed.
-  [[nodiscard]] static const array_library* of(nanobind::handle array);
+  /// The library of an array. Null: Python code must read the array. It is never destroyed.
+  [[nodiscard]] static const array_library* find(nanobind::handle array);
 };
 
-/// The library of a type, if it has DLPack's table; else null.
+/// The library of a type, if it has DLPack's table; otherwise null.
 [[nodiscard]] const array_library* find_dlpack_library(nanobind::handle type);
-/// The library of a type, if it is CuPy's array; else null.
+/// The library of a type, if it is CuPy's array; otherwise null.
 [[nodiscard]] const array_library* find_cupy(nanobind::handle type);
 
 /// Two arrays of one library, and the stream for work on them.
 class array_pair {
  public:
-  /// Nothing unless both are arrays in C order, with elements of one type, of one library that is known here. *Callers*
-  /// with the GIL.
-  [[nodiscard]] static std::optional<array_pair> of(nanobind::handle first, nanobind::handle second);
+  /// Nothing unless both are arrays in C order, with the same element type, of the same library, which must be one of
+  /// the above. *Callers* hold the GIL.
+  [[nodiscard]] static std::optional<array_pair> find(nanobind::handle first, nanobind::handle second);
 
   [[nodiscard]] const array_description& first() const { return first_; }
   [[nodiscard]] const array_description& second() const { return second_; }

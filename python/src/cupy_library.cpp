@@ -1,5 +1,5 @@
-// Arrays of CuPy, by the attributes that its compiled class stores, and its current stream, by what it exports for
-// other compiled modules.
+// Arrays of CuPy, by the attributes that its compiled class stores, and its current stream, by a function that it
+// exports for other compiled modules.
 #include <nanobind/stl/string.h>
 
 #include <mutex>
@@ -13,10 +13,10 @@ namespace nb = nanobind;
 namespace pgas::python {
 namespace {
 
-/// An attribute's name, as the interpreter compares it quickest.
+/// An attribute's name, interned so that the interpreter compares it quickly.
 nb::handle interned(const char* name) { return PyUnicode_InternFromString(name); }
 
-/// An attribute that is a whole number. Nothing where it is none.
+/// A whole-number attribute. Nothing if it is not a whole number.
 std::optional<std::uintptr_t> number(nb::handle of, nb::handle name) {
   const nb::object found = nb::steal(PyObject_GetAttr(of.ptr(), name.ptr()));
   if (!found.is_valid()) return std::nullopt;
@@ -33,7 +33,7 @@ class cupy_library final : public array_library {
 
   [[nodiscard]] std::optional<array_description> describe(nb::handle array) const override {
     std::optional<array_description> found = read(array);
-    if (!found) PyErr_Clear();  // the caller finds out in another way what is wrong with it
+    if (!found) PyErr_Clear();  // the caller reports the problem in another way
     return found;
   }
 
@@ -62,7 +62,7 @@ class cupy_library final : public array_library {
     return array_description{*address, *count, *type};
   }
 
-  /// NumPy has one object for each of its own types.
+  /// NumPy has one object for each of its built-in types.
   [[nodiscard]] static std::optional<element_type> type_of(const nb::object& dtype) {
     struct known {
       nb::object dtype;
@@ -79,10 +79,10 @@ class cupy_library final : public array_library {
     try {
       found = element_type_of(nb::cast<std::string>(nb::str(dtype)));
     } catch (const std::exception&) {
-      found = std::nullopt;  // a structure, or a type that the operations do not know: Python says so
+      found = std::nullopt;  // a structure, or a type that the operations do not support: Python code reports it
     }
     const std::lock_guard guard(lock);
-    // Types that are made again and again, such as structures, would fill it.
+    // Types that are created repeatedly, such as structures, would fill the list.
     if (constexpr std::size_t most = 64; all.size() < most) all.push_back({dtype, found});
     return found;
   }
@@ -95,7 +95,7 @@ class cupy_library final : public array_library {
   nb::handle dtype_ = interned("dtype");
 };
 
-/// CuPy's function with the current stream of a GPU, as Cython exports it: a capsule that is named for its type.
+/// CuPy's function for the current stream of a GPU, as Cython exports it: a capsule that is named after its type.
 cupy_library::stream_function find_stream_function() {
   constexpr const char* signature = "intptr_t (int)";
   const nb::object exported =
@@ -117,7 +117,7 @@ const array_library* find_cupy(nb::handle type) {
     const cupy_library::stream_function stream_of = find_stream_function();
     return stream_of == nullptr ? nullptr : new cupy_library(stream_of);
   } catch (const std::exception&) {
-    return nullptr;  // a CuPy that has none of this
+    return nullptr;  // a CuPy version without this function
   }
 }
 

@@ -13,14 +13,14 @@ constexpr std::size_t text_bytes = 512;
 constexpr std::size_t hash_words = 2;
 constexpr std::size_t word_bits = 64;
 
-/// FNV-1a: equal texts have equal numbers.
+/// FNV-1a: equal texts have equal hashes.
 std::uint64_t hash_of(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
 }
 
-/// The part of a description in which all PEs have to agree ends before the place of the call.
+/// The part of a description that must be equal on all PEs; it ends before the location of the call.
 std::string agreed_part(const std::string& call) { return call.substr(0, call.find(" at ")); }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::pair<std::size_t, std::size_t> deferred_free::allocations() {
   return {live_.size(), static_cast<std::size_t>(dropped)};
 }
 
-// The same on all PEs, as they have the same number of entries.
+// The same on all PEs, because they have the same number of entries.
 void deferred_free::reserve_words(std::size_t count) {
   if (2 * count <= room_) return;
   std::size_t room = std::max<std::size_t>(room_, 128);
@@ -90,8 +90,8 @@ std::vector<std::uint64_t> deferred_free::agree(const std::string& call) {
       any |= of.dropped;
     }
   }
-  sync(everyone_);  // over the control plane, which notices a PE that leaves instead
-  // Work that uses dropped memory was enqueued before it was dropped: it has to end before others get that memory.
+  sync(everyone_);  // over the control plane, which detects a PE that leaves instead
+  // Work that uses dropped memory was enqueued before the drop: it must end before other allocations get that memory.
   if (any) {
     quiet(world_);
     if (gpu_ >= 0) synchronize_gpu(gpu_);
@@ -102,7 +102,7 @@ std::vector<std::uint64_t> deferred_free::agree(const std::string& call) {
   reduce(everyone_, result, words_, mine.size(), op::bit_and{});
   std::vector<std::uint64_t> all(mine.size());
   pgas::get(world_, all.data(), result, all.size(), my_pe_);
-  // A bit of the hash, or of its complement, is lost where any two differ.
+  // If any two PEs differ, a bit of the hash or of its complement is lost.
   if (all[0] != mine[0] || all[1] != mine[1] || (all[0] ^ all[1]) != ~std::uint64_t{0}) report_difference(call);
 
   std::vector<std::uint64_t> agreed;
@@ -125,7 +125,7 @@ void deferred_free::report_difference(const std::string& call) {
     if (agreed_part(text_of(pe)) != agreed_part(first))
       throw error(code::asymmetric_call,
                   "PE " + std::to_string(pe) + " calls " + text_of(pe) + ", PE 0 calls " + first +
-                      ": all PEs make the same collective calls, in the same order",
+                      ": all PEs must make the same collective calls in the same order",
                   pe);
   throw error(code::asymmetric_call, "PEs call with different arguments: " + first);
 }
@@ -152,7 +152,7 @@ std::size_t deferred_free::collect(const std::string& call) {
 memory deferred_free::allocate(std::shared_ptr<deferred_free> self, std::size_t bytes, std::size_t alignment, bool zero,
                                const std::string& call) {
   free_all(agree(call));
-  // An empty array has an address, too: arrays are found by it.
+  // An empty array also has an address, because arrays are found by their address.
   void* const data =
       world_.allocate_bytes(std::max<std::size_t>(bytes, 1), 1, alignment, zero ? initialize::zero : initialize::no);
   const std::lock_guard entries(table_);
@@ -179,7 +179,7 @@ std::optional<memory> deferred_free::peer(std::uintptr_t from, std::size_t bytes
   }
   if (owner == nullptr)
     throw error(code::outside_heap,
-                "the array is not memory that this world has allocated: make it by world.empty(), zeros() or full()");
+                "the array is not memory of this world: create it by world.empty(), zeros() or full()");
   std::byte* const there = world_.ptr(local, pe);
   if (there == nullptr) return std::nullopt;
   return plain_memory(owner, there, bytes, gpu_);

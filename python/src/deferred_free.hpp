@@ -38,7 +38,7 @@ class deferred_free {
   std::size_t collect(const std::string& call);
   /// As joined_world::peer().
   [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
-  /// How many allocations are not yet freed, and how many of these this PE has dropped.
+  /// The number of allocations that are not yet freed, and the number of these that this PE has dropped.
   [[nodiscard]] std::pair<std::size_t, std::size_t> allocations();
   /// The world is left, which frees all. Returns the team, which is to be destroyed afterwards.
   [[nodiscard]] team end();
@@ -53,14 +53,14 @@ class deferred_free {
   };
 
   void drop(std::uint64_t id) noexcept;
-  /// What all PEs have dropped, if all make this call. Collective.
+  /// The allocations that all PEs have dropped, if all make this call. Collective.
   [[nodiscard]] std::vector<std::uint64_t> agree(const std::string& call);
   [[noreturn]] void report_difference(const std::string& call);
   void free_all(const std::vector<std::uint64_t>& ids);
   void reserve_words(std::size_t count);
 
   world& world_;
-  team everyone_;  ///< for agree(): collectives on streams use the world's own team, and may be under way
+  team everyone_;  ///< for agree(): collectives on streams use the world's own team, and may be running
   const int my_pe_;
   const int n_pes_;
   const int gpu_;

@@ -1,6 +1,6 @@
 /// @file
-/// DLPack's description of an array, a layout in memory that libraries exchange arrays by.
-/// Source: dlpack.h of https://github.com/dmlc/dlpack, whose structs are to be copied.
+/// DLPack's description of an array, a memory layout for the exchange of arrays between libraries. Source: dlpack.h of
+/// https://github.com/dmlc/dlpack, whose structs are meant to be copied.
 #pragma once
 
 #include <cstdint>

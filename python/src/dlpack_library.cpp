@@ -1,4 +1,4 @@
-// Arrays of libraries that have DLPack's table of C functions.
+// Arrays of libraries with DLPack's table of C functions.
 #include "array_library.hpp"
 #include "dl_tensor.hpp"
 
@@ -7,7 +7,7 @@ namespace nb = nanobind;
 namespace pgas::python {
 namespace {
 
-/// DLPackExchangeAPI. A library that grows it appends.
+/// DLPackExchangeAPI. New versions append fields.
 struct exchange_table {
   std::uint32_t major;
   std::uint32_t minor;
@@ -15,7 +15,7 @@ struct exchange_table {
   void* allocate;
   void* managed_tensor_from_object;
   void* managed_tensor_to_object;
-  int (*tensor_from_object)(void* object, dl_tensor* to);  ///< null where the library has none
+  int (*tensor_from_object)(void* object, dl_tensor* to);  ///< null if the library has none
   int (*current_stream)(std::int32_t device_type, std::int32_t device, void** stream);
 };
 
@@ -40,7 +40,7 @@ class dlpack_library final : public array_library {
   [[nodiscard]] std::optional<array_description> describe(nb::handle array) const override {
     dl_tensor about{};
     if (functions_.tensor_from_object(array.ptr(), &about) != 0) {
-      PyErr_Clear();  // the caller finds out in another way what is wrong with it
+      PyErr_Clear();  // the caller reports the problem in another way
       return std::nullopt;
     }
     if (about.lanes != 1 || about.bits % 8 != 0 || !in_c_order(about)) return std::nullopt;
@@ -73,7 +73,7 @@ class dlpack_library final : public array_library {
   }
 
   const exchange_table& functions_;
-  /// Arrays may have their conjugation or negation still to be done, which the table does not tell: torch's.
+  /// Arrays may have a pending conjugation or negation, which the table does not report: torch's.
   const bool lazy_;
   const nb::handle is_neg_ = PyUnicode_InternFromString("is_neg");
   const nb::handle is_conj_ = PyUnicode_InternFromString("is_conj");

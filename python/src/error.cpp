@@ -11,16 +11,16 @@ using namespace nb::literals;
 namespace pgas::python {
 namespace {
 
-/// The class pgas.Error. Looked up at the first error: the module that has it imports this one.
+/// The class pgas.Error. Looked up at the first error, because its module imports this one.
 PyObject* error_class = nullptr;
 
-/// Where the library names its functions of C++, those of Python.
+/// The Python functions for C++ functions that messages name.
 constexpr std::pair<std::string_view, std::string_view> python_names[] = {
     {"shared_memory::make(memory_place::host(), ...) and register that", "pgas.shared_empty()"},
     {"shared_memory::make()", "pgas.shared_empty()"},
     {"shared_memory::make", "pgas.shared_empty"},
-    {"only files of memory can be shared, see memfd_create",
-     "copy it into a pgas.shared_empty(), or share files of memory (os.memfd_create)"},
+    {"only memory files can be shared, see memfd_create",
+     "copy it into a pgas.shared_empty(), or share memory files (os.memfd_create)"},
     {"whole_block::allow", "whole_block=True"},
     {"stream::wrap: ", "stream=: "},
     {"make a pgas::stream", "take one of world.stream()"},
@@ -46,7 +46,7 @@ void translate(const std::exception_ptr& thrown, void*) {
       const nb::object made = nb::handle(error_class)(in_python(e.what()), static_cast<int>(e.code()), e.pe());
       PyErr_SetObject(error_class, made.ptr());
     } catch (nb::python_error& raised) {
-      raised.restore();  // a signal's handler ran within the call, and has raised
+      raised.restore();  // a signal handler ran during the call, and has raised
     }
   }
 }

@@ -18,13 +18,13 @@ void bind_errors(nanobind::module_& m);
 /// Forgets the class pgas.Error, before the interpreter ends.
 void release_errors() noexcept;
 
-/// An argument that the library would not accept.
+/// Throws for an argument that the library would not accept.
 [[noreturn]] inline void refuse(std::string_view what) { throw error(code::invalid_argument, what); }
 
-/// Converts seconds of Python. More than 30 years become the longest time that the library takes. *Errors*
-/// invalid_argument for a negative value or a value that is no number.
+/// Converts seconds of Python. More than 30 years become the longest time that the library supports. *Errors*
+/// invalid_argument for a negative value or a value that is not a number.
 [[nodiscard]] std::chrono::milliseconds milliseconds_of(double seconds, std::string_view what);
-/// A value of 64 bits without a sign. *Errors* invalid_argument.
+/// An unsigned 64-bit value. *Errors* invalid_argument.
 [[nodiscard]] std::uint64_t word_of(nanobind::handle value, std::string_view what);
 
 }  // namespace pgas::python

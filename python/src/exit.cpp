@@ -1,4 +1,4 @@
-// The end of the process with worlds still joined. Python's own end has come before: no code here may use it.
+// The end of the process with worlds still joined. Python has already ended, so no code here may use it.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ struct joined_worlds {
   pid_t process = 0;
 };
 
-/// Lives to the end of the process.
+/// Exists until the end of the process.
 joined_worlds& all() {
   static auto* const worlds = new joined_worlds;
   return *worlds;
@@ -26,7 +26,7 @@ joined_worlds& all() {
 
 std::vector<std::shared_ptr<joined_world>> still_joined() {
   joined_worlds& worlds = all();
-  if (worlds.process != getpid()) return {};  // a child of fork() is no member
+  if (worlds.process != getpid()) return {};  // a child of fork() is not a member
   const std::lock_guard lock(worlds.mutex);
   std::vector<std::shared_ptr<joined_world>> found;
   for (const auto& one : worlds.list)
@@ -34,7 +34,7 @@ std::vector<std::shared_ptr<joined_world>> still_joined() {
   return found;
 }
 
-/// Leaves, but aborts the world if the others do not come.
+/// Leaves the world, or aborts it if the other PEs do not leave in time.
 void leave_in_time(joined_world& of) {
   const auto limit = of.get().settings().join_timeout;
   std::mutex mutex;
@@ -49,7 +49,7 @@ void leave_in_time(joined_world& of) {
   try {
     of.await_leave();
   } catch (const std::exception&) {
-    // leave() has the same failure.
+    // leave() throws the same failure.
   }
   {
     const std::lock_guard lock(mutex);
@@ -60,11 +60,11 @@ void leave_in_time(joined_world& of) {
   try {
     of.leave();
   } catch (const std::exception&) {
-    // Logged where it was decided.
+    // Already logged.
   }
 }
 
-/// glibc tells it the status of exit(), which decides whether this is an end as planned.
+/// glibc passes the status of exit(), which tells whether this is a normal end.
 void at_exit(int status, void*) {
   for (const auto& one : still_joined()) {
     if (status != 0)
@@ -80,9 +80,9 @@ void leave_at_exit(const std::shared_ptr<joined_world>& of) {
   joined_worlds& worlds = all();
   const std::lock_guard lock(worlds.mutex);
   if (worlds.process != getpid()) {
-    // After everything that joining has loaded, so that it runs before any of that is unloaded.
+    // Registered after everything that joining has loaded, so it runs before any of that is unloaded.
     if (on_exit(at_exit, nullptr) != 0) throw error(code::system, "on_exit: no room for another function");
-    // In a child of fork() the parent's worlds are left alone, not destroyed: the library does not expect that.
+    // In a child of fork() the parent's worlds are leaked, not destroyed, because the library does not expect that.
     new std::vector<std::shared_ptr<joined_world>>(std::move(worlds.list));
     worlds.list = {};
     worlds.process = getpid();
@@ -95,7 +95,7 @@ void abort_all(const std::string& reason) noexcept {
   try {
     for (const auto& one : still_joined()) one->abort(reason);
   } catch (const std::exception&) {
-    // No memory for the list: the end of the process tells the others as well.
+    // No memory for the list: the end of the process also notifies the other PEs.
   }
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long a signal may wait for its handler.
+/// The maximum delay of a signal handler.
 constexpr auto signal_latency = 20ms;
 
 struct task {
@@ -27,7 +27,7 @@ struct task {
   bool done = false;
 };
 
-/// A thread that runs one task at a time. It ends when nobody refers to it any more, and is never waited for.
+/// A thread that runs one task at a time. It ends when it has no owner, and no thread waits for its end.
 struct runner {
   std::mutex mutex;
   std::condition_variable changed;
@@ -54,15 +54,15 @@ void serve(const std::shared_ptr<runner>& self) {
   }
 }
 
-/// The thread that is free now. Used by the main thread only, with the GIL.
+/// The idle thread. Used by the main thread only, with the GIL.
 std::shared_ptr<runner>* idle = new std::shared_ptr<runner>;
 
 std::shared_ptr<runner> take() {
   if (*idle != nullptr && (*idle)->process == getpid()) return std::exchange(*idle, nullptr);
-  // A child of fork() has its parent's object, without the thread; locks in it may be held for ever.
+  // A child of fork() has its parent's object without the thread; its locks may be held for ever.
   if (*idle != nullptr) new std::shared_ptr<runner>(std::exchange(*idle, nullptr));
   auto made = std::make_shared<runner>();
-  // Signals are for the threads of the program.
+  // Only threads of the program handle signals.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -82,15 +82,15 @@ void give(std::shared_ptr<runner> used) {
     *idle = std::move(used);
     return;
   }
-  const std::lock_guard lock(used->mutex);  // a handler of a signal has called the library, too
+  const std::lock_guard lock(used->mutex);  // a signal handler has called the library, too
   used->closed = true;
   used->changed.notify_all();
 }
 
-/// "interrupted by Ctrl-C", or what a handler of the program has raised.
+/// "interrupted by Ctrl-C", or the exception of a handler of the program.
 std::string words_for(const nb::python_error& raised) {
   if (raised.matches(PyExc_KeyboardInterrupt)) return "interrupted by Ctrl-C";
-  std::string words = "interrupted by a signal, whose handler has raised ";
+  std::string words = "interrupted by a signal; its handler raised ";
   try {
     words +=
         nb::cast<std::string>(raised.type().attr("__name__")) + ": " + nb::cast<std::string>(nb::str(raised.value()));
@@ -106,7 +106,7 @@ gil_released::~gil_released() {
   try {
     PyEval_RestoreThread(state_);
   } catch (const abi::__forced_unwind&) {
-    for (;;) ::pause();  // an unwinding that stops here ends the process
+    for (;;) ::pause();  // unwinding from here would end the process
   }
 }
 

@@ -1,7 +1,7 @@
 /// @file
-/// Blocking calls of the library that Ctrl-C ends. Python runs handlers of signals in its main thread only, and the
-/// library's waits do not return for a signal. So the main thread lends a blocking call to a second thread, and looks
-/// at its signals while it waits. Other threads call directly: no signal ends them.
+/// Blocking calls of the library that Ctrl-C ends. Python runs signal handlers in its main thread only, and the
+/// library's waits do not return for a signal. The main thread therefore runs a blocking call in a second thread, and
+/// checks for signals while it waits. Other threads call directly, and no signal interrupts them.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,9 +14,10 @@
 
 namespace pgas::python {
 
-/// The GIL is free during its life, as nanobind's gil_scoped_release has it, with an end of the interpreter in mind: a
-/// thread that would take the GIL then stays here until the process ends. Python before 3.14 ends such a thread by
-/// unwinding its stack, destructors and `noexcept` functions of C++ let nothing through, and the process would abort.
+/// Releases the GIL during its lifetime, as nanobind's gil_scoped_release does, and also handles the end of the
+/// interpreter: a thread that would acquire the GIL then stays here until the process ends. Python before 3.14 ends
+/// such a thread by unwinding its stack; destructors and `noexcept` functions of C++ stop the unwinding, and the
+/// process would abort.
 class gil_released {
  public:
   gil_released() : state_(PyEval_SaveThread()) {}
@@ -28,17 +29,17 @@ class gil_released {
   PyThreadState* state_;
 };
 
-/// Whether the calling thread is the one in which Python runs handlers of signals.
+/// Whether the calling thread is the one in which Python runs signal handlers.
 [[nodiscard]] bool on_main_thread();
 
-/// Runs `body` in the second thread and returns when it has; throws what it throws. *Callers* the main thread, with the
-/// GIL, which is free meanwhile.
-/// @param interrupt called, without the GIL, when a handler has raised, with the words for that: it makes `body` end
-/// soon.
-/// @param abandon whether the call returns at once then, while `body` goes on; else it waits for its end
+/// Runs `body` in the second thread, returns when it has ended, and throws its exception. *Callers* the main thread,
+/// with the GIL, which is released meanwhile.
+/// @param interrupt called, without the GIL, when a handler has raised, with the text of its exception: it must make
+/// `body` end soon.
+/// @param abandon whether the call then returns at once, while `body` continues; otherwise it waits for its end
 void run_elsewhere(std::function<void()> body, const std::function<void(const std::string&)>& interrupt, bool abandon);
 
-/// `body()`, without the GIL; Ctrl-C calls `interrupt`, and its exception is thrown once `body` has ended.
+/// `body()`, without the GIL; Ctrl-C calls `interrupt`, and its exception is thrown after `body` has ended.
 template <class Body>
 auto interruptible(const Body& body, const std::function<void(const std::string&)>& interrupt) {
   using result = std::invoke_result_t<const Body&>;
@@ -55,8 +56,8 @@ auto interruptible(const Body& body, const std::function<void(const std::string&
   }
 }
 
-/// `body()`, without the GIL; when a handler has raised, its exception is thrown at once, and `body` goes on in the
-/// second thread, whose result is dropped. So `body` refers to nothing of the caller.
+/// `body()`, without the GIL. When a handler has raised, its exception is thrown at once, and `body` continues in the
+/// second thread; its result is dropped. `body` must not refer to objects of the caller.
 template <class Body>
 auto abandonable(Body body) {
   using result = std::invoke_result_t<const Body&>;
@@ -69,7 +70,7 @@ auto abandonable(Body body) {
   return std::move(**value);
 }
 
-/// Throws what a handler of a signal has raised since the last call. *Callers* any thread, without the GIL.
+/// Throws the exception that a signal handler has raised since the last call. *Callers* any thread, without the GIL.
 void check_signals();
 
 }  // namespace pgas::python

@@ -13,7 +13,7 @@ joined_world::joined_world(world&& joined) : world_(std::move(joined)), my_pe_(w
 void joined_world::begin(bool compares) { compares_ = memory_->begin(compares); }
 
 world& joined_world::get() {
-  if (refuses_) throw error(code::not_joined, "the world was left: join again, or leave it after the last call");
+  if (refuses_) throw error(code::not_joined, "the world was left: join again, or call leave() after the last call");
   return *world_;
 }
 
@@ -43,11 +43,11 @@ void joined_world::release_held() noexcept {
   }
   if (unused.empty()) return;
   {
-    // While the world is left a stream that still works is waited for, perhaps for what a thread of Python is to do.
+    // Leaving the world waits for a stream that still works, possibly for an action of a Python thread.
     const gil_released free;
     for (dropped_stream& each : unused) each.on.reset();
   }
-  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more, outside of the lock
+  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more, outside the lock
 }
 
 void joined_world::keep(team&& dropped) {
@@ -75,12 +75,12 @@ std::optional<memory> joined_world::peer(std::uintptr_t from, std::size_t bytes,
 void joined_world::leave() {
   refuses_ = true;
   const auto limit = world_->settings().join_timeout;
-  std::unique_lock alone(in_use_, limit);  // abort() ends the calls that it waits for
+  std::unique_lock alone(in_use_, limit);  // abort() ends the calls that this waits for
   if (!alone) {
     world_->abort("leave: other threads of PE " + std::to_string(my_pe_) + " have been in calls for " +
                   std::to_string(limit.count()) +
-                  " ms (PGAS_JOIN_TIMEOUT), such as a lock that nobody releases: end "
-                  "them before the world is left");
+                  " ms (PGAS_JOIN_TIMEOUT), such as a lock that no PE releases: end "
+                  "these calls before leaving the world");
     alone.lock();
   }
   left_ = true;
@@ -93,7 +93,7 @@ void joined_world::leave() {
     for (dropped_stream& each : dropped_streams_) streams.push_back(std::exchange(each.on, std::nullopt));
   }
   teams.push_back(memory_->end());
-  // Once the world was left, teams are destroyed without another PE.
+  // After leaving the world, teams are destroyed without other PEs.
   world_->leave();
 }
 

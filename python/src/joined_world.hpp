@@ -1,5 +1,5 @@
 /// @file
-/// A world as Python holds it. The C++ world is kept until it is left or the process ends, whatever happens to Python
+/// The world object of Python. The C++ world is kept until it is left or the process ends, independent of Python
 /// objects: dropping a reference is never collective.
 #pragma once
 
@@ -20,15 +20,16 @@
 
 namespace pgas::python {
 
-/// A world, and what Python has allocated in it.
+/// A world, and the memory that Python has allocated in it.
 class joined_world : public std::enable_shared_from_this<joined_world> {
  public:
   explicit joined_world(world&& joined);
   joined_world(const joined_world&) = delete;
   joined_world& operator=(const joined_world&) = delete;
 
-  /// Collective, once, before all calls but abort(): memory and a team of its own. *Callers* without the GIL.
-  /// @param compares whether this PE wants collectives that block to compare their arguments on the host heap
+  /// Collective, once, before all calls except abort(): allocates internal memory and a team. *Callers* without the
+  /// GIL.
+  /// @param compares whether this PE requests that blocking collectives compare their arguments on the host heap
   void begin(bool compares);
 
   /// The C++ world. *Errors* not_joined.
@@ -41,8 +42,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
     return held;
   }
 
-  /// body(), which may wait for other PEs. Ctrl-C aborts the world, as a collective that one PE has left can't be
-  /// completed. *Callers* with the GIL, which is free meanwhile.
+  /// Calls body(), which may wait for other PEs. Ctrl-C aborts the world, because a collective can't be completed
+  /// without this PE. *Callers* with the GIL, which is released meanwhile.
   template <class Body>
   auto blocking(const Body& body) {
     static_cast<void>(get());
@@ -54,29 +55,31 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
         [this](const std::string& how) { world_->abort(how + " on PE " + std::to_string(my_pe_)); });
   }
 
-  /// Collective: an allocation, after memory that all PEs have dropped was freed. The text describes the call for
-  /// PEs that make another one. *Callers* without the GIL. *Errors* asymmetric_call, out_of_memory.
+  /// Collective: frees memory that all PEs have dropped, then allocates. The text describes the call to PEs that make a
+  /// different one. *Callers* without the GIL. *Errors* asymmetric_call, out_of_memory.
   [[nodiscard]] memory allocate(std::size_t bytes, std::size_t alignment, bool zero, const std::string& call);
-  /// Collective: frees the memory that all PEs have dropped; returns how many allocations. *Callers* without the GIL.
+  /// Collective: frees the memory that all PEs have dropped. @return The number of allocations. *Callers* without the
+  /// GIL.
   std::size_t collect(const std::string& call);
-  /// PE `pe`'s part of what lies at [from, from + bytes) here. Nothing if it is proxied. It keeps the allocation alive.
+  /// PE `pe`'s memory that corresponds to [from, from + bytes) on this PE. Nothing if the PE is proxied. Keeps the
+  /// allocation alive.
   [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
-  /// How many allocations are not yet freed, and how many of these this PE has dropped.
+  /// The number of allocations that are not yet freed, and the number of these that this PE has dropped.
   [[nodiscard]] std::pair<std::size_t, std::size_t> allocations() { return memory_->allocations(); }
 
-  /// Takes a stream that Python has dropped, which may have work: destroyed once it is idle, at the latest when the
-  /// world is left. Does not wait.
-  /// @param held the arrays that its work uses; a reference, which is taken over. *Callers* with the GIL.
+  /// Takes a stream that Python has dropped and that may have work. It is destroyed when it is idle, at the latest when
+  /// the world is left. Does not wait.
+  /// @param held the arrays that its work uses; a reference that is taken over. *Callers* with the GIL.
   void drop(stream&& one, PyObject* held) noexcept;
-  /// Destroys dropped streams that are idle, and lets go of the arrays that they have used. *Callers* with the GIL.
+  /// Destroys dropped streams that are idle, and releases the arrays that they have used. *Callers* with the GIL.
   void release_held() noexcept;
-  /// Whether collectives that block compare their arguments: the same on all PEs.
+  /// Whether blocking collectives compare their arguments: the same on all PEs.
   [[nodiscard]] bool compares() const { return compares_; }
   /// Keeps a team until the world is left: destroying it is collective, dropping the Python object is not.
   void keep(team&& dropped);
 
-  /// Collective: waits for all PEs to come to their end. The world may be aborted meanwhile, while leave(), which is
-  /// short then, takes apart what abort() uses. *Callers* without the GIL.
+  /// Collective: waits until all PEs leave. The world may be aborted during this wait. The following leave() is short,
+  /// and destroys the objects that abort() uses. *Callers* without the GIL.
   void await_leave() { detail::await_leave(get()); }
   /// Calls that begin later throw not_joined. *Callers* with the GIL: no call that holds the GIL is in progress then.
   void refuse_calls() noexcept { refuses_ = true; }
@@ -91,7 +94,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   std::optional<world> world_;
   const int my_pe_;
   std::atomic<bool> refuses_{false};  ///< calls throw not_joined
-  std::atomic<bool> left_{false};     ///< nothing is left that could be aborted
+  std::atomic<bool> left_{false};     ///< nothing is left to abort
   std::shared_timed_mutex in_use_;
 
   std::mutex collective_;  ///< one collective call of memory_ at a time
@@ -107,7 +110,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   bool compares_ = false;
 };
 
-/// A call of the library by a thread of Python: the GIL is free, and leave() waits for the end of the call. *Callers*
+/// A call of the library by a Python thread: the GIL is released, and leave() waits for the end of the call. *Callers*
 /// with the GIL. *Errors* not_joined.
 class library_call {
  public:
@@ -118,13 +121,13 @@ class library_call {
   std::shared_lock<std::shared_timed_mutex> held_;
 };
 
-/// Joins without a thread of Python in between: as world::join(), but Ctrl-C returns at once.
+/// Joins on the calling thread, as world::join(), but Ctrl-C returns at once.
 [[nodiscard]] std::shared_ptr<joined_world> join_launched(const config& settings, bool compares);
-/// Joins the processes that have the same id.
+/// Joins the processes with the same id.
 [[nodiscard]] std::shared_ptr<joined_world> join_by_id(const config& settings, bool compares,
                                                        const std::string& unique_id, int rank, int size);
 
-/// Leaves the worlds of this process at its end, see exit.cpp.
+/// Leaves the worlds of this process when it ends, see exit.cpp.
 void leave_at_exit(const std::shared_ptr<joined_world>& of);
 /// Aborts the worlds that are still joined. *Callers* any thread.
 void abort_all(const std::string& reason) noexcept;
@@ -141,11 +144,11 @@ void bind_teams(nanobind::module_& m, nanobind::class_<joined_world>& c);
 /// Sharing by tickets, and timelines.
 void bind_sharing(nanobind::module_& m);
 
-/// `stream=` of Python: None is blocking, a number is a cudaStream_t, and there is the class Stream.
+/// The argument `stream=` of Python: None blocks, a number is a cudaStream_t; or an object of the class Stream.
 class stream_argument {
  public:
   stream_argument(joined_world& of, nanobind::handle given);
-  /// The current one of the arrays' library on a GPU; on the host heap null.
+  /// The current stream of the arrays' library on a GPU; null on the host heap.
   stream_argument(joined_world& of, const array_pair& arrays);
   /// Null: the call blocks.
   [[nodiscard]] const stream* get() const { return owned_ ? &*owned_ : borrowed_; }

@@ -47,10 +47,10 @@ memory reshape(const memory& of, std::vector<std::int64_t> shape, const std::str
   made.shape = std::move(shape);
   made.strides = std::move(strides).value_or(std::vector<std::int64_t>());
   if (!made.strides.empty() && made.strides.size() != made.shape.size())
-    throw nb::value_error("view: one stride for each dimension");
-  if (!of.strides.empty()) throw nb::value_error("view: only of memory in C order");
+    throw nb::value_error("view: pass one stride for each dimension");
+  if (!of.strides.empty()) throw nb::value_error("view: the memory must be in C order");
   const std::int64_t item = made.type.bytes();
-  // Without a dimension that is 0, so that strides do not overflow either.
+  // Dimensions of 0 are ignored, so that strides do not overflow either.
   std::int64_t product = item;
   for (const std::int64_t extent : made.shape) {
     if (extent < 0) throw nb::value_error("view: a dimension is negative");
@@ -77,9 +77,9 @@ memory reshape(const memory& of, std::vector<std::int64_t> shape, const std::str
   return made;
 }
 
-/// What a Py_buffer points to.
+/// The data that a Py_buffer points to.
 struct buffer_shape {
-  memory of;  // keeps the owner, whatever happens to the Python object
+  memory of;  // keeps the owner alive, independent of the Python object
   std::vector<Py_ssize_t> shape;
   std::vector<Py_ssize_t> strides;
 };
@@ -100,7 +100,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   else if (of->read_only && (flags & PyBUF_WRITABLE) != 0)
     refused = "the memory is read-only";
   else if (!of->strides.empty() && (flags & PyBUF_STRIDES) != PyBUF_STRIDES)
-    refused = "the memory has strides, which this buffer can't have";
+    refused = "the memory has strides, and this kind of buffer supports none";
   if (refused != nullptr) {
     PyErr_SetString(PyExc_BufferError, refused);
     return -1;
@@ -210,7 +210,7 @@ void bind_memory(nb::module_& m) {
           "__dlpack__",
           [](const memory& of, const nb::object&, const nb::object& max_version, const nb::object& device,
              const nb::object& copy) {
-            // The memory is as it is, whatever stream the consumer reads it on: work that uses it is the program's.
+            // The stream of the consumer is ignored: the program must order work that uses the memory.
             if (!copy.is_none() && nb::cast<bool>(copy)) throw nb::buffer_error("__dlpack__: copy the array instead");
             if (!device.is_none()) {
               const int kind = nb::cast<int>(device[0]);

@@ -1,6 +1,6 @@
 /// @file
-/// Memory as Python sees it: an address with a shape and a type, which keeps what it lies in alive. Arrays of all
-/// libraries are made from it, by DLPack, the buffer protocol or the CUDA array interface.
+/// The Python class for memory: an address with a shape and a type, which keeps its owner alive. Arrays of all
+/// libraries are created from it, by DLPack, the buffer protocol or the CUDA array interface.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -29,17 +29,17 @@ struct element_type {
 
 /// An array of plain memory. Copies refer to the same memory.
 struct memory {
-  std::shared_ptr<const void> owner;  ///< what has to live as long as the memory is used
+  std::shared_ptr<const void> owner;  ///< must stay alive while the memory is used
   std::byte* data = nullptr;
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;  ///< elements; empty: C order
   element_type type;
-  int gpu = -1;  ///< as CUDA counts; -1: host memory
+  int gpu = -1;  ///< CUDA's number; -1: host memory
   bool read_only = false;
 
-  /// Elements, as the shape has them.
+  /// The number of elements of the shape.
   [[nodiscard]] std::int64_t count() const;
-  /// The strides in elements, also where none are stored.
+  /// The strides in elements, even if none are stored.
   [[nodiscard]] std::vector<std::int64_t> all_strides() const;
 };
 

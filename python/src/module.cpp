@@ -1,5 +1,5 @@
-// The extension pgas._core: the C++ library as Python calls it. The package's Python code gives it addresses and sizes,
-// which it takes from arrays.
+// The extension pgas._core: the C++ library for Python. The package's Python code passes addresses and sizes, which it
+// takes from arrays.
 #include <nanobind/nanobind.h>
 
 #include "error.hpp"
@@ -9,7 +9,7 @@ namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
   m.doc() = "The C++ library pgas. Use the package pgas.";
-  // Python ends with worlds still joined, and arrays of theirs may be alive: what they keep is no leak.
+  // Python may end with worlds still joined and their arrays alive; objects that these keep are not leaks.
   nb::set_leak_warnings(false);
   pgas::python::bind_errors(m);
   pgas::python::bind_memory(m);

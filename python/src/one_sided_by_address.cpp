@@ -1,4 +1,4 @@
-// World's one-sided operations: addresses and sizes, as Python has taken them from arrays.
+// World's one-sided operations, with addresses and sizes that Python has taken from arrays.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -22,10 +22,10 @@ using clock = std::chrono::steady_clock;
 
 void* pointer(address at) { return reinterpret_cast<void*>(at); }
 
-/// Where an operation runs: in a stream, or here, complete at its return or later.
+/// The queue of an operation: a stream, or the world's own queue, with completion at the return or later.
 class place {
  public:
-  /// @param on `stream=`, or the arrays whose library's current stream it is
+  /// @param on `stream=`, or the arrays of the library with the current stream
   template <class On>
   place(joined_world& of, const On& on, bool nbi) : of_(of), stream_(of, on), nbi_(nbi) {}
   [[nodiscard]] detail::op_target target() const {
@@ -34,7 +34,7 @@ class place {
     return nbi_ ? detail::nonblocking(w) : detail::blocking(w);
   }
   [[nodiscard]] const stream* on() const { return stream_.get(); }
-  [[nodiscard]] joined_world& of() const { return of_; }
+  [[nodiscard]] joined_world& joined() const { return of_; }
 
  private:
   joined_world& of_;
@@ -55,7 +55,7 @@ detail::datatype datatype_of(const std::string& name) {
 }
 
 void copy_at(const place& where, bool get, address to, address from, std::size_t bytes, int pe) {
-  const library_call call(where.of());
+  const library_call call(where.joined());
   if (get)
     detail::get_bytes(where.target(), pointer(to), pointer(from), bytes, pe);
   else
@@ -66,9 +66,10 @@ void copy(joined_world& of, bool get, address to, address from, std::size_t byte
   copy_at(place(of, on, nbi), get, to, from, bytes, pe);
 }
 
-/// copy() in the current stream, for arrays that array_pair takes. Whether it was one; nothing was done otherwise.
+/// copy() in the current stream, for arrays that array_pair accepts. Returns whether it did so; otherwise nothing was
+/// done.
 bool copy_arrays(joined_world& of, bool get, nb::handle to, nb::handle from, int pe, bool nbi) {
-  const auto both = array_pair::of(to, from);
+  const auto both = array_pair::find(to, from);
   if (!both || both->first().count != both->second().count) return false;
   copy_at(place(of, *both, nbi), get, both->first().data, both->second().data,
           both->first().count * static_cast<std::size_t>(both->first().type.bytes()), pe);
@@ -80,14 +81,14 @@ struct dimension {
   std::int64_t extent, to, from;
 };
 
-/// A copy of any two shapes of strides, by as few strided copies as it takes.
+/// A copy between any two strided shapes, by as few strided copies as possible.
 void copy_strided(joined_world& of, bool get, address to, address from, const std::vector<std::int64_t>& shape,
                   const std::vector<std::int64_t>& to_strides, const std::vector<std::int64_t>& from_strides,
                   std::size_t item, int pe, nb::handle on, bool nbi) {
   if (shape.size() != to_strides.size() || shape.size() != from_strides.size())
-    throw nb::value_error("a strided copy: one stride for each dimension");
+    throw nb::value_error("a strided copy: pass one stride for each dimension");
   const place where(of, on, nbi);
-  // Outermost first. Neighbouring dimensions that are one in both arrays are made one.
+  // Outermost first. Neighbouring dimensions that are contiguous in both arrays are merged.
   std::vector<dimension> dims;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0) return;
@@ -139,7 +140,7 @@ void store(joined_world& of, address to, const nb::bytes& value, int pe, nb::han
 
 nb::bytes load(joined_world& of, address from, std::size_t bytes, int pe) {
   std::array<char, 16> value{};
-  if (bytes > value.size()) throw nb::value_error("g: at most 16 bytes");
+  if (bytes > value.size()) throw nb::value_error("g: a value has at most 16 bytes");
   {
     const library_call call(of);
     detail::load_bytes(detail::blocking(of.get()), value.data(), pointer(from), bytes, pe);
@@ -169,8 +170,8 @@ void signal(joined_world& of, address word, std::uint64_t value, bool add, int p
 struct update_name {
   const char* name;
   detail::atomic_update how;
-  bool floats;       ///< float32 and float64 have it
-  bool half_floats;  ///< the 16-bit ones have it
+  bool floats;       ///< float32 and float64 support it
+  bool half_floats;  ///< the 16-bit formats support it
 };
 constexpr std::array updates{
     update_name{"fetch", detail::atomic_update::fetch, true, true},
@@ -200,7 +201,7 @@ detail::atomic_op atomic_op_of(const std::string& name, const std::string& type,
   refuse("there is no atomic operation '" + name + "'");
 }
 
-/// Values are bit patterns. Returns that before the operation, where it is asked for and not written by a stream.
+/// Values are bit patterns. Returns the old value, if it is requested and not written by a stream.
 std::optional<std::uint64_t> atomic(joined_world& of, const std::string& name, const std::string& type, address target,
                                     std::uint64_t value, std::uint64_t condition, bool fetches, int pe, nb::handle on,
                                     address result) {
@@ -216,22 +217,23 @@ std::optional<std::uint64_t> atomic(joined_world& of, const std::string& name, c
   return fetches ? std::optional(old) : std::nullopt;
 }
 
-/// Words to wait for, and memory that the description of them points to.
+/// Words to wait for, and the memory that their description refers to.
 struct waited_words {
   std::vector<int> status;
-  std::vector<std::uint64_t> values;  ///< room for those of any type, aligned
+  std::vector<std::uint64_t> values;  ///< space for values of any type, aligned
   detail::word_set set{};
 };
 
-/// One value for all words, or the bytes of one value each.
+/// One value for all words, or one value for each word, as bytes.
 void describe(waited_words& made, const std::string& type, address words, std::size_t count, int compare,
               const nb::bytes& values, const std::vector<int>& status) {
   const detail::datatype as = datatype_of(type);
-  if (as > detail::datatype::u64) refuse("a wait, or a test, is of words that are integers, not of " + type);
+  if (as > detail::datatype::u64) refuse("a wait or a test needs integer words, not " + type);
   const std::size_t size = detail::size_of(as);
   const bool one = values.size() == size;
-  if (!one && values.size() != size * count) throw nb::value_error("a wait: one value for all words, or one for each");
-  if (!status.empty() && status.size() != count) throw nb::value_error("a wait: one status for each word");
+  if (!one && values.size() != size * count)
+    throw nb::value_error("a wait: pass one value for all words, or one for each word");
+  if (!status.empty() && status.size() != count) throw nb::value_error("a wait: pass one status for each word");
   made.status = status;
   made.values.resize(values.size() / sizeof(std::uint64_t) + 1);
   std::copy_n(static_cast<const char*>(values.data()), values.size(), reinterpret_cast<char*>(made.values.data()));
@@ -261,8 +263,8 @@ bool is_met(detail::which words, std::size_t found) {
   return words == detail::which::any ? found != SIZE_MAX : found != 0;
 }
 
-/// A wait by tests, between which signals are looked at: Ctrl-C ends it and leaves the world as it is.
-/// @param timeout seconds; below 0: PGAS_WAIT_TIMEOUT
+/// A wait by tests, with checks for signals in between: Ctrl-C ends it and leaves the world unchanged.
+/// @param timeout seconds; negative: PGAS_WAIT_TIMEOUT
 nb::object wait(joined_world& of, const std::string& type, address words, std::size_t count, const std::string& which,
                 int compare, const nb::bytes& values, const std::vector<int>& status, double timeout, bool once) {
   waited_words described;
@@ -291,11 +293,11 @@ nb::object wait(joined_world& of, const std::string& type, address words, std::s
       }
       const auto now = clock::now();
       if (bounded && now - begin > limit)
-        throw error(code::wait_timeout,
-                    "wait_until on PE " + std::to_string(w.my_pe()) + " gave up after " +
-                        std::to_string(limit.count()) + " s: the word at heap offset " + std::to_string(offset) +
-                        " has not come to the value. Look for the PE that should have written it, or raise the limit "
-                        "(timeout=, PGAS_WAIT_TIMEOUT)");
+        throw error(code::wait_timeout, "wait_until on PE " + std::to_string(w.my_pe()) + " gave up after " +
+                                            std::to_string(limit.count()) + " s: the word at heap offset " +
+                                            std::to_string(offset) +
+                                            " has not reached the value. Find the PE that should have written it, or "
+                                            "raise the limit (timeout=, PGAS_WAIT_TIMEOUT)");
       if (interruptible_here && now - looked > std::chrono::milliseconds(20)) {
         check_signals();
         looked = now;
@@ -310,12 +312,12 @@ nb::object wait(joined_world& of, const std::string& type, address words, std::s
   return outcome(kind, found, indices);
 }
 
-/// Holds a stream until all words have come to the value.
+/// Makes a stream wait until all words have reached the value.
 void wait_on_stream(joined_world& of, const std::string& type, address words, std::size_t count, int compare,
                     const nb::bytes& value, nb::handle on) {
   waited_words described;
   describe(described, type, words, count, compare, value, {});
-  if (described.set.values != nullptr) throw nb::value_error("a wait on a stream: one value for all words");
+  if (described.set.values != nullptr) throw nb::value_error("a wait on a stream: pass one value for all words");
   const stream_argument where(of, on);
   if (where.get() == nullptr) throw nb::value_error("a wait on a stream: no stream");
   const library_call call(of);

@@ -30,14 +30,13 @@ ticket_options options_of(std::optional<double> lifetime, nb::handle opens, nb::
   if (lifetime) {
     if (!(*lifetime > 0) || !std::isfinite(*lifetime))
       refuse("lifetime is a number of seconds above 0, not " + nb::cast<std::string>(nb::str(nb::float_(*lifetime))) +
-             ": leave it out for a ticket that lives until it is revoked");
+             ": omit it for a ticket that is valid until it is revoked");
     made.lifetime = milliseconds_of(*lifetime, "lifetime");
   }
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
   if (!opens.is_none()) {
     const std::uint64_t number = word_of(opens, "opens");
-    if (number == 0)
-      refuse("opens is a number of processes, 1 or more, not 0: leave it out for a ticket that any number may use");
+    if (number == 0) refuse("opens is a number of processes, 1 or more, not 0: omit it for an unlimited ticket");
     made.opens = static_cast<int>(std::min(number, most));
   }
   if (!user.is_none()) {
@@ -65,7 +64,7 @@ nb::list list_of(const std::vector<opener>& openers) {
   return made;
 }
 
-/// Memory that this process shares, which arrays of it keep alive.
+/// Memory that this process shares; its arrays keep it alive.
 struct exported {
   shared_memory of;
   int gpu = -1;
@@ -86,11 +85,11 @@ void bind_memory_sharing(nb::module_& m) {
           },
           "gpu"_a, "bytes"_a, "read_only"_a)
       .def_static(
-          "of",
+          "share",
           [](std::uintptr_t data, std::size_t bytes, std::optional<int> gpu, bool read_only, bool whole_block) {
             const gil_released free;
             return std::make_shared<exported>(
-                exported{shared_memory::of(reinterpret_cast<void*>(data), bytes, options_of(read_only, whole_block)),
+                exported{shared_memory::share(reinterpret_cast<void*>(data), bytes, options_of(read_only, whole_block)),
                          gpu.value_or(-1)});
           },
           "ptr"_a, "bytes"_a, "gpu"_a, "read_only"_a, "whole_block"_a)
@@ -147,7 +146,7 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-/// Waits in steps, between which signals are looked at.
+/// Waits in steps, and checks for signals in between.
 void wait_host(const timeline& of, nb::handle wanted, std::optional<double> timeout) {
   using clock = std::chrono::steady_clock;
   const std::uint64_t value = word_of(wanted, "wait: value");
@@ -169,7 +168,7 @@ void wait_host(const timeline& of, nb::handle wanted, std::optional<double> time
       if (e.code() != code::wait_timeout) throw;
       if (last)
         throw error(code::wait_timeout, "Timeline.wait: the value is " + std::to_string(of.query()) + " after " +
-                                            seconds_text(*timeout) + " s, and had to become >= " +
+                                            seconds_text(*timeout) + " s, and did not become >= " +
                                             std::to_string(value) + ": look at the process that should record it");
     }
     if (interruptible_here) check_signals();

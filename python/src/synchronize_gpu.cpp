@@ -1,4 +1,4 @@
-// The one thing that the package asks of the driver itself: to wait for all work of a GPU, whoever has enqueued it.
+// The only call of the package to the driver itself: waits for all work of a GPU, of all streams.
 #include <dlfcn.h>
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace pgas::python {
 namespace {
 
-/// The driver's functions, by the names that it exports. It is loaded already: there is a GPU heap.
+/// The driver's functions, by their exported names. The driver is already loaded, because there is a GPU heap.
 class driver {
  public:
   driver() {
@@ -40,7 +40,7 @@ class driver {
 void check(int result, const char* call) {
   if (result != 0)
     throw error(code::device_failed, std::string(call) + " failed with CUDA error " + std::to_string(result) +
-                                         ", while the work of the GPU was waited for before memory is freed");
+                                         ", while waiting for the work of the GPU before freeing memory");
 }
 
 }  // namespace

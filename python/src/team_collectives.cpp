@@ -21,10 +21,10 @@ using detail::collective_request;
 using detail::number_type;
 using detail::reduction;
 
-/// A team of a world, as Python holds it. Dropping it is local; destroy() is collective.
+/// A team of a world, for Python. Dropping it is local; destroy() is collective.
 class python_team {
  public:
-  /// One that the world has by itself.
+  /// A predefined team of the world.
   python_team(std::shared_ptr<joined_world> of, const team& built_in) : of_(std::move(of)), built_in_(&built_in) {}
   python_team(std::shared_ptr<joined_world> of, team&& made) : of_(std::move(of)), made_(std::move(made)) {}
   python_team(python_team&&) = default;
@@ -39,8 +39,8 @@ class python_team {
     return one;
   }
   [[nodiscard]] bool is_member() const { return built_in_ != nullptr || static_cast<bool>(made_); }
-  [[nodiscard]] joined_world& of() const { return *of_; }
-  [[nodiscard]] const std::shared_ptr<joined_world>& shared_of() const { return of_; }
+  [[nodiscard]] joined_world& joined() const { return *of_; }
+  [[nodiscard]] const std::shared_ptr<joined_world>& shared_world() const { return of_; }
   void destroy() {
     if (built_in_ == nullptr && made_) of_->blocking([&] { made_.destroy(); });
   }
@@ -53,7 +53,7 @@ class python_team {
 
 template <class Split>
 python_team split_by(const python_team& from, const Split& split) {
-  return {from.shared_of(), from.of().blocking([&] { return split(from.get()); })};
+  return {from.shared_world(), from.joined().blocking([&] { return split(from.get()); })};
 }
 
 struct named_kind {
@@ -91,7 +91,7 @@ reduction reduction_of(std::string_view name) {
   refuse("there is no reduction '" + std::string(name) + "': choose sum, prod, min, max, band, bor or bxor");
 }
 
-/// The number that the library has for elements of a type: signs count for min and max only.
+/// The library's number for elements of a type: signs matter for min and max only.
 number_type number_of(element_type type, reduction op, std::string_view name) {
   const bool ordered = op == reduction::min || op == reduction::max;
   const bool bitwise = op == reduction::bit_and || op == reduction::bit_or || op == reduction::bit_xor;
@@ -107,7 +107,7 @@ number_type number_of(element_type type, reduction op, std::string_view name) {
   return type.bits == 16 ? number_type::f16 : type.bits == 32 ? number_type::f32 : number_type::f64;
 }
 
-/// What does not depend on addresses and counts.
+/// The part of a request that does not depend on addresses and counts.
 collective_request request_for(const named_kind& kind, element_type elements, const char* op, int root) {
   collective_request request;
   request.what = kind.what;
@@ -124,11 +124,11 @@ collective_request request_for(const named_kind& kind, element_type elements, co
 
 void run(const python_team& of, const stream_argument& where, const collective_request& request) {
   if (where.get() != nullptr) {
-    const library_call call(of.of());
+    const library_call call(joined.joined());
     detail::run_collective(of.get(), where.get(), request);
   } else {
-    of.of().blocking([&] {
-      if (of.of().compares())
+    joined.joined().blocking([&] {
+      if (joined.joined().compares())
         detail::run_compared_collective(of.get(), request);
       else
         detail::run_collective(of.get(), nullptr, request);
@@ -146,15 +146,15 @@ void collective(const python_team& of, const char* name, const std::string& type
   request.src = reinterpret_cast<const void*>(src);
   request.dst_stride = strides.first;
   request.src_stride = strides.second;
-  run(of, stream_argument(of.of(), on), request);
+  run(of, stream_argument(joined.joined(), on), request);
 }
 
-/// collective() in the current stream, for arrays that array_pair takes. Whether it was one; nothing was done
-/// otherwise.
-/// @param in_blocks how many blocks of elements the input has @param out_blocks the same of the output; 0: any number
+/// collective() in the current stream, for arrays that array_pair accepts. Returns whether it did so; otherwise nothing
+/// was done.
+/// @param in_blocks number of blocks of elements in the input @param out_blocks the same for the output; 0: any number
 bool collective_arrays(const python_team& of, const char* name, const char* op, nb::handle out, nb::handle in,
                        std::size_t in_blocks, std::size_t out_blocks, int root) {
-  const auto both = array_pair::of(out, in);
+  const auto both = array_pair::find(out, in);
   if (!both) return false;
   const std::size_t count = both->second().count / in_blocks;
   if (count * in_blocks != both->second().count || (out_blocks != 0 && both->first().count != count * out_blocks))
@@ -164,19 +164,19 @@ bool collective_arrays(const python_team& of, const char* name, const char* op, 
   request.dst = reinterpret_cast<void*>(both->first().data);
   request.src = reinterpret_cast<const void*>(both->second().data);
   request.dst_stride = request.src_stride = 1;
-  run(of, stream_argument(of.of(), *both), request);
+  run(of, stream_argument(joined.joined(), *both), request);
   return true;
 }
 
 /// barrier() or sync().
 template <auto Blocking, auto Enqueued>
 void wait_for_members(const python_team& of, nb::handle on) {
-  const stream_argument where(of.of(), on);
+  const stream_argument where(joined.joined(), on);
   if (where.get() != nullptr) {
-    const library_call call(of.of());
+    const library_call call(joined.joined());
     Enqueued(of.get(), *where.get());
   } else {
-    of.of().blocking([&] { Blocking(of.get()); });
+    joined.joined().blocking([&] { Blocking(of.get()); });
   }
 }
 
@@ -228,8 +228,8 @@ void bind_teams(nb::module_& m, nb::class_<joined_world>& c) {
       .def(
           "split_2d",
           [](const python_team& t, int x_range) {
-            auto [x, y] = t.of().blocking([&] { return t.get().split_2d(x_range); });
-            return std::pair(python_team(t.shared_of(), std::move(x)), python_team(t.shared_of(), std::move(y)));
+            auto [x, y] = t.joined().blocking([&] { return t.get().split_2d(x_range); });
+            return std::pair(python_team(t.shared_world(), std::move(x)), python_team(t.shared_world(), std::move(y)));
           },
           "x_range"_a)
       .def("destroy", &python_team::destroy)

@@ -34,7 +34,7 @@ static_assert(sizeof(unversioned) == 64 && sizeof(versioned) == 80);
 
 constexpr std::uint64_t flag_read_only = 1;
 
-/// What a capsule points to, and what that points to.
+/// The object of a capsule, and the data that it points to.
 template <class Managed>
 struct exported_tensor {
   Managed managed{};
@@ -53,7 +53,7 @@ struct exported_tensor {
                       strides.data(),
                       0};
     managed.context = this;
-    // The consumer calls it when it has done with the memory, from any thread, with the GIL or without.
+    // The consumer calls it after it has finished with the memory, from any thread, with or without the GIL.
     managed.deleter = [](Managed* self) { delete static_cast<exported_tensor*>(self->context); };
     if constexpr (std::is_same_v<Managed, versioned>) {
       managed.major = 1;
@@ -66,7 +66,7 @@ struct exported_tensor {
 template <class Managed>
 nb::object capsule_of(const memory& from) {
   auto made = std::make_unique<exported_tensor<Managed>>(from);
-  // A consumer renames the capsule; one that still has its name was not consumed.
+  // A consumer renames the capsule; a capsule with its original name was not consumed.
   PyObject* const capsule = PyCapsule_New(&made->managed, Managed::name, [](PyObject* self) {
     if (PyCapsule_IsValid(self, Managed::name) == 0) return;
     auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(self, Managed::name));
@@ -82,7 +82,7 @@ nb::object capsule_of(const memory& from) {
 nb::object to_dlpack(const memory& of, bool with_version) {
   if (of.read_only && !with_version)
     throw nb::buffer_error(
-        "the memory is read-only, which DLPack before version 1.0 can't say: pass max_version=(1, 0)");
+        "the memory is read-only, and DLPack before version 1.0 can't express that: pass max_version=(1, 0)");
   return with_version ? capsule_of<versioned>(of) : capsule_of<unversioned>(of);
 }
 

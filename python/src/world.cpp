@@ -17,7 +17,7 @@ using namespace nb::literals;
 namespace pgas::python {
 namespace {
 
-/// Joins in the second thread. After Ctrl-C the call returns, and the world that may still come about is aborted.
+/// Joins in the second thread. After Ctrl-C the call returns, and a world that is joined later is aborted.
 std::shared_ptr<joined_world> join_elsewhere(std::function<world()> join, bool compares) {
   struct result {
     std::mutex mutex;
@@ -98,7 +98,7 @@ nb::dict info_of(joined_world& of, int pe) {
   made["device_uuid"] = info.device_uuid;
   made["direct"] = info.direct;
   made["route"] = info.route;
-  made["takes_turns"] = info.takes_turns;
+  made["time_sliced"] = info.time_sliced;
   return made;
 }
 
@@ -141,7 +141,7 @@ void bind_stream(nb::module_& m) {
            [](const python_stream& s) { return nb::make_tuple(0, reinterpret_cast<std::uintptr_t>(s.on->native())); });
 }
 
-/// An order of work that is enqueued on several streams.
+/// Orders work that is enqueued on several streams.
 class python_work_order {
  public:
   explicit python_work_order(std::shared_ptr<joined_world> world) : of_(std::move(world)), order_(of_->get()) {}
@@ -191,7 +191,7 @@ stream_argument::stream_argument(joined_world& of, const array_pair& arrays) {
   world& w = of.get();
   if (w.device() < 0) return;
   const std::optional<void*> native = arrays.current_stream(w.device());
-  if (!native) refuse("the library of these arrays does not say which stream is current: pass stream=");
+  if (!native) refuse("the array library does not report its current stream: pass stream=");
   owned_.emplace(stream::wrap(w, *native));
 }
 

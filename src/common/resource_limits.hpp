@@ -53,11 +53,10 @@ class no_file_limit_signal {
 inline error file_limit_reached(std::size_t bytes) {
   rlimit limit{};
   ::getrlimit(RLIMIT_FSIZE, &limit);
-  return error(
-      code::out_of_memory,
-      fmt::format("{} bytes of shared memory were asked for, which is a file to the system, and this process may "
-                  "make files of {} bytes at most: raise the limit (ulimit -f)",
-                  bytes, limit.rlim_cur));
+  return error(code::out_of_memory,
+               fmt::format("{} bytes of shared memory were requested. The system counts shared memory as a file, and "
+                           "this process may make files of at most {} bytes: raise the limit (ulimit -f)",
+                           bytes, limit.rlim_cur));
 }
 
 }  // namespace pgas::detail

@@ -9,7 +9,7 @@
 
 namespace pgas::detail {
 
-/// What one thread of a grid runs.
+/// The function that one thread of a grid runs.
 using grid_member = std::function<void(const cpu_block&)>;
 
 /// Most threads of one grid that run at once on the CPU.
@@ -24,7 +24,7 @@ struct grid_shape {
 
 /// Runs `member` once for each thread of each block when the stream gets there. Returns at once. *Callers* any thread.
 /// *Errors* launch_failed for an impossible shape, more threads than run at once, or a device that is not the CPU's.
-/// device::synchronize() throws device_failed when a member has ended early, launch_failed when so many threads could
+/// device::synchronize() throws device_failed when a member has ended early, launch_failed when the threads could
 /// not be started.
 void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_member member);
 

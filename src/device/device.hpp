@@ -47,7 +47,7 @@ struct external_segment {
   std::size_t bytes;
 };
 
-/// What travels to a peer so that it can import a segment: 64 bytes by all-gather, or a descriptor by SCM_RIGHTS.
+/// The data that a peer needs to import a segment: 64 bytes by all-gather, or a descriptor by SCM_RIGHTS.
 struct exported_handle {
   handle_kind kind = handle_kind::posix_fd;
   std::array<std::byte, 64> bytes{};
@@ -170,9 +170,9 @@ class device {
   /// Executes the operation when the stream gets there. Local memory of a strided copy that kernels can't access is
   /// copied in another way; status, values and result must be accessible.
   virtual void enqueue(const operation_request& request, stream_handle stream) = 0;
-  /// Executes a list of atomic operations when the stream gets there. Earlier work of the stream is visible to whoever
-  /// acquires one of their values. @param list in mapped_memory, as kernels address it; stays until the stream has been
-  /// waited for
+  /// Executes a list of atomic operations when the stream gets there. Earlier work of the stream is visible to a PE
+  /// that acquires one of their values. @param list in mapped_memory, as kernels address it; stays until the stream has
+  /// been waited for
   virtual void update(std::span<batched_atomic> list, stream_handle stream) = 0;
   /// Carries out an atomic operation on the internal queue and returns the bits of the old value. Blocking.
   [[nodiscard]] virtual std::uint64_t fetch(const operation_request& request) = 0;

@@ -1,6 +1,6 @@
 /// @file
-/// What the streams of this process have been given up to one moment. Used by the host library to release an object
-/// only when no stream can use it any more.
+/// The work that the streams of this process have been given up to one moment. Used by the host library to release an
+/// object only when no stream can use it any more.
 #pragma once
 
 #include <memory>

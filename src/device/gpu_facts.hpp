@@ -1,5 +1,5 @@
 /// @file
-/// What is to be known of the GPUs of a machine before a program uses them: for tools that say whether it can, and how
+/// The properties of a machine's GPUs before a program uses them: for tools that report whether it can, and how
 /// fast. Nothing in the library depends on it.
 #pragma once
 

@@ -24,7 +24,7 @@ enum class sharing_way : std::uint8_t {
   legacy = 4        ///< cudaIpcMemHandle
 };
 
-/// What importers have to know besides the handles.
+/// The data that importers need besides the handles.
 struct sharing_description {
   sharing_way way = sharing_way::memory_file;
   std::uint8_t read_only = 0;
@@ -58,10 +58,10 @@ class exportable_memory {
   [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
   /// *Errors* device_failed, system.
   [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
-  /// What importers that may only read it get. The memory's own piece will do where they are kept from writing by what
-  /// they do not get otherwise: the access of a GPU's mapping. *Errors* device_failed, system.
+  /// The handles for importers that may only read it. The memory's own piece is sufficient if they are kept from
+  /// writing in another way: by the access rights of a GPU's mapping. *Errors* device_failed, system.
   [[nodiscard]] virtual shared_piece read_only_piece(std::size_t number) const { return piece(number); }
-  /// Before a ticket is made by which others may only read. *Errors* invalid_argument where nothing would enforce it.
+  /// Called before a read-only ticket is made. *Errors* invalid_argument if read-only access can't be enforced.
   virtual void allow_read_only() const {}
   /// All pieces by fabric handle, for other hosts; none where the memory has no such handles.
   [[nodiscard]] virtual std::vector<shared_piece> fabric_pieces() const { return {}; }

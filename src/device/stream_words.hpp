@@ -22,7 +22,7 @@ class stream_words {
 
   /// A word of the pages as kernels of the device address it.
   [[nodiscard]] virtual std::uint64_t* address(std::uint64_t* word) const noexcept = 0;
-  /// Sets a word when the stream gets there. *Order* whoever acquires the value sees earlier work of the stream.
+  /// Sets a word when the stream gets there. *Order* a PE that acquires the value sees earlier work of the stream.
   /// @param stream the application's own: null is CUDA's default stream; on the host the calling thread, at once.
   /// @param keep lives until the word has been written, where the device can tell (on the host)
   virtual void write(void* stream, std::uint64_t* word, std::uint64_t value, std::shared_ptr<const void> keep) = 0;

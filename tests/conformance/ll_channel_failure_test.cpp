@@ -62,7 +62,7 @@ TEST(ll_channel_failure, mistakes_are_refused_with_checks) {
   EXPECT_EQ(caught(mistake::no_such_member, operation::receive, failure::pe_out_of_range).pe, 2);
 }
 
-/// Round after round on a channel whose rounds the program counts. PE 0 does not receive all of round 3 before it
+/// Rounds on a channel with rounds that the program counts. PE 0 does not receive all of round 3 before it
 /// begins round 4.
 struct hasty_body {
   enum missing : int { all, one, none };

@@ -16,7 +16,7 @@ PGAS_FN T value_of(std::uint32_t from, std::uint32_t round, std::uint32_t rank) 
   return made;
 }
 
-/// Calls f(context): a direct_context now and then, where there may be one.
+/// Calls f(context), sometimes with a direct_context if all PEs are direct.
 template <bool Direct = true, class F>
 PGAS_FN void with_some_context(const context& ctx, std::uint32_t choice, const F& f) {
   if constexpr (Direct) {
@@ -26,7 +26,7 @@ PGAS_FN void with_some_context(const context& ctx, std::uint32_t choice, const F
   f(ctx);
 }
 
-/// What a box has come to: so many messages each way.
+/// Sets the state of a channel to that after `number` messages in each direction.
 void set_progress(pe_set& pes, sym<packet_line> box, std::size_t lines, std::size_t tile_lines, std::uint32_t number) {
   for (int pe = 0; pe < pes.n_pes() && number != 0; ++pe) {
     std::vector<packet_line> all(lines);

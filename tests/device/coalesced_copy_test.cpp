@@ -35,11 +35,11 @@ class thread_lane {
     for (const std::uint64_t v : all(yes ? 1 : 0)) result = result || v != 0;
     return result;
   }
-  [[nodiscard]] std::uint32_t of(std::uint32_t value, std::uint32_t from) const {
+  [[nodiscard]] std::uint32_t from_lane(std::uint32_t value, std::uint32_t from) const {
     return static_cast<std::uint32_t>(all(value)[from]);
   }
   template <class T>
-  [[nodiscard]] T* of(T* value, std::uint32_t from) const {
+  [[nodiscard]] T* from_lane(T* value, std::uint32_t from) const {
     return reinterpret_cast<T*>(static_cast<std::uintptr_t>(all(reinterpret_cast<std::uintptr_t>(value))[from]));
   }
 

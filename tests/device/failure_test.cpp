@@ -79,7 +79,7 @@ TEST(failure, deadline_ends_a_wait_for_all) { wait_ends(1, false); }
 TEST(failure, deadline_ends_a_wait_for_any) { wait_ends(2, false); }
 TEST(failure, deadline_ends_a_wait_for_some) { wait_ends(3, false); }
 
-/// The last PE never comes.
+/// The last PE does not make the call.
 struct missing_pe {
   bool order;
   scope by;

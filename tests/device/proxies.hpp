@@ -14,7 +14,7 @@ namespace pgas_test {
 /// Where the PEs' slots lie and how they are divided into domains.
 struct proxied_layout {
   int n_pes;
-  int domain;             ///< PEs that reach each other directly: so many neighbours, the last domain may have fewer
+  int domain;             ///< number of neighbours that are direct PEs of each other; the last domain may have fewer
   std::vector<int> gpus;  ///< of each PE; empty: the slots are memory of the host
   std::vector<std::byte*> slots;
   std::uint16_t log2_stride;  ///< by which their distances are counted

@@ -48,7 +48,8 @@ struct background {
   }
 };
 
-/// Runs `body`, whose blocks are so many that work and then those of the background. @param n_rounds of each that works
+/// Runs `body`: the blocks that work come first, then those of the background.
+/// @param n_rounds rounds of each working block
 template <class Body>
 void run_stress(const char* name, pe_set& pes, const Body& body, const findings& found, std::uint64_t n_rounds) {
   const stress_shape shape;

@@ -16,7 +16,7 @@ class Environment(NamedTuple):
     have said so. `needs`: a command without which this can't be made here. `says`: what the error of a program that fails has."""
     row: str
     verdict: str
-    mend: str = ""
+    fix: str = ""
     runs: bool | None = True
     variables: dict = {}
     wrap: str = ""  # what PE 1 does before

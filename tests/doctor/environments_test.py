@@ -1,4 +1,4 @@
-"""In each environment that something is wrong with, the doctor's row and what mends it are right, and programs do what it
+"""In each environment that something is wrong with, the doctor's row and its fix are right, and programs do what it
 predicts: those that it passes run, those that it says fail do.
 
     environments_test.py DOCTOR PGASRUN PGAS-PERF WITHOUT_CALLS OLD_LIBUCP MAD_LIBUCP WITH_UCX WITH_CUDA
@@ -71,7 +71,7 @@ class Environments(unittest.TestCase):
         row = found.worst(environment.row)
         self.assertIsNotNone(row, f"no row {environment.row}\n{found.text}")
         self.assertIn(row["verdict"], environment.verdict.split("|"), found.text)
-        self.assertTrue(any(environment.mend in each["mend"] for each in found.rows(environment.row)), found.text)
+        self.assertTrue(any(environment.fix in each["fix"] for each in found.rows(environment.row)), found.text)
         if environment.verdict != "ok":
             self.assertTrue(row["means"], found.text)
         fails = found.document["verdict"] == "fails"
@@ -143,14 +143,14 @@ class Sound(unittest.TestCase):
                     found = jobs.Diagnosis(job)
                     row = found.worst("launcher")
                     self.assertEqual(row and row["verdict"], "fails", found.text)
-                    self.assertIn("PMIx", row["mend"] + row["found"], found.text)
+                    self.assertIn("PMIx", row["fix"] + row["found"], found.text)
 
     def test_srun_without_pmix(self):
         found = jobs.Diagnosis(jobs.run([jobs.DOCTOR, "--json", "--quick"],
                                         {"SLURM_STEP_ID": "0", "SLURM_PROCID": "1", "SLURM_NTASKS": "4"}))
         row = found.worst("launcher")
         self.assertEqual((row["verdict"], found.job.returncode), ("fails", 1), found.text)
-        self.assertIn("srun --mpi=pmix", row["mend"])
+        self.assertIn("srun --mpi=pmix", row["fix"])
 
 
 class TwoHosts(unittest.TestCase):
@@ -161,7 +161,7 @@ class TwoHosts(unittest.TestCase):
         script = f'set -- "$@"; for space in {spaces}; do test "$n" = "$PGAS_RANK" && exec ip netns exec $space "$@"; n=1; done'
         return jobs.run([jobs.PGASRUN, "-n", "2", "sh", "-c", f"n=0; {script}", "sh", *program], variables)
 
-    def look_at(self, spoil, row, verdict, mend, runs, **variables):
+    def look_at(self, spoil, row, verdict, fix, runs, **variables):
         if not WITH_UCX:
             self.skipTest("this build has no UCX")
         try:
@@ -173,7 +173,7 @@ class TwoHosts(unittest.TestCase):
             self.skipTest(str(why))
         said = found.worst(row)
         self.assertEqual(said and said["verdict"], verdict, found.text)
-        self.assertTrue(any(mend in each["mend"] for each in found.rows(row)), found.text)
+        self.assertTrue(any(fix in each["fix"] for each in found.rows(row)), found.text)
         self.assertEqual(found.document["hosts"], 2)
         self.assertEqual(found.document["verdict"] != "fails", runs, found.text)
         self.assertEqual(job.returncode == 0, runs, f"{job.stdout}{job.stderr}\n{found.text}")

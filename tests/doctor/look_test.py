@@ -86,7 +86,7 @@ class Look(unittest.TestCase):
         lines = lines_of(shown)
         self.assertLessEqual(max(map(len, lines)), 80, shown)
         self.assertTrue(lines[0].startswith("pgas-doctor "), shown)
-        for word in ("means: ", "mend:  "):
+        for word in ("means: ", "fix:   "):
             self.assertTrue(any(line.strip().startswith(word) for line in lines), shown)
 
     def test_without_colour(self):
@@ -121,10 +121,10 @@ class Look(unittest.TestCase):
         self.assertEqual(list(document), ["schema", "pgas", "verdict", "pes", "hosts", "started", "rows", "pairs"])
         self.assertEqual(document["schema"], 1)
         for row in document["rows"]:
-            self.assertEqual(list(row), ["name", "verdict", "pes", "found", "means", "mend"])
+            self.assertEqual(list(row), ["name", "verdict", "pes", "found", "means", "fix"])
             self.assertIn(row["verdict"], ("ok", "unknown", "slow", "fails"))
             if row["verdict"] in ("slow", "fails"):
-                self.assertTrue(row["found"] and row["means"] and row["mend"], row)
+                self.assertTrue(row["found"] and row["means"] and row["fix"], row)
 
     def test_the_page_has_every_row(self):
         page = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "docs", "doctor.md")

@@ -20,7 +20,7 @@ void close_standard() {
   for (int fd = 0; fd <= 2; ++fd) close(fd);
 }
 
-/// Whether `fd` is what the library may leave there: nothing, or /dev/null.
+/// Whether `fd` is closed or refers to /dev/null; the library may leave it in these states.
 bool harmless(int fd) {
   std::error_code none;
   const std::string at = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), none).string();

@@ -72,7 +72,7 @@ void count_join_step(const char* step) {
     say("came", step);  // whoever comes after the death can't be told before
 }
 
-/// What launchers call this process before it has joined.
+/// The name that launchers give this process before it has joined.
 int number_before_joining() {
   for (const char* name : {"PGAS_RANK", "OMPI_COMM_WORLD_RANK"})
     if (const char* value = std::getenv(name)) return std::atoi(value);

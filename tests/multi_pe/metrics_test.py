@@ -27,7 +27,7 @@ SAMPLE = re.compile(r"([a-z_]+)\{(.*)\} ([-+.e0-9]+)")
 
 
 def free_ports(count: int) -> int:
-    """The first of so many ports that nobody listens at, below those that the kernel gives away."""
+    """The first of `count` unused ports, below those that the kernel assigns."""
     for _ in range(1000):
         first = random.randrange(20000, 32000)
         held = []

@@ -39,7 +39,7 @@ const mode modes[] = {
        else
          pgas::barrier(world.team());
      }},
-    {"reduce_against_allocate", pgas::code::asymmetric_call, "makes another",
+    {"reduce_against_allocate", pgas::code::asymmetric_call, "makes a different",
      [](pgas::world& world, int* memory) {
        if (world.my_pe() == 0)
          pgas::reduce(world.team(), memory + 50, memory, 20, pgas::op::sum{});

@@ -215,7 +215,7 @@ std::size_t resident() {
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// REGISTRATIONS=10000 makes so many.
+// REGISTRATIONS=10000 sets the number.
 TEST_F(TeamRegistration, many_dropped_in_different_orders_leave_no_trace) {
   const char* const wanted = std::getenv("REGISTRATIONS");
   const int rounds = wanted != nullptr ? std::atoi(wanted) : 400;

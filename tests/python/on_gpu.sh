@@ -136,7 +136,7 @@ for front_end in triton cupy numba; do
   if [ $front_end != numba ]; then
     beside "conformance $front_end 4 direct" 120 "$needs" "ok check_signals" env DIRECT=1 $(run 4) "$here/kernels/conformance.py" $front_end
   fi
-  beside "lost_wait $front_end" 60 "$needs" "had to become >= 7" bash -c '"$@"; true' -- "${with[@]}" env PGAS_WAIT_TIMEOUT=500ms $(run 1) "$here/kernels/lost_wait.py" $front_end
+  beside "lost_wait $front_end" 60 "$needs" "did not become >= 7" bash -c '"$@"; true' -- "${with[@]}" env PGAS_WAIT_TIMEOUT=500ms $(run 1) "$here/kernels/lost_wait.py" $front_end
 done
 for library in torch cupy jax; do
   for n in 1 2 4; do beside "gpu.py $library $n" 120 "$library" "is content" $(run $n) "$here/pe/gpu.py" $library; done

@@ -82,15 +82,15 @@ def refused(call, words):
         assert said.code is pgas.Code.invalid_argument and words in str(said), said
     else:
         raise SystemExit("not refused")
-refused(pgas.torch.enable, "leave this call out")
-refused(lambda: pgas.torch.enable(group=True), "leave this call out")
+refused(pgas.torch.enable, "omit this call")
+refused(lambda: pgas.torch.enable(group=True), "omit this call")
 other = pgas.join(group=True)
 refused(lambda: pgas.torch.enable(other), "pgas.torch.world() returns the world")
 other.leave()
 handle.barrier()
 assert (pgas.torch.all_reduce(x) == sum(range(world.n_pes))).all() and pgas.torch.world() is world
 world.leave()
-refused(pgas.torch.enable, "leave it at the end of the program")
+refused(pgas.torch.enable, "leave the world at the end of the program")
 del world, other
 gc.collect()
 del x, handle
@@ -168,7 +168,7 @@ for name in ("nvshmem_put", "nvshmem_get", "nvshmem_broadcast", "nvshmem_all_to_
     try:
         operator(*arguments)
     except pgas.Error as said:
-        assert f"symm_mem.{name}" in str(said) and "the backend here is PGAS" in str(said), said
+        assert f"symm_mem.{name}" in str(said) and "the current backend is PGAS" in str(said), said
         called += 1
 print("refused", called)
 """, timeout=120).check()

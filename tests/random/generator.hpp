@@ -30,7 +30,7 @@ enum class fences : bool { until_data, lasting };
 
 class generator {
  public:
-  /// @param domain so many neighbours reach each other by load and store; 0: all do
+  /// @param domain the number of neighbours that reach each other by load and store; 0: all
   generator(std::uint64_t seed, int n_pes, int domain, int n_blocks, fences last);
 
   /// Chooses the next `operations` of the program. All that happened before is visible to all: they run as a launch of
@@ -114,7 +114,8 @@ class generator {
   void meet_first(const std::vector<int>& members, std::uint8_t team);
   [[nodiscard]] bool try_any();
 
-  /// Chooses the kind of update and its operand; the commuting class, 0 if it needs the word for itself.
+  /// Chooses the kind of update and its operand. Returns the commuting class; 0 if no other update of the word is
+  /// allowed.
   std::uint8_t choose_update(instruction& i, int pe);
   /// Whether a word of floating-point numbers holds whole ones so small that sums stay exact, in whatever order up to
   /// `added` comes to it.

@@ -171,7 +171,7 @@ static_assert(sizeof(instruction) == 64);
   return i;
 }
 
-/// What a wait for several words looks for, and what it may answer.
+/// The condition of a wait for several words, and the results that are allowed.
 struct word_set {
   static constexpr std::uint32_t most = 16;
   std::uint64_t values[most];  ///< of the forms with a value for each word

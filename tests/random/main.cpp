@@ -1,6 +1,6 @@
-// Runs random programs on the PEs of the device tests' harness until the time is up, or so many operations are done,
-// and compares the memory of all PEs with the model's. A failure is reported with the seed, the shortest beginning of
-// the program that fails, and the command that repeats it.
+// Runs random programs on the PEs of the device tests' harness until the time is up, or the given number of operations
+// is complete, and compares the memory of all PEs with the model's. A failure is reported with the seed, the shortest
+// beginning of the program that fails, and the command that repeats it.
 //
 //   random_cpu [--seconds=N | --total=N] [--seed=S] [--pes=N] [--blocks=N] [--operations=N] [--gpus=N] [--domain=N]
 //              [--faulty=SEED] [--scattered=1]

@@ -29,7 +29,7 @@ namespace pgas_random {
 
 class model {
  public:
-  /// @param domain so many neighbours are a domain
+  /// @param domain the number of neighbours in a domain
   model(int n_pes, int domain);
 
   /// Carries out an operation of PE `me` on PE `pe`, both by the world's numbers.

@@ -92,7 +92,7 @@ side set_up(bool maker, const std::string& file) {
     s.there = pgas::timeline::make(pgas::memory_place::gpu(0));
     s.back = pgas::timeline::make(pgas::memory_place::gpu(0));
     PGAS_CUDA(cudaEventCreateWithFlags(&s.of_program, cudaEventInterprocess | cudaEventDisableTiming));
-    s.event = pgas::ipc_event::of(pgas::memory_place::gpu(0), s.of_program);
+    s.event = pgas::ipc_event::share(pgas::memory_place::gpu(0), s.of_program);
     s.own_stamps = pgas::shared_memory::make(pgas::memory_place::host(), 4096);
     std::ofstream(file + ".new") << s.there.ticket() << '\n'
                                  << s.back.ticket() << '\n'
@@ -207,8 +207,9 @@ void event(side& s) {
   if (s.maker) {
     cudaEvent_t private_event = nullptr;
     PGAS_CUDA(cudaEventCreate(&private_event));
-    PGAS_EXPECT(fails_with(pgas::code::invalid_argument,
-                           [&] { static_cast<void>(pgas::ipc_event::of(pgas::memory_place::gpu(0), private_event)); }));
+    PGAS_EXPECT(fails_with(pgas::code::invalid_argument, [&] {
+      static_cast<void>(pgas::ipc_event::share(pgas::memory_place::gpu(0), private_event));
+    }));
     PGAS_CUDA(cudaEventDestroy(private_event));
     PGAS_EXPECT(s.event.cuda_event() == s.of_program);
     PGAS_EXPECT(pgas::ipc_event::make(pgas::memory_place::gpu(0)).cuda_event() != nullptr);

@@ -38,8 +38,10 @@ CLEAN = {
     "bootstrap/registry.cpp": '#include "bootstrap/pmix/pmix.hpp"\n',
     "tests/long_enough.cpp": "// line\n" * 800,
     "docs/glossary.md": "# Glossary\n\n| far_pes | here |\n\n## Words given up\n\n| given up | word | allowed in |\n| --- | --- | --- |\n"
-    "| `old_name`, `hand over`, `fold*` | new_name | |\n| `far` | proxied | `as far as` |\n",
-    "docs/page.md": "As far as `src/device/cpu/cpu.cpp` and `src/device/*/cpu.cpp` go; not `sys/mman.h`. A farm, a scaffold.\n"
+    "| `old_name`, `hand over`, `fold*` | new_name | |\n| `far` | proxied | `as far as` |\n"
+    "\n### Phrases that were given up\n\n| given up | say instead | allowed in |\n| --- | --- | --- |\n"
+    "| `so many` | the number of | `so many points` |\n| `whoever` | a PE that | |\n| `PE who`, `PEs who` | that | |\n",
+    "docs/page.md": "As far as `src/device/cpu/cpu.cpp` and `src/device/*/cpu.cpp` go; not `sys/mman.h`. A farm, a scaffold, so many points.\n"
     "\n# A part, in `code`\n\n[Here](#a-part-in-code), [words](glossary.md#words-given-up), [code](../src/device/), [web](https://a.example/#b).\n"
     "`[no](link.md)`\n\n```\n[no](link.md)\n```\n",
 }
@@ -101,6 +103,11 @@ VIOLATIONS = [
     ("given_up", "bootstrap/registry.cpp", "int hand_over();\n"),
     ("given_up", "docs/page.md", "A reduction folded twice.\n"),
     ("given_up", "docs/page.md", "Far PEs, as far as\n"),
+    ("given_up", "src/host/api/world.cpp", "// It waits so many rounds.\n"),
+    ("given_up", "src/host/api/world.cpp", "/// It waits so\n/// many rounds.\n"),
+    ("given_up", "docs/page.md", "It waits so\nmany rounds.\n"),
+    ("given_up", "docs/page.md", "Whoever opens it, waits.\n"),
+    ("given_up", "include/pgas/world.hpp", "// The PEs who wait.\n"),
     ("dead_path", "docs/page.md", "See `src/device/gone.cpp`.\n"),
     ("dead_path", "docs/page.md", "See `src/*/gone/*.hpp`.\n"),
     ("dead_path", "docs/notes/history.md", "See `src/device/gone.cpp`.\n"),

@@ -1,4 +1,4 @@
-// Every device operation by several kinds of groups, for the compilers to show that they take it, in each language. Not
+// Every device operation by several kinds of groups, to show that the compilers accept it, in each language. Not
 // run: tests/device and tests/conformance do that.
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #include <cooperative_groups.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws a part of a merged time line as SVG: a row for each track of kernels, arrows from signals to the waits that they ended.
+"""Draws a part of a merged trace as SVG: a row for each track of kernels, arrows from signals to the waits that they ended.
 
 Usage: draw_trace.py MERGED OUT.svg [--from MS] [--ms MS]   (by default three milliseconds from the first signal on)
 """

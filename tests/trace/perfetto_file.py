@@ -1,4 +1,4 @@
-"""Reads a time line in Perfetto's trace format by its specification, without anything of pgas."""
+"""Reads a trace in Perfetto's format by its specification, without anything of pgas."""
 import struct
 from typing import Iterator, NamedTuple
 
@@ -73,7 +73,7 @@ def annotation(data: bytes) -> tuple[str, int | str]:
 
 
 def read(path) -> Trace:
-    """The time line; asserts that every track is described before its events, in the order of time, and properly nested."""
+    """The trace; asserts that every track is described before its events, in the order of time, and properly nested."""
     with open(path, "rb") as file:
         data = file.read()
     trace = Trace({}, {}, [])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a time line says of PEs that do known things.
+"""The traces of PEs with known operations.
 
 Usage: trace_test.py PGASRUN TRACED KERNELS HALO TRACE [--proxied] [NAMES OF TESTS]
 
@@ -144,7 +144,7 @@ class TimeLine(unittest.TestCase):
             kept = sum(event.pe == pe for event in trace.events)
             self.assertEqual(kept, RING)
             self.assertGreaterEqual(trace.about[pe]["lost events"], 1000)
-            self.assertIn(f"{trace.about[pe]['lost events']} events of the time line are lost", said)
+            self.assertIn(f"{trace.about[pe]['lost events']} events of the trace are lost", said)
         self.assertIn("PE 0 lost", tool("merge", f"{self.folder}/all", f"{self.folder}/t.0", f"{self.folder}/t.1").stderr)
         self.assertIn("PE 1 lost", tool("summary", f"{self.folder}/all").stdout)
 
@@ -249,7 +249,7 @@ class TimeLine(unittest.TestCase):
         os.rename(f"{self.folder}/t.0", f"{self.folder}/old.0")
         run(self.folder, "ring", "1", pes=2)
         for files, said in ((("t.0", "old.0"), "another job"), (("t.0", "t.0"), "which another file has"), (("t.0", "none"), "No such file"),
-                            (("traced",), "no time line")):
+                            (("traced",), "not a complete trace")):
             names = [f"{self.folder}/{name}" if name != "traced" else TRACED for name in files]
             self.assertIn(said, tool("summary", *names, status=1).stderr)
 

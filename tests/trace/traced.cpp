@@ -1,4 +1,4 @@
-// PEs that do known things, whose time line is then looked at.
+// PEs with known operations, whose trace is then examined.
 //     traced ring ROUNDS   signals around a ring, sums of signals, sets of words, streams, collectives
 //     traced many PUTS     more puts than there is room for
 //     traced die           PE 1 kills itself, the others leave

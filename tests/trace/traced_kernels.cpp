@@ -1,4 +1,4 @@
-// Kernels that do known things, compiled with PGAS_TRACE: their operations are in the time line.
+// Kernels with known operations, compiled with PGAS_TRACE: their operations are in the trace.
 //     traced_kernels ROUNDS       0: one that waits in vain
 #include <cstdint>
 #include <cstdio>

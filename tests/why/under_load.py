@@ -6,7 +6,7 @@ Usage: under_load.py PGASRUN RANDOM_IN_WORLD WHY [--pes N] [--queries N] [--aske
 The job plays random programs, each twice: once while somebody asks one question after the other, once in peace, in
 alternating order. Nothing may go wrong in it. The asker has CPU time of its own, which is no cost of the job: the CPU
 time of the PEs is read from /proc, by process (with threads that have ended, in ticks of 10 ms) and of the one thread of
-each PE that answers (to the nanosecond). --limit fails if a question takes more of a PE than so many microseconds.
+each PE that answers (to the nanosecond). --limit fails if a question takes more than this number of a PE's microseconds.
 """
 
 import argparse

@@ -43,8 +43,8 @@ SCENES = {
     "wrong_team": (3, (DIRECT,), "cycle", [0, 1], "PE 1 for PE 0 in barrier"),
     "other_order": (2, (DIRECT,), "cycle", [0, 1], "barrier"),
     "one_in_allocate": (3, (DIRECT,), "cycle", [0, 1], "allocate"),
-    "barrier_skipped_by_a_branch": (4, (DIRECT, PROXIED), "elsewhere", [2], "is in no call of this world since"),
-    "endless_loop": (2, (DIRECT,), "elsewhere", [1], "is in no call of this world since"),
+    "barrier_skipped_by_a_branch": (4, (DIRECT, PROXIED), "elsewhere", [2], "has been in no call of this world for"),
+    "endless_loop": (2, (DIRECT,), "elsewhere", [1], "has been in no call of this world for"),
     "kernel_barrier_without_one": (8, (DIRECT,), "elsewhere", [3], "7 of 8 PEs wait"),
     "reduce_without_one": (4, (DIRECT, PROXIED), "elsewhere", [2], "3 of 4 PEs wait"),
     "reduce_from_the_host_without_one": (4, (DIRECT, PROXIED), "elsewhere", [1], "is in no call"),
@@ -63,9 +63,9 @@ SCENES = {
     "two_blocks_in_one_reduce": (2, (DIRECT,), "crowded", [0], "block 0 thread 0 and block 1 thread 0"),
     "two_launches_in_one_barrier": (2, (DIRECT,), "crowded", [0], "the same thread of another launch"),
     "two_worlds_in_opposite_order": (2, (DIRECT,), "elsewhere", None, "is in no call of this world"),
-    "loop_around_test": (2, (DIRECT,), "elsewhere", [1], "makes one short call after the other"),
-    "fork": (2, (DIRECT,), "elsewhere", [0], "is in no call of this world since"),
-    "mutex_of_the_program": (2, (DIRECT,), "elsewhere", [1], "is in no call of this world since"),
+    "loop_around_test": (2, (DIRECT,), "elsewhere", [1], "makes many short calls"),
+    "fork": (2, (DIRECT,), "elsewhere", [0], "has been in no call of this world for"),
+    "mutex_of_the_program": (2, (DIRECT,), "elsewhere", [1], "has been in no call of this world for"),
     "grid_with_a_late_block": (2, (DIRECT,), "own wait", [0], "waits for a word that no PE"),
     "several_words": (2, (DIRECT, PROXIED), "own wait", [0], "to become >= 1 (it is 0)"),
     "ring_that_nobody_begins": (8, (DIRECT,), "own wait", list(range(8)), "wait_until"),
@@ -234,7 +234,7 @@ class Tool(unittest.TestCase):
         job.terminate()
         said = job.communicate()[1]
         # PEs 0 and 2 wait in a barrier of kernels, PE 1 in an exchange of the host.
-        for pe, words in ((0, "barrier by block 0 thread"), (1, "an exchange waits since"), (2, "barrier by block 0 thread")):
+        for pe, words in ((0, "barrier by block 0 thread"), (1, "an exchange has waited"), (2, "barrier by block 0 thread")):
             lines = [line for line in said.splitlines() if f"[pgas {pe}/3 " in line and "The wait goes on" in line]
             self.assertEqual(len(lines), 1, said)
             self.assertIn(words, lines[0])
@@ -244,9 +244,9 @@ class Tool(unittest.TestCase):
 
     def test_a_warning_names_the_root(self):
         environment = os.environ | DIRECT | {"PGAS_WAIT_WARNING": "2s"}
-        for scene, n, root in (("reduce_from_the_host_without_one", 4, "PE 1 is what the others wait for: it is in no call of this world since"),
+        for scene, n, root in (("reduce_from_the_host_without_one", 4, "The others wait for PE 1: it has been in no call of this world for"),
                                ("stopped", 3, "PE 1 is stopped, as by a debugger or SIGSTOP"),
-                               ("stream_wait_that_nobody_serves", 1, "PE 0 waits for a word that no PE is on the way to write")):
+                               ("stream_wait_that_nobody_serves", 1, "PE 0 waits for a word that no PE is about to write")):
             with self.subTest(scene=scene):
                 job = subprocess.Popen([PGASRUN, "-n", str(n), "--grace-period", "0.1", HANG, scene], text=True, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.PIPE, env=environment)
@@ -308,8 +308,8 @@ class Tool(unittest.TestCase):
                              env=os.environ | DIRECT | {"PGAS_WAIT_TIMEOUT": "12s"})
         said = [line for line in job.stderr.splitlines() if "Half of PGAS_WAIT_TIMEOUT is over. `pgas-why " in line]
         # Both threads of the kernel wait for as long: either may be named.
-        self.assertEqual(len([line for line in said if re.search(r"wait_until by block [01] thread 0 of a kernel waits since", line)]), 1, job.stderr)
-        self.assertEqual(len([line for line in said if "barrier waits since" in line]), 1, job.stderr)
+        self.assertEqual(len([line for line in said if re.search(r"wait_until by block [01] thread 0 of a kernel has waited", line)]), 1, job.stderr)
+        self.assertEqual(len([line for line in said if "barrier has waited" in line]), 1, job.stderr)
 
     def test_a_program_asks_for_its_own_waits(self):
         job = subprocess.run([PGASRUN, "-n", "1", HANG, "own_waits"], text=True, capture_output=True, timeout=120, env=os.environ | DIRECT)
@@ -333,8 +333,8 @@ class Tool(unittest.TestCase):
 
     def test_sigusr1_logs_what_a_pe_waits_for(self):
         self.after_sigusr1("ring_that_nobody_begins", 2, [
-            "SIGUSR1: wait_until by block 0 thread 0 of a kernel waits since", "the start of allocation 1 of 512 bytes) has to become >= 5 and is 0",
-            "synchronize waits since"])
+            "SIGUSR1: wait_until by block 0 thread 0 of a kernel has waited", "the start of allocation 1 of 512 bytes) has to become >= 5 and is 0",
+            "synchronize has waited"])
         self.after_sigusr1("fork", 2, ["SIGUSR1: this PE waits for nothing in this world"])
         self.after_sigusr1("own_handler", 1, ["PGAS_SIGUSR1 has no effect: the program handles SIGUSR1 itself"])
 
@@ -370,11 +370,11 @@ class Tool(unittest.TestCase):
             self.assertIn("PEs 0, 2 do not: not started", text)
             pes.append(start(0))
             self.assertIn("2 of 3 PEs join on this host", text := said_of(pes[1], "PE 2 does not"))
-            self.assertIn("PE 1 joins since", text)
+            self.assertIn("PE 1 has been joining for", text)
             root = json.loads(ask("--json", str(pes[1].pid)).stdout)[0]["root"]
             self.assertEqual((root["kind"], root["pes"]), ("joining", [2]))
             pes.append(start(2))
-            self.assertIn("PE 1 is what the others wait for", said_of(pes[0], "PE 1 is what the others wait for"))
+            self.assertIn("The others wait for PE 1", said_of(pes[0], "The others wait for PE 1"))
         finally:
             for pe in pes:
                 pe.kill()

@@ -1,12 +1,14 @@
 /// @file
-/// NVSHMEM's interface over pgas: existing programs compile unchanged. Host functions are declared in any C++17 unit,
-/// device functions under nvcc, with and without -rdc=true. Link to nvshmem_host (and nvshmem_device, which is empty).
+/// NVSHMEM's interface on top of pgas: existing programs compile unchanged. Host functions are declared in any C++17
+/// translation unit, device functions under nvcc, with and without -rdc=true. Link to nvshmem_host (and nvshmem_device,
+/// which is empty).
 ///
-/// With PGAS_NVSHMEM_DIRECT defined before the first include, all PEs must be reached by load and store: device calls
-/// compile to that alone (pgas::direct_context), and a job where it does not hold ends with an error when it joins.
+/// PGAS_NVSHMEM_DIRECT, defined before the first include, requires that all PEs are load/store accessible: device calls
+/// then compile to loads and stores only (pgas::direct_context). A job without this property ends with an error when it
+/// joins.
 ///
-/// *Errors* functions of the host that return a status or a pointer return nonzero or null. All others log the failure
-/// with their name, and end the processes of all PEs with status 1, as nvshmem_global_exit() does.
+/// *Errors* host functions that return a status or a pointer return nonzero or null. All others log the failure with
+/// their name and end the processes of all PEs with status 1, as nvshmem_global_exit() does.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -31,7 +33,7 @@
 #include "pgas/compat/nvshmem/stream.h"
 #endif
 
-// Macros that only these headers use.
+// Macros for internal use by these headers.
 #undef PGAS_NVSHMEM_INLINE
 #undef PGAS_NVSHMEM_FN
 #undef PGAS_NVSHMEM_DEVICE_FN

@@ -1,5 +1,5 @@
 /// @file
-/// The statuses of functions, their names, and a macro with which programs report failures.
+/// The status codes of functions, their names, and a macro with which programs report failures.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -1,10 +1,10 @@
 /// @file
-/// OpenSHMEM 1.5 for C and C++ over pgas: <shmem.h> for programs written for it. The whole interface, with the
-/// deprecated parts of 1.4, and the parts of 1.6 that pgas has. Compile and link with pgas-cc or pgas-c++, or with the
-/// flags of pgas-shmem.pc.
+/// OpenSHMEM 1.5 for C and C++ on top of pgas: <shmem.h>. It has the whole interface, with the deprecated parts of 1.4,
+/// and the parts of 1.6 that pgas supports. Compile and link with pgas-cc or pgas-c++, or with the flags of
+/// pgas-shmem.pc.
 ///
 /// *Errors* functions that return a status or a pointer return nonzero or null. All others log the failure with their
-/// name, and end the processes of all PEs with status 1, as shmem_global_exit() does.
+/// name and end the processes of all PEs with status 1, as shmem_global_exit() does.
 #pragma once
 
 #include "../detail/names_begin.inc"

@@ -1,6 +1,7 @@
 /// @file
-/// Broadcast and vote in a thread block cluster, through its blocks' shared memory. The group is a
-/// cooperative_groups::cluster_group, recognised by its members, so that its header is not needed here.
+/// Broadcast and vote in a thread block cluster, through the shared memory of its blocks. The group is a
+/// cooperative_groups::cluster_group, recognized by its members, so this header does not include the header of that
+/// class.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -10,24 +11,24 @@ namespace pgas::detail {
 template <class G>
 using cluster_members = std::void_t<decltype(some<G>().map_shared_rank(static_cast<std::uint32_t*>(nullptr), 0)),
                                     decltype(some<G>().num_blocks())>;
-/// Groups that reach the shared memory of several blocks.
+/// Whether G is a group that can access the shared memory of several blocks.
 template <class G>
 inline constexpr bool clustered = valid<cluster_members, G>;
 
 #if defined(__CUDACC__)
 
-/// The value of the thread with rank 0, which is in block 0, on all threads. Also a sync().
+/// Returns the value of the thread with rank 0, which is in block 0, on all threads. Also a sync().
 template <class G, class T>
 [[nodiscard]] PGAS_FN T cluster_broadcast(const G& g, T value) {
   __shared__ T room;
   if (g.thread_rank() == 0) room = value;
   g.sync();
   const T all = *g.map_shared_rank(&room, 0);
-  g.sync();  // block 0 stays, and writes no more, until all have read
+  g.sync();  // block 0 stays resident, and does not write again, until all have read the value
   return all;
 }
 
-/// Whether `yes` holds on any thread, on all threads. Also a sync().
+/// Votes: true on all threads if `yes` is true on any thread. Also a sync().
 template <class G>
 [[nodiscard]] PGAS_FN bool cluster_any(const G& g, bool yes) {
   __shared__ std::uint32_t room;

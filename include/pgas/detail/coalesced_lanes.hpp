@@ -1,5 +1,5 @@
 /// @file
-/// Lanes of a warp that call an operation at the same time, each for itself: they may do the work together.
+/// Lanes of a warp that call an operation individually at the same time: they may do the work together.
 #pragma once
 
 #include "pgas/detail/isa/ptx_memory.hpp"
@@ -8,9 +8,9 @@ namespace pgas::detail {
 
 #if defined(__CUDACC__)
 
-/// The eight neighbouring lanes 8k..8k + 7 of a warp, if all of them are at the place where it is made, as
-/// cooperative_groups::coalesced_threads() would find out. Where complete(), all eight see that, and may go on
-/// together.
+/// The eight neighbouring lanes 8k..8k + 7 of a warp, if all of them construct this object at the same time, as
+/// cooperative_groups::coalesced_threads() would detect. If complete() is true, it is true on all eight lanes, and they
+/// may continue together.
 class lane_octet {
  public:
   static constexpr bool possible = true;
@@ -21,15 +21,15 @@ class lane_octet {
 
   [[nodiscard]] PGAS_FN bool complete() const { return complete_; }
   [[nodiscard]] PGAS_FN std::uint32_t rank() const { return rank_; }
-  /// What the eight did to memory before is visible to all of them.
+  /// Makes earlier memory accesses of the eight lanes visible to all of them.
   PGAS_FN void sync() const { __syncwarp(mask_); }
   [[nodiscard]] PGAS_FN bool any(bool yes) const { return __any_sync(mask_, yes ? 1 : 0) != 0; }
-  /// The value that lane `from` of the eight has.
-  [[nodiscard]] PGAS_FN std::uint32_t of(std::uint32_t value, std::uint32_t from) const {
+  /// Returns the value of lane `from` of the eight.
+  [[nodiscard]] PGAS_FN std::uint32_t from_lane(std::uint32_t value, std::uint32_t from) const {
     return __shfl_sync(mask_, value, static_cast<int>(from), 8);
   }
   template <class T>
-  [[nodiscard]] PGAS_FN T* of(T* value, std::uint32_t from) const {
+  [[nodiscard]] PGAS_FN T* from_lane(T* value, std::uint32_t from) const {
     const auto bits = static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(value));
     return reinterpret_cast<T*>(static_cast<std::uintptr_t>(__shfl_sync(mask_, bits, static_cast<int>(from), 8)));
   }
@@ -51,7 +51,7 @@ class lane_octet {
   static void sync() {}
   [[nodiscard]] static constexpr bool any(bool yes) { return yes; }
   template <class T>
-  [[nodiscard]] static constexpr T of(T value, std::uint32_t) {
+  [[nodiscard]] static constexpr T from_lane(T value, std::uint32_t) {
     return value;
   }
 };

@@ -1,14 +1,14 @@
 /// @file
-/// What differs between the compilers that read these headers: g++ and clang++ (host code, CPU heap), nvcc (both sides)
-/// and NVRTC (device side only, no standard library of its own); and between C++20 and C++17, which is all that device
-/// code needs.
+/// The differences between the compilers of these headers: g++ and clang++ (host code, CPU heap), nvcc (both sides) and
+/// NVRTC (device side only, without a standard library); and between C++20 and C++17, which is sufficient for device
+/// code.
 #pragma once
 
 #if defined(__CUDACC_RTC__)
 #include <cuda/std/cstddef>
 #include <cuda/std/cstdint>
 #include <cuda/std/type_traits>
-/// Inside pgas, `std::` means libcu++ under NVRTC, so that every signature is spelled once.
+/// Inside pgas, `std::` means libcu++ under NVRTC, so every signature is written once.
 namespace pgas {
 namespace std = ::cuda::std;
 }
@@ -22,14 +22,14 @@ namespace std = ::cuda::std;
 /// both sides. PGAS_OUTLINE marks device code that stays out of line, so that it does not cost the caller registers;
 /// PGAS_COLD marks such code that is rarely executed; PGAS_OUTLINE_IN_UNIT marks long code with many callers.
 #if defined(__CUDACC__)
-#if !defined(PGAS_INLINED)  // `inline` where nobody runs what is compiled: that takes half the time
+#if !defined(PGAS_INLINED)  // tests that only compile use plain `inline`, which halves the compile time
 #define PGAS_INLINED __forceinline__
 #endif
 #define PGAS_FN __device__ PGAS_INLINED
 #define PGAS_HD __host__ __device__ PGAS_INLINED
-// With -rdc=true a function out of line takes registers as if it could be called from anywhere, more than a kernel with
-// blocks of 1024 threads has: there they are inlined, except code that would make compiling slow. That gets internal
-// linkage, and so is compiled once more for kernels that have a limit.
+// With -rdc=true an out-of-line function uses registers as if it could be called from anywhere, more than a kernel with
+// blocks of 1024 threads has. Such functions are therefore inlined, except code that would make compilation slow. That
+// code has internal linkage, so it is compiled a second time for kernels with a register limit.
 #if defined(__CUDACC_RDC__)
 #define PGAS_OUTLINE __device__ PGAS_INLINED
 #define PGAS_OUTLINE_IN_UNIT static __device__ __noinline__
@@ -46,12 +46,13 @@ namespace std = ::cuda::std;
 #define PGAS_COLD [[gnu::noinline, gnu::cold]] inline
 #endif
 
-/// PGAS_UNROLL before a loop of a few iterations: its body is repeated, so that arrays indexed in it stay in registers.
-/// PGAS_ROLLED before a loop whose repetition gains nothing.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // each repetition is instrumented: slow to compile
+/// PGAS_UNROLL before a loop of a few iterations repeats its body, so that arrays indexed in it stay in registers.
+/// PGAS_ROLLED before a loop prevents an unrolling that has no benefit.
+// each repetition is instrumented and slow to compile
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PGAS_UNROLL
 #define PGAS_ROLLED
-#elif defined(__NVCC__) && !defined(__CUDA_ARCH__)  // the host's compiler sees functions of both sides, and warns
+#elif defined(__NVCC__) && !defined(__CUDA_ARCH__)  // the host's compiler sees functions of both sides and would warn
 #define PGAS_UNROLL
 #define PGAS_ROLLED
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
@@ -62,22 +63,22 @@ namespace std = ::cuda::std;
 #define PGAS_ROLLED _Pragma("unroll 1")
 #endif
 
-/// PGAS_API marks what the shared library exports; everything else stays hidden.
+/// PGAS_API marks the symbols that the shared library exports; all other symbols are hidden.
 #if defined(__CUDACC_RTC__)
 #define PGAS_API
 #else
 #define PGAS_API [[gnu::visibility("default")]]
 #endif
 
-/// PGAS_IS(rma_type) T in a list of template parameters: a T that the concept holds for, or where the language has no
-/// concepts any T.
+/// PGAS_IS(rma_type) T in a template parameter list: a T that satisfies the concept or, in a language without concepts,
+/// any T.
 #if __cpp_concepts >= 201907L
 #define PGAS_IS(concept_name) concept_name
 #else
 #define PGAS_IS(concept_name) class
 #endif
 
-/// PGAS_UNLIKELY behind a condition: [[unlikely]], which clang++ would call an extension in C++17.
+/// PGAS_UNLIKELY after a condition: [[unlikely]], which clang++ reports as an extension in C++17.
 #if defined(__clang__) && __cplusplus < 202002L
 #define PGAS_UNLIKELY
 #else
@@ -86,7 +87,7 @@ namespace std = ::cuda::std;
 
 namespace pgas::detail {
 
-/// An object of type T, in expressions that are never evaluated.
+/// An object of type T, for unevaluated expressions.
 template <class T>
 const T& some();
 
@@ -98,7 +99,7 @@ struct is_valid<Expression, std::void_t<Expression<Types...>>, Types...> : std::
 template <template <class...> class Expression, class... Types>
 inline constexpr bool valid = is_valid<Expression, void, Types...>::value;
 
-/// std::type_identity_t: a parameter of this type takes no part in finding out T.
+/// std::type_identity_t: the compiler does not deduce T from a parameter of this type.
 template <class T>
 struct type_identity {
   using type = T;

@@ -1,6 +1,6 @@
 /// @file
-/// The type of a word and what an atomic operation does to it, as values: for operations that the host library, or the
-/// proxy, executes for templates.
+/// The type of a word and the update of an atomic operation, as values: for operations that the host library or the
+/// proxy executes on behalf of templates.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -8,10 +8,10 @@
 
 namespace pgas::detail {
 
-/// What the bits of a word mean.
+/// The type of the bits of a word.
 enum class datatype : std::uint8_t { i16, u16, i32, u32, i64, u64, f32, f64, f16, bf16, f16x2, bf16x2 };
 
-/// What an atomic operation does to its word.
+/// The update that an atomic operation applies to its word.
 enum class atomic_update : std::uint8_t { fetch, set, add, bit_and, bit_or, bit_xor, min, max, swap, compare_swap };
 
 /// Bytes of a word.
@@ -28,7 +28,7 @@ enum class atomic_update : std::uint8_t { fetch, set, add, bit_and, bit_or, bit_
   }
 }
 
-/// The kind of a type that waits or atomic operations take.
+/// The datatype of a type that waits or atomic operations accept.
 template <class T>
 [[nodiscard]] PGAS_HD constexpr datatype datatype_for() {
   if constexpr (is_float16_type<T> || is_float16_pair_type<T>) {

@@ -1,6 +1,6 @@
 /// @file
-/// The record that a kernel leaves when it gives up, with the names of failures and operations in it, and the control
-/// block around it: what the host tells running kernels.
+/// The record that a kernel leaves when it fails, the names of failures and operations in it, and the control block
+/// around it, by which the host controls running kernels.
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
@@ -8,27 +8,27 @@
 
 namespace pgas::detail {
 
-/// Why a device operation ended early. The host turns it into a pgas::error.
+/// Why a device operation ended early. The host converts it to a pgas::error.
 enum class failure : std::uint32_t {
   none = 0,
   aborted,          ///< the abort word was set: a peer died or gave up
-  timed_out,        ///< the wait outlived its deadline
+  timed_out,        ///< the wait exceeded its deadline
   pe_out_of_range,  ///< found with checks on
   outside_heap,     ///< found with checks on
   misaligned,       ///< found with checks on
-  not_a_member,     ///< a collective of a team that this PE is not in; found with checks on
+  not_a_member,     ///< a collective of a team that does not contain this PE; found with checks on
   bad_channel,      ///< a channel that the team does not have; found with checks on
   asymmetric,       ///< PEs called different collectives, or with different sizes; found with checks on
   not_held,         ///< a lock was cleared by a PE that does not hold it
-  too_long,         ///< a message is longer than its channel has room for
-  out_of_turn,      ///< a second message was sent, or waited for, before one went the other way
-  no_such_value,    ///< an enumerator that there is not, or no values to compare with; found with checks on
+  too_long,         ///< a message is longer than its channel
+  out_of_turn,      ///< a second message was sent, or received, before one in the other direction
+  no_such_value,    ///< an unknown enumerator, or no comparison values; found with checks on
   not_direct,       ///< a kernel that has only loads and stores addressed a proxied PE
-  asked,            ///< none: the host asks what is waited for, and the wait goes on
-  not_received,     ///< a round of a channel begins before the last one has been received; found with checks on
+  asked,            ///< no failure: the host asks what the wait is for, and the wait continues
+  not_received,     ///< a round of a channel began before the previous round was received; found with checks on
 };
 
-/// The device operation that a record is about.
+/// The device operation of a record.
 enum class operation : std::uint32_t {
   none = 0,
   put,
@@ -58,7 +58,7 @@ enum class operation : std::uint32_t {
   send,
   receive,
   bulk_copy,
-  atomic_fetch,  ///< from here on as atomic_update
+  atomic_fetch,  ///< from here on in the order of atomic_update
   atomic_set,
   atomic_add,
   atomic_and,
@@ -68,7 +68,7 @@ enum class operation : std::uint32_t {
   atomic_max,
   atomic_swap,
   atomic_compare_swap,
-  atomic_fetch_add,  ///< as atomic_add and on, with the old value
+  atomic_fetch_add,  ///< as atomic_add and following, with the old value
   atomic_fetch_and,
   atomic_fetch_or,
   atomic_fetch_xor,
@@ -76,7 +76,7 @@ enum class operation : std::uint32_t {
   atomic_fetch_max,
 };
 
-/// What an atomic operation is called that gives the old value back, or not.
+/// The operation of an atomic update, with or without a result.
 [[nodiscard]] PGAS_HD constexpr operation operation_of(atomic_update how, bool fetches) {
   const bool has_both = how >= atomic_update::add && how <= atomic_update::max;
   const auto first =
@@ -85,38 +85,38 @@ enum class operation : std::uint32_t {
   return static_cast<operation>(first + static_cast<std::uint32_t>(how) - skipped);
 }
 
-/// Left by the first device thread of a PE that gave up, or by one that answers a question.
+/// Written by the first device thread of a PE that fails, or by a thread that answers a question.
 struct failure_record {
-  std::uint32_t complete;  ///< 0: no record; 1, or the number of the question: all of it is there
+  std::uint32_t complete;  ///< 0: no record; 1 or the number of the question: the record is complete
   failure why;
   operation what;
-  std::int32_t pe;            ///< the PE addressed or waited for, -1 if the wait does not know
+  std::int32_t pe;            ///< the addressed or awaited PE; -1 if the wait does not know it
   std::uint64_t heap_offset;  ///< of the word or the buffer, from the start of the slot
   std::uint64_t bytes;        ///< of the access
-  std::uint64_t expected;     ///< what the wait compared with
-  std::uint64_t seen;         ///< what it saw last
+  std::uint64_t expected;     ///< comparison value of the wait
+  std::uint64_t seen;         ///< last value that the wait read
   std::int32_t compare;       ///< pgas::cmp
   std::uint32_t block;        ///< linear block index
   std::uint32_t thread;       ///< linear thread index in its block
-  std::uint32_t limit_ms;     ///< of the wait; 0: PGAS_WAIT_TIMEOUT. In an answer: how long it has lasted
+  std::uint32_t limit_ms;     ///< of the wait; 0: PGAS_WAIT_TIMEOUT. In an answer: the duration of the wait so far
 };
 static_assert(sizeof(failure_record) == 64);
 
-/// Waits that can answer a question. Where more threads wait, one bit says that there are more.
+/// The number of waits that can answer a question. If more threads wait, a bit tells that there are more.
 inline constexpr std::uint32_t most_answers = 128;
 
-/// Host memory that kernels can read, one per PE and world. The host writes the first line, kernels write the records.
+/// Host memory that kernels can read, one per PE and world. The host writes the first line; kernels write the records.
 struct alignas(128) control_block {
-  std::uint32_t abort;                ///< 0: go on; otherwise 1 + the PE that failed, or abort_no_pe
-  std::uint32_t question;             ///< 0: none; otherwise its number: each wait that sees it leaves an answer, once
+  std::uint32_t abort;                ///< 0: continue; otherwise 1 + the PE that failed, or abort_no_pe
+  std::uint32_t question;             ///< 0: none; otherwise its number: each wait that sees it leaves one answer
   std::uint64_t heap_bytes;           ///< mapped bytes of each slot, for checks
   std::uint64_t wait_timeout_ns;      ///< 0: waits have no deadline
-  std::uint64_t team_segments_begin;  ///< from where to where this PE has memory that only some PEs share, for checks
+  std::uint64_t team_segments_begin;  ///< range of this PE's memory that only some PEs share, for checks
   std::uint64_t team_segments_end;
-  std::uint64_t my_slot;  ///< this PE's, by the address that kernels have for it
+  std::uint64_t my_slot;  ///< slot of this PE, by its address in kernels
   alignas(128) failure_record record;
   failure_record answers[most_answers];
-  std::uint32_t unanswered;  ///< the last question that some waits had no room to answer
+  std::uint32_t unanswered;  ///< the last question that some waits could not answer for lack of space
   proxy_bell bell;           ///< of this PE's proxy
 };
 static_assert(sizeof(control_block) % 128 == 0);

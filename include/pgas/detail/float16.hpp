@@ -1,6 +1,6 @@
 /// @file
-/// The two 16-bit floating-point formats as types of host and device. CUDA's own (`__half`, `__nv_bfloat16` and their
-/// packed pairs) are recognised by name, without their headers, and treated alike.
+/// The two 16-bit floating-point formats as types for host and device. CUDA's types (`__half`, `__nv_bfloat16` and
+/// their packed pairs) are recognized by name, without their headers, and treated the same way.
 #pragma once
 
 #include "pgas/detail/isa/ptx_float16_conversion.hpp"
@@ -31,7 +31,7 @@ using float16 = basic_float16<detail::format16::binary16>;
 /// The upper half of a float, as CUDA's `__nv_bfloat16`.
 using bfloat16 = basic_float16<detail::format16::bfloat>;
 
-/// Two neighbouring 16-bit numbers that an atomic_add updates in one access, as CUDA's `__half2` and `__nv_bfloat162`.
+/// Two adjacent 16-bit numbers that an atomic_add updates in one access, as CUDA's `__half2` and `__nv_bfloat162`.
 template <detail::format16 Format>
 struct alignas(4) basic_float16_pair {
   basic_float16<Format> x;
@@ -42,7 +42,7 @@ using bfloat16_pair = basic_float16_pair<detail::format16::bfloat>;
 
 namespace detail {
 
-/// What a type is made of: `numbers` 16-bit numbers of one format; 0 for types that are not.
+/// The composition of a type: `numbers` 16-bit numbers of one format; 0 for other types.
 template <class T>
 struct float16_traits {
   static constexpr int numbers = 0;
@@ -69,10 +69,10 @@ struct float16_traits<::__nv_bfloat162> : float16_description<2, format16::bfloa
 
 }  // namespace detail
 
-/// One 16-bit floating-point number: pgas::float16, pgas::bfloat16, and CUDA's types.
+/// Whether T is one 16-bit floating-point number: pgas::float16, pgas::bfloat16, or a CUDA type.
 template <class T>
 inline constexpr bool is_float16_type = detail::float16_traits<T>::numbers == 1;
-/// Two of them.
+/// Whether T is a pair of 16-bit floating-point numbers.
 template <class T>
 inline constexpr bool is_float16_pair_type = detail::float16_traits<T>::numbers == 2;
 

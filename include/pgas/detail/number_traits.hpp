@@ -1,5 +1,5 @@
 /// @file
-/// The numbers that reductions take: their kinds, their largest and smallest values, and the form in which they are
+/// The numbers that reductions accept: their kinds, their largest and smallest values, and the form in which they are
 /// accumulated.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace pgas {
 
-/// A value and its index: the elements of maxloc and minloc. `I` is any integer type, wide enough for the program's
-/// numbers; two members of equal size leave no padding.
+/// A value and its index: the elements of maxloc and minloc. `I` is any sufficiently wide integer type. If both have
+/// the same size, the struct has no padding.
 template <class T, class I = std::int64_t>
 struct indexed {
   T value;
@@ -20,12 +20,13 @@ struct indexed {
   [[nodiscard]] friend PGAS_HD bool operator!=(const indexed& a, const indexed& b) { return !(a == b); }
 };
 
-/// An integer that reductions take: any width, signed or not.
+/// Whether T is an integer that reductions accept: any width, signed or unsigned.
 template <class T>
 inline constexpr bool is_reduce_integer =
     std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_const_v<T> && sizeof(T) <= 8;
 
-/// A number that can be compared: the integers, `float` and `double`. 16-bit floats are compared as floats.
+/// Whether T is a number that can be compared: the integers, `float` and `double`. 16-bit floats are compared as
+/// floats.
 template <class T>
 inline constexpr bool is_reduce_ordered = is_reduce_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
 
@@ -39,8 +40,8 @@ using complex_members = std::void_t<
 
 }  // namespace detail
 
-/// A complex number: any type with real() and imag() that is laid out as two `float` or two `double`, as std::complex
-/// and cuda::std::complex are.
+/// Whether T is a complex number: any type with real() and imag() and the layout of two `float` or two `double`, such
+/// as std::complex and cuda::std::complex.
 template <class T>
 inline constexpr bool is_complex_type = detail::valid<detail::complex_members, T>;
 
@@ -55,7 +56,8 @@ concept complex_type = is_complex_type<T>;
 
 namespace detail {
 
-/// A complex number as reductions accumulate it: without the member functions of std::complex, which GPU code lacks.
+/// A complex number in the form that reductions accumulate: without the member functions of std::complex, which GPU
+/// code lacks.
 template <class R>
 struct two_reals {
   R re;
@@ -71,12 +73,12 @@ struct is_indexed : std::false_type {};
 template <class T, class I>
 struct is_indexed<indexed<T, I>> : std::bool_constant<is_reduce_ordered<T> && is_reduce_integer<I>> {};
 
-/// The unsigned type that integer arithmetic is done in, so that it wraps around: `T` itself, or what it is promoted
-/// to.
+/// The unsigned type for integer arithmetic that wraps around: of the size of `T`, or of the type to which T is
+/// promoted.
 template <class T>
 using wrapping = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
 
-/// The largest value: infinity where there is one.
+/// The largest value: infinity if the type has one.
 template <PGAS_IS(reduce_ordered) T>
 [[nodiscard]] PGAS_HD constexpr T highest() {
   if constexpr (std::is_same_v<T, float>) {
@@ -90,7 +92,7 @@ template <PGAS_IS(reduce_ordered) T>
   }
 }
 
-/// The smallest value: minus infinity where there is one.
+/// The smallest value: minus infinity if the type has one.
 template <PGAS_IS(reduce_ordered) T>
 [[nodiscard]] PGAS_HD constexpr T lowest() {
   if constexpr (!std::is_integral_v<T>) {
@@ -104,18 +106,18 @@ template <PGAS_IS(reduce_ordered) T>
 
 template <class Op, class A>
 using reduce_call = std::enable_if_t<std::is_convertible_v<decltype(some<Op>()(some<A>(), some<A>())), A>>;
-/// Whether `Op` takes two values of type A and gives one.
+/// Whether `Op` accepts two values of type A and returns one.
 template <class Op, class A>
 inline constexpr bool reduces = valid<reduce_call, Op, A>;
 
 template <class Op>
 using operation_number = decltype(Op::id);
-/// The library's own operations, which have a number.
+/// Whether Op is an operation of the library, which has a number.
 template <class Op>
 inline constexpr bool library_op = valid<operation_number, Op>;
 
-/// The type in which `Op` accumulates elements of type T: float for 16-bit floats, if it takes those, so that only the
-/// result is rounded; two reals for complex numbers, in the library's own operations; else T itself.
+/// The type in which `Op` accumulates elements of type T: float for 16-bit floats if it accepts float, so that only the
+/// result is rounded; two reals for complex numbers, in the library's operations; otherwise T itself.
 template <class Op, class T, class = void>
 struct accumulator {
   using type = T;
@@ -136,7 +138,7 @@ using accumulator_of = typename accumulator<Op, T>::type;
 template <class T, class A>
 using stored_as = std::conditional_t<sizeof(T) == sizeof(A), A, std::uint16_t>;
 
-/// An element as it is accumulated.
+/// An element in the form that is accumulated.
 template <class T, class A>
 [[nodiscard]] PGAS_HD A accumulated(const stored_as<T, A>& element) {
   if constexpr (sizeof(T) == sizeof(A)) {
@@ -146,7 +148,7 @@ template <class T, class A>
   }
 }
 
-/// What was accumulated as it is stored: rounded, for 16-bit floats.
+/// An accumulated value in the form that is stored: rounded, for 16-bit floats.
 template <class T, class A>
 [[nodiscard]] PGAS_HD stored_as<T, A> stored(const A& value) {
   if constexpr (sizeof(T) == sizeof(A)) {

@@ -1,5 +1,5 @@
 /// @file
-/// How threads poll: where a search of several words starts, and how threads of the host let others run.
+/// How threads poll: where a search over several words starts, and how threads of the host let other threads run.
 #pragma once
 
 #include "pgas/detail/isa/ptx_memory.hpp"
@@ -12,18 +12,18 @@
 namespace pgas::detail {
 
 #if !defined(__CUDACC__)
-/// The yields of a polling thread. A yield costs a few hundred nanoseconds even where the core has no other thread, and
-/// the thread polls nothing meanwhile: after one that returns at once, the next 1, 2, 4, ... are skipped. Where other
-/// threads have run, none is skipped: the thread may be waiting for them.
+/// Decides when a polling thread yields. A yield costs a few hundred nanoseconds even if the core has no other thread,
+/// and the thread does not poll meanwhile. After a yield that returns at once, the next 1, 2, 4, ... yields are
+/// skipped. If other threads have run, none is skipped, because the thread may be waiting for them.
 class yield_rhythm {
  public:
-  /// A chance; whether it is to be taken.
+  /// Called at each opportunity. @return Whether the thread should yield now.
   [[nodiscard]] bool due() noexcept {
     if (to_leave_out_ == 0) return true;
     --to_leave_out_;
     return false;
   }
-  /// It was, and the thread was away for so long.
+  /// Called after a yield. @param absence_ns its duration
   void came_back(std::uint64_t absence_ns) noexcept {
     if (absence_ns >= others_have_run_ns)
       apart_ = 0;
@@ -33,24 +33,24 @@ class yield_rhythm {
   }
 
  private:
-  /// Two switches of threads take longer, a yield to nobody a third of it.
+  /// Two context switches take longer; a yield without another thread takes a third of this.
   static constexpr std::uint64_t others_have_run_ns = 1000;
-  /// More gains little, and a thread that starts to want the core waits for it.
+  /// A larger number has little benefit, and a thread that becomes ready on the core waits for it.
   static constexpr std::uint32_t most_apart = 64;
 
   std::uint32_t apart_ = 0;
   std::uint32_t to_leave_out_ = 0;
 };
 
-/// Whether the calling thread shares its core with a thread that computes. A yield to such a thread lasts a whole time
-/// slice, which is some milliseconds. A thread that sleeps gets the core back as soon as its timer expires. After a
-/// yield of that length the waits of the thread therefore sleep, for a period that doubles while such a yield comes
-/// soon after it.
+/// Detects whether the calling thread shares its core with a thread that computes. A yield to such a thread lasts a
+/// whole time slice, which is several milliseconds. A sleeping thread gets the core back as soon as its timer expires.
+/// After a yield of that length the waits of the thread therefore sleep, for a period that doubles while such yields
+/// follow soon after it.
 class core_sharing {
  public:
   [[nodiscard]] bool crowded(std::uint64_t now_ns) const noexcept { return now_ns < until_; }
   [[nodiscard]] bool crowded() const noexcept { return until_ != 0 && crowded(clock_ns()); }
-  /// The thread has yielded.
+  /// Called after a yield, with the times before and after it.
   void yielded(std::uint64_t before_ns, std::uint64_t after_ns) noexcept {
     if (after_ns - before_ns >= time_slice_ns) {
       period_ = period_ == 0 ? shortest_period_ns : period_ < longest_period_ns ? 2 * period_ : period_;
@@ -66,22 +66,23 @@ class core_sharing {
   }
 
  private:
-  /// This is shorter than a time slice of Linux, and longer than a polling thread takes for a message.
+  /// Shorter than a time slice of Linux, and longer than a polling thread needs for a message.
   static constexpr std::uint64_t time_slice_ns = 500'000;
-  /// This is shorter than the yield before it, so that a core that was shared for a moment costs little.
+  /// Shorter than the yield before it, so a core that was shared for a moment costs little.
   static constexpr std::uint64_t shortest_period_ns = 1'000'000;
-  /// A thread that computes on the same core has had its turn within this time.
+  /// A thread that computes on the same core has run within this time.
   static constexpr std::uint64_t turn_ns = 8'000'000;
-  /// The yield at its end costs a fiftieth of this.
+  /// The yield at the end of the period costs a fiftieth of it.
   static constexpr std::uint64_t longest_period_ns = 256'000'000;
 
   std::uint64_t period_ = 0;
   std::uint64_t until_ = 0;
 };
 
-/// How long a waiting thread sleeps: a quarter of the time that it has waited. In less than 20 us no other thread gets
-/// the core. The sleep is short even if an event wakes the thread: a kernel that preempts lazily may start a thread
-/// that another core wakes at the next tick, some milliseconds later. A timer of its own core starts it at once.
+/// The time that a waiting thread sleeps: a quarter of the time that it has waited. In less than 20 us no other thread
+/// gets the core. The sleep is short even if an event wakes the thread: a kernel with lazy preemption may start a
+/// thread that another core wakes only at the next tick, some milliseconds later. A timer on its own core starts it at
+/// once.
 [[nodiscard]] constexpr std::uint64_t sleep_after(std::uint64_t waited_ns) noexcept {
   constexpr std::uint64_t shortest_ns = 20'000;
   constexpr std::uint64_t longest_ns = 1'000'000;
@@ -105,8 +106,8 @@ class precise_timers {
   const int before_;
 };
 
-/// Sleeps until the proxy has done something, or for the time that sleep_after() gives. The awaited word may be written
-/// by another thread, which wakes nobody.
+/// Sleeps until the proxy has made progress, or for the time that sleep_after() returns. Another thread may write the
+/// awaited word without waking this thread.
 PGAS_COLD void sleep_waiting(const proxy_bell* bell, std::uint64_t waited_ns) {
   const std::uint64_t limit = sleep_after(waited_ns);
   const precise_timers precise;
@@ -122,8 +123,8 @@ PGAS_COLD void sleep_waiting(const proxy_bell* bell, std::uint64_t waited_ns) {
 }
 #endif
 
-/// Lets other threads run, where the calling thread has polled for a while. GPU threads go on. @param bell of the proxy
-/// that the thread may be waiting for; null: it waits for none @param waited_ns how long it has waited
+/// Lets other threads run after the calling thread has polled for a while. GPU threads continue. @param bell of the
+/// proxy that the thread may be waiting for; null: none @param waited_ns the time that it has waited
 PGAS_FN void yield_now_and_then([[maybe_unused]] const proxy_bell* bell = nullptr,
                                 [[maybe_unused]] std::uint64_t waited_ns = 0) {
 #if !defined(__CUDACC__)
@@ -139,9 +140,9 @@ PGAS_FN void yield_now_and_then([[maybe_unused]] const proxy_bell* bell = nullpt
 #endif
 }
 
-// A search starts at another word each time, so that none is starved.
+// Each search starts at a different word, so no word is starved.
 
-/// A number that the calling thread has not had before.
+/// A number that the calling thread has not received before.
 [[nodiscard]] PGAS_FN std::uint64_t new_number() {
 #if defined(__CUDACC__)
   return static_cast<std::uint64_t>(clock64());
@@ -151,8 +152,8 @@ PGAS_FN void yield_now_and_then([[maybe_unused]] const proxy_bell* bell = nullpt
 #endif
 }
 
-/// A number below `count`; 0 where that is 0. Scattered, so that calls at a regular pace, or of several searches in
-/// turn, reach every number as well.
+/// A number less than `count`; 0 if `count` is 0. The numbers are scattered, so that calls at regular intervals, or of
+/// several searches in turn, also reach every number.
 [[nodiscard]] PGAS_FN std::size_t anywhere_below(std::size_t count) {
   std::uint64_t bits = new_number() * 0x9e3779b97f4a7c15u;
   bits = (bits ^ bits >> 32) * 0xff51afd7ed558ccdu;

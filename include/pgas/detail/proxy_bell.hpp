@@ -1,6 +1,6 @@
 /// @file
-/// How the proxy and threads of the host wake one another: threads that sleep until the proxy has done something, and
-/// the proxy that sleeps until a command comes. GPU threads poll, and can't wake a thread of the host.
+/// Wakeups between the proxy and threads of the host: threads sleep until the proxy has made progress, and the proxy
+/// sleeps until a command arrives. GPU threads poll, and can't wake a thread of the host.
 #pragma once
 
 #include "pgas/detail/isa/ptx_memory.hpp"
@@ -13,19 +13,19 @@
 
 namespace pgas::detail {
 
-/// One for each proxy, in the control block of its PE. *Memory* zeroed; without a proxy it stays so.
+/// One for each proxy, in the control block of its PE. *Memory* initially zero; without a proxy it stays zero.
 struct proxy_bell {
-  std::uint32_t rung;              ///< a futex; the proxy changes it whenever it has done something
-  mutable std::uint32_t sleepers;  ///< threads that sleep until then
-  std::uint32_t proxy_sleeps;      ///< 1: the proxy sleeps, or is about to, until a command comes
+  std::uint32_t rung;              ///< a futex; the proxy changes it whenever it has made progress
+  mutable std::uint32_t sleepers;  ///< number of threads that sleep until then
+  std::uint32_t proxy_sleeps;      ///< 1: the proxy sleeps, or is about to, until a command arrives
   void (*wake)(void* proxy);
   void* proxy;
 };
 
 #if !defined(__CUDACC__)
 
-/// Sleeps until `word` is not `seen`, the word's owner wakes the thread, or `limit_ns` have passed. A futex is no
-/// cancellation point, as the waits of the library are none.
+/// Sleeps until `word` differs from `seen`, the word's owner wakes the thread, or `limit_ns` have passed. A futex wait
+/// is not a cancellation point, and neither are other waits of the library.
 inline void sleep_on(const std::uint32_t& word, std::uint32_t seen, std::uint64_t limit_ns) noexcept {
   const timespec limit{static_cast<time_t>(limit_ns / 1'000'000'000u), static_cast<long>(limit_ns % 1'000'000'000u)};
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, &limit, nullptr, 0);
@@ -35,31 +35,31 @@ inline void sleep_on(const std::uint32_t& word, std::uint32_t seen, std::uint64_
   return __atomic_load_n(&bell.rung, __ATOMIC_ACQUIRE);
 }
 
-/// Sleeps until the proxy has done something since `seen` was read by times_rung(), or `limit_ns` have passed. A thread
-/// polls for what it waits for between times_rung() and this call, and so misses nothing.
+/// Sleeps until the proxy has made progress since times_rung() returned `seen`, or `limit_ns` have passed. A thread
+/// polls its condition between times_rung() and this call, so it misses no wakeup.
 inline void sleep_until_rung(const proxy_bell& bell, std::uint32_t seen, std::uint64_t limit_ns) noexcept {
   __atomic_fetch_add(&bell.sleepers, 1, __ATOMIC_SEQ_CST);
   sleep_on(bell.rung, seen, limit_ns);
   __atomic_fetch_sub(&bell.sleepers, 1, __ATOMIC_RELAXED);
 }
 
-/// Wakes the threads that sleep. *Callers* the proxy, after it has published its answers.
+/// Wakes the sleeping threads. *Callers* the proxy, after it has published its answers.
 inline void ring_bell(proxy_bell& bell) noexcept {
   __atomic_fetch_add(&bell.rung, 1, __ATOMIC_SEQ_CST);  // one of the two threads sees the other's word
   if (__atomic_load_n(&bell.sleepers, __ATOMIC_SEQ_CST) != 0)
     ::syscall(SYS_futex, &bell.rung, FUTEX_WAKE_PRIVATE, 0x7fffffff, nullptr, nullptr, 0);
 }
 
-/// The proxy is about to sleep: it looks for commands once more after this call.
+/// Announces that the proxy is about to sleep. It must look for commands again after this call.
 inline void announce_sleep(proxy_bell& bell) noexcept { __atomic_exchange_n(&bell.proxy_sleeps, 1, __ATOMIC_SEQ_CST); }
 inline void end_sleep(proxy_bell& bell) noexcept { __atomic_store_n(&bell.proxy_sleeps, 0, __ATOMIC_RELAXED); }
 
 #endif
 
-/// Wakes the proxy if it sleeps. *Callers* producers, after a command; GPU threads wake nobody.
+/// Wakes the proxy if it sleeps. *Callers* producers, after a command; GPU threads wake no thread.
 PGAS_FN void wake_proxy([[maybe_unused]] proxy_bell& bell) {
 #if !defined(__CUDACC__)
-  // This changes the word: of two changes of one word the later one sees everything before the earlier one.
+  // This modifies the word: of two modifications of one word, the later one sees all accesses before the earlier one.
   if (__atomic_fetch_add(&bell.proxy_sleeps, 0, __ATOMIC_SEQ_CST) != 0 &&
       __atomic_exchange_n(&bell.proxy_sleeps, 0, __ATOMIC_RELAXED) != 0)
     bell.wake(bell.proxy);

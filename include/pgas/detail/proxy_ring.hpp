@@ -2,59 +2,60 @@
 /// The ring of commands to the proxy for operations on proxied PEs, the answers, and the workspace of groups. A ring
 /// has any number of producers (threads of kernels or of the host) and one consumer, the proxy thread of the same PE.
 ///
-/// A producer takes a number n (adds one to ring_heads::next), waits until command n - size has been taken
-/// (ring_progress::taken > n - size), fills slot n % size and releases it by writing the lap, n / size + 1, to
-/// command::lap. The proxy reads the slots in turn; an acquire of the expected lap makes the rest of the slot visible,
-/// and with it all earlier accesses of the producer, to the source of a put, too.
+/// A producer takes a number n (adds one to ring_heads::next) and waits until command n - size has been taken
+/// (ring_progress::taken > n - size). It fills slot n % size and releases it by writing the lap, n / size + 1, to
+/// command::lap. The proxy reads the slots in order. An acquire of the expected lap makes the rest of the slot visible,
+/// together with all earlier accesses of the producer, including those to the source of a put.
 ///
-/// A producer that wants an answer takes a number m from ring_heads::next_answer, waits until cell m % cells is free
+/// A producer that needs an answer takes a number m from ring_heads::next_answer, waits until cell m % cells is free
 /// (its ring_heads::free_laps is m / cells), and names the cell in its command. The proxy writes the values and
-/// releases them by setting the cell's lap to m / cells + 1; the reader then sets the free lap to m / cells + 1. As
-/// each answer is awaited by the thread that asked for it, a cell becomes free without anybody's help.
+/// releases them by setting the cell's lap to m / cells + 1; the reader then sets the free lap to m / cells + 1. The
+/// thread that requested an answer waits for it, so a cell always becomes free.
 ///
-/// (Credits and laps are those of NCCL's and DPDK's rings; one release for each command keeps to the memory model,
-/// where a parity bit in each 16 bytes would rely on 16-byte stores being atomic.)
+/// (Credits and laps are those of NCCL's and DPDK's rings. One release for each command conforms to the memory model,
+/// whereas a parity bit in each 16 bytes would rely on atomic 16-byte stores.)
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
 
 namespace pgas::detail {
 
-/// The operation of a command. `offset` is in the slot of PE `pe`; blocks, values and words there are whole where
-/// naturally aligned and at most 8 bytes.
+/// The operation of a command. `offset` is in the slot of PE `pe`. Naturally aligned blocks, values and words of at
+/// most 8 bytes are transferred in one piece.
 ///
-/// Commands may be executed in any order, except as stated here, and except for values, signals and atomic operations
-/// to one PE: they take effect in the order of the ring, but atomic operations on different words only with another
-/// command between, a fence perhaps. `complete` means: has taken effect at the target, and its result is here.
+/// Commands may be executed in any order, except as stated here. Values, signals and atomic operations to one PE take
+/// effect in the order of the ring; atomic operations on different words do so only with another command between them,
+/// for example a fence. `complete` means that the command has taken effect at the target and that its result has
+/// arrived.
 enum class command_kind : std::uint8_t {
   put,          ///< `bytes` from `local` to `offset`. Answer: `local` may be reused
   put_value,    ///< `bytes`, at most 16, of `value` to `offset`. No answer
-  get,          ///< `bytes` from `offset` to `local`. Answer: they are there
+  get,          ///< `bytes` from `offset` to `local`. Answer: the data has arrived
   get_value,    ///< `bytes`, at most 16, from `offset`. Answer: the bytes
   put_strided,  ///< `bytes` in blocks of `block`, from `local` on, `value[0]` bytes apart, to `offset`, `value[1]`
                 ///< bytes apart (both signed). Answer as put
-  get_strided,  ///< the same the other way: `value[0]` is the distance at `local`, too. Answer as get
-  atomic,       ///< `update` on the word of kind `as` at `offset`, with `value[0]`, and where it compares with
-                ///< `value[1]`. Answer: the bits before
+  get_strided,  ///< the same in the other direction: `value[0]` is the distance at `local`, too. Answer as get
+  atomic,       ///< `update` on the word of kind `as` at `offset`, with `value[0]`, compared with
+                ///< `value[1]` if it compares. Answer: the old bits
   put_signal,   ///< put, then `update` (set or add) with `value[0]` on the u64 at offset `value[1]`. Answer as put. The
-                ///< signal comes after the data, after all earlier commands to that PE, and after the data (all but
-                ///< signals) of all earlier commands to others
-  put_value_signal,  ///< the same with `bytes`, at most 8, that stand in `local` themselves. No answer
+                ///< signal comes after the data, after all earlier commands to that PE, and after the data (except
+                ///< signals) of all earlier commands to other PEs
+  put_value_signal,  ///< the same with `bytes`, at most 8, of the value in `local`. No answer
   signal,            ///< put_signal without data, no answer
   fence,             ///< later commands to PE `pe` come after earlier ones to it. No answer
-  quiet,             ///< Answer: all earlier commands to PE `pe`, of -1 to all PEs, are complete
+  quiet,             ///< Answer: all earlier commands to PE `pe`, or to all PEs if it is -1, are complete
 };
 
-/// One operation, in one cache line: the proxy polls a line that a producer writes, and reads on line by line. *Memory*
-/// `local` is an address of this process that its proxy can access: any memory of the host, and on GPUs global memory;
-/// not a stack, not shared memory of a block.
+/// One operation, in one cache line: the proxy polls the line that a producer writes, and then reads the next one.
+/// *Memory* `local` is an address of this process that its proxy can access: any memory of the host, and on GPUs global
+/// memory, but not a stack or the shared memory of a block.
 struct alignas(64) command {
   std::uint64_t lap;  ///< written last
   command_kind kind;
   atomic_update update;
   datatype as;
   std::uint8_t reserved;
-  std::int32_t pe;  ///< as the world counts
+  std::int32_t pe;  ///< number in the world
   std::uint64_t offset;
   std::uint64_t local;
   std::uint64_t bytes;
@@ -74,21 +75,21 @@ struct alignas(32) answer {
 };
 static_assert(sizeof(answer) == 32);
 
-/// The proxy's progress; written by it alone.
+/// The proxy's progress; only the proxy writes it.
 struct ring_progress {
-  alignas(128) std::uint64_t taken;      ///< commands that it has read; their slots may be written again
-  alignas(128) std::uint64_t completed;  ///< commands, from the first on without a gap, that are complete
+  alignas(128) std::uint64_t taken;      ///< commands that it has read; producers may overwrite their slots
+  alignas(128) std::uint64_t completed;  ///< the commands before this number are all complete
 };
 
 /// The producers' progress, in memory close to them. `free_laps` of the answer cells follow it.
 struct ring_heads {
   alignas(128) std::uint64_t next;         ///< commands so far
   alignas(128) std::uint64_t next_answer;  ///< answers requested so far
-  alignas(128) std::uint64_t taken;        ///< ring_progress::taken as some producer last saw it
+  alignas(128) std::uint64_t taken;        ///< ring_progress::taken, as some producer last read it
   std::uint64_t completed;                 ///< ring_progress::completed likewise
 };
 
-/// A ring as its producers see it.
+/// A ring, from the point of view of its producers.
 struct ring_view {
   command* commands = nullptr;              ///< memory of the host
   answer* answers = nullptr;                ///< memory of the host
@@ -104,9 +105,9 @@ struct ring_view {
   }
 };
 
-/// Memory of a PE with proxied PEs that groups take for a while, for data from and to the proxy: units, taken as answer
-/// cells are: number m from `next`, until unit m % units is free, when its word after `next` is m / units. A group has
-/// one at most, and releases it without anybody's help.
+/// Memory of a PE with proxied PEs that groups reserve temporarily for data from and to the proxy. It consists of
+/// units, which are reserved like answer cells: number m from `next`, then wait until unit m % units is free, when its
+/// word after `next` is m / units. A group reserves at most one unit and always releases it.
 struct workspace_view {
   static constexpr std::size_t unit_bytes = std::size_t{128} << 10;
 
@@ -114,7 +115,7 @@ struct workspace_view {
   std::uint64_t* next = nullptr;
   std::uint32_t log2_units = 0;
 
-  /// Bytes at `units`, and at `next`, where zeros stand at first.
+  /// Bytes at `units`, and at `next`; the words at `next` are initially zero.
   [[nodiscard]] PGAS_HD static constexpr std::size_t bytes(std::uint32_t log2_units) {
     return unit_bytes << log2_units;
   }

@@ -1,6 +1,6 @@
 /// @file
-/// Fixed places in the heap that host and kernels know: the state of each team, staging, and the library's own part at
-/// the start of every slot.
+/// Fixed locations in the heap that host and kernels know: the state of each team, staging memory, and the library's
+/// own area at the start of every slot.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -8,15 +8,15 @@
 
 namespace pgas::detail {
 
-/// What a barrier of a team that spans domains counts besides (`impl/hierarchy/hierarchical_barrier.hpp`).
+/// Additional counters for a barrier of a team that spans domains (`impl/hierarchy/hierarchical_barrier.hpp`).
 struct domain_words {
-  std::uint64_t arrivals;  ///< at the first member of a domain: arrivals of its members
-  std::uint64_t waited;    ///< how often this PE has waited
-  std::uint64_t notified;  ///< by the leader of a group to its other threads
+  std::uint64_t arrivals;  ///< on the first member of a domain: arrivals of its members
+  std::uint64_t waited;    ///< number of waits of this PE
+  std::uint64_t notified;  ///< from the leader of a group to its other threads
 };
 
-/// One PE's view of the domains of a team, for collectives of teams that span several: words of 32 bits, which the host
-/// writes after the state of the team. Domains are numbered in the order of their first members; the members of a
+/// One PE's view of the domains of a team, for collectives of teams that span several domains: 32-bit words that the
+/// host writes after the state of the team. Domains are numbered in the order of their first members; the members of a
 /// domain have the order of the team. All zeros, or one domain, means that no member is proxied.
 struct team_hierarchy {
   const std::int32_t* words;
@@ -31,24 +31,23 @@ struct team_hierarchy {
   [[nodiscard]] PGAS_HD std::int32_t mine() const { return words[1]; }
   /// This PE's number among the members of its domain.
   [[nodiscard]] PGAS_HD std::int32_t rank() const { return words[2]; }
-  /// How many members the team has, and how many of them are in domain `d`.
+  /// The number of members of the team, and the number of members in domain `d`.
   [[nodiscard]] PGAS_HD std::int32_t members() const { return words[3]; }
   [[nodiscard]] PGAS_HD std::int32_t count(std::int32_t d) const { return begin(d + 1) - begin(d); }
-  /// The first place of domain `d` among all members, sorted by domain.
+  /// The first index of domain `d` among all members, sorted by domain.
   [[nodiscard]] PGAS_HD std::int32_t begin(std::int32_t d) const { return words[first_begin + d]; }
-  /// Member `k` of domain `d` by its number in the team, and in the world.
+  /// The number in the team, and in the world, of member `k` of domain `d`.
   [[nodiscard]] PGAS_HD std::int32_t member(std::int32_t d, std::int32_t k) const {
     return words[first_begin + 1 + members() + begin(d) + k];
   }
   [[nodiscard]] PGAS_HD std::int32_t world_pe(std::int32_t d, std::int32_t k) const {
     return words[first_begin + 1 + 2 * members() + begin(d) + k];
   }
-  /// For each member of this PE's domain the distance of its slot from this PE's.
+  /// For each member of this PE's domain the distance from this PE's slot to its slot.
   [[nodiscard]] PGAS_HD const std::int32_t* slots() const { return words + first_begin + 1 + 3 * members(); }
 
   /// Writes the view of PE `me` of the world. @param list the members by their numbers in the world @param domain_of a
-  /// number for each PE of the world, equal within a domain only @param slot_of for each PE of this PE's domain its
-  /// slot
+  /// number for each PE of the world, equal only within a domain @param slot_of the slot of each PE of this PE's domain
   PGAS_HD static void write(std::int32_t* to, const std::int32_t* list, std::int32_t members, std::int32_t me,
                             const std::int32_t* domain_of, const std::int32_t* slot_of) {
     std::int32_t* const begins = to + first_begin;
@@ -85,25 +84,25 @@ struct team_hierarchy {
   static constexpr std::int32_t first_begin = 4;
 };
 
-/// The state of a team in every member's slot: equal parts, so that as many blocks can be in collectives of one team at
-/// once. One for each channel, one for the host's collectives, and one for each block of the kernels that execute
-/// these. Each part has, for each member i,
+/// The state of a team in every member's slot. It has parts of equal size, so that several blocks can call collectives
+/// of one team at the same time: one part for each channel, one for the host's collectives, and one for each block of
+/// the kernels that execute those. Each part has, for each member i,
 ///
 /// * two words of the barrier: i's arrivals here (counted by i), and this PE's waits for it. Words per source need no
-///   reset and show a missing member: i is missing where arrived == waited. The thread that waits for i keeps both, so
-///   that no thread of a group needs to pass them on;
+///   reset and show a missing member: i is missing if arrived == waited. The thread that waits for i maintains both
+///   counts, so no thread of a group needs to pass them on;
 /// * a word for i's message to the others in a collective (`value`), and one to compare with checks on (`signature`).
-///   No member completes a collective before all have read these, so one of each is enough;
+///   No member completes a collective before all have read these, so one word of each kind is sufficient;
 ///
 /// and the domain_words of teams that span domains.
 ///
-/// After the parts: the LL packets of channel 0 and of the host's (`impl/ll/ll_exchange.hpp`); a copy of the team's
-/// context, for code that gets it by a pointer; the team_hierarchy; and the world PE of each member (int32), for teams
-/// whose members are not evenly spaced.
+/// After the parts follow the LL packets of channel 0 and of the host's channel (`impl/ll/ll_exchange.hpp`); a copy of
+/// the team's context, for code that receives it by a pointer; the team_hierarchy; and the world PE of each member
+/// (int32), for teams with members that are not evenly spaced.
 struct team_state_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
-  /// Most blocks of a kernel that the host enqueues: as many as fill the link (H200).
+  /// The maximum number of blocks of a kernel that the host enqueues; they fill the link (H200).
   static constexpr std::int32_t most_blocks = 32;
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t rounded(std::uint64_t bytes) {
     return (bytes + line - 1) / line * line;
@@ -127,16 +126,16 @@ struct team_state_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t channel_bytes(std::int32_t members) {
     return rounded(domain(members) + sizeof(domain_words));
   }
-  /// How many parts there are.
+  /// The number of parts.
   [[nodiscard]] PGAS_HD static constexpr std::int32_t parts(std::int32_t channels) {
     return channels + 1 + most_blocks;
   }
-  /// The packets that members send to one of them in one collective, on channel 0 or on the host's, or for one block of
-  /// a kernel that the host enqueues. There are two buffers: with 64 teams that makes 10 MiB.
+  /// The packets that members send to one member in one collective, on channel 0 or on the host's channel, or for one
+  /// block of a kernel that the host enqueues. There are two buffers; 64 teams need 10 MiB.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_buffer_bytes(bool of_host) {
     return std::uint64_t{of_host ? 16u : 64u} << 10;
   }
-  /// The epoch, and a line after it the packets.
+  /// The epoch; the packets start one line after it.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t members, std::int32_t channels,
                                                                bool of_host) {
     return channel_bytes(members) * static_cast<std::uint64_t>(parts(channels)) +
@@ -151,7 +150,7 @@ struct team_state_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t plan(std::int32_t members, std::int32_t channels) {
     return context_copy(members, channels) + line;
   }
-  /// Where the list of members starts.
+  /// The start of the list of members.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t list(std::int32_t members, std::int32_t channels) {
     return plan(members, channels) + rounded(static_cast<std::uint64_t>(team_hierarchy::size(members)) * 4);
   }
@@ -161,17 +160,17 @@ struct team_state_layout {
   }
 };
 
-/// Channels of the teams that every world has, and of others unless their configuration says otherwise.
+/// The number of channels of the predefined teams, and the default for other teams.
 inline constexpr std::int32_t default_channels = 32;
 
-/// Staging of all-reduces that the host enqueues, for each block of their kernel: two halves for stored elements
-/// (`impl/reduce/oneshot_reduce.hpp`), and LL packets of its own (`impl/ll/ll_reduce.hpp`). The domain has one, the
-/// world where it is one domain, and teams that are made so (team_config::staged).
+/// Staging memory of all-reduces that the host enqueues, for each block of their kernel: two halves for stored elements
+/// (`impl/reduce/oneshot_reduce.hpp`), and LL packets (`impl/ll/ll_reduce.hpp`). The domain has one; so have the world
+/// if it is one domain, and teams that were created with it (team_config::staged).
 struct oneshot_staging {
-  static constexpr std::int32_t most_members = 64;  ///< for more, the staging would hold no more than LL packets do
+  static constexpr std::int32_t most_members = 64;  ///< for more members it would hold no more than the LL packets do
   static constexpr std::uint32_t log2_block_bytes = 16;
   static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;  ///< of a half, for all members
-  /// The epoch of block `which`, and a line after it its packets.
+  /// The epoch of block `which`; its packets start one line after it.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t which) {
     constexpr std::uint64_t each = team_state_layout::line + 2 * team_state_layout::packet_buffer_bytes(true);
     return 2 * block_bytes * team_state_layout::most_blocks + each * static_cast<std::uint64_t>(which);
@@ -180,15 +179,15 @@ struct oneshot_staging {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes() { return packets(blocks); }
 };
 
-/// The library's own part at the start of every slot: a word for giving up, words for answers, and the states of the
-/// world, of the domain and of the PEs of one host. The last two may be lists.
+/// The library's own area at the start of every slot: a word for failures, words for answers, and the states of the
+/// world, of the domain and of the team of one host. The last two may be lists.
 struct internal_area {
-  /// Set by the thread that writes the PE's failure record. Not in the control block: few links give a GPU atomic
-  /// operations on host memory.
+  /// Set by the thread that writes the PE's failure record. It is not in the control block, because few links give a
+  /// GPU atomic operations on host memory.
   static constexpr std::uint64_t failure_claim = 0;
   /// The address of the trace_area, for kernels compiled with PGAS_TRACE; null: the host does not record.
   static constexpr std::uint64_t traced = 64;
-  /// For each place of control_block::answers the question and the thread that has taken it, 64 bits.
+  /// For each place of control_block::answers the question and the thread that has claimed the place, 64 bits.
   static constexpr std::uint64_t answer_claims = 128;
   static constexpr std::uint64_t world_state = answer_claims + 8 * std::uint64_t{most_answers};
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain_state(std::int32_t n_pes) {

@@ -1,10 +1,10 @@
 /// @file
-/// Fences as ThreadSanitizer can follow them. It models releasing and acquiring *operations*, not stand-alone fences,
-/// and GCC rejects the latter under `-fsanitize=thread`. Making every relaxed operation acquire and release would hide
-/// exactly the bugs that it should find, a missing fence, so this file keeps the fences' meaning per thread instead:
+/// Fences in a form that ThreadSanitizer can model. It models releasing and acquiring *operations*, not stand-alone
+/// fences, and GCC rejects fences under `-fsanitize=thread`. If every relaxed operation were an acquire and a release,
+/// the sanitizer could not find missing fences, so this file emulates the fences per thread:
 ///
 /// * a release fence marks the thread; its later relaxed stores are releases, until it writes bulk data again;
-/// * relaxed loads note their address; an acquire fence acquires what was released to the noted addresses.
+/// * relaxed loads record their address; an acquire fence acquires what was released to the recorded addresses.
 ///
 /// Used by `ptx_memory.hpp` and `ptx_atomic.hpp` only, and empty without the sanitizer.
 #pragma once
@@ -20,7 +20,7 @@
 #endif
 
 #if defined(PGAS_TSAN)
-extern "C" {  // of the sanitizer's run time; not every compiler ships their header
+extern "C" {  // of the sanitizer's run time; not every compiler ships its header
 void __tsan_acquire(void* address);
 void __tsan_atomic_thread_fence(int order);
 }
@@ -31,12 +31,12 @@ namespace pgas::detail {
 
 #if defined(PGAS_TSAN)
 
-/// What one thread's fences have to know.
+/// The state of one thread's fences.
 struct tsan_state {
   static constexpr unsigned capacity = 64;
-  bool released = false;  ///< a release fence came, and no bulk data since
+  bool released = false;  ///< a release fence was called, and no bulk data was written since
   unsigned count = 0;     ///< addresses noted, at most capacity
-  unsigned next = 0;      ///< where the next address goes
+  unsigned next = 0;      ///< index for the next address
   void* loaded[capacity] = {};
 };
 
@@ -49,7 +49,7 @@ inline void tsan_note_load(const void* p) {
     if (t.loaded[i] == address) return;
   }
   if (t.count == tsan_state::capacity) {
-    __tsan_acquire(t.loaded[t.next]);  // forgotten from here on: acquire it early rather than never
+    __tsan_acquire(t.loaded[t.next]);  // overwritten next: acquire it early rather than never
   } else {
     ++t.count;
   }

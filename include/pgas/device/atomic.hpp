@@ -33,13 +33,13 @@
 namespace pgas {
 namespace detail {
 
-/// The bits of a word as commands carry them.
+/// The bits of a value, as a command carries them.
 template <class T>
 [[nodiscard]] PGAS_FN std::uint64_t carried(T value) {
   return std::uint64_t{bits_as<word_of<T>>(value)};
 }
 
-/// What the time line is told: only sums of integers can be added up.
+/// The kind of an update for the trace. Only integer sums can be added up there.
 template <atomic_update Update, class T>
 [[nodiscard]] PGAS_FN traced_update traced_as() {
   if (Update == atomic_update::fetch) return traced_update::none;
@@ -47,7 +47,7 @@ template <atomic_update Update, class T>
   return Update == atomic_update::add && std::is_integral_v<T> ? traced_update::add : traced_update::other;
 }
 
-/// Updates the word of PE `pe`: by `direct`, or as `Update` by the proxy.
+/// Updates the word of PE `pe`: calls `direct` for a direct PE, or submits `Update` to the proxy.
 template <atomic_update Update, class T, class Direct>
 PGAS_FN void update_by_route(const context& ctx, T* dst, T value, pe_or_peer pe, Direct direct) {
   traced_operation traced(ctx, this_thread{}, operation_of(Update, false));
@@ -55,14 +55,14 @@ PGAS_FN void update_by_route(const context& ctx, T* dst, T value, pe_or_peer pe,
   traced.updates(ctx, dst, carried(value), traced_as<Update, T>());
   ctx.by_route(
       dst, pe, [=](const context& here) { check(here, operation_of(Update, false), dst, pe.pe()); },
-      [=](const context&, T* there) { direct(there); },
+      [=](const context&, T* remote) { direct(remote); },
       [=](const context& here, std::int32_t proxied_pe) {
         proxied_update(proxy_queue_of(here), {operation_of(Update, false), proxied_pe, here.offset(dst)}, Update,
                        datatype_for<T>(), carried(value));
       });
 }
 
-/// The same for operations with a result.
+/// The same for operations that return the old value.
 template <atomic_update Update, class Word, class T, class Direct>
 [[nodiscard]] PGAS_FN T fetch_by_route(const context& ctx, Word* dst, T value, pe_or_peer pe, Direct direct,
                                        T condition = T{}) {
@@ -71,7 +71,7 @@ template <atomic_update Update, class Word, class T, class Direct>
   traced.updates(ctx, dst, carried(value), traced_as<Update, T>());
   return ctx.by_route(
       dst, pe, [=](const context& here) { check(here, operation_of(Update, true), dst, pe.pe()); },
-      [=](const context&, Word* there) { return direct(there); },
+      [=](const context&, Word* remote) { return direct(remote); },
       [=](const context& here, std::int32_t proxied_pe) {
         const std::uint64_t old =
             proxied_fetch(proxy_queue_of(here), {operation_of(Update, true), proxied_pe, here.offset(dst)}, Update,
@@ -82,171 +82,212 @@ template <atomic_update Update, class Word, class T, class Direct>
 
 }  // namespace detail
 
-/// Reads the word.
+/// @brief Reads the word.
+///
 /// *Callers* any thread. *Memory* `src` is symmetric. *Order* none.
+///
+/// @return The value of the word.
 template <PGAS_IS(amo_add_type) T>
 [[nodiscard]] PGAS_FN T atomic_fetch(const context& ctx, const T* src, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::fetch>(
-      ctx, src, T{}, pe, [](const T* there) { return detail::load_relaxed(there); });
+      ctx, src, T{}, pe, [](const T* remote) { return detail::load_relaxed(remote); });
 }
 
-/// Writes the word.
+/// @brief Writes the word.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_set(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::set>(ctx, dst, value, pe,
-                                                      [=](T* there) { detail::store_relaxed(there, value); });
+                                                      [=](T* remote) { detail::store_relaxed(remote, value); });
 }
 
-/// Adds `value`.
+/// @brief Adds `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_add(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::add>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::add>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce<detail::rmw::add>(remote, value); });
 }
 
-/// Adds one.
+/// @brief Adds one.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_inc(const context& ctx, T* dst, pe_or_peer pe) {
-  detail::update_by_route<detail::atomic_update::add>(ctx, dst, T{1}, pe,
-                                                      [=](T* there) { detail::reduce<detail::rmw::add>(there, T{1}); });
+  detail::update_by_route<detail::atomic_update::add>(
+      ctx, dst, T{1}, pe, [=](T* remote) { detail::reduce<detail::rmw::add>(remote, T{1}); });
 }
 
-/// Bitwise AND with `value`.
+/// @brief Bitwise AND with `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_and>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_and>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce<detail::rmw::bit_and>(remote, value); });
 }
 
-/// Bitwise OR with `value`.
+/// @brief Bitwise OR with `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_or>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_or>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce<detail::rmw::bit_or>(remote, value); });
 }
 
-/// Bitwise XOR with `value`.
+/// @brief Bitwise XOR with `value`.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_xor>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_xor>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce<detail::rmw::bit_xor>(remote, value); });
 }
 
-/// Writes `value` if it is less than the word.
+/// @brief Writes `value` if it is less than the word.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_min(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::min>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce_order<detail::rmw::min>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce_order<detail::rmw::min>(remote, value); });
 }
 
-/// Writes `value` if it is greater than the word.
+/// @brief Writes `value` if it is greater than the word.
+///
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::max>(
-      ctx, dst, value, pe, [=](T* there) { detail::reduce_order<detail::rmw::max>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { detail::reduce_order<detail::rmw::max>(remote, value); });
 }
 
-/// Writes the word and returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// @brief Writes the word.
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
-  return detail::fetch_by_route<detail::atomic_update::swap>(ctx, dst, value, pe,
-                                                             [=](T* there) { return detail::exchange(there, value); });
+  return detail::fetch_by_route<detail::atomic_update::swap>(
+      ctx, dst, value, pe, [=](T* remote) { return detail::exchange(remote, value); });
 }
 
-/// Writes `value` if the word equals `condition`, and returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// @brief Writes `value` if the word equals `condition`.
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_t<T> condition,
                               detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::compare_swap>(
-      ctx, dst, value, pe, [=](T* there) { return detail::compare_exchange(there, condition, value); }, condition);
+      ctx, dst, value, pe, [=](T* remote) { return detail::compare_exchange(remote, condition, value); }, condition);
 }
 
-/// Adds `value` and returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// @brief Adds `value`.
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::add>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch<detail::rmw::add>(remote, value); });
 }
 
-/// Adds one and returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// @brief Adds one.
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::add>(
-      ctx, dst, T{1}, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, T{1}); });
+      ctx, dst, T{1}, pe, [=](T* remote) { return detail::fetch<detail::rmw::add>(remote, T{1}); });
 }
 
-/// atomic_and() that returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// @brief Bitwise AND with `value`.
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_and>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_and>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch<detail::rmw::bit_and>(remote, value); });
 }
 
-/// atomic_or() that returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// @brief Bitwise OR with `value`.
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_or>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_or>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch<detail::rmw::bit_or>(remote, value); });
 }
 
-/// atomic_xor() that returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// @brief Bitwise XOR with `value`.
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_xor>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_xor>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch<detail::rmw::bit_xor>(remote, value); });
 }
 
-/// atomic_min() that returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// @brief Writes `value` if it is less than the word.
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::min>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch_order<detail::rmw::min>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch_order<detail::rmw::min>(remote, value); });
 }
 
-/// atomic_max() that returns the old value.
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+/// @brief Writes `value` if it is greater than the word.
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+///
+/// @return The old value.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::max>(
-      ctx, dst, value, pe, [=](T* there) { return detail::fetch_order<detail::rmw::max>(there, value); });
+      ctx, dst, value, pe, [=](T* remote) { return detail::fetch_order<detail::rmw::max>(remote, value); });
 }
 
-/// Non-blocking atomic_fetch().
-/// *Callers* any thread. *Memory* `src` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch().
+///
+/// *Callers* any thread. *Memory* `src` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_fetch_nbi(const context& ctx, detail::type_identity_t<T>* result, const T* src, pe_or_peer pe) {
   *result = atomic_fetch(ctx, src, pe);
 }
 
-/// Non-blocking atomic_swap().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_swap().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_swap_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                              detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_swap(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_compare_swap().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_compare_swap().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_compare_swap_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                      detail::type_identity_t<T> condition, detail::type_identity_t<T> value,
@@ -254,62 +295,69 @@ PGAS_FN void atomic_compare_swap_nbi(const context& ctx, detail::type_identity_t
   *result = atomic_compare_swap(ctx, dst, condition, value, pe);
 }
 
-/// Non-blocking atomic_fetch_inc().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_inc().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_inc_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst, pe_or_peer pe) {
   *result = atomic_fetch_inc(ctx, dst, pe);
 }
 
-/// Non-blocking atomic_fetch_add().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_add().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_fetch_add_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_add(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_fetch_and().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_and().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_and_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_and(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_fetch_or().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_or().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_or_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                  detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_or(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_fetch_xor().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_xor().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_xor_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_xor(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_fetch_min().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_min().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_fetch_min_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_min(ctx, dst, value, pe);
 }
 
-/// Non-blocking atomic_fetch_max().
-/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
-/// completes it and makes `*result` valid. *Order* none.
+/// @brief Non-blocking atomic_fetch_max().
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
+/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_fetch_max_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {

@@ -1,6 +1,6 @@
 /// @file
-/// Synchronisation of a team's members: barrier (earlier accesses are visible after it), the same in two halves with
-/// work between them, and sync (all have called, nothing else).
+/// Synchronization of a team's members. barrier() makes earlier accesses visible; barrier_arrive() and barrier_wait()
+/// are its two halves, with other work between them; sync() orders no memory.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -11,45 +11,48 @@
 
 namespace pgas {
 
-/// Returns when every PE of `team` has called it, and all earlier puts, sets and stores of their groups are visible.
+/// @brief Returns when every PE of `team` has called it and all earlier puts, sets and stores of their groups are
+/// visible.
 ///
 /// *Callers* all threads of the group `g`, converged, on every PE of the team, one call at a time for each team and PE.
-/// The groups may differ from PE to PE. *On return* earlier operations of the group are complete at their targets.
-/// *Order* everything before the call on any PE is visible to everything after it on any PE, by any route. *Errors*
-/// ends the group with a record naming a PE that has not arrived, when the world is aborted or the deadline passes. Of
-/// another domain that is not complete it names the first member.
+/// The groups may differ from PE to PE.
+/// *On return* earlier operations of the group are complete at their targets.
+/// *Order* everything before the call on any PE is visible to everything after it on any PE, by any route.
+/// *Errors* ends the group with a record that names a missing PE when the world is aborted or the deadline passes. If
+/// another domain is incomplete, the record names the first member of that domain.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier(const context& ctx, const G& g, const team_view& team) {
   detail::traced_operation traced(ctx, g, detail::operation::barrier);
   detail::barrier_or_end<detail::arrival::release>(ctx, g, team);
 }
 
-/// barrier() called by one thread of each member.
+/// @brief barrier() called by one thread of each member.
 PGAS_FN void barrier(const context& ctx, const team_view& team) { barrier(ctx, this_thread{}, team); }
 
-/// barrier() of all PEs.
+/// @brief barrier() of all PEs.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier(const context& ctx, const G& g) {
   barrier(ctx, g, ctx.world());
 }
 
-/// barrier() of all PEs, called by one thread of each.
+/// @brief barrier() of all PEs, called by one thread of each.
 PGAS_FN void barrier(const context& ctx) { barrier(ctx, this_thread{}, ctx.world()); }
 
-/// barrier() of the members of the context's team.
+/// @brief barrier() of the members of the context's team.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> barrier(const direct_context& ctx, const G& g) {
   barrier(ctx, g, ctx.team());
 }
 
-/// barrier() of the members of the context's team, called by one thread of each.
+/// @brief barrier() of the members of the context's team, called by one thread of each.
 PGAS_FN void barrier(const direct_context& ctx) { barrier(ctx, this_thread{}, ctx.team()); }
 
-/// The first half of a barrier(): arrives, and does not wait.
+/// @brief The first half of a barrier(): arrives and does not wait.
 ///
-/// *Callers* all threads of the group `g`, converged, on every member of `team`; then barrier_wait(), by any group of
-/// the same PE, before any other collective of this team and channel. *Order* everything before the call, on this PE,
-/// is visible after the matching barrier_wait() of any member; operations between the two are not ordered.
+/// *Callers* all threads of the group `g`, converged, on every member of `team`. Any group of the same PE must then
+/// call barrier_wait() before the PE calls another collective of this team and channel.
+/// *Order* everything before the call, on this PE, is visible after the matching barrier_wait() of any member.
+/// Operations between the two calls are not ordered.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier_arrive(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) PGAS_UNLIKELY
@@ -57,14 +60,14 @@ PGAS_FN void barrier_arrive(const context& ctx, const G& g, const team_view& tea
   detail::arrive<detail::arrival::release>(ctx, g, team);
 }
 
-/// barrier_arrive() by one thread.
+/// @brief barrier_arrive() by one thread.
 PGAS_FN void barrier_arrive(const context& ctx, const team_view& team) { barrier_arrive(ctx, this_thread{}, team); }
 
-/// The second half: returns when every member of `team` has arrived.
+/// @brief The second half of a barrier(): returns when every member of `team` has arrived.
 ///
-/// *Callers* all threads of the group `g`, converged, once for each barrier_arrive() of this PE; the group may be
-/// another one, if the program has ordered it after the first. *Order* everything before the barrier_arrive() of any
-/// member is visible. *Errors* as for barrier().
+/// *Callers* all threads of the group `g`, converged, once for each barrier_arrive() of this PE. The group may differ
+/// from the group that arrived if the program orders the two calls.
+/// *Order* everything before the barrier_arrive() of any member is visible. *Errors* as for barrier().
 template <PGAS_IS(group) G>
 PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) PGAS_UNLIKELY
@@ -73,38 +76,39 @@ PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team)
   detail::exit_if_any(g, !detail::await(ctx, g, team, detail::operation::barrier));
 }
 
-/// barrier_wait() by one thread.
+/// @brief barrier_wait() by one thread.
 PGAS_FN void barrier_wait(const context& ctx, const team_view& team) { barrier_wait(ctx, this_thread{}, team); }
 
-/// Returns when every PE of `team` has called it.
+/// @brief Returns when every PE of `team` has called it.
 ///
-/// *Callers* as for barrier(). *On return* all have arrived. *Order* none for earlier puts, sets and stores: use it
-/// where the data is known to have arrived, or was only read. *Errors* as for barrier().
+/// *Callers* as for barrier(). *On return* all members have arrived.
+/// *Order* none for earlier puts, sets and stores: use it where the data is known to have arrived or was only read.
+/// *Errors* as for barrier().
 template <PGAS_IS(group) G>
 PGAS_FN void sync(const context& ctx, const G& g, const team_view& team) {
   detail::traced_operation traced(ctx, g, detail::operation::sync);
   detail::barrier_or_end<detail::arrival::relaxed>(ctx, g, team);
 }
 
-/// sync() called by one thread of each member.
+/// @brief sync() called by one thread of each member.
 PGAS_FN void sync(const context& ctx, const team_view& team) { sync(ctx, this_thread{}, team); }
 
-/// sync() of all PEs.
+/// @brief sync() of all PEs.
 template <PGAS_IS(group) G>
 PGAS_FN void sync(const context& ctx, const G& g) {
   sync(ctx, g, ctx.world());
 }
 
-/// sync() of all PEs, called by one thread of each.
+/// @brief sync() of all PEs, called by one thread of each.
 PGAS_FN void sync(const context& ctx) { sync(ctx, this_thread{}, ctx.world()); }
 
-/// sync() of the members of the context's team.
+/// @brief sync() of the members of the context's team.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> sync(const direct_context& ctx, const G& g) {
   sync(ctx, g, ctx.team());
 }
 
-/// sync() of the members of the context's team, called by one thread of each.
+/// @brief sync() of the members of the context's team, called by one thread of each.
 PGAS_FN void sync(const direct_context& ctx) { sync(ctx, this_thread{}, ctx.team()); }
 
 }  // namespace pgas

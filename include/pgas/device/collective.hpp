@@ -1,29 +1,29 @@
 /// @file
-/// Collectives that move data among the members of a team. Reductions and scans are in `reduce.hpp`, which is included
-/// here. For all of them:
+/// Collectives that move data among the members of a team. Reductions and scans are in `reduce.hpp`, which this header
+/// includes. The following holds for all of them.
 ///
 /// *Callers* all threads of the group `g`, converged, on every member of `team`, in the same order on all members.
-/// Groups may differ from PE to PE. Calls of different teams, or on different channels of one team
-/// (team_view::channel()), are independent: several blocks may be in collectives at once, each on its own channel.
-/// Without a group the calling thread acts alone.
+/// Groups may differ from PE to PE. Calls on different teams, or on different channels of one team
+/// (team_view::channel()), are independent: several blocks can call collectives at the same time, each on its own
+/// channel. The form without a group is for a single thread.
 ///
-/// *Units* `count` is elements and the same on all members, unless a function says otherwise. 0 is legal: nothing is
-/// moved, but the members synchronise all the same.
+/// *Units* `count` is elements and the same on all members, unless a function says otherwise. With 0 no data is moved,
+/// but the members still synchronize.
 ///
-/// *Memory* `dst` is symmetric: the same variable on every member. Members write into one another's `dst` as soon as
-/// they call: every member must be done with its old contents before any of them calls, as it is after a barrier().
-/// `src` is any memory of this PE. The two must not overlap, except where a function allows it.
+/// *Memory* `dst` is symmetric: the same variable on every member. Members write to the `dst` of other members as soon
+/// as they call. Every member must therefore have finished with the old contents before any member calls; a barrier()
+/// ensures this. `src` is any memory of this PE. `src` and `dst` must not overlap, except where a function allows it.
 ///
 /// *On return* this PE's `dst` is complete, for all threads of the group, and `src` may be reused.
 ///
-/// *Order* earlier stores to `src` by any thread of the group are sent. No other memory is ordered: a member that
-/// returns has seen that all others have called, but not their earlier stores, nor are its own complete. Put a
-/// barrier() or a fence() and a signal where other memory counts. (Long messages have barriers, short ones none:
-/// impl/ll/ll_exchange.hpp.)
+/// *Order* earlier stores to `src` by any thread of the group are sent. No other memory is ordered. When a member
+/// returns, all others have called, but their earlier stores to other memory may not be visible, and its own may be
+/// incomplete. Use a barrier(), or a fence() and a signal, to order other memory. (Long messages contain barriers,
+/// short messages do not: impl/ll/ll_exchange.hpp.)
 ///
 /// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on also for
-/// memory outside the heap, a team that this PE is not in, a channel that the team does not have, a root that is no
-/// member, and members that make different calls: the record names one of them.
+/// memory outside the heap, a team that does not contain this PE, a channel that the team does not have, a root that is
+/// not a member, and members that make different calls; the record then names one of these members.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -37,7 +37,7 @@
 
 namespace pgas {
 
-/// Member `root`'s `count` elements, on every member.
+/// @brief Copies member `root`'s `count` elements to every member.
 ///
 /// *Memory* `src` is read on the root only. In place: `dst == src` on the root.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -65,14 +65,14 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// broadcast() by one thread of each member.
+/// @brief broadcast() by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void broadcast(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count,
                        std::int32_t root) {
   broadcast(ctx, this_thread{}, team, dst, src, count, root);
 }
 
-/// Every member's `count` elements, in the members' order, on every member: an all-gather.
+/// @brief Gathers every member's `count` elements, in the order of the members, on every member (all-gather).
 ///
 /// *Memory* `dst` has room for n_pes() * count elements. In place: `src == dst + my_pe() * count`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -96,16 +96,18 @@ PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* 
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// fcollect() by one thread of each member.
+/// @brief fcollect() by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void fcollect(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   fcollect(ctx, this_thread{}, team, dst, src, count);
 }
 
-/// fcollect() for counts that differ from member to member. They are exchanged first, which takes one more barrier.
+/// @brief fcollect() with counts that differ from member to member.
 ///
-/// *Units* `count` is this member's elements. *Memory* `dst` has room for the sum of all counts. In place: `src` may be
-/// this member's part of `dst`.
+/// The members first exchange the counts, which takes an additional barrier.
+///
+/// *Units* `count` is this member's elements.
+/// *Memory* `dst` has room for the sum of all counts. In place: `src` may be this member's part of `dst`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::collect;
@@ -122,16 +124,17 @@ PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* d
   } else {
     detail::put_to_all(ctx, g, team, dst + before, src, count);
   }
-  detail::collective_barrier(ctx, g, team, what);  // members have unlike amounts, and so unlike numbers of blocks
+  // members have different amounts, and therefore different numbers of blocks
+  detail::collective_barrier(ctx, g, team, what);
 }
 
-/// collect() by one thread of each member.
+/// @brief collect() by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void collect(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   collect(ctx, this_thread{}, team, dst, src, count);
 }
 
-/// Block j of member i's `src` becomes block i of member j's `dst`; blocks are `count` elements.
+/// @brief Sends block j of member i's `src` to block i of member j's `dst`; a block is `count` elements.
 ///
 /// *Memory* `src` and `dst` have n_pes() * count elements and must not overlap.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -152,17 +155,17 @@ PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* 
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// alltoall() by one thread of each member.
+/// @brief alltoall() by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void alltoall(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   alltoall(ctx, this_thread{}, team, dst, src, count);
 }
 
-/// alltoall() of elements that are `src_stride` apart in `src` and `dst_stride` apart in `dst`.
+/// @brief alltoall() of elements that are `src_stride` apart in `src` and `dst_stride` apart in `dst`.
 ///
-/// *Units* strides are elements, at least 1, and the same on all members. *Memory* `src` has n_pes() * count *
-/// src_stride elements and `dst` n_pes() * count * dst_stride; those after the last one used may be missing. The gaps
-/// in `dst` are not written. They must not overlap.
+/// *Units* strides are elements, at least 1, and the same on all members.
+/// *Memory* `src` has n_pes() * count * src_stride elements and `dst` n_pes() * count * dst_stride; elements after the
+/// last used one need not exist. The gaps in `dst` are not written. `src` and `dst` must not overlap.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                        std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride, std::size_t count) {
@@ -182,7 +185,7 @@ PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T*
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// alltoalls() by one thread of each member.
+/// @brief alltoalls() by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void alltoalls(const context& ctx, const team_view& team, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t count) {

@@ -1,6 +1,6 @@
 /// @file
-/// The device-side handle of a world: one small struct passed by value. No device globals, so no `-rdc`, any number of
-/// shared libraries, modules and worlds.
+/// The device-side handle of a world: a small struct that is passed by value. There are no device globals, so programs
+/// need no `-rdc` and can use any number of shared libraries, modules and worlds.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -13,65 +13,78 @@ namespace pgas {
 
 namespace detail {
 
-/// Changes whenever pgas::context or a struct of detail/failure_record.hpp or detail/team_state_layout.hpp changes its
-/// layout or meaning.
+/// Changes whenever the layout or the meaning of pgas::context, or of a struct in detail/failure_record.hpp or
+/// detail/team_state_layout.hpp, changes.
 inline constexpr std::uint32_t abi_version = 13;
 
-/// The distance in slots from this PE's slot to that of member `pe` of a team, where arithmetic does not tell: the team
-/// is a list, some PEs are proxied and have no slot, or the slots do not lie in a row. Of a proxied one:
-/// routes::proxied, plus its number in the world.
+/// The distance in slots from this PE's slot to the slot of member `pe` of a team, where arithmetic can't compute it:
+/// the team is a list, some PEs are proxied and have no slot, or the slots are not in a row. For a proxied PE the
+/// result is routes::proxied plus the PE's number in the world.
 [[nodiscard]] PGAS_FN std::int32_t listed_slots(const routes* table, const std::int32_t* members, std::int32_t start,
                                                 std::int32_t stride, std::int32_t pe, std::int32_t world_pe) {
-  const std::int32_t there = members == nullptr ? start + pe * stride : members[pe];
-  if (table == nullptr) return there - world_pe;
-  const std::int32_t slots = table->slots[there];
-  return slots == routes::proxied ? routes::proxied + there : slots;
+  const std::int32_t target_pe = members == nullptr ? start + pe * stride : members[pe];
+  if (table == nullptr) return target_pe - world_pe;
+  const std::int32_t slots = table->slots[target_pe];
+  return slots == routes::proxied ? routes::proxied + target_pe : slots;
 }
 
-/// Where an operation's direct PE lies: its slot's distance from this PE's. Where proxied() of by_long_route() takes
-/// one, it does the operation by memory that the block has lent, or returns false.
+/// The location of an operation's direct PE: the distance from this PE's slot to that PE's slot. If the proxied()
+/// callback of by_long_route() takes this type, it performs the operation with memory that the block has lent, or
+/// returns false.
 struct by_lent_memory {
   std::uintptr_t distance;
 };
 
-/// Why an operation may be more than arithmetic and an access: bits of context::flags_. It tests them all at once.
+/// Reasons why an operation may need more than arithmetic and an access: bits of context::flags_, which operations test
+/// together.
 struct slow_path {
   static constexpr std::uint32_t checks = 1;
-  static constexpr std::uint32_t list = 2;   ///< the team is a list
-  static constexpr std::uint32_t proxy = 4;  ///< the table of routes tells: some PEs are proxied, or slots lie anywhere
-  static constexpr std::uint32_t lent = 8;   ///< blocks may have lent shared memory; `copy_` is in a lending_context
+  static constexpr std::uint32_t list = 2;  ///< the team is a list
+  /// some PEs are proxied, or slots are not in a row: use the table of routes
+  static constexpr std::uint32_t proxy = 4;
+  /// blocks may have lent shared memory; `copy_` points into a lending_context
+  static constexpr std::uint32_t lent = 8;
 };
 
 }  // namespace detail
 
-/// Device-side handle: who I am, where everyone's part of the heap is. world::context() makes the one of the world,
-/// before or after allocations; team::context() makes others, whose PE numbers are those of a team. Each is an ordering
-/// domain of its own: fence() and quiet() of one say nothing about operations of another. Valid until the world is
-/// left.
+/// @brief Device-side handle of a world: this PE's number and the addresses of all PEs' parts of the heap.
+/// world::context() returns the context of the world, before or after allocations. team::context() returns a context in
+/// which PE numbers are those of a team.
 ///
-/// *Callers* any thread on the GPU; on the host what PEs and teams are numbered, and, where a C++ compiler compiles the
-/// caller, addresses too (on GPU heaps with proxied PEs, or shared by cuda_ipc, on the GPU only).
+/// Each context has its own order of operations: fence() and quiet() of one context do not cover operations of another.
+/// Valid until the PE leaves the world.
+///
+/// *Callers* any thread on the GPU. Host code can query PEs and teams. Host code compiled by a C++ compiler can also
+/// compute addresses, except on GPU heaps with proxied PEs or shared by cuda_ipc.
 class context {
  public:
-  /// This PE's number in the team of this context: in the world, unless the context was made from another team.
+  /// @brief This PE's number in the team of this context: in the world, unless the context belongs to another team.
   [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return team_.my_pe_; }
-  /// How many PEs that team has.
+  /// @brief The number of PEs of that team.
   [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return team_.n_pes_; }
 
-  /// The team whose numbers this context's operations take.
+  /// @brief The team whose PE numbers the operations of this context take.
   [[nodiscard]] PGAS_HD const team_view& team() const { return team_; }
-  /// All PEs.
+  /// @brief The team of all PEs.
   [[nodiscard]] PGAS_HD team_view world() const { return row_of(0, n_world_, detail::internal_area::world_state); }
-  /// The PEs whose heaps this one can load from and store to directly, itself included.
+  /// @brief The PEs whose heaps this PE can load from and store to directly, itself included.
   [[nodiscard]] PGAS_FN team_view domain() const {
     return routes_ == nullptr ? row_of(0, n_world_, detail::internal_area::domain_state(n_world_)) : routes_->domain;
   }
-  /// Whether PE `pe` is one of them. The others are proxied: the same operations, slower.
+  /// @brief Whether PE `pe` is in the domain.
+  ///
+  /// Other PEs are proxied: the same operations work, but are slower.
   [[nodiscard]] PGAS_FN bool reaches(std::int32_t pe) const { return !has_proxied() || is_direct(team_.world_pe(pe)); }
 
-  /// PE `pe`'s address of this PE's `local`: arithmetic only, no memory access, unless this context's team is an
-  /// irregular list, some PEs are proxied, or the heap is shared by cuda_ipc. *Memory* `local` must point into this
-  /// PE's slot; the result may be loaded and stored directly. Null where reaches(pe) does not hold.
+  /// @brief PE `pe`'s address of this PE's `local`.
+  ///
+  /// The function computes it by arithmetic, without a memory access, unless this context's team is an irregular list,
+  /// some PEs are proxied, or the heap is shared by cuda_ipc.
+  ///
+  /// *Memory* `local` must point into this PE's slot.
+  ///
+  /// @return An address for direct loads and stores; null unless reaches(pe).
   template <class T>
   [[nodiscard]] PGAS_FN T* remote(T* local, pe_or_peer pe) const {
     if (pe.is_found()) return moved_by(local, pe.distance());
@@ -84,48 +97,53 @@ class context {
     return moved(local, slots);
   }
 
-  /// PE `pe`, looked up once: for many operations on it.
+  /// @brief The handle of PE `pe`, for repeated operations on that PE.
   [[nodiscard]] PGAS_FN pgas::peer peer(std::int32_t pe) const {
     pgas::peer found;
     found.pe_ = pe;
     std::int32_t slots = slots_in_row(pe);
     if (flags_ != 0) PGAS_UNLIKELY {
-      if (!checks()) slots = listed_slots(pe);  // with checks `pe` may be any number
+      if (!checks()) slots = listed_slots(pe);  // with checks on, `pe` may be out of range
       found.slow_ = checks() || slots < detail::routes::proxied / 2 ? 1 : 0;
     }
     found.distance_ = distance_of(slots);
     return found;
   }
 
-  /// remote() with checks: null unless `local` points into this PE's mapped heap and `pe` is a direct PE. Of a team's
-  /// memory only members have a part; that is not checked.
+  /// @brief remote() with checks: null unless `local` points into this PE's mapped heap and `pe` is a direct PE.
+  ///
+  /// Memory of a team exists on its members only; this function does not check that.
   template <class T>
   [[nodiscard]] PGAS_FN T* ptr(T* local, std::int32_t pe) const {
     if (pe < 0 || pe >= n_pes()) return nullptr;
-    const std::int32_t there = team_.world_pe(pe);
+    const std::int32_t target_pe = team_.world_pe(pe);
     const std::uint64_t at = offset(local);
     const bool mapped =
         at < control_->heap_bytes || (at >= control_->team_segments_begin && at < control_->team_segments_end);
-    return is_direct(there) && mapped ? world_remote(local, there) : nullptr;
+    return is_direct(target_pe) && mapped ? world_remote(local, target_pe) : nullptr;
   }
 
-  /// Bytes from the start of this PE's slot. Huge for a pointer below the slot.
+  /// @brief Bytes from the start of this PE's slot.
+  ///
+  /// Very large for a pointer below the slot.
   [[nodiscard]] PGAS_HD std::uint64_t offset(const volatile void* local) const {
     return reinterpret_cast<std::uintptr_t>(local) - my_slot_;
   }
 
-  /// Whether device operations check their arguments (`PGAS_CHECKS=1`).
+  /// @brief Whether device operations check their arguments (`PGAS_CHECKS=1`).
   [[nodiscard]] PGAS_HD bool checks() const { return (flags_ & detail::slow_path::checks) != 0; }
 
-  /// For the library's own use: remote() by the world's numbers, whatever team the context is of.
+  /// @brief For the library's internal use: remote() with the PE's number in the world, for a context of any team.
   template <class T>
   [[nodiscard]] PGAS_FN T* world_remote(T* local, std::int32_t world_pe) const {
     return moved(local, has_proxied() ? routes_->slots[world_pe] : world_pe - world_pe_);
   }
-  /// For the library's own use: an operation on PE `pe`'s copy of `local`. Calls direct(this context, its address); for
-  /// a proxied PE proxied(this context, its number in the world). check(this context) comes before, where arguments may
-  /// be checked. On the way to `direct` there is one test; all else is out of line. What is called captures by value,
-  /// as addresses of the caller's variables would put them into memory, and no context.
+  /// @brief For the library's internal use: an operation on PE `pe`'s copy of `local`.
+  ///
+  /// Calls direct(this context, address) for a direct PE, and proxied(this context, the PE's number in the world) for a
+  /// proxied PE. If arguments may be checked, check(this context) is called first. The path to `direct` has one test;
+  /// all other code is out of line. The callbacks capture by value, because addresses of the caller's variables would
+  /// force them into memory, and they capture no context.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     if (pe.is_found()) return direct(*this, moved_by(local, pe.distance()));
@@ -133,8 +151,9 @@ class context {
       return slow_path_call(copy_, local, pe.pe(), check, direct, proxied);
     return direct(*this, moved(local, slots_in_row(pe.pe())));
   }
-  /// The same for operations that return nothing and whose direct form is long. The direct form is in line only. The
-  /// arguments of check() and proxied() are passed out of line in memory.
+  /// @brief The same for operations that return nothing and have a long direct form.
+  ///
+  /// Only the direct form is inline. The arguments of check() and proxied() are passed to out-of-line code in memory.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_FN void by_long_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     std::uintptr_t distance = pe.distance();
@@ -148,13 +167,13 @@ class context {
     }
     direct(*this, moved_by(local, distance));
   }
-  /// The same where the arguments have been checked.
+  /// @brief The same for arguments that have already been checked.
   template <class T, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Direct direct, Proxied proxied) const {
     return by_route(
         local, pe, [](const context&) {}, direct, proxied);
   }
-  /// For the library's own use: the same by the world's numbers.
+  /// @brief For the library's internal use: the same with the PE's number in the world.
   template <class T, class Direct, class Proxied>
   PGAS_FN auto by_world_route(T* local, std::int32_t world_pe, const Direct& direct, const Proxied& proxied) const {
     std::int32_t slots = world_pe - world_pe_;
@@ -165,14 +184,14 @@ class context {
     }
     return direct(moved(local, slots));
   }
-  /// For the library's own use: whether some PEs are proxied, or may be, as the table of routes tells.
+  /// @brief For the library's internal use: whether some PEs are or may be proxied, according to the table of routes.
   [[nodiscard]] PGAS_FN bool has_proxied() const { return (flags_ & detail::slow_path::proxy) != 0; }
-  /// For the library's own use: reaches() by the world's numbers.
+  /// @brief For the library's internal use: reaches() with the PE's number in the world.
   [[nodiscard]] PGAS_FN bool is_direct(std::int32_t world_pe) const {
     return !has_proxied() || routes_->slots[world_pe] != detail::routes::proxied;
   }
 
-  // Plain members, filled by the host library; programs use the functions above.
+  // Public data members that the host library fills. Programs use the functions above.
   std::uint32_t abi_ = 0;      ///< detail::abi_version << 16 | sizeof(context)
   std::int32_t world_pe_ = 0;  ///< this PE in the world
   std::int32_t n_world_ = 0;
@@ -183,11 +202,13 @@ class context {
   detail::control_block* control_ = nullptr;  ///< as kernels of this PE see it
   const detail::routes* routes_ = nullptr;    ///< null where all PEs are direct and slots lie in a row
   team_view team_;
-  const context* copy_ = nullptr;  ///< the same in memory, for code out of line: a pointer costs its caller little
+  /// @brief The same context in memory, for out-of-line code: a pointer costs its caller little
+  const context* copy_ = nullptr;
 
  private:
-  /// Slots from this PE's to that of PE `pe`, where slots lie in a row. Before the check `pe` may be any number, and
-  /// signed arithmetic would overflow.
+  /// @brief Slots from this PE's slot to PE `pe`'s slot, if slots are in a row.
+  ///
+  /// `pe` may be out of range before the check, and signed arithmetic would overflow.
   [[nodiscard]] PGAS_HD std::int32_t slots_in_row(std::int32_t pe) const {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(pe) * static_cast<std::uint32_t>(team_.stride_) +
                                      static_cast<std::uint32_t>(bias_));
@@ -206,9 +227,10 @@ class context {
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
     return moved_by(local, distance_of(slots));
   }
-  /// by_route() where something is to be checked, or arithmetic does not tell the route. The context comes from memory:
-  /// by value, its 14 words would be loaded at the top of the caller's loops. The others go by value, so that the
-  /// compiler keeps them in registers.
+  /// @brief by_route() if something must be checked or arithmetic can't compute the route.
+  ///
+  /// The context is read from memory: if passed by value, its 14 words would be loaded before the caller's loops. The
+  /// callbacks are passed by value, so the compiler keeps them in registers.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_COLD static auto slow_path_call(const context* copy, T* local, std::int32_t pe, Check check, Direct direct,
                                        Proxied proxied) {
@@ -218,33 +240,38 @@ class context {
     if (slots < detail::routes::proxied / 2) return proxied(ctx, slots - detail::routes::proxied);
     return direct(ctx, ctx.moved(local, slots));
   }
-  /// An operation that by_long_route() can't do itself, in the memory of its thread: a call out of line costs the
-  /// caller one address, where values would cost registers all along the caller's loops.
+  /// @brief An operation that by_long_route() can't do inline, in the memory of its thread.
+  ///
+  /// An out-of-line call then costs its caller one address; passing values would occupy registers throughout the
+  /// caller's loops.
   template <class Check, class Proxied>
   struct slow_operation {
     const context* copy;
-    std::uintptr_t distance;  ///< of a direct PE's slot from this PE's, when find_route() has found it
+    std::uintptr_t distance;  ///< from this PE's slot to the slot of a direct PE; set by find_route()
     std::int32_t pe;
     Check check;
     Proxied proxied;
   };
-  /// Checks the arguments and finds the route. False where the proxy, or lent memory, has done it all.
+  /// @brief Checks the arguments and finds the route.
+  ///
+  /// @return False if the proxy or lent memory has done the whole operation.
   template <class Slow>
-  [[nodiscard]] PGAS_COLD static bool find_route(Slow* of) {
-    const context& ctx = *of->copy;
-    of->check(ctx);
-    const std::int32_t slots = ctx.listed_slots(of->pe);
-    of->distance = ctx.distance_of(slots);
+  [[nodiscard]] PGAS_COLD static bool find_route(Slow* branch) {
+    const context& ctx = *branch->copy;
+    branch->check(ctx);
+    const std::int32_t slots = ctx.listed_slots(branch->pe);
+    branch->distance = ctx.distance_of(slots);
     if (slots >= detail::routes::proxied / 2) {
-      if constexpr (std::is_invocable_v<decltype(of->proxied), const context&, detail::by_lent_memory>) {
-        if ((ctx.flags_ & detail::slow_path::lent) != 0) return !of->proxied(ctx, detail::by_lent_memory{of->distance});
+      if constexpr (std::is_invocable_v<decltype(branch->proxied), const context&, detail::by_lent_memory>) {
+        if ((ctx.flags_ & detail::slow_path::lent) != 0)
+          return !branch->proxied(ctx, detail::by_lent_memory{branch->distance});
       }
       return true;
     }
-    of->proxied(ctx, slots - detail::routes::proxied);
+    branch->proxied(ctx, slots - detail::routes::proxied);
     return false;
   }
-  /// The team of `n` neighbours from `first` on.
+  /// @brief The team of the `n` consecutive PEs from `first` on.
   [[nodiscard]] PGAS_HD team_view row_of(std::int32_t first, std::int32_t n, std::uint64_t state) const {
     const std::int32_t me = world_pe_ - first;
     team_view row;
@@ -260,7 +287,7 @@ static_assert(sizeof(context) <= 128 && std::is_trivially_copyable_v<context>);
 
 namespace detail {
 
-/// Sets `team`, whose PE numbers the context takes, and the members that depend on it and on the routes.
+/// Sets the team of a context, and the data members that depend on the team and on the routes.
 PGAS_HD void set_team(context& ctx, const team_view& team) {
   ctx.team_ = team;
   ctx.bias_ = team.start_ - ctx.world_pe_;

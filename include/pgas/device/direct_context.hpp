@@ -8,56 +8,62 @@
 
 namespace pgas {
 
-/// A context whose type states that loads and stores reach all members of its team, at evenly spaced addresses. Every
-/// operation takes it and compiles to the access only, without tests and without the code of other routes. The host
-/// functions world::direct_context() and team::direct_context() make it, and throw if the condition does not hold.
+/// @brief A context that guarantees, by its type, that all members of its team are load/store accessible at evenly
+/// spaced addresses.
 ///
-/// Operations do not check arguments, even with PGAS_CHECKS=1; use context to check a program. As every context it has
-/// its own order of operations: its fence(), quiet() and put_signal() do not wait for operations of other contexts on
-/// proxied PEs. Collectives with this context take teams whose members are all members of its team. barrier() and
-/// sync() without a team use its team.
+/// Operations with this context compile to the access only, without tests and without code for other routes. The host
+/// functions world::direct_context() and team::direct_context() create it, and throw if the condition does not hold.
 ///
-/// *Callers* as context. *Memory* a plain value with the size of a context; members that a kernel does not use cost
-/// nothing. Valid until the PE leaves the world.
+/// Operations do not check arguments, even with PGAS_CHECKS=1; use context to check a program. As for every context,
+/// its fence(), quiet() and put_signal() do not wait for operations of other contexts on proxied PEs. Collectives with
+/// this context take teams whose members are all members of its team. barrier() and sync() without a team use its team.
+///
+/// *Callers* as context.
+/// *Memory* a plain value with the size of a context; data members that a kernel does not use cost nothing. Valid until
+/// the PE leaves the world.
 class direct_context {
  public:
   direct_context() = default;
-  /// For the library: from a context whose team fulfils the condition.
-  PGAS_HD explicit direct_context(const context& of) : of_(of) {}
+  /// @brief For the library: from a context with a team that meets the condition.
+  PGAS_HD explicit direct_context(const context& from) : context_(from) {}
 
-  /// The context as operations see it.
+  /// @brief The context as operations see it.
   PGAS_HD operator context() const {
-    context known = of_;
+    context known = context_;
     known.flags_ = 0;
     known.routes_ = nullptr;
     known.team_.members_ = nullptr;
     return known;
   }
 
-  /// This PE's number in the team.
-  [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return of_.my_pe(); }
-  /// The number of PEs of the team.
-  [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return of_.n_pes(); }
-  /// The team whose PE numbers operations take.
+  /// @brief This PE's number in the team.
+  [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return context_.my_pe(); }
+  /// @brief The number of PEs of the team.
+  [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return context_.n_pes(); }
+  /// @brief The team whose PE numbers operations take.
   [[nodiscard]] PGAS_HD team_view team() const { return context(*this).team(); }
 
-  /// True: for code that takes either context.
+  /// @brief Always true, for code that accepts either type of context.
   [[nodiscard]] PGAS_FN bool reaches(std::int32_t) const { return true; }
 
-  /// The address of PE `pe`'s copy of this PE's `local`. *Memory* `local` must point into this PE's slot.
+  /// @brief The address of PE `pe`'s copy of this PE's `local`.
+  ///
+  /// *Memory* `local` must point into this PE's slot.
   template <class T>
   [[nodiscard]] PGAS_FN T* remote(T* local, pe_or_peer pe) const {
     return context(*this).remote(local, pe);
   }
-  /// remote() with checks: null unless `local` points into this PE's mapped heap and `pe` is a member.
+  /// @brief remote() with checks: null unless `local` points into this PE's mapped heap and `pe` is a member.
   template <class T>
   [[nodiscard]] PGAS_FN T* ptr(T* local, std::int32_t pe) const {
     return context(*this).ptr(local, pe);
   }
-  /// Bytes from the start of this PE's slot. Huge for a pointer below the slot.
-  [[nodiscard]] PGAS_HD std::uint64_t offset(const volatile void* local) const { return of_.offset(local); }
+  /// @brief Bytes from the start of this PE's slot.
+  ///
+  /// Very large for a pointer below the slot.
+  [[nodiscard]] PGAS_HD std::uint64_t offset(const volatile void* local) const { return context_.offset(local); }
 
-  /// The handle of PE `pe`, for repeated operations on that PE.
+  /// @brief The handle of PE `pe`, for repeated operations on that PE.
   [[nodiscard]] PGAS_FN direct_peer peer(std::int32_t pe) const {
     direct_peer found;
     found.pe_ = pe;
@@ -66,7 +72,7 @@ class direct_context {
   }
 
  private:
-  context of_;
+  context context_;
 };
 static_assert(sizeof(direct_context) == sizeof(context) && std::is_trivially_copyable_v<direct_context>);
 

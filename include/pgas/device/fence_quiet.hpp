@@ -1,14 +1,13 @@
 /// @file
-/// Order and completion of earlier operations. MEMORY_MODEL.md beside this file says what they mean in C++ and PTX
-/// terms.
+/// Order and completion of earlier operations. MEMORY_MODEL.md in this folder defines them in terms of C++ and PTX.
 ///
-/// Forms that name PEs order operations to these PEs only. Where all PEs are direct one fence covers all of them, so
-/// they cost the same. With proxied PEs they cost less: a fence() for one of them is a command that nobody waits for,
-/// and quiet() waits for these PEs alone; fence() for all waits until every earlier command is complete, as no later
-/// store may overtake it.
+/// Forms that name PEs order operations to these PEs only. If all PEs are direct, one fence covers all of them, so
+/// these forms cost the same. With proxied PEs they cost less: a fence() for one PE is a command that no thread waits
+/// for, and quiet() waits for the named PEs only. fence() for all PEs waits until every earlier command is complete,
+/// because no later store may overtake a command.
 ///
-/// *Errors* with checks on all end the thread, or the group, with a record for a PE that does not exist; with proxied
-/// PEs also when the world is aborted, or the deadline passes, while they wait for the proxy.
+/// *Errors* with checks on, all functions end the thread or the group, with a record, for a PE that does not exist.
+/// With proxied PEs they also do so when the world is aborted or the deadline passes while they wait for the proxy.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -21,7 +20,7 @@
 namespace pgas {
 namespace detail {
 
-/// Checks that there is a PE `pe`, if checks are on.
+/// Checks that PE `pe` exists, if checks are on.
 PGAS_FN void check_pe(const context& ctx, operation what, std::int32_t pe) {
   if (ctx.checks()) PGAS_UNLIKELY
     check_here(checked_heap_of(ctx), what, reinterpret_cast<const char*>(ctx.my_slot_), 0, 1, pe);
@@ -33,12 +32,12 @@ PGAS_FN void check_pes(const context& ctx, const std::int32_t* pes, std::size_t 
   }
 }
 
-/// Calls `f` with the world's number of PE `pe` if it is proxied.
+/// Calls `f` with the number in the world of PE `pe`, if the PE is proxied.
 template <class F>
 PGAS_FN void if_proxied(const context& ctx, std::int32_t pe, const F& f) {
   if (ctx.has_proxied()) PGAS_UNLIKELY {
-    const std::int32_t there = ctx.team().world_pe(pe);
-    if (!ctx.is_direct(there)) f(there);
+    const std::int32_t target_pe = ctx.team().world_pe(pe);
+    if (!ctx.is_direct(target_pe)) f(target_pe);
   }
 }
 
@@ -50,7 +49,8 @@ PGAS_FN void for_each_proxied(const context& ctx, const std::int32_t* pes, std::
   }
 }
 
-/// Runs `fence` for all threads of a group. The first warp's threads, one MEMBAR, the same as for one thread.
+/// Runs `fence` for all threads of a group. The threads of the first warp execute it: one MEMBAR, the same cost as for
+/// one thread.
 template <PGAS_IS(group) G, class Fence>
 PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
   g.sync();
@@ -60,17 +60,18 @@ PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
 
 }  // namespace detail
 
-/// Orders earlier puts, atomics and signals before later ones, to each PE and across PEs.
+/// @brief Orders earlier puts, atomics and signals before later ones, to each PE and across PEs.
 ///
-/// *Callers* any thread. *On return* the operations need not have arrived yet. *Order* whoever sees a later p, atomic
-/// or signal of this thread through a wait, a test or signal_fetch sees the earlier operations too. It is a release:
-/// earlier reads are ordered as well, later reads are not.
+/// *Callers* any thread. *On return* the operations may not have arrived yet.
+/// *Order* a thread that sees a later p, atomic or signal of this thread through a wait, a test or signal_fetch also
+/// sees the earlier operations. The fence is a release: it orders earlier reads as well, but not later reads.
 PGAS_FN void fence(const context& ctx) {
   detail::quiet_proxied(ctx, detail::operation::fence);
   detail::fence_release();
 }
 
-/// fence() for operations to PE `pe` alone.
+/// @brief fence() for operations to PE `pe` alone.
+///
 /// *Callers* any thread.
 PGAS_FN void fence(const context& ctx, pe_or_peer pe) {
   detail::check_pe(ctx, detail::operation::fence, pe.pe());
@@ -79,17 +80,19 @@ PGAS_FN void fence(const context& ctx, pe_or_peer pe) {
   detail::fence_release();
 }
 
-/// fence() for the operations of all threads of a group.
+/// @brief fence() for the operations of all threads of a group.
 ///
-/// *Callers* all threads of the group `g`, converged. *Order* as above, for later operations of any thread of the
-/// group.
+/// *Callers* all threads of the group `g`, converged.
+/// *Order* as fence(), for later operations of any thread of the group.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g) {
   detail::quiet_proxied(ctx, g, detail::operation::fence);
   detail::fence_for_all(g, [] { detail::fence_release(); });
 }
 
-/// fence() for the operations of all threads of a group to PE `pe`. *Callers* all threads of the group `g`, converged.
+/// @brief fence() for the operations of all threads of a group to PE `pe`.
+///
+/// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, pe_or_peer pe) {
   detail::check_pe(ctx, detail::operation::fence, pe.pe());
@@ -100,17 +103,18 @@ PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, pe_or_peer pe)
   detail::fence_for_all(g, [] { detail::fence_release(); });
 }
 
-/// Completes earlier operations: they have taken effect at their targets when it returns.
+/// @brief Completes earlier operations: on return they have taken effect at their targets.
 ///
-/// *Callers* any thread. *On return* earlier puts, p, atomics and signals of this thread are visible to all PEs,
-/// results of earlier non-blocking operations are there, and later reads of this thread, gets included, come after
-/// them.
+/// *Callers* any thread.
+/// *On return* earlier puts, p, atomics and signals of this thread are visible to all PEs, and results of earlier
+/// non-blocking operations are available. Later reads of this thread, including gets, come after them.
 PGAS_FN void quiet(const context& ctx) {
   detail::quiet_proxied(ctx, detail::operation::quiet);
   detail::fence_sc();
 }
 
-/// quiet() for operations to PE `pe` alone.
+/// @brief quiet() for operations to PE `pe` alone.
+///
 /// *Callers* any thread.
 PGAS_FN void quiet(const context& ctx, pe_or_peer pe) {
   detail::check_pe(ctx, detail::operation::quiet, pe.pe());
@@ -120,8 +124,9 @@ PGAS_FN void quiet(const context& ctx, pe_or_peer pe) {
   detail::fence_sc();
 }
 
-/// quiet() for operations to the `n` PEs listed in `pes`.
-/// *Callers* any thread. *Memory* `pes` is any memory of this PE. *On return* nothing is promised if `n` is 0.
+/// @brief quiet() for operations to the `n` PEs listed in `pes`.
+///
+/// *Callers* any thread. *Memory* `pes` is any memory of this PE. *On return* nothing is guaranteed if `n` is 0.
 PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
   detail::check_pes(ctx, pes, n);
   detail::for_each_proxied(ctx, pes, n, [&](std::int32_t proxied_pe) {
@@ -130,16 +135,18 @@ PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
   if (n != 0) detail::fence_sc();
 }
 
-/// quiet() for the operations of all threads of a group.
+/// @brief quiet() for the operations of all threads of a group.
 ///
-/// *Callers* all threads of the group `g`, converged. *On return* as above, for all threads of the group.
+/// *Callers* all threads of the group `g`, converged. *On return* as quiet(), for all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g) {
   detail::quiet_proxied(ctx, g, detail::operation::quiet);
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 
-/// quiet() for the operations of all threads of a group to PE `pe`. *Callers* all threads of the group `g`, converged.
+/// @brief quiet() for the operations of all threads of a group to PE `pe`.
+///
+/// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, pe_or_peer pe) {
   detail::check_pe(ctx, detail::operation::quiet, pe.pe());
@@ -149,8 +156,9 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, pe_or_peer pe)
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 
-/// quiet() for the operations of all threads of a group to the `n` PEs listed in `pes`. *Callers* all threads of the
-/// group `g`, converged, same arguments.
+/// @brief quiet() for the operations of all threads of a group to the `n` PEs listed in `pes`.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, const std::int32_t* pes, std::size_t n) {
   detail::check_pes(ctx, pes, n);

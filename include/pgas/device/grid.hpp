@@ -1,5 +1,5 @@
 /// @file
-/// All threads of all blocks of a launch as one group. Every operation that takes a group takes it.
+/// All threads of all blocks of a launch as one group. Every operation that takes a group accepts it.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -9,30 +9,39 @@
 
 namespace pgas {
 
-/// The threads of a whole grid, numbered block by block. Names as in cooperative_groups::grid_group, whose sync() has
-/// no end if a block never comes; this one ends the threads when the world has failed, another thread of this PE has
-/// given up, or the deadline of waits passes.
+/// @brief The threads of a whole grid, numbered block by block.
 ///
-/// *Callers* kernels that launch() started with all blocks resident at once (`launch_config::resident`).
+/// The names are those of cooperative_groups::grid_group, whose sync() never returns if a block does not arrive. The
+/// sync() of this class ends the threads when the world has failed, another thread of this PE has given up, or the
+/// deadline of waits passes.
+///
+/// *Callers* kernels that launch() started with all blocks resident (`launch_config::resident`).
 class grid {
  public:
-  /// The grid that the block belongs to.
+  /// @brief The grid that the block belongs to.
   PGAS_FN explicit grid(const launched_block& part) : block_(part) {}
 
-  /// Linear index of the calling thread in the grid.
+  /// @brief Linear index of the calling thread in the grid.
   [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const {
     return block_.block_rank() * block_.size() + block_.thread_rank();
   }
-  /// How many threads the grid has.
+  /// @brief The number of threads of the grid.
   [[nodiscard]] PGAS_FN std::uint32_t size() const { return block_.num_blocks() * block_.size(); }
-  /// Returns when all threads of the grid have called it. *Order* what any of them did before is visible to all of them
-  /// after; for peers, fence() and quiet() of the grid do the same.
+  /// @brief Returns when all threads of the grid have called it.
+  ///
+  /// *Order* accesses of any thread before the call are visible to all threads after it. For peers, use fence() and
+  /// quiet() of the grid.
   PGAS_FN void sync() const { static_cast<void>(any(false)); }
 
-  /// Whether `yes` holds on any thread, on all threads. Also a sync().
+  /// @brief Votes: true on all threads if `yes` is true on any thread.
+  ///
+  /// Also a sync().
   [[nodiscard]] PGAS_FN bool any(bool yes) const { return detail::grid_any(block_, yes); }
-  /// The value of the thread with rank 0, on all threads. Also a sync(). *Memory* T is trivially copyable, at most 64
-  /// bytes.
+  /// @brief Returns the value of the thread with rank 0 on all threads.
+  ///
+  /// Also a sync().
+  ///
+  /// *Memory* T is trivially copyable, at most 64 bytes.
   template <class T>
   [[nodiscard]] PGAS_FN T broadcast(T value) const {
     return detail::grid_broadcast(block_, value);
@@ -42,8 +51,10 @@ class grid {
   launched_block block_;
 };
 
-/// The grid of the block that launch() passes to the kernel. A this_block() knows no grid: take the kernel's first
-/// parameter as it is (a template parameter or launched_block). *Callers* any thread of the block.
+/// @brief The grid of the block that launch() passes to the kernel. this_block() knows no grid: pass the kernel's first
+/// parameter unchanged (a template parameter or launched_block).
+///
+/// *Callers* any thread of the block.
 [[nodiscard]] PGAS_FN grid this_grid(const launched_block& part) { return grid(part); }
 
 static_assert(is_group<grid>);

@@ -1,35 +1,36 @@
 /// @file
-/// Groups: the threads that make a call together. The requirements are a subset of cooperative groups, so that
+/// Groups: the threads that make a call together. The requirements are a subset of cooperative groups, so
 /// `cooperative_groups::thread_block`, tiles and coalesced groups satisfy them unchanged. Calls that may wait also need
-/// a vote, by which all threads of a group end where one gives up: `cooperative_groups::grid_group` has none and does
-/// not compile there; use `grid`.
+/// a vote, by which all threads of a group end if one of them gives up. `cooperative_groups::grid_group` has no vote
+/// and does not compile with such calls; use `grid`.
 ///
 /// | type | threads | where |
 /// | --- | --- | --- |
-/// | this_thread | the calling one | everywhere |
-/// | warp | this_warp(block): 32 neighbours of the block; on the CPU each thread is a warp of its own | everywhere |
+/// | this_thread | the calling thread | everywhere |
+/// | warp | this_warp(block): 32 neighbouring threads of the block; on the CPU each thread is a warp | everywhere |
 /// | block | a block of the grid: this_block() in a kernel; on the CPU the cpu_block of the launcher | everywhere |
 /// | warpgroup | this_warpgroup(block): the 128 threads of the block with the same rank / 128 | everywhere |
-/// | named_group | any whole warps of the block that share one of its hardware barriers | everywhere |
-/// | launched_block | the block as launch() hands it to a kernel, which also knows its grid | kernels of launch() |
+/// | named_group | whole warps of the block, in any combination, that share a hardware barrier | everywhere |
+/// | launched_block | the block that launch() passes to a kernel, with access to its grid | kernels of launch() |
 /// | grid | this_grid(block), see grid.hpp: all threads of all blocks | kernels of launch() |
 ///
-/// **Parts of a block.** A named_group is warps of a block that call together while its other warps do something else:
-/// those that share one of the block's 16 hardware barriers (PTX `barrier`, CUTLASS' NamedBarrier). A warpgroup is one.
+/// **Parts of a block.** A named_group consists of warps of a block that make calls together while its other warps do
+/// something else. These warps share one of the block's 16 hardware barriers (PTX `barrier`, CUTLASS' NamedBarrier).
+/// A warpgroup is a named_group.
 ///
 ///     if (threadIdx.x >= 64) {  // the producers: warps 2 to 5 of a block
 ///       const pgas::named_group producers(6, 128, threadIdx.x - 64);
 ///       pgas::put_signal(ctx, producers, dst, src, n, sig, 1, pgas::signal_op::add, pe);
 ///     }
 ///
-/// * *Barriers*: 1 to 15. 0 is that of `__syncthreads()`. CUTLASS takes 1 to 7 itself and numbers its users' from 8 on.
-///   Each warpgroup has one: the first 15, the second 14, and so on to 8 in a block of 1024.
-/// * A barrier counts warps that arrive and does not know which. So no other group, and nothing else, may use it until
-///   all threads have returned from the last call of this one.
-/// * No warp of a group may end before the others' last call: they would wait for it for ever. A thread may: where the
-///   one with rank 0 has ended, a call that waits ends the others.
-/// * Kernels with a call that waits have 256 bytes of shared memory more, 16 for each barrier, for answers.
-/// * Two groups that are in collectives of one team at the same time use a channel each, as blocks do.
+/// * *Barriers* are numbered 1 to 15; `__syncthreads()` uses barrier 0. CUTLASS uses 1 to 7 itself and numbers those of
+///   its users from 8 on. Each warpgroup has one: the first has 15, the second 14, and so on to 8 in a block of 1024.
+/// * A barrier counts warps that arrive and does not know which warps they are. No other code may use it until all
+///   threads of the group have returned from their last call.
+/// * No warp of a group may end before the other warps' last call, because they would wait for it for ever. A single
+///   thread may end: if the thread with rank 0 has ended, a call that waits ends the others.
+/// * Kernels with a call that waits have 256 additional bytes of shared memory for answers, 16 for each barrier.
+/// * Two groups that call collectives of one team at the same time need a channel each, as blocks do.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -57,17 +58,19 @@ using block_members =
 
 }  // namespace detail
 
-/// Threads that call an operation together: all of them, with the same arguments, converged.
+/// @brief Whether G is a group: threads that call an operation together, all with the same arguments, converged.
 template <class G>
 inline constexpr bool is_group = detail::valid<detail::group_members, G>;
 
 namespace detail {
-/// void, for groups: in C++17 it keeps other arguments, such as a PE's number, from being taken for one.
+/// void for groups. In C++17 it prevents that another argument, such as a PE number, is taken for a group.
 template <class G>
 using if_group = std::enable_if_t<is_group<G>>;
 }  // namespace detail
 
-/// A group that is one block of a grid. Names as in cooperative_groups::grid_group.
+/// @brief A group that is one block of a grid.
+///
+/// Names as in cooperative_groups::grid_group.
 template <class G>
 inline constexpr bool is_block_group = (is_group<G> && detail::valid<detail::block_members, G>);
 
@@ -78,14 +81,16 @@ template <class G>
 concept block_group = is_block_group<G>;
 #endif
 
-/// The calling thread alone. Operations called without a group behave as with this one.
+/// @brief The calling thread alone.
+///
+/// Operations without a group argument behave as with this group.
 class this_thread {
  public:
-  /// The first and only one.
+  /// @brief The rank of the only thread.
   [[nodiscard]] PGAS_FN static constexpr std::uint32_t thread_rank() { return 0; }
-  /// One thread.
+  /// @brief One thread.
   [[nodiscard]] PGAS_FN static constexpr std::uint32_t size() { return 1; }
-  /// Nothing to wait for.
+  /// @brief No effect: there is no other thread.
   PGAS_FN static void sync() {}
 };
 
@@ -99,24 +104,28 @@ inline constexpr bool single = std::is_base_of_v<this_thread, G>;
 
 #if defined(__CUDACC__)
 
-/// All threads of the calling block, at most 1024.
+/// @brief All threads of the calling block, at most 1024.
 class block {
  public:
-  /// Linear index of the calling thread.
+  /// @brief Linear index of the calling thread.
   [[nodiscard]] PGAS_FN static std::uint32_t thread_rank() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   }
   [[nodiscard]] PGAS_FN static std::uint32_t size() { return blockDim.x * blockDim.y * blockDim.z; }
   PGAS_FN static void sync() { __syncthreads(); }
-  /// Linear index of the block in its grid.
+  /// @brief Linear index of the block in its grid.
   [[nodiscard]] PGAS_FN static std::uint32_t block_rank() {
     return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   }
   [[nodiscard]] PGAS_FN static std::uint32_t num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
 
-  /// Whether `yes` holds on any thread, on all threads. Also a sync().
+  /// @brief Votes: true on all threads if `yes` is true on any thread.
+  ///
+  /// Also a sync().
   [[nodiscard]] PGAS_FN static bool any(bool yes) { return __syncthreads_or(yes ? 1 : 0) != 0; }
-  /// The value of the thread with rank 0, on all threads; ends them if that thread has ended. Also a sync().
+  /// @brief Returns the value of the thread with rank 0 on all threads; ends them if that thread has ended.
+  ///
+  /// Also a sync().
   template <class T>
   [[nodiscard]] PGAS_FN static T broadcast(T value) {
     __shared__ T room;
@@ -135,14 +144,18 @@ struct grid_state;
 struct grid_visit;
 }  // namespace detail
 
-/// The block that launch() passes to a kernel: one with a barrier across its grid. this_grid() takes it.
+/// @brief The block that launch() passes to a kernel: it also has a barrier across its grid. this_grid() takes it.
 class launched_block : public block {
  public:
-  /// *Callers* launchers. @param grid shared by the blocks of one launch
+  /// @brief Constructor for launchers.
+  ///
+  /// @param grid shared by the blocks of one launch
   PGAS_FN explicit launched_block(detail::grid_state* grid) : grid_(reinterpret_cast<std::uintptr_t>(grid)) {}
-  /// *Callers* launchers. @param visit the calling thread's, where a launch takes its shared state from a table
+  /// @brief Constructor for launchers.
+  ///
+  /// @param visit of the calling thread, if the launch takes its shared state from a table
   PGAS_FN explicit launched_block(detail::grid_visit* visit) : grid_(reinterpret_cast<std::uintptr_t>(visit) + 1) {}
-  /// For the library's own use: one of the two, the other is null.
+  /// @brief For the library's internal use: one of the two pointers; the other is null.
   [[nodiscard]] PGAS_FN detail::grid_state* grid_state() const {
     return visit() == nullptr ? reinterpret_cast<detail::grid_state*>(grid_) : nullptr;
   }
@@ -151,10 +164,10 @@ class launched_block : public block {
   }
 
  private:
-  std::uintptr_t grid_;  ///< in one word, as groups are passed to functions out of line
+  std::uintptr_t grid_;  ///< in one word, because groups are passed to out-of-line functions
 };
 
-/// Up to 32 threads of a block with neighbouring ranks; the last warp of a block may have fewer.
+/// @brief Up to 32 threads of a block with neighbouring ranks; the last warp of a block may have fewer.
 class warp {
  public:
   PGAS_FN warp(std::uint32_t rank_in_block, std::uint32_t block_size) : rank_(rank_in_block), block_size_(block_size) {}
@@ -165,35 +178,46 @@ class warp {
     return left < 32 ? left : 32;
   }
   PGAS_FN void sync() const { __syncwarp(); }
-  /// Which warp of its block this is, and how many there are. Names as in cooperative_groups tiles.
+  /// @brief The number of this warp in its block.
+  ///
+  /// The names are those of cooperative_groups tiles.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return rank_ / 32; }
-  /// How many warps the block has.
+  /// @brief The number of warps of the block.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const { return (block_size_ + 31) / 32; }
-  /// The lanes of this warp that exist.
+  /// @brief The lanes of this warp that exist.
   [[nodiscard]] PGAS_FN std::uint32_t mask() const { return 0xffffffffu >> (32 - size()); }
 
-  /// Whether `yes` holds on any lane. Does not order memory, as in cooperative_groups.
+  /// @brief Votes: true on all lanes if `yes` is true on any lane.
+  ///
+  /// Does not order memory, as in cooperative_groups.
   [[nodiscard]] PGAS_FN bool any(int yes) const { return __any_sync(every_lane, yes) != 0; }
-  /// Lane `from`'s value, on all lanes. Does not order memory, as in cooperative_groups.
+  /// @brief Returns the value of lane `from` on all lanes.
+  ///
+  /// Does not order memory, as in cooperative_groups.
   [[nodiscard]] PGAS_FN std::uint32_t shfl(std::uint32_t value, int from) const {
     return __shfl_sync(every_lane, value, from);
   }
 
  private:
-  /// Lanes that don't exist count as ended, and nobody waits for them. With a mask that only the kernel knows each call
-  /// would compare it with that of all lanes.
+  /// @brief Lanes that do not exist count as ended, so no lane waits for them.
+  ///
+  /// With a mask that only the kernel knows, each call would compare the mask with that of all lanes.
   static constexpr std::uint32_t every_lane = 0xffffffff;
 
   std::uint32_t rank_;
   std::uint32_t block_size_;
 };
 
-/// Some warps of a block that call operations together, on a hardware barrier of their own: see the top of this file.
+/// @brief Several warps of a block that call operations together and use one of its hardware barriers: see the top of
+/// this file.
 class named_group {
  public:
-  /// @param barrier 1 to 15, of nobody else
-  /// @param size threads, a multiple of 32: whole warps of the block, any of them
-  /// @param rank of the calling thread, 0 to size - 1; those of a warp follow one another from a multiple of 32 on
+  /// @brief A group of warps.
+  ///
+  /// @param barrier 1 to 15, not used by other code
+  /// @param size number of threads, a multiple of 32: whole warps of the block, in any combination
+  /// @param rank rank of the calling thread, 0 to size - 1; the ranks of a warp are consecutive and start at a multiple
+  /// of 32
   PGAS_FN named_group(std::uint32_t barrier, std::uint32_t size, std::uint32_t rank)
       : barrier_(barrier), size_(size), rank_(rank) {}
 
@@ -201,10 +225,15 @@ class named_group {
   [[nodiscard]] PGAS_FN std::uint32_t size() const { return size_; }
   PGAS_FN void sync() const { detail::named_barrier_sync(barrier_, counted()); }
 
-  /// Whether `yes` holds on any thread, on all threads. Also a sync().
+  /// @brief Votes: true on all threads if `yes` is true on any thread.
+  ///
+  /// Also a sync().
   [[nodiscard]] PGAS_FN bool any(bool yes) const { return detail::named_barrier_any(barrier_, counted(), yes); }
-  /// The value of the thread with rank 0, on all threads; ends them if that thread has ended. Also a sync(). *Memory* T
-  /// is trivially copyable, a multiple of 4 bytes.
+  /// @brief Returns the value of the thread with rank 0 on all threads; ends them if that thread has ended.
+  ///
+  /// Also a sync().
+  ///
+  /// *Memory* T is trivially copyable, a multiple of 4 bytes.
   template <class T>
   [[nodiscard]] PGAS_FN T broadcast(T value) const {
     struct value_words {
@@ -222,20 +251,20 @@ class named_group {
       if (!any(rank_ == 0)) PGAS_UNLIKELY
         detail::end_thread();
       for (std::uint32_t i = 0; i < n; ++i) all.w[first + i] = room[i];
-      sync();  // all have read before the next value is written
+      sync();  // all threads have read the value before the next one is written
     }
     return detail::bits_as<T>(all);
   }
 
  private:
-  static constexpr std::uint32_t words = 4;  ///< of shared memory, for an answer of each barrier's group
+  static constexpr std::uint32_t words = 4;  ///< of shared memory, for the answer of each barrier's group
 
-  /// The same for all types of answers.
+  /// @brief The same memory for all types of answers.
   [[nodiscard]] PGAS_FN std::uint32_t* answer() const {
     __shared__ alignas(16) std::uint32_t answers[detail::hardware_barriers * words];
     return answers + barrier_ * words;
   }
-  /// The barrier counts a warp as 32 threads, whatever it has.
+  /// @brief The barrier counts each warp as 32 threads, even if the warp has fewer.
   [[nodiscard]] PGAS_FN std::uint32_t counted() const { return (size_ + 31) / 32 * 32; }
 
   std::uint32_t barrier_;
@@ -243,35 +272,35 @@ class named_group {
   std::uint32_t rank_;
 };
 
-/// The calling block.
+/// @brief The calling block.
 [[nodiscard]] PGAS_FN block this_block() { return {}; }
 
 namespace detail {
-/// Linear index of the calling block in its grid, and of the calling thread in its block; for failure records.
+/// Linear index of the calling block in its grid and of the calling thread in its block, for failure records.
 [[nodiscard]] PGAS_FN std::uint32_t place_block() { return block::block_rank(); }
 [[nodiscard]] PGAS_FN std::uint32_t place_thread() { return block::thread_rank(); }
-/// The number of the launch: threads of two launches may have equal indices.
+/// The number of the launch, because threads of two launches may have equal indices.
 [[nodiscard]] PGAS_FN std::uint32_t place_launch() { return launch_number(); }
-/// The places that an answer of such a thread may take.
+/// The number of places that the answer of such a thread may use.
 inline constexpr std::uint32_t place_tries = 1;
 }  // namespace detail
 
 #else
 
-/// What the CPU calls a block: real threads, handed to the program by the launcher.
+/// @brief A block on the CPU: real threads; the launcher passes it to the program.
 using block = cpu_block;
-/// The same on the CPU: every block is one that a launcher made.
+/// @brief On the CPU a launcher creates every block, so both types are the same.
 using launched_block = cpu_block;
 
-/// On the CPU each thread is a warp of its own: nothing in the program may count on 32 lanes.
+/// @brief On the CPU each thread is a warp of its own, so programs must not rely on 32 lanes.
 class warp : public this_thread {
  public:
-  /// The warp of the thread with this rank; this_warp() makes it.
+  /// @brief The warp of the thread with this rank; this_warp() creates it.
   warp(std::uint32_t rank_in_block, std::uint32_t block_size) : rank_(rank_in_block), block_size_(block_size) {}
 
-  /// Which warp of its block this is.
+  /// @brief The number of this warp in its block.
   [[nodiscard]] std::uint32_t meta_group_rank() const { return rank_; }
-  /// How many warps the block has.
+  /// @brief The number of warps of the block.
   [[nodiscard]] std::uint32_t meta_group_size() const { return block_size_; }
 
  private:
@@ -279,25 +308,36 @@ class warp : public this_thread {
   std::uint32_t block_size_;
 };
 
-/// Some warps of a block that call operations together, on a hardware barrier of their own: see the top of this file.
-/// On the CPU any threads of a block. *Errors* std::logic_error outside of a launcher's block.
+/// @brief Several warps of a block that call operations together and use one of its hardware barriers: see the top of
+/// this file.
+///
+/// On the CPU the members may be any threads of a block.
+///
+/// *Errors* std::logic_error outside a launcher's block.
 class named_group {
  public:
-  /// @param barrier 1 to 15, of nobody else
-  /// @param size threads; on GPUs a multiple of 32: whole warps of the block, any of them
-  /// @param rank of the calling thread, 0 to size - 1; those of a warp follow one another from a multiple of 32 on
+  /// @brief A group of threads.
+  ///
+  /// @param barrier 1 to 15, not used by other code
+  /// @param size number of threads; on GPUs a multiple of 32: whole warps of the block, in any combination
+  /// @param rank rank of the calling thread, 0 to size - 1; the ranks of a warp are consecutive and start at a multiple
+  /// of 32
   named_group(std::uint32_t barrier, std::uint32_t size, std::uint32_t rank)
       : members_(detail::named_members(barrier, size, rank)) {}
 
-  /// As the caller has said.
+  /// @brief The rank that the caller has passed.
   [[nodiscard]] std::uint32_t thread_rank() const { return members_.thread_rank(); }
-  /// How many members there are.
+  /// @brief The number of members.
   [[nodiscard]] std::uint32_t size() const { return members_.size(); }
-  /// Returns when all members have called it.
+  /// @brief Returns when all members have called it.
   void sync() const { members_.sync(); }
-  /// Whether `yes` holds on any member, on all members. Also a sync().
+  /// @brief Votes: true on all members if `yes` is true on any member.
+  ///
+  /// Also a sync().
   [[nodiscard]] bool any(bool yes) const { return members_.any(yes); }
-  /// The value of the member with rank 0, on all members. Also a sync().
+  /// @brief Returns the value of the member with rank 0 on all members.
+  ///
+  /// Also a sync().
   template <class T>
   [[nodiscard]] T broadcast(T value) const {
     return members_.broadcast(value);
@@ -311,33 +351,36 @@ namespace detail {
 [[nodiscard]] inline std::uint32_t place_block() { return this_cpu_thread.block; }
 [[nodiscard]] inline std::uint32_t place_thread() { return this_cpu_thread.thread; }
 [[nodiscard]] inline std::uint32_t place_launch() {
-  const void* const of = this_cpu_thread.grid != nullptr ? this_cpu_thread.grid : static_cast<void*>(&this_cpu_thread);
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(of) * 0x9e37'79b9'7f4a'7c15u >> 32);
+  const void* const key = this_cpu_thread.grid != nullptr ? this_cpu_thread.grid : static_cast<void*>(&this_cpu_thread);
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(key) * 0x9e37'79b9'7f4a'7c15u >> 32);
 }
-inline constexpr std::uint32_t place_tries = 4;  // numbers of launches are no sequence here
+inline constexpr std::uint32_t place_tries = 4;  // launch numbers are not consecutive on the CPU
 }  // namespace detail
 
 #endif
 
-/// The warp of block `of` that the caller belongs to.
+/// @brief The warp of block `of` that contains the caller.
+///
 /// *Callers* any thread of the block. It uses rank and size only.
 template <PGAS_IS(group) Block>
-[[nodiscard]] PGAS_FN warp this_warp(const Block& of) {
-  return {static_cast<std::uint32_t>(of.thread_rank()), static_cast<std::uint32_t>(of.size())};
+[[nodiscard]] PGAS_FN warp this_warp(const Block& from) {
+  return {static_cast<std::uint32_t>(from.thread_rank()), static_cast<std::uint32_t>(from.size())};
 }
 
-/// The threads of a block with the same rank / 128, as for the tensor cores of sm_90; the last one of a block may have
-/// fewer. A named_group with the barrier 15 - rank / 128.
+/// @brief The threads of a block with the same rank / 128, as for the tensor cores of sm_90; the last warpgroup of a
+/// block may have fewer threads.
+///
+/// It is a named_group with the barrier 15 - rank / 128.
 class warpgroup : public named_group {
  public:
-  /// The warpgroup of the thread with this rank; this_warpgroup() makes it.
+  /// @brief The warpgroup of the thread with this rank; this_warpgroup() creates it.
   PGAS_FN warpgroup(std::uint32_t rank_in_block, std::uint32_t block_size)
       : named_group(15 - rank_in_block / threads, size_of(rank_in_block, block_size), rank_in_block % threads),
         place_(rank_in_block / threads << 16 | (block_size + threads - 1) / threads) {}
 
-  /// Which warpgroup of its block this is.
+  /// @brief The number of this warpgroup in its block.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return place_ >> 16; }
-  /// How many warpgroups the block has.
+  /// @brief The number of warpgroups of the block.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const { return place_ & 0xffff; }
 
  private:
@@ -348,14 +391,15 @@ class warpgroup : public named_group {
     return left < threads ? left : threads;
   }
 
-  std::uint32_t place_;  ///< in one word, as groups are passed to functions out of line
+  std::uint32_t place_;  ///< in one word, because groups are passed to out-of-line functions
 };
 
-/// The warpgroup of block `of` that the caller belongs to.
+/// @brief The warpgroup of block `of` that contains the caller.
+///
 /// *Callers* any thread of the block. It uses rank and size only.
 template <PGAS_IS(group) Block>
-[[nodiscard]] PGAS_FN warpgroup this_warpgroup(const Block& of) {
-  return {static_cast<std::uint32_t>(of.thread_rank()), static_cast<std::uint32_t>(of.size())};
+[[nodiscard]] PGAS_FN warpgroup this_warpgroup(const Block& from) {
+  return {static_cast<std::uint32_t>(from.thread_rank()), static_cast<std::uint32_t>(from.size())};
 }
 
 static_assert(is_group<this_thread> && is_group<warp> && is_block_group<block>);

@@ -1,7 +1,7 @@
 /// @file
-/// The order of a stream's launches, where kernels relax it (programmatic dependent launch, CUDA Programming Guide). On
-/// the CPU, on GPUs before sm_90, and with drivers before CUDA 12.3, a launch begins when the one before it has ended,
-/// and nothing of this has an effect: so no launch may wait for what the next one does.
+/// The order of a stream's launches if kernels relax it (programmatic dependent launch, CUDA Programming Guide). On the
+/// CPU, on GPUs before sm_90, and with drivers before CUDA 12.3, a launch begins when the previous launch has ended,
+/// and these functions have no effect. A launch must therefore never wait for the next launch of its stream.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -10,19 +10,22 @@
 
 namespace pgas {
 
-/// Lets the stream's next launch begin, if it is one that overlaps (launch_config::overlaps): when each block of this
-/// one has called this, or has ended. Blocks of others have no effect before that, so all of this one have their
-/// places.
+/// @brief Allows the stream's next launch to begin, if it is one that overlaps (launch_config::overlaps): it begins
+/// when each block of this launch has called this function or has ended.
 ///
-/// *Callers* any thread of a block, one or more. *Order* none: what this launch has written, and will write, is seen by
-/// the next one after its await_earlier_launches().
+/// No block of the next launch starts before that, so all blocks of this launch are resident.
+///
+/// *Callers* any thread of a block, one or more.
+/// *Order* none: the next launch sees the writes of this launch after its await_earlier_launches().
 PGAS_FN void trigger_next_launch() { detail::trigger_successor(); }
 
-/// Waits until the stream's earlier launches have ended, in a launch that overlaps with them. Elsewhere it returns at
-/// once.
+/// @brief Waits until the stream's earlier launches have ended, in a launch that overlaps with them.
 ///
-/// *Callers* any thread, which keeps its block's place meanwhile. Not all blocks of a large grid should: the earlier
-/// launch may wait for a PE that needs a place on this GPU. *Order* what they wrote is visible to the caller.
+/// In other launches it returns at once.
+///
+/// *Callers* any thread. Its block stays resident during the wait, so not all blocks of a large grid should call it:
+/// the earlier launch may wait for a PE that needs resources of this GPU.
+/// *Order* writes of the earlier launches are visible to the caller.
 PGAS_FN void await_earlier_launches() { detail::wait_for_predecessor(); }
 
 }  // namespace pgas

@@ -1,10 +1,10 @@
 /// @file
 /// Channels for values in registers: each thread of a group sends up to 16 bytes to the thread of the same rank on
-/// another PE, or on all members of a team, and waits for theirs. A message is a store (two for more than 8 bytes) and
-/// the poll of it: no load of data, no sync of the group, no shared counter, no fence. packet_channel.hpp has messages
-/// between buffers.
+/// another PE, or on all members of a team, and waits for their values. A message is one store (two for more than 8
+/// bytes), and the receiver polls for it. There is no load of data, no sync of the group, no shared counter and no
+/// fence. packet_channel.hpp has messages between buffers.
 ///
-/// The memory is a *box*, in the symmetric heap and zero when made. With one of them on every PE:
+/// The memory of a channel is a *box*, in the symmetric heap and initially zero. With one box on every PE:
 ///
 ///     auto box = world.allocate<pgas::packet_line>(pgas::ll_lines<float>(block_size), pgas::initialize::zero);
 ///
@@ -20,9 +20,9 @@
 ///     pgas::broadcast(ctx, all, mine);
 ///     const float sum = pgas::receive_reduce(ctx, all, pgas::op::sum{});
 ///
-/// Threads are on their own: nobody waits for the other threads of the group, and each may have sent more or less than
-/// its neighbour. What has been sent and received is in registers; the destructor stores it in the box, and the next
-/// kernel, or another group, goes on from there. A CUDA graph may repeat the kernel.
+/// Threads are independent: no thread waits for other threads of the group, and the number of messages may differ from
+/// thread to thread. The progress of a channel is in registers. The destructor stores it in the box, and the next
+/// kernel, or another group, continues from there. A CUDA graph may repeat the kernel.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -33,7 +33,7 @@
 
 namespace pgas {
 
-/// A type that fits a message of a thread: at most 16 bytes.
+/// @brief A type that fits a message of a thread: at most 16 bytes.
 template <class T>
 inline constexpr bool is_ll_type = is_rma_type<T> && sizeof(T) <= 16;
 
@@ -42,31 +42,35 @@ template <class T>
 concept ll_type = is_ll_type<T>;
 #endif
 
-/// How many lines a box has for values of type T, of groups of up to `threads` threads: for an ll_channel, or with
-/// `members` for an ll_team_channel of a team of so many. A box may be as large as for a larger group; groups that use
-/// it one after the other may differ in size, the size of T rounded up to 8 or 16 bytes and the team may not.
+/// @brief The number of lines of a box for values of type T and groups of up to `threads` threads: for an ll_channel
+/// or, with `members`, for an ll_team_channel of a team with that many members.
+///
+/// A box may be larger than its group requires. Groups that use a box one after another may differ in size. The size of
+/// T, rounded up to 8 or 16 bytes, and the team must stay the same.
 template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_HD constexpr std::size_t ll_lines(std::size_t threads, std::size_t members = 1) {
   return (threads + detail::packets_in_line - 1) / detail::packets_in_line *
          detail::ll_tile_lines(members, detail::packets_of_value<T>);
 }
 
-/// One side of a channel with another PE, as one thread of a group has it: the other side is the thread of the same
-/// rank there. Each side receives one message for each one that it sends, in this order or the other; that is why two
-/// places by turns are enough (`impl/ll/ll_value.hpp`). The thread that has opened a channel uses it, and lets it go
-/// out of scope; it is neither copied nor moved.
+/// @brief One side of a channel with another PE, as one thread of a group holds it.
+///
+/// The other side is the thread of the same rank on that PE. Each side receives one message for each message that it
+/// sends, in either order; therefore two alternating places are sufficient (`impl/ll/ll_value.hpp`). The thread that
+/// opened a channel uses it and lets it go out of scope. A channel can't be copied or moved.
 template <PGAS_IS(ll_type) T>
 class ll_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
 
  public:
-  /// Opens this side of a channel with PE `pe`, which may be this one.
+  /// @brief Opens this side of a channel with PE `pe`, which may be this PE.
   ///
-  /// *Callers* all threads of the group `g`, converged; one group at a time for each box, so sync where groups of one
-  /// kernel follow one another. *Memory* `in` and `out` are symmetric, of ll_lines<T>(g.size()) lines each: `in` is
-  /// this PE's box for messages from PE `pe`; `out` is the box of PE `pe` for messages from here, by the address that
-  /// it has on this PE. They may be the same address where two PEs have one channel. Between the last message and
-  /// freeing or clearing a box is a barrier. *Errors* with checks on ends the group for boxes outside the heap.
+  /// *Callers* all threads of the group `g`, converged; one group at a time for each box. Synchronize if groups of one
+  /// kernel use a box one after another.
+  /// *Memory* `in` and `out` are symmetric, of ll_lines<T>(g.size()) lines each. `in` is this PE's box for messages
+  /// from PE `pe`; `out` is the box of PE `pe` for messages from this PE, by its address on this PE. The two addresses
+  /// may be equal if two PEs have one channel. A barrier must separate the last message from freeing or clearing a box.
+  /// *Errors* with checks on ends the group for boxes outside the heap.
   template <PGAS_IS(group) G>
   PGAS_FN ll_channel(const context& ctx, const G& g, packet_line* in, packet_line* out, pe_or_peer pe) {
     constexpr std::uint32_t packets = detail::packets_of_value<T>;
@@ -77,153 +81,165 @@ class ll_channel {
     detail::check(ctx, detail::operation::send, out, ll_lines<T>(size), pe.pe());
     in_ = detail::ll_places(in, rank, tile);
     out_ = detail::ll_places(out, rank, tile);
-    there_ = ctx.remote(out_, pe);
-    slow_ = ctx.checks() || (ctx.has_proxied() && there_ == nullptr);
+    remote_ = ctx.remote(out_, pe);
+    slow_ = ctx.checks() || (ctx.has_proxied() && remote_ == nullptr);
     pe_ = ctx.team().world_pe(pe.pe());
     g.sync();  // an earlier use by this group has stored its progress
     now_ = detail::load_progress(in_);
   }
-  /// The same by the calling thread alone.
+  /// @brief The same by the calling thread alone.
   PGAS_FN ll_channel(const context& ctx, packet_line* in, packet_line* out, pe_or_peer pe)
       : ll_channel(ctx, this_thread{}, in, out, pe) {}
 
   ll_channel(const ll_channel&) = delete;
   ll_channel& operator=(const ll_channel&) = delete;
 
-  /// Stores the progress in this PE's box.
+  /// @brief Stores the progress in this PE's box.
   PGAS_FN ~ll_channel() { detail::store_progress(in_, now_); }
 
-  // For the library's own use.
-  static constexpr std::uint32_t turn = detail::packets_of_value<T> * detail::packets_in_line;  ///< from turn to turn
+  // For the library's internal use.
+  /// @brief Distance from one turn to the next.
+  static constexpr std::uint32_t turn = detail::packets_of_value<T> * detail::packets_in_line;
   detail::vec16* in_;
-  detail::vec16* out_;    ///< the places there by the address that they have here
-  detail::vec16* there_;  ///< the same as an address; null where load and store don't get there
-  bool slow_;             ///< they don't, or checks are on. Of a direct_context compilers know that it is false
-  std::int32_t pe_;       ///< in the world
+  detail::vec16* out_;     ///< the other PE's places, by their address on this PE
+  detail::vec16* remote_;  ///< the same as a load/store accessible address; null if there is none
+  bool slow_;              ///< the other PE is proxied, or checks are on; always false with a direct_context
+  std::int32_t pe_;        ///< in the world
   detail::ll_progress now_;
 };
 
-/// Sends a value to the thread of this rank on the other PE.
+/// @brief Sends a value to the thread of this rank on the other PE.
 ///
-/// *Callers* the thread that opened the channel, by itself. *On return* it is on its way. *Order* orders no other
-/// memory: the receiver need not see earlier puts and stores (put_signal() does that). *Errors* with checks on, or to a
-/// proxied PE, ends the thread with a record for a second message before one of the other PE has been received. Else
-/// the other PE may wait in vain for a message that the second one has overwritten, and names this one.
+/// *Callers* the thread that opened the channel. *On return* the message is in flight.
+/// *Order* orders no other memory: the receiver may not see earlier puts and stores (use put_signal() for that).
+/// *Errors* the thread must not send a second message before it has received one from the other PE. With checks on, or
+/// to a proxied PE, this ends the thread with a record. Otherwise the second message may overwrite the first one; the
+/// other PE's wait then never succeeds, and its record names this PE.
 template <PGAS_IS(ll_type) T>
 PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type_identity_t<T>& value) {
   const std::uint32_t number = ++channel.now_.sent;
   const std::uint32_t turn = (number & 1) * channel.turn;
   const detail::ll_value_of<T> data = detail::to_ll<T>(value);
   if (channel.slow_) PGAS_UNLIKELY {
-    detail::vec16* const there = channel.there_ != nullptr ? channel.there_ + turn : nullptr;
-    detail::send_ll_slow(ctx.copy_, channel.pe_, channel.now_, channel.out_ + turn, there, data);
+    detail::vec16* const remote = channel.remote_ != nullptr ? channel.remote_ + turn : nullptr;
+    detail::send_ll_slow(ctx.copy_, channel.pe_, channel.now_, channel.out_ + turn, remote, data);
     return;
   }
-  detail::send_ll_value(channel.there_ + turn, number, data);
+  detail::send_ll_value(channel.remote_ + turn, number, data);
 }
 
-/// Waits for the next value of the thread of this rank on the other PE.
+/// @brief Waits for the next value of the thread of this rank on the other PE.
 ///
-/// *Callers* the thread that opened the channel, by itself. *Order* only the message is ordered. *Errors* ends the
-/// thread with a record that names the other PE when the world is aborted or the deadline passes; with checks on, or
-/// from a proxied PE, also for a second one before this thread has sent one, for which both would wait in vain.
+/// *Callers* the thread that opened the channel. *Order* only the message is ordered.
+/// *Errors* ends the thread with a record that names the other PE when the world is aborted or the deadline passes.
+/// With checks on, or from a proxied PE, also for a second receive before this thread has sent a message, because both
+/// PEs would wait for ever.
+///
+/// @return The value.
 template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_FN T receive(const context& ctx, ll_channel<T>& channel) {
   const std::uint32_t number = ++channel.now_.received;
   detail::vec16* const place = channel.in_ + (number & 1) * channel.turn;
   if (channel.slow_) PGAS_UNLIKELY {
     return detail::from_ll<T>(detail::receive_ll_slow<detail::packets_of_value<T>>(ctx.copy_, channel.pe_, channel.now_,
-                                                                                   place, channel.there_ == nullptr));
+                                                                                   place, channel.remote_ == nullptr));
   }
   detail::ll_value_of<T> data[1];
   detail::receive_ll_values(ctx, {nullptr, channel.pe_, 0}, place, 1, number, data);
   return detail::from_ll<T>(data[0]);
 }
 
-/// How many rounds a box has had, where the program counts them itself, for example in a word for each block.
+/// @brief The number of rounds of a box, if the program itself counts them, for example in a word for each block.
 struct ll_rounds {
-  std::uint32_t begun;  ///< the last of them need not have ended
+  std::uint32_t begun;  ///< the last of these rounds may still be in progress
 };
 
-/// The members of a team that a thread sends a value to in a round.
+/// @brief The members that receive a thread's values in a round.
 enum class ll_to {
-  all,    ///< this PE included
-  others  ///< not to this PE: its own value stays in a register, and receives are given it
+  all,    ///< including this PE
+  others  ///< without this PE: its value stays in a register and is passed to the receives
 };
 
-/// A thread's side of a channel with the threads of its rank on all members of a team, this PE included. Its messages
-/// are in *rounds*: in each, a thread sends one to every member, by broadcast() or send_each(), and receives one from
-/// each. An `ll_team_channel<T, ll_to::others>` sends to all other members, by broadcast_to_others(), which saves a
-/// store and a load: its receives take this PE's own value as an argument, since no message has it.
+/// @brief A thread's side of a channel with the threads of its rank on all members of a team, including this PE.
 ///
-/// A round begins when the thread has all messages of the last one: it waits for those that it has not asked for, and
-/// drops them. That is why two places for each member are enough: a message of round k overwrites that of k - 2, and
-/// its sender had this thread's of k - 1, which was sent when all of k - 2 had arrived. Where the program counts the
-/// rounds, nothing is kept that tells which messages have been asked for, so the program must ask for all of them.
+/// Messages are exchanged in *rounds*: in each round a thread sends one message to every member, by broadcast() or
+/// send_each(), and receives one from each. An `ll_team_channel<T, ll_to::others>` sends to all other members, by
+/// broadcast_to_others(), which saves a store and a load. Its receives take this PE's own value as an argument, because
+/// no message carries it.
 ///
-/// A round is sent and received by channels of the same type. Between two rounds a box may change from one ll_to to the
+/// A round begins when the thread has all messages of the previous round: it waits for messages that it has not
+/// requested, and drops them. Two places for each member are therefore sufficient: a message of round k overwrites that
+/// of k - 2. Its sender had received this thread's message of k - 1, which this thread sent after all messages of k - 2
+/// had arrived. If the program counts the rounds, the channel does not record which messages were requested, so the
+/// program must request all of them.
+///
+/// The same type of channel must send and receive a round. Between two rounds a box may change from one ll_to to the
 /// other.
 template <PGAS_IS(ll_type) T, ll_to To = ll_to::all>
 class ll_team_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
 
  public:
-  /// Opens this PE's side.
+  /// @brief Opens this PE's side.
   ///
-  /// *Callers* all threads of the group `g`, converged; one group at a time for each box, so sync where groups of one
-  /// kernel follow one another. *Memory* `box` is symmetric, at the same offset on all members, of
-  /// ll_lines<T>(g.size(), team.n_pes()) lines. Between the last message and freeing or clearing it is a barrier.
-  /// *Errors* with checks on ends the group for a box outside the heap and for a team that this PE is not a member of.
+  /// *Callers* all threads of the group `g`, converged; one group at a time for each box. Synchronize if groups of one
+  /// kernel use a box one after another.
+  /// *Memory* `box` is symmetric, at the same offset on all members, of ll_lines<T>(g.size(), team.n_pes()) lines. A
+  /// barrier must separate the last message from freeing or clearing the box.
+  /// *Errors* with checks on ends the group for a box outside the heap and for a team that does not contain this PE.
   template <PGAS_IS(group) G>
   PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box)
       : team_(team), places_(places_of(ctx, g, team, box)) {
     g.sync();  // an earlier use by this group has stored its progress
     now_ = detail::load_progress(places_);
-    ++now_.sent;  // a box of zeros has no message of any round
+    ++now_.sent;  // a box of zeros contains no message of any round
   }
-  /// The same where the program knows how many rounds have begun: nothing is read, nothing is stored at the end, and
-  /// the group is not synced.
+  /// @brief Opens this PE's side if the program knows the number of rounds that have begun.
   ///
-  /// *Callers* as above. *Units* `rounds.begun` is 0 for a box of zeros, and the same for all threads and members; a
-  /// thread that takes no part in some rounds leaves out an even number of them. *Order* before a thread begins a
-  /// round, it must have received the last one from all other members: on the channel that has sent, or on one that is
-  /// opened after it with one round more. Else a message may overwrite another one that is still awaited. A box is
-  /// always opened like this, or never. *Errors* as above. With checks on, a round that begins too early ends the
-  /// thread with a record that names the box, the round, and a member that the last round has not been received from.
+  /// The constructor reads nothing, the destructor stores nothing, and the group is not synchronized.
+  ///
+  /// *Callers* as above.
+  /// *Units* `rounds.begun` is 0 for a box of zeros, and the same for all threads and members. A thread that skips
+  /// rounds must skip an even number of them.
+  /// *Order* before a thread begins a round, it must have received the messages of the previous round from all other
+  /// members: on the channel that sent them, or on a channel opened later with one round more. Otherwise a message may
+  /// overwrite one that is still awaited. A box is always opened in this way, or never.
+  /// *Errors* as above. With checks on, a round that begins too early ends the thread with a record that names the box,
+  /// the round, and a member whose message of the previous round was not received.
   template <PGAS_IS(group) G>
   PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box, ll_rounds rounds)
       : team_(team), places_(places_of(ctx, g, team, box)), now_{rounds.begun + 1, 0}, is_counted_(true) {}
-  /// The same by the calling thread alone.
+  /// @brief The same by the calling thread alone.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box)
       : ll_team_channel(ctx, this_thread{}, team, box) {}
-  /// The same by the calling thread alone, where the program knows how many rounds have begun.
+  /// @brief The same by the calling thread alone, with the number of rounds that have begun.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box, ll_rounds rounds)
       : ll_team_channel(ctx, this_thread{}, team, box, rounds) {}
 
   ll_team_channel(const ll_team_channel&) = delete;
   ll_team_channel& operator=(const ll_team_channel&) = delete;
 
-  /// Stores the progress in this PE's box, unless the program counts the rounds.
+  /// @brief Stores the progress in this PE's box, unless the program counts the rounds.
   PGAS_FN ~ll_team_channel() {
     if (!is_counted_) detail::store_progress(places_, {now_.sent - 1, now_.received});
   }
 
-  // For the library's own use.
+  // For the library's internal use.
   using value_type = T;                                                      ///< of a message
-  static constexpr bool to_others = To == ll_to::others;                     ///< no message has this PE's own value
+  static constexpr bool to_others = To == ll_to::others;                     ///< no message carries this PE's own value
   static constexpr std::uint32_t packets = detail::packets_of_value<T>;      ///< of a message
   static constexpr std::uint32_t apart = packets * detail::packets_in_line;  ///< from one member's place to the next
-  /// The place of this round for messages of member `from`.
+  /// @brief The place for messages of member `from` in this round.
   [[nodiscard]] PGAS_FN detail::vec16* place(std::int32_t from) const {
     const auto first = (now_.sent & 1) * static_cast<std::uint32_t>(team_.n_pes());
     return places_ + std::size_t{first + static_cast<std::uint32_t>(from)} * apart;
   }
-  /// The senders from member `first` on.
+  /// @brief The senders from member `first` on.
   [[nodiscard]] PGAS_FN detail::ll_senders senders(std::int32_t first) const {
     if (team_.members_ != nullptr) return {team_.members_ + first, 0, 0};
     return {nullptr, team_.start_ + first * team_.stride_, team_.stride_};
   }
-  /// Member `from`'s message of this round.
+  /// @brief Member `from`'s message of this round.
   [[nodiscard]] PGAS_FN detail::ll_value<packets> await(const context& ctx, std::int32_t from) const {
     if (ctx.has_proxied()) PGAS_UNLIKELY {
       const std::int32_t pe = team_.world_pe(from);
@@ -237,11 +253,13 @@ class ll_team_channel {
 
   team_view team_;
   detail::vec16* places_;
-  detail::ll_progress now_;  ///< the round; the messages of it that have not been asked for
+  detail::ll_progress now_;  ///< the round, and the number of its messages that were not requested
   bool is_counted_ = false;  ///< by the program
 
  private:
-  /// The places of the calling thread, for whom arguments are checked.
+  /// @brief The places of the calling thread.
+  ///
+  /// Checks its arguments.
   template <PGAS_IS(group) G>
   [[nodiscard]] PGAS_FN static detail::vec16* places_of(const context& ctx, const G& g, const team_view& team,
                                                         packet_line* box) {
@@ -256,27 +274,27 @@ class ll_team_channel {
   }
 };
 
-/// Begins a round, and sends every member a value of its own: `value_for(member)`, which is called once for each, this
-/// PE included, in any order.
+/// @brief Begins a round and sends every member its own value: calls `value_for(member)` once for each member,
+/// including this PE, in any order.
 ///
-/// *Callers* the thread that opened the channel, by itself; the thread of its rank on every member. *On return* the
-/// values are on their way. *Order* as send(). *Errors* ends the thread with a record that names a member whose message
-/// of the last round does not arrive.
+/// *Callers* the thread that opened the channel, and the thread of its rank on every member.
+/// *On return* the values are in flight. *Order* as send().
+/// *Errors* ends the thread with a record that names a member whose message of the previous round does not arrive.
 template <PGAS_IS(ll_type) T, class F>
 PGAS_FN void send_each(const context& ctx, ll_team_channel<T>& channel, const F& value_for) {
   detail::send_round(ctx, channel, value_for);
 }
 
-/// Begins a round, and sends every member the same value.
+/// @brief Begins a round and sends every member the same value.
 ///
-/// *Callers* and the rest as send_each().
+/// *Callers*, *On return*, *Order*, *Errors* as send_each().
 template <PGAS_IS(ll_type) T>
 PGAS_FN void broadcast(const context& ctx, ll_team_channel<T>& channel, const detail::type_identity_t<T>& value) {
-  const T copy = value;  // is loaded once, not for each member
+  const T copy = value;  // loaded once, not for each member
   send_each(ctx, channel, [copy](std::int32_t) { return copy; });
 }
 
-/// The same on a channel that does not send this PE its own value.
+/// @brief broadcast() on a channel that does not send this PE its own value.
 template <PGAS_IS(ll_type) T>
 PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T, ll_to::others>& channel,
                                  const detail::type_identity_t<T>& value) {
@@ -284,48 +302,63 @@ PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T, ll_to::o
   detail::send_round(ctx, channel, [copy](std::int32_t) { return copy; });
 }
 
-/// Waits for the value of member `pe` of the team in this round; its own for this PE.
+/// @brief Waits for the value of member `pe` of the team in this round; for this PE it is the PE's own value.
 ///
-/// *Callers* the thread that opened the channel, by itself; once for each member in a round, in any order, or not at
-/// all. *Order* as receive() of an ll_channel. *Errors* ends the thread with a record that names the member when the
-/// world is aborted or the deadline passes; with checks on if there is no such member.
+/// *Callers* the thread that opened the channel; at most once for each member in a round, in any order.
+/// *Order* as receive() of an ll_channel.
+/// *Errors* ends the thread with a record that names the member when the world is aborted or the deadline passes; with
+/// checks on also if there is no such member.
+///
+/// @return The value.
 template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_FN T receive(const context& ctx, ll_team_channel<T>& channel, std::int32_t pe) {
   return detail::receive_of_round(ctx, channel, pe);
 }
-/// The same on a channel that does not send this PE its own value, which is `own`.
+/// @brief The same on a channel that does not send this PE its own value.
+///
+/// @param own this PE's value
 template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_FN T receive(const context& ctx, ll_team_channel<T, ll_to::others>& channel, std::int32_t pe,
                                 const detail::type_identity_t<T>& own) {
   return pe == channel.team_.my_pe() ? own : detail::receive_of_round(ctx, channel, pe);
 }
 
-/// Waits for the values of all members in this round, and calls f(member, value) for each: in the members' order, this
-/// PE's own in its place. Several are polled at once.
+/// @brief Waits for the values of all members in this round and calls f(member, value) for each, in the order of the
+/// members, with this PE's own value at its position.
 ///
-/// *Callers* the thread that opened the channel, by itself, once in a round. *Order*, *Errors* as receive().
+/// Several are polled at once.
+///
+/// *Callers* the thread that opened the channel, once in a round. *Order*, *Errors* as receive().
 template <PGAS_IS(ll_type) T, class F>
 PGAS_FN void receive_each(const context& ctx, ll_team_channel<T>& channel, const F& f) {
   detail::receive_round(ctx, channel, nullptr, f);
 }
-/// The same on a channel that does not send this PE its own value, which is `own`.
+/// @brief The same on a channel that does not send this PE its own value.
+///
+/// @param own this PE's value
 template <PGAS_IS(ll_type) T, class F>
 PGAS_FN void receive_each(const context& ctx, ll_team_channel<T, ll_to::others>& channel,
                           const detail::type_identity_t<T>& own, const F& f) {
   detail::receive_round(ctx, channel, &own, f);
 }
 
-/// Waits for the values of all members in this round, and combines them: in the members' order, so with the same bits
-/// on all members if they were sent by broadcast(). 16-bit floats are combined as floats and rounded once.
+/// @brief Waits for the values of all members in this round and combines them in the order of the members.
+///
+/// The result has the same bits on all members if broadcast() sent the values. 16-bit floats are combined as floats and
+/// rounded once.
 ///
 /// *Callers*, *Order*, *Errors* as receive_each().
+///
+/// @return The combined value.
 template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
 [[nodiscard]] PGAS_FN T receive_reduce(const context& ctx, ll_team_channel<T>& channel, const Op& op) {
   detail::ll_sum<T, Op> sum{op};
   receive_each(ctx, channel, [&](std::int32_t member, const T& value) { sum.add(member, value); });
   return sum.value();
 }
-/// The same on a channel that does not send this PE its own value, which is `own`.
+/// @brief The same on a channel that does not send this PE its own value.
+///
+/// @param own this PE's value
 template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
 [[nodiscard]] PGAS_FN T receive_reduce(const context& ctx, ll_team_channel<T, ll_to::others>& channel,
                                        const detail::type_identity_t<T>& own, const Op& op) {

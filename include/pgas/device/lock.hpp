@@ -1,10 +1,10 @@
 /// @file
-/// Locks that one PE of a team holds at a time. A lock is a 64-bit word in the symmetric heap, zero when made; it needs
-/// nothing else. OpenSHMEM's locks, and fair: first come, first served.
+/// Locks that one PE of a team holds at a time. A lock is a 64-bit word in the symmetric heap, initially zero; it needs
+/// no other memory. These are OpenSHMEM's locks, and they are fair: first come, first served.
 ///
-/// Holders are PEs: of several threads of one PE that want a lock, one holds or awaits it at a time (in no given
-/// order), so a lock also excludes threads of one PE from one another. All users of a lock use contexts of the same
-/// team. While it is in use nothing else may write the word.
+/// PEs hold locks. If several threads of a PE request a lock, one of them at a time holds or awaits it, in no
+/// particular order, so a lock also excludes threads of one PE from one another. All users of a lock use contexts of
+/// the same team. No other code may write the word while the lock is in use.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -14,21 +14,23 @@
 
 namespace pgas {
 
-/// The type of a lock in the symmetric heap.
+/// @brief The type of a lock in the symmetric heap.
 using lock_t = std::uint64_t;
 
-/// Waits for the lock and takes it.
+/// @brief Waits for the lock and takes it.
 ///
-/// *Callers* any thread, one of a warp at a time. *Memory* `lock` is symmetric. *On return* this PE holds it. *Order*
-/// acquires: all accesses of earlier holders before they cleared it, puts to any PE included, are visible. *Errors*
-/// ends the thread with a record (operation::lock) when the world is aborted or the deadline passes; it names the
-/// predecessor in the queue, or this PE if another thread of it has the lock.
+/// *Callers* any thread, at most one of a warp at a time. *Memory* `lock` is symmetric.
+/// *On return* this PE holds the lock.
+/// *Order* acquires: all accesses of earlier holders before they cleared it, including puts to any PE, are visible.
+/// *Errors* ends the thread with a record (operation::lock) when the world is aborted or the deadline passes. The
+/// record names the predecessor in the queue, or this PE if another of its threads holds the lock.
 PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   detail::lock_or_end(ctx, lock, detail::lock_set(detail::device_lock_words(ctx, lock)));
 }
 
-/// set_lock() by one thread of a group, for all of them.
+/// @brief set_lock() by one thread of a group, for all of them.
+///
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
@@ -38,34 +40,40 @@ PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
   detail::exit_unless_leader(g, mine);
 }
 
-/// Takes the lock if it is free.
+/// @brief Takes the lock if it is free.
 ///
-/// *Callers* any thread. *Memory* `lock` is symmetric. *On return* whether this PE has it now. *Order* acquires if so.
+/// *Callers* any thread. *Memory* `lock` is symmetric. *Order* acquires if the result is true.
+///
+/// @return Whether this PE now holds the lock.
 [[nodiscard]] PGAS_FN bool test_lock(const context& ctx, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   return detail::lock_test(detail::device_lock_words(ctx, lock)) == detail::lock_result::done;
 }
 
-/// test_lock() by one thread of a group, for all of them.
-/// *Callers* all threads of the group `g`, converged. *On return* the same on all of them.
+/// @brief test_lock() by one thread of a group, for all of them.
+///
+/// *Callers* all threads of the group `g`, converged.
+///
+/// @return The same result on all threads.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test_lock(const context& ctx, const G& g, lock_t* lock) {
-  detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());  // by all, as all end
+  detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());  // by all threads, because a failure ends all of them
   return detail::any(g, g.thread_rank() == 0 && test_lock(ctx, lock));
 }
 
-/// Gives the lock to the PE that has waited longest, or frees it.
+/// @brief Passes the lock to the PE that has waited longest, or frees it.
 ///
-/// *Callers* any thread of the PE that holds it. *Memory* `lock` is symmetric. *Order* releases: everything this thread
-/// did before, puts to any PE included, is visible to the next holder. *Errors* ends the thread with a record if this
-/// PE does not hold the lock.
+/// *Callers* any thread of the PE that holds the lock. *Memory* `lock` is symmetric.
+/// *Order* releases: all earlier accesses of this thread, including puts to any PE, are visible to the next holder.
+/// *Errors* ends the thread with a record if this PE does not hold the lock.
 PGAS_FN void clear_lock(const context& ctx, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   detail::lock_or_end(ctx, lock, detail::lock_clear(detail::device_lock_words(ctx, lock)));
 }
 
-/// clear_lock() by one thread of a group, after a sync of it. *Callers* all threads of the group `g`, converged.
-/// *Order* releases earlier accesses of all of them.
+/// @brief clear_lock() by one thread of a group, after a sync of the group.
+///
+/// *Callers* all threads of the group `g`, converged. *Order* releases earlier accesses of all of them.
 template <PGAS_IS(group) G>
 PGAS_FN void clear_lock(const context& ctx, const G& g, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());

@@ -1,7 +1,7 @@
 /// @file
-/// A word in the shared memory of a block on which bulk gets complete: it counts arrivals of threads, and bytes as they
-/// arrive. From sm_90 on it is the GPU's own, the mbarrier of PTX, as in `cuda::barrier` and in CUTLASS' pipelines;
-/// elsewhere a word with the same meaning, so that a kernel is written once.
+/// A word in the shared memory of a block that tracks the completion of bulk gets: it counts arrivals of threads, and
+/// bytes as they arrive. From sm_90 on it is the GPU's mbarrier (PTX), as in `cuda::barrier` and in CUTLASS' pipelines.
+/// Elsewhere it is a word with the same semantics, so the same kernel source works everywhere.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -11,7 +11,7 @@
 
 namespace pgas {
 
-/// Handle of such a word.
+/// @brief Handle of an mbarrier word.
 ///
 ///     __shared__ std::uint64_t word;
 ///     const pgas::mbarrier full(&word);
@@ -23,40 +23,56 @@ namespace pgas {
 ///     }
 ///     full.wait(ctx, 0);  // any threads of the block; the next phase has parity 1, the one after it 0 again
 ///
-/// A program may do all of it but the get_nbi() by other means, on sm_90 and newer: `cuda::barrier` gives its word by
-/// `cuda::device::barrier_native_handle`, CUTLASS' ClusterTransactionBarrier is one.
+/// On sm_90 and newer a program may use other interfaces for everything except get_nbi():
+/// `cuda::device::barrier_native_handle` returns the word of a `cuda::barrier`, and CUTLASS' ClusterTransactionBarrier
+/// is such a word.
 ///
-/// *Callers* any threads of the block. *Memory* the word is shared memory (on the CPU any memory of the block's
-/// threads), at a multiple of 8 bytes, of nobody else from init() to end().
+/// *Callers* any threads of the block.
+/// *Memory* the word is in shared memory (on the CPU in any memory of the block's threads), aligned to 8 bytes, and not
+/// used otherwise from init() to end().
 class mbarrier {
  public:
-  /// The handle of this word.
+  /// @brief A handle of `word`.
   PGAS_FN explicit mbarrier(std::uint64_t* word) : word_(word) {}
 
-  /// Starts with a phase that is complete when `arrivals` threads have arrived, and the bytes that they announced have.
-  /// Each phase is followed by another one like it. *Callers* one thread; the others sync with it afterwards.
+  /// @brief Initializes the word.
+  ///
+  /// A phase is complete when `arrivals` threads have arrived and the announced bytes have arrived; then the next phase
+  /// begins.
+  ///
+  /// *Callers* one thread; the other threads synchronize with it afterwards.
   PGAS_FN void init(std::uint32_t arrivals) const { detail::mbarrier_init(detail::mbarrier_at(word_), arrivals); }
-  /// The word becomes ordinary memory. *Callers* one thread, when all others have done with it.
+  /// @brief Turns the word into ordinary memory again.
+  ///
+  /// *Callers* one thread, when all others have finished with the word.
   PGAS_FN void end() const { detail::mbarrier_end(detail::mbarrier_at(word_)); }
 
-  /// Arrives, and announces `bytes` bytes of this phase, less than 1 MiB. *Order* what this thread did before comes
-  /// before what others do after they have waited.
+  /// @brief Arrives and announces `bytes` bytes of this phase, less than 1 MiB.
+  ///
+  /// *Order* earlier accesses of this thread come before later accesses of threads that wait for the phase.
   PGAS_FN void arrive_and_expect(std::uint32_t bytes) const {
     detail::mbarrier_expect(detail::mbarrier_at(word_), bytes);
   }
 
-  /// Whether the phase of this parity is complete: the first phase has parity 0. *Order* where it is, its bytes and
-  /// what others did before they arrived are seen.
+  /// @brief Tests whether the phase of this parity is complete.
+  ///
+  /// The first phase has parity 0.
+  ///
+  /// *Order* if it is complete, its bytes and earlier accesses of the arrived threads are visible.
+  ///
+  /// @return Whether it is complete.
   [[nodiscard]] PGAS_FN bool test(std::uint32_t parity) const {
     return detail::mbarrier_test(detail::mbarrier_at(word_), parity);
   }
-  /// Waits until it is. *Errors* when the world is aborted, or the deadline of waits passes, it ends the thread with a
-  /// record (operation::bulk_copy).
+  /// @brief Waits until the phase of this parity is complete.
+  ///
+  /// *Errors* ends the thread with a record (operation::bulk_copy) when the world is aborted or the deadline of waits
+  /// passes.
   PGAS_FN void wait(const context& ctx, std::uint32_t parity) const {
     detail::await_mbarrier(detail::checked_heap_of(ctx), detail::mbarrier_at(word_), parity);
   }
 
-  /// The word.
+  /// @brief The word.
   [[nodiscard]] PGAS_FN std::uint64_t* word() const { return word_; }
 
  private:

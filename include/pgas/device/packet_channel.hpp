@@ -1,10 +1,10 @@
 /// @file
 /// Channels for small messages back and forth between two PEs, for example the halos of a stencil: the data carries the
-/// flag that the receiver waits for. A message takes one link latency, where put_signal() takes one for the data
-/// and another for the signal; but also twice the bytes: put_signal() is better for long messages.
+/// flag that the receiver waits for. A message takes one link latency, whereas put_signal() takes one for the data and
+/// another for the signal. A message also takes twice the bytes, so put_signal() is better for long messages.
 ///
-/// A channel is two *boxes*, one on each of the two PEs, for messages of the other one. A box is memory in the
-/// symmetric heap, zero when made, and needs nothing else:
+/// A channel consists of two *boxes*, one on each of the two PEs, for messages from the other PE. A box is memory in
+/// the symmetric heap, initially zero; nothing else is required:
 ///
 ///     auto boxes = world.allocate<pgas::packet_line>(2 * pgas::packet_lines(bytes), pgas::initialize::zero);
 ///
@@ -18,9 +18,10 @@
 ///       ...
 ///     }
 ///
-/// Each side receives one message for each one that it sends, in this order or the other; a side without data sends an
-/// empty message. It acknowledges the message before: there is no other acknowledgement, no reset, and a CUDA graph may
-/// repeat the kernel. The lengths of the two are free, but sender and receiver agree on each.
+/// Each side receives one message for each message that it sends, in either order; a side without data sends an empty
+/// message. A message also acknowledges the previous one in the other direction. There is no other acknowledgement and
+/// no reset, and a CUDA graph may repeat the kernel. The lengths of the two messages may differ, but sender and
+/// receiver must agree on each.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -31,48 +32,55 @@
 
 namespace pgas {
 
-/// How many lines a box has for messages of up to `bytes` bytes, which are less than 2 GiB.
+/// @brief The number of lines of a box for messages of up to `bytes` bytes.
+///
+/// `bytes` is less than 2 GiB.
 [[nodiscard]] PGAS_HD constexpr std::size_t packet_lines(std::size_t bytes) {
   return 1 + 2 * detail::packet_half_lines(bytes);
 }
 
-/// One side of a channel, held by the threads of a group while they use it. The progress of the channel stays in the
-/// box, so the next kernel, or another group, opens it again and continues.
+/// @brief One side of a channel, held by the threads of a group while they use it.
+///
+/// The box stores the progress of the channel, so the next kernel, or another group, can open the channel again and
+/// continue.
 class packet_channel {
  public:
-  /// Opens this side of a channel with PE `pe`, which may be this one.
+  /// @brief Opens this side of a channel with PE `pe`, which may be this PE.
   ///
-  /// *Callers* all threads of the group `g`, converged; one group at a time for each box. *Units* `bytes` is the
-  /// longest message, the same on both PEs. *Memory* `in` and `out` are symmetric, of packet_lines(bytes) lines each:
-  /// `in` is this PE's box for messages from PE `pe`; `out` is the box of PE `pe` for messages from here, by the
-  /// address that it has on this PE. *Errors* with checks on ends the group for boxes outside the heap.
+  /// *Callers* all threads of the group `g`, converged; one group at a time for each box.
+  /// *Units* `bytes` is the longest message, the same on both PEs.
+  /// *Memory* `in` and `out` are symmetric, of packet_lines(bytes) lines each. `in` is this PE's box for messages from
+  /// PE `pe`; `out` is the box of PE `pe` for messages from this PE, by its address on this PE.
+  /// *Errors* with checks on ends the group for boxes outside the heap.
   template <PGAS_IS(group) G>
   PGAS_FN packet_channel(const context& ctx, const G& g, packet_line* in, packet_line* out, std::size_t bytes,
                          std::int32_t pe) {
     detail::check(ctx, detail::operation::receive, in, packet_lines(bytes), pe);
     detail::check(ctx, detail::operation::send, out, packet_lines(bytes), pe);
     state_ = {in, out, ctx.remote(out, pe), static_cast<std::uint32_t>(detail::packet_half_lines(bytes)), 0, pe, 0, 0};
-    if (state_.there != nullptr) state_.direct = state_.room();
-    g.sync();  // an earlier use by this group has counted
+    if (state_.remote != nullptr) state_.direct = state_.room();
+    g.sync();  // an earlier use by this group has stored its count
     state_.sent = detail::load_relaxed(&state_.header()->sent);
     state_.received = detail::load_relaxed(&state_.header()->received);
-    g.sync();  // nobody counts on before all have read
+    g.sync();  // no thread changes the count before all have read it
   }
-  /// The same by the calling thread alone.
+  /// @brief The same by the calling thread alone.
   PGAS_FN packet_channel(const context& ctx, packet_line* in, packet_line* out, std::size_t bytes, std::int32_t pe)
       : packet_channel(ctx, this_thread{}, in, out, bytes, pe) {}
 
-  detail::channel_state state_;  ///< for the library's own use
+  detail::channel_state state_;  ///< for the library's internal use
 };
 
-/// Sends the other PE `count` elements.
+/// @brief Sends `count` elements to the other PE.
 ///
-/// *Callers* all threads of the group `g` that opened the channel, converged. *Units* `count` is elements; 0 is a
-/// message, too. *Memory* `src` is any memory of this PE. *On return* this thread's part of `src` has been read; other
-/// threads' parts may not: sync the group before reuse. *Order* the message follows the group's earlier accesses to
-/// `src`, and orders no other memory: the receiver need not see earlier puts and stores (put_signal() does that).
-/// *Errors* ends the group with a record for a message longer than the channel, and for a second one before a message
-/// of the other PE has been received.
+/// *Callers* all threads of the group `g` that opened the channel, converged.
+/// *Units* `count` is elements; 0 sends an empty message. *Memory* `src` is any memory of this PE.
+/// *On return* this thread's part of `src` has been read; the parts of other threads may not: synchronize the group
+/// before reuse.
+/// *Order* the message follows the group's earlier accesses to `src`. It orders no other memory: the receiver may not
+/// see earlier puts and stores (use put_signal() for that).
+/// *Errors* ends the group with a record for a message that is longer than the channel, and for a second message before
+/// one from the other PE has been received.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
   detail::channel_state& now = channel.state_;
@@ -93,20 +101,21 @@ PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const
   if (me.rank == 0) detail::store_relaxed(&now.header()->sent, now.sent);
 }
 
-/// send() by the thread that opened the channel alone.
+/// @brief send() by the thread that opened the channel alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std::size_t count) {
   send(ctx, this_thread{}, channel, src, count);
 }
 
-/// Waits for the other PE's next message, and stores its `count` elements.
+/// @brief Waits for the other PE's next message and stores its `count` elements.
 ///
-/// *Callers* all threads of the group `g` that opened the channel, converged. *Units* `count` is elements, as many as
-/// were sent. *Memory* `dst` is any memory of this PE. *On return* `dst` is complete, for all threads of the group.
-/// *Order* the group's earlier accesses to `dst` come before; only the message is ordered. *Errors* ends the group with
-/// a record that names the other PE when the world is aborted or the deadline passes, also if the message has fewer
-/// elements; for a message longer than the channel; and for a second one before this PE has sent one, for which both
-/// would wait for ever.
+/// *Callers* all threads of the group `g` that opened the channel, converged.
+/// *Units* `count` is elements, the same number as was sent. *Memory* `dst` is any memory of this PE.
+/// *On return* `dst` is complete, for all threads of the group.
+/// *Order* the group's earlier accesses to `dst` come before; only the message is ordered.
+/// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes, also
+/// if the message has fewer elements. Also for a message that is longer than the channel, and for a second receive
+/// before this PE has sent a message, because both PEs would wait for ever.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;
@@ -120,14 +129,14 @@ PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T*
   const detail::slice me = detail::slice_of(g);
   bool lost = false;
   if (me.rank < message.packets) {
-    if (me.rank == 0) detail::store_relaxed(&now.header()->received, now.received);  // nobody waits for this store
+    if (me.rank == 0) detail::store_relaxed(&now.header()->received, now.received);  // no thread waits for this store
     if (message.packets > me.size || !detail::receive_soon<piece>(message, me.rank))
       lost = !detail::receive_packets<piece>(ctx.copy_, now.pe, message, me);
   }
   detail::exit_if_any(g, lost);
 }
 
-/// receive() by the thread that opened the channel alone.
+/// @brief receive() by the thread that opened the channel alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void receive(const context& ctx, packet_channel& channel, T* dst, std::size_t count) {
   receive(ctx, this_thread{}, channel, dst, count);

@@ -8,49 +8,54 @@
 
 namespace pgas {
 
-/// The handle of a PE, made by context::peer(). Operations of that context, or of a copy of it, take the handle in
-/// place of the PE number and add the cached distance to an address, for teams of any kind. A plain value; valid as
-/// long as the context.
+/// @brief The handle of a PE, created by context::peer().
+///
+/// Operations of that context, or of a copy of it, accept the handle in place of the PE number and add the cached
+/// distance to an address, for teams of any kind. A plain value; valid as long as the context.
 class peer {
  public:
-  /// Its number in the team of the context that it comes from.
+  /// @brief The number of the PE in the team of the context that created the handle.
   [[nodiscard]] PGAS_HD std::int32_t pe() const { return pe_; }
 
-  // Plain members, filled by context::peer().
+  // Public data members that context::peer() fills.
   std::int32_t pe_ = 0;
-  std::uint32_t slow_ = 0;       ///< not 0: operations find the route again, as for a number
+  std::uint32_t slow_ = 0;       ///< not 0: operations look up the route again, as for a number
   std::uintptr_t distance_ = 0;  ///< bytes from this PE's slot to that PE's
 };
 
-/// The handle of a PE, made by direct_context::peer(), for operations of that context. Loads and stores reach the PE.
+/// @brief The handle of a PE, created by direct_context::peer(), for operations of that context.
+///
+/// The PE is load/store accessible.
 class direct_peer {
  public:
-  /// Its number in the team of the context that it comes from.
+  /// @brief The number of the PE in the team of the context that created the handle.
   [[nodiscard]] PGAS_HD std::int32_t pe() const { return pe_; }
 
-  // Plain members, filled by direct_context::peer().
+  // Public data members that direct_context::peer() fills.
   std::int32_t pe_ = 0;
   std::uintptr_t distance_ = 0;  ///< bytes from this PE's slot to that PE's
 };
 
-/// The parameter type of operations: a PE number in the context's team, or a handle. Calls convert implicitly.
+/// @brief The parameter type of operations: a PE number in the context's team, or a handle.
+///
+/// Calls convert implicitly.
 class pe_or_peer {
  public:
-  /// A PE by its number in the context's team.
+  /// @brief A PE by its number in the context's team.
   PGAS_HD pe_or_peer(std::int32_t pe) : pe_(pe), is_(by_number) {}
-  /// A handle of the same context.
+  /// @brief A handle of the same context.
   PGAS_HD pe_or_peer(const peer& found)
       : pe_(found.pe_), is_(found.slow_ == 0 ? by_distance : by_slow_path), distance_(found.distance_) {}
-  /// A handle of a direct_context.
+  /// @brief A handle of a direct_context.
   PGAS_HD pe_or_peer(const direct_peer& found) : pe_(found.pe_), is_(by_distance), distance_(found.distance_) {}
 
-  /// Its number in the context's team.
+  /// @brief Its number in the context's team.
   [[nodiscard]] PGAS_HD std::int32_t pe() const { return pe_; }
-  /// For the library: whether distance() is known and loads and stores are the whole operation.
+  /// @brief For the library: whether distance() is known and loads and stores are the whole operation.
   [[nodiscard]] PGAS_HD bool is_found() const { return is_ == by_distance; }
-  /// For the library: whether it is known that they are not the whole operation.
+  /// @brief For the library: whether it is known that the operation needs more than loads and stores.
   [[nodiscard]] PGAS_HD bool is_slow() const { return is_ == by_slow_path; }
-  /// For the library: bytes from this PE's slot to that PE's slot.
+  /// @brief For the library: bytes from this PE's slot to that PE's slot.
   [[nodiscard]] PGAS_HD std::uintptr_t distance() const { return distance_; }
 
  private:

@@ -1,18 +1,19 @@
 /// @file
-/// Reductions of the members' elements. `reduce_op.hpp` has the operations; a program's own function objects are as
-/// good. `impl/reduce/all_reduce_algorithm.hpp` has the table of algorithms, `scan.hpp` scans. For all of them, beside
-/// `collective.hpp`:
+/// Reductions of the members' elements. `reduce_op.hpp` has the operations; programs may define their own function
+/// objects. `impl/reduce/all_reduce_algorithm.hpp` has the table of algorithms, `scan.hpp` the scans. In addition to
+/// the rules of `collective.hpp`:
 ///
-/// *Memory* `src` and `dst` are symmetric. `src` may be written before the call by any thread that the group is ordered
-/// after; `dst` is not written before all members have called. They may be the same, else they must not overlap.
+/// *Memory* `src` and `dst` are symmetric. Threads may write `src` before the call if the program orders them before
+/// the group. `dst` is not written before all members have called. `src` and `dst` may be the same; otherwise they must
+/// not overlap.
 ///
-/// *Units* elements have 4096 bytes at most.
+/// *Units* elements have at most 4096 bytes.
 ///
-/// *Order* elements are combined from the first member to the last, one after another. Reductions of a team that spans
-/// domains combine the members of each domain in this way, and then the domains' results, in the order of their first
-/// members; for any count. The result is the same whoever computes it, bit for bit on all members, and from run to run
-/// for a given team and its domains: it does not depend on groups, addresses or timing. 16-bit floats are combined as
-/// floats and rounded once; where there are several domains, once for each of them and once at the end.
+/// *Order* elements are combined one after another, from the first member to the last. Reductions of a team that spans
+/// domains combine the members of each domain in this way, and then the results of the domains in the order of their
+/// first members, for any count. The result does not depend on the member that computes it. It has the same bits on all
+/// members, and in each run for a given team and its domains, independent of groups, addresses and timing. 16-bit
+/// floats are combined as floats and rounded once; with several domains, once for each domain and once at the end.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -23,7 +24,7 @@
 namespace pgas {
 namespace detail {
 
-/// The checks of a reduction of `src_count` elements to `dst_count` ones.
+/// The argument checks of a reduction of `src_count` elements to `dst_count` elements.
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void check_reduce(const context& ctx, const G& g, const team_view& team, const Op& op, collective_call call,
                           const T* dst, std::uint64_t dst_count, const T* src, std::uint64_t src_count) {
@@ -37,12 +38,12 @@ PGAS_FN void check_reduce(const context& ctx, const G& g, const team_view& team,
   check_collective(ctx.copy_, g, team, call);
 }
 
-/// Distinguishes the kinds of one operation in a comparison of calls.
+/// Distinguishes the variants of an operation when calls are compared.
 inline constexpr std::uint32_t rooted_variant = 0x100;
 
 }  // namespace detail
 
-/// Every member's `count` elements combined, on every member: an all-reduce.
+/// @brief Combines every member's `count` elements, with the result on every member (all-reduce).
 template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
                     Op op) {
@@ -53,15 +54,15 @@ PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* ds
   detail::all_reduce(ctx, g, team, dst, src, count, op);
 }
 
-/// reduce() by one thread of each member.
+/// @brief reduce() by one thread of each member.
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void reduce(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   reduce(ctx, this_thread{}, team, dst, src, count, op);
 }
 
-/// Every member's `count` elements combined, on member `root` alone.
+/// @brief Combines every member's `count` elements, with the result on member `root` only.
 ///
-/// *Memory* `dst` is the same variable on all members, but only the root's is written.
+/// *Memory* `dst` is the same variable on all members, but only the root's `dst` is written.
 template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void reduce_to_root(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op, std::int32_t root) {
@@ -73,17 +74,17 @@ PGAS_FN void reduce_to_root(const context& ctx, const G& g, const team_view& tea
   detail::twoshot_reduce<detail::reduce_result::whole>(ctx, g, team, dst, src, count, op, root, root + 1, what);
 }
 
-/// reduce_to_root() by one thread of each member.
+/// @brief reduce_to_root() by one thread of each member.
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void reduce_to_root(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op,
                             std::int32_t root) {
   reduce_to_root(ctx, this_thread{}, team, dst, src, count, op, root);
 }
 
-/// Every member's n_pes() * count elements combined; member k gets block k of the result.
+/// @brief Combines every member's n_pes() * count elements; member k receives block k of the result.
 ///
-/// *Units* `count` is the elements that each member gets. *Memory* `dst` has room for `count` elements and is written
-/// by this PE only. In place: `dst == src + my_pe() * count`.
+/// *Units* `count` is the elements that each member receives.
+/// *Memory* `dst` has room for `count` elements, and only this PE writes it. In place: `dst == src + my_pe() * count`.
 template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {
@@ -94,7 +95,7 @@ PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& tea
   detail::twoshot_reduce_scatter(ctx, g, team, dst, src, count, op);
 }
 
-/// reduce_scatter() by one thread of each member.
+/// @brief reduce_scatter() by one thread of each member.
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void reduce_scatter(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   reduce_scatter(ctx, this_thread{}, team, dst, src, count, op);

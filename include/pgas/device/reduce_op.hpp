@@ -1,6 +1,6 @@
 /// @file
-/// The operations of reductions and scans: function objects, usable on the host and on the device. A program's own are
-/// as good (reduce_op has the requirements).
+/// The operations of reductions and scans: function objects, usable on the host and on the device. Programs may define
+/// their own (reduce_op has the requirements).
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -20,15 +20,17 @@ inline constexpr bool arithmetic = is_reduce_ordered<T> || is_complex_type<T> ||
 
 }  // namespace detail
 
-/// A function object that combines elements of type T: `op(a, b)` with `a` from members with lower numbers. It must be
-/// associative; it need not be commutative. It gets 16-bit floats as `float` if it takes that; elements are trivially
-/// copyable and default constructible.
+/// @brief Whether Op is a function object that combines elements of type T: `op(a, b)` with `a` from members with lower
+/// numbers.
+///
+/// The operation must be associative; it need not be commutative. If it accepts `float`, it receives 16-bit floats as
+/// `float`. Elements are trivially copyable and default constructible.
 template <class Op, class T>
 inline constexpr bool is_reduce_op = (is_rma_type<T> && std::is_trivially_copyable_v<Op> &&
                                       std::is_default_constructible_v<T> &&
                                       detail::reduces<Op, detail::accumulator_of<Op, T>>);
 
-/// One that also knows its neutral element, `Op::template identity<T>()`: the start of exclusive scans.
+/// @brief Whether Op also has a neutral element, `Op::template identity<T>()`: the start value of exclusive scans.
 template <class Op, class T>
 inline constexpr bool is_scan_op = (is_reduce_op<Op, T> &&
                                     detail::valid<detail::identity_call, Op, detail::accumulator_of<Op, T>>);
@@ -44,7 +46,11 @@ concept scan_op = is_scan_op<Op, T>;
 /// neutral element.
 namespace op {
 
-/// a + b. Integers wrap around. *Units* integers, float, double, 16-bit floats (added up as floats), complex numbers.
+/// @brief Sum: a + b.
+///
+/// Integers wrap around.
+///
+/// *Units* integers, float, double, 16-bit floats (added up as floats), complex numbers.
 struct sum {
   static constexpr std::uint32_t id = 1;
   template <class T>
@@ -66,7 +72,9 @@ struct sum {
   }
 };
 
-/// a * b. *Units* as for sum. Complex products are (ac - bd, ad + bc), without special cases for infinities.
+/// @brief Product: a * b.
+///
+/// *Units* as for sum. Complex products are (ac - bd, ad + bc), without special cases for infinities.
 struct prod {
   static constexpr std::uint32_t id = 2;
   template <class T>
@@ -92,7 +100,9 @@ struct prod {
   }
 };
 
-/// The smaller one; NaN if either is. *Units* integers, float, double, 16-bit floats.
+/// @brief The smaller value; NaN if either value is NaN.
+///
+/// *Units* integers, float, double, 16-bit floats.
 struct min {
   static constexpr std::uint32_t id = 3;
   template <class T>
@@ -109,7 +119,9 @@ struct min {
   }
 };
 
-/// The larger one; NaN if either is. *Units* as for min.
+/// @brief The larger value; NaN if either value is NaN.
+///
+/// *Units* as for min.
 struct max {
   static constexpr std::uint32_t id = 4;
   template <class T>
@@ -126,7 +138,9 @@ struct max {
   }
 };
 
-/// a & b. *Units* integers.
+/// @brief Bitwise AND: a & b.
+///
+/// *Units* integers.
 struct bit_and {
   static constexpr std::uint32_t id = 5;
   template <class T>
@@ -139,7 +153,9 @@ struct bit_and {
   }
 };
 
-/// a | b. *Units* integers.
+/// @brief Bitwise OR: a | b.
+///
+/// *Units* integers.
 struct bit_or {
   static constexpr std::uint32_t id = 6;
   template <class T>
@@ -152,7 +168,9 @@ struct bit_or {
   }
 };
 
-/// a ^ b. *Units* integers.
+/// @brief Bitwise XOR: a ^ b.
+///
+/// *Units* integers.
 struct bit_xor {
   static constexpr std::uint32_t id = 7;
   template <class T>
@@ -165,8 +183,11 @@ struct bit_xor {
   }
 };
 
-/// The pair with the larger value; of equal values the one with the smaller index. NaN counts as larger than any
-/// number, and as equal to NaN. *Units* pgas::indexed.
+/// @brief The pair with the larger value; of equal values the pair with the smaller index.
+///
+/// NaN counts as larger than any number and as equal to NaN.
+///
+/// *Units* pgas::indexed.
 struct maxloc {
   static constexpr std::uint32_t id = 8;
   template <class T, class I>
@@ -182,8 +203,11 @@ struct maxloc {
   }
 };
 
-/// The pair with the smaller value; of equal values the one with the smaller index. NaN counts as smaller than any
-/// number, and as equal to NaN. *Units* pgas::indexed.
+/// @brief The pair with the smaller value; of equal values the pair with the smaller index.
+///
+/// NaN counts as smaller than any number and as equal to NaN.
+///
+/// *Units* pgas::indexed.
 struct minloc {
   static constexpr std::uint32_t id = 9;
   template <class T, class I>
@@ -203,7 +227,7 @@ struct minloc {
 
 namespace detail {
 
-/// The number of an operation in a comparison of calls; 0 for a program's own.
+/// The number of an operation when calls are compared; 0 for operations of the program.
 template <class Op>
 [[nodiscard]] PGAS_HD constexpr std::uint32_t op_id(const Op&) {
   if constexpr (library_op<Op>) {

@@ -33,10 +33,11 @@
 namespace pgas {
 namespace detail {
 
-// Single values as strong accesses: whole where the type is a machine word, else in the largest pieces that the
-// alignment allows. Used by p() and g().
+// Single values as strong accesses: in one piece if the type is a machine word, otherwise in the largest pieces that
+// the alignment allows. Used by p() and g().
 
-/// The piece that a value of type T moves in: its largest power of two that divides size and alignment, up to 16 bytes.
+/// The size of the pieces in which a value of type T moves: the largest power of two, up to 16 bytes, that divides size
+/// and alignment.
 template <class T>
 inline constexpr std::size_t piece_of = alignof(T) < 16 ? alignof(T) : 16;
 
@@ -76,7 +77,7 @@ template <class T>
   }
 }
 
-/// Every put(). @param copy_to stores the data at an address that load and store reach
+/// The common body of all puts. @param copy_to stores the data at a load/store accessible address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe,
                           Copy copy_to) {
@@ -85,8 +86,8 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_long_route(
       dst, pe, [=](const context& here) { check(here, operation::put, dst, count, pe.pe()); },
-      [=](const context&, T* there) {
-        copy_to(there);
+      [=](const context&, T* remote) {
+        copy_to(remote);
         if constexpr (When == completion::local_done) g.sync();
       },
       [=](const context& here, auto where) {
@@ -98,7 +99,7 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
       });
 }
 
-/// Every get(). @param copy_from loads it from a direct address
+/// The common body of all gets. @param copy_from loads the data from a load/store accessible address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe,
                           Copy copy_from) {
@@ -107,8 +108,8 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_long_route(
       src, pe, [=](const context& here) { check(here, operation::get, src, count, pe.pe()); },
-      [=](const context&, const T* there) {
-        copy_from(there);
+      [=](const context&, const T* remote) {
+        copy_from(remote);
         if constexpr (When == completion::local_done) g.sync();
       },
       [=](const context& here, auto where) {
@@ -122,109 +123,115 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
 
 }  // namespace detail
 
-/// Writes one value to PE `pe`.
+/// @brief Writes one value to PE `pe`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric: this PE's address of it. *On return* the store is issued; quiet()
-/// completes it. *Order* none by itself. Values of 1, 2, 4, 8 bytes whose alignment is their size arrive whole, as an
-/// atomic_set would, so that a wait may look at them; others arrive in pieces of their alignment, of at most 8 bytes.
+/// *Callers* any thread. *Memory* `dst` is symmetric: this PE's address of the variable.
+/// *On return* the store is issued; quiet() completes it.
+/// *Order* none. Values of 1, 2, 4 or 8 bytes with an alignment equal to their size arrive in one piece, as with
+/// atomic_set(), so waits may read them. Other values arrive in pieces of their alignment, of at most 8 bytes.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::p);
   traced.on(ctx, pe, sizeof(T));
   ctx.by_route(
       dst, pe, [=](const context& here) { detail::check(here, detail::operation::p, dst, pe.pe()); },
-      [=](const context&, T* there) { detail::store_value(there, value); },
+      [=](const context&, T* remote) { detail::store_value(remote, value); },
       [=](const context& here, std::int32_t proxied_pe) {
         detail::proxied_p(detail::proxy_queue_of(here), proxied_pe, here.offset(dst), value);
       });
 }
 
-/// Reads one value from PE `pe`.
+/// @brief Reads one value from PE `pe`.
 ///
-/// *Callers* any thread; independent calls overlap, about a microsecond each. *Memory* `src` is symmetric. *On return*
-/// the value. *Order* none by itself, but it always asks the memory, never a cached copy: a loop of g() sees progress.
+/// *Callers* any thread; independent calls overlap and take about a microsecond each. *Memory* `src` is symmetric.
+/// *Order* none. The read always goes to memory, never to a cached copy: a loop of g() sees progress.
+///
+/// @return The value.
 template <PGAS_IS(rma_type) T>
 [[nodiscard]] PGAS_FN T g(const context& ctx, const T* src, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::g);
   traced.on(ctx, pe, sizeof(T));
   return ctx.by_route(
       src, pe, [=](const context& here) { detail::check(here, detail::operation::g, src, pe.pe()); },
-      [=](const context&, const T* there) { return detail::load_value(there); },
+      [=](const context&, const T* remote) { return detail::load_value(remote); },
       [=](const context& here, std::int32_t proxied_pe) {
         return detail::proxied_g<T>(detail::proxy_queue_of(here), proxied_pe, here.offset(src));
       });
 }
 
-/// Copies `count` elements to PE `pe` and does not wait for the group.
+/// @brief Copies `count` elements to PE `pe` and does not wait for the group.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
-/// symmetric; `src` is any memory of this PE, shared memory included. *On return* this thread's part of `src` has been
-/// read; other threads' parts may not: sync the group before reuse. If PE `pe` is proxied none of it need have been
-/// read before quiet(). *Order* earlier stores to `src` by any thread of the group are sent. None else; fence(),
-/// quiet() or a put_signal add it.
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included.
+/// *On return* this thread's part of `src` has been read; the parts of other threads may not: synchronize the group
+/// before reuse. If PE `pe` is proxied, no part may have been read before quiet().
+/// *Order* earlier stores to `src` by any thread of the group are sent. fence(), quiet() or a put_signal() adds more
+/// order.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::submitted>(
-      ctx, g, dst, src, count, pe, [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      ctx, g, dst, src, count, pe, [=](T* remote) { detail::copy_by<detail::direction::put>(g, remote, src, count); });
 }
 
-/// Copies `count` elements to PE `pe`.
+/// @brief Copies `count` elements to PE `pe`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
-/// symmetric; `src` is any memory of this PE, shared memory included. *On return* `src` may be reused; the data is in
-/// flight. *Order* earlier stores to `src` by any thread of the group are sent. None else; fence(), quiet() or a
-/// put_signal add it.
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included.
+/// *On return* `src` may be reused; the data is in flight.
+/// *Order* earlier stores to `src` by any thread of the group are sent. fence(), quiet() or a put_signal() adds more
+/// order.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::local_done>(
-      ctx, g, dst, src, count, pe, [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      ctx, g, dst, src, count, pe, [=](T* remote) { detail::copy_by<detail::direction::put>(g, remote, src, count); });
 }
 
-/// Copies `count` elements from PE `pe` and does not wait for the group.
+/// @brief Copies `count` elements from PE `pe` and does not wait for the group.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `src` is
-/// symmetric; `dst` is any memory of this PE, shared memory included. *On return* this thread's part of `dst` is
-/// written: sync the group before another thread reads it; if PE `pe` is proxied it is written after quiet(). *Order*
-/// earlier accesses to `dst` by any thread of the group come before. None else: the source PE's stores are seen if a
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included.
+/// *On return* this thread's part of `dst` is written: synchronize the group before another thread reads it. If PE `pe`
+/// is proxied, `dst` is written after quiet().
+/// *Order* earlier accesses to `dst` by any thread of the group come before. The source PE's stores are visible if a
 /// wait or a barrier has ordered them before.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
-  detail::get_by_route<detail::completion::submitted>(ctx, g, dst, src, count, pe, [=](const T* there) {
-    detail::copy_by<detail::direction::get>(g, dst, there, count);
+  detail::get_by_route<detail::completion::submitted>(ctx, g, dst, src, count, pe, [=](const T* remote) {
+    detail::copy_by<detail::direction::get>(g, dst, remote, count);
   });
 }
 
-/// Copies `count` elements from PE `pe`.
+/// @brief Copies `count` elements from PE `pe`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `src` is
-/// symmetric; `dst` is any memory of this PE, shared memory included. *On return* `dst` holds the data, for every
-/// thread of the group. *Order* as for get_nbi().
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included.
+/// *On return* `dst` holds the data, for every thread of the group. *Order* as for get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
-  detail::get_by_route<detail::completion::local_done>(ctx, g, dst, src, count, pe, [=](const T* there) {
-    detail::copy_by<detail::direction::get>(g, dst, there, count);
+  detail::get_by_route<detail::completion::local_done>(ctx, g, dst, src, count, pe, [=](const T* remote) {
+    detail::copy_by<detail::direction::get>(g, dst, remote, count);
   });
 }
 
-/// put() by the calling thread alone.
+/// @brief put() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   put(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// put_nbi() by the calling thread alone.
+/// @brief put_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_nbi(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   put_nbi(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// get() by the calling thread alone.
+/// @brief get() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   get(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// get_nbi() by the calling thread alone.
+/// @brief get_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get_nbi(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   get_nbi(ctx, this_thread{}, dst, src, count, pe);

@@ -1,6 +1,6 @@
 /// @file
-/// Scans, or prefix reductions: each member gets the elements of the members before it combined. Memory, units and
-/// order are those of `reduce.hpp`.
+/// Scans, or prefix reductions: each member receives the combination of the elements of the members before it. Memory,
+/// units and order are those of `reduce.hpp`.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -10,12 +10,12 @@
 namespace pgas {
 namespace detail {
 
-/// Distinguishes an exclusive scan in a comparison of calls.
+/// Distinguishes an exclusive scan when calls are compared.
 inline constexpr std::uint32_t exclusive_variant = 0x200;
 
 }  // namespace detail
 
-/// Member k gets the `count` elements of the members 0 to k combined.
+/// @brief Combines the `count` elements of members 0 to k; member k receives the result.
 template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void inclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {
@@ -26,14 +26,15 @@ PGAS_FN void inclusive_scan(const context& ctx, const G& g, const team_view& tea
   detail::twoshot_reduce<detail::reduce_result::inclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
 }
 
-/// inclusive_scan() by one thread of each member.
+/// @brief inclusive_scan() by one thread of each member.
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void inclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   inclusive_scan(ctx, this_thread{}, team, dst, src, count, op);
 }
 
-/// Member k gets the `count` elements of the members 0 to k - 1 combined; member 0 gets the operation's neutral
-/// element.
+/// @brief Combines the `count` elements of members 0 to k - 1; member k receives the result.
+///
+/// Member 0 receives the operation's neutral element.
 template <class T, PGAS_IS(scan_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void exclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {
@@ -45,7 +46,7 @@ PGAS_FN void exclusive_scan(const context& ctx, const G& g, const team_view& tea
   detail::twoshot_reduce<detail::reduce_result::exclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
 }
 
-/// exclusive_scan() by one thread of each member.
+/// @brief exclusive_scan() by one thread of each member.
 template <class T, PGAS_IS(scan_op<T>) Op>
 PGAS_FN void exclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   exclusive_scan(ctx, this_thread{}, team, dst, src, count, op);

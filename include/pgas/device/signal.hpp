@@ -1,11 +1,11 @@
 /// @file
-/// Data with a signal after it, and signals alone. A signal is a 64-bit word in the symmetric heap; a wait for it also
-/// sees the data that it was sent with. Any wait or test of `wait.hpp` (included here) may take signals.
+/// Data followed by a signal, and signals alone. A signal is a 64-bit word in the symmetric heap; a wait for it also
+/// sees the data that was sent with it. The waits and tests of `wait.hpp` (included here) accept signals.
 ///
-/// A signal that senders add to may count arrivals: signal_take() waits for n arrivals and subtracts them, so that the
-/// word serves the next round without a reset, which would race with an early sender.
+/// A signal can count arrivals if senders add to it. signal_take() waits for n arrivals and subtracts them. The word is
+/// then ready for the next round without a reset, which would race with an early sender.
 ///
-/// *Errors* of all: as in `rma.hpp`.
+/// *Errors* of all functions: as in `rma.hpp`.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -21,7 +21,7 @@
 namespace pgas {
 namespace detail {
 
-/// Updates the signal word after everything before; sets and adds to one word may be mixed.
+/// Updates the signal word after all earlier accesses. Sets and additions to one word may be mixed.
 PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
   if (op == signal_op::add) {
     reduce_add_release(sig, value);
@@ -34,14 +34,14 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
   return op == signal_op::add ? traced_update::add : traced_update::set;
 }
 
-/// The address of `word` on the PE whose address of `known` is `there`.
+/// The address of `word` on the PE whose address of `known` is `remote`.
 template <class T>
-[[nodiscard]] PGAS_FN signal_t* as_far(signal_t* word, const T* known, const T* there) {
-  return reinterpret_cast<signal_t*>(reinterpret_cast<std::uintptr_t>(word) + reinterpret_cast<std::uintptr_t>(there) -
+[[nodiscard]] PGAS_FN signal_t* as_far(signal_t* word, const T* known, const T* remote) {
+  return reinterpret_cast<signal_t*>(reinterpret_cast<std::uintptr_t>(word) + reinterpret_cast<std::uintptr_t>(remote) -
                                      reinterpret_cast<std::uintptr_t>(known));
 }
 
-/// Every put_signal(). @param copy_to stores the data at an address that load and store reach
+/// The common body of all put_signal() functions. @param copy_to stores the data at a load/store accessible address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                                  signal_t value, signal_op op, pe_or_peer pe, Copy copy_to) {
@@ -56,12 +56,12 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
         check(here, operation::put_signal, sig, 1, pe.pe());
         check_sound(here, operation::put_signal, sig, known(op));
       },
-      [=](const context& here, T* there) {
-        copy_to(there);
+      [=](const context& here, T* remote) {
+        copy_to(remote);
         g.sync();
         if (here.has_proxied()) PGAS_UNLIKELY
           drain_by_leader(proxy_queue_of(here), g, operation::put_signal, -1);
-        if (g.thread_rank() == 0) signal_release(as_far(sig, dst, there), value, op);
+        if (g.thread_rank() == 0) signal_release(as_far(sig, dst, remote), value, op);
       },
       [=](const context& here, std::int32_t proxied_pe) {
         const proxied_copy data{proxy_queue_of(here), proxied_pe, dst, src, count * sizeof(T), When};
@@ -70,7 +70,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
       });
 }
 
-/// Waits until `*sig >= n` and subtracts n. Leaves the rest in `left`; acquires. False if it gave up.
+/// Waits until `*sig >= n` and subtracts n. Stores the remainder in `left`; acquires. @return False if it gave up.
 [[nodiscard]] PGAS_FN bool take_count(const context& ctx, signal_t* sig, signal_t n, signal_t& left) {
   traced_operation traced(ctx, this_thread{}, operation::wait);
   signal_t seen = 0;
@@ -80,8 +80,8 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   };
   for (;;) {
     if (!poll_word(ctx, sig, cmp::ge, n, keep, [] { return false; })) return false;
-    // An exchange, not a subtraction: another thread may have taken first. It keeps the releases of later additions
-    // intact.
+    // A compare-exchange instead of a subtraction, because another thread may have taken first. It keeps the releases
+    // of later additions intact.
     const signal_t found = compare_exchange(sig, seen, seen - n);
     if (found == seen) break;
   }
@@ -91,8 +91,8 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   return true;
 }
 
-/// One thread's result for all threads of a group; ends the group if it has none. @param find fills its argument, or
-/// returns false once the record is written
+/// One thread's result for all threads of a group; ends the group if there is no result. @param find fills its
+/// argument, or returns false after writing the record
 template <PGAS_IS(group) G, class Find>
 [[nodiscard]] PGAS_FN signal_t seen_by_all(const G& g, const Find& find) {
   struct outcome {
@@ -109,85 +109,93 @@ template <PGAS_IS(group) G, class Find>
 
 }  // namespace detail
 
-/// Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds to it.
+/// @brief Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds `value` to it.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements, 0 allowed. *Memory*
-/// `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused. *Order* whoever sees
-/// the signal sees the data, and all earlier puts and stores of the group's threads, to `src` or elsewhere, by any
-/// route, without a sync by the caller; of proxied signals only those to PE `pe`.
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements, 0 allowed.
+/// *Memory* `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused.
+/// *Order* a thread that sees the signal sees the data and all earlier puts and stores of the group's threads, to `src`
+/// or elsewhere, by any route, without a sync by the caller. Of earlier proxied signals it sees only those to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, pe_or_peer pe) {
   detail::put_signal_by_route<detail::completion::local_done>(
       ctx, g, dst, src, count, sig, value, op, pe,
-      [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      [=](T* remote) { detail::copy_by<detail::direction::put>(g, remote, src, count); });
 }
 
-/// put_signal() that need not have read `src` when it returns: it has not, before quiet(), if PE `pe` is proxied. Else
-/// the group waits for its own reads before it signals, so that it is the same.
+/// @brief put_signal() that may return before it has read `src`: if PE `pe` is proxied, `src` must not change before
+/// quiet().
+///
+/// Otherwise the group waits for its own reads before it signals, so the function equals put_signal().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                             signal_t value, signal_op op, pe_or_peer pe) {
   detail::put_signal_by_route<detail::completion::submitted>(
       ctx, g, dst, src, count, sig, value, op, pe,
-      [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      [=](T* remote) { detail::copy_by<detail::direction::put>(g, remote, src, count); });
 }
 
-/// put_signal() by the calling thread alone.
+/// @brief put_signal() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
                         signal_op op, pe_or_peer pe) {
   put_signal(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
 }
 
-/// put_signal_nbi() by the calling thread alone.
+/// @brief put_signal_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
                             signal_op op, pe_or_peer pe) {
   put_signal_nbi(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
 }
 
-/// Sets PE `pe`'s signal word.
-/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* none: use
-/// fence() before it, or put_signal(), to send word of data.
+/// @brief Sets PE `pe`'s signal word.
+///
+/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it.
+/// *Order* none: to signal that data has arrived, call fence() before it, or use put_signal().
 PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::signal);
   traced.on(ctx, pe);
   traced.updates(ctx, sig, value, detail::traced_update::set);
   ctx.by_route(
       sig, pe, [=](const context& here) { detail::check(here, detail::operation::signal, sig, pe.pe()); },
-      [=](const context&, signal_t* there) { detail::store_relaxed(there, value); },
+      [=](const context&, signal_t* remote) { detail::store_relaxed(remote, value); },
       [=](const context& here, std::int32_t proxied_pe) {
         detail::proxied_update(detail::proxy_queue_of(here), {detail::operation::signal, proxied_pe, here.offset(sig)},
                                detail::atomic_update::set, detail::datatype::u64, value);
       });
 }
 
-/// signal_set() once for a group, after a sync of it. *Callers* all threads of the group `g`, converged.
+/// @brief signal_set() once for a group, after a sync of the group.
+///
+/// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t value, pe_or_peer pe) {
-  detail::check(ctx, detail::operation::signal, sig, pe.pe());  // by all, as all end
+  detail::check(ctx, detail::operation::signal, sig, pe.pe());  // by all threads, because a failure ends all of them
   g.sync();
   if (g.thread_rank() == 0) signal_set(ctx, sig, value, pe);
 }
 
-/// Adds to PE `pe`'s signal word.
-/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* as
-/// signal_set().
+/// @brief Adds to PE `pe`'s signal word.
+///
+/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it.
+/// *Order* as signal_set().
 PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::signal);
   traced.on(ctx, pe);
   traced.updates(ctx, sig, value, detail::traced_update::add);
   ctx.by_route(
       sig, pe, [=](const context& here) { detail::check(here, detail::operation::signal, sig, pe.pe()); },
-      [=](const context&, signal_t* there) { detail::reduce<detail::rmw::add>(there, value); },
+      [=](const context&, signal_t* remote) { detail::reduce<detail::rmw::add>(remote, value); },
       [=](const context& here, std::int32_t proxied_pe) {
         detail::proxied_update(detail::proxy_queue_of(here), {detail::operation::signal, proxied_pe, here.offset(sig)},
                                detail::atomic_update::add, detail::datatype::u64, value);
       });
 }
 
-/// signal_add() once for a group, after a sync of it. *Callers* all threads of the group `g`, converged.
+/// @brief signal_add() once for a group, after a sync of the group.
+///
+/// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t value, pe_or_peer pe) {
   detail::check(ctx, detail::operation::signal, sig, pe.pe());
@@ -195,8 +203,12 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
   if (g.thread_rank() == 0) signal_add(ctx, sig, value, pe);
 }
 
-/// Reads this PE's own signal word. *Callers* any thread. *Memory* `sig` is symmetric. *On return* the value. *Order*
-/// acquires: all data sent before the value is visible to this thread.
+/// @brief Reads this PE's own signal word.
+///
+/// *Callers* any thread. *Memory* `sig` is symmetric.
+/// *Order* acquires: all data sent before the value is visible to this thread.
+///
+/// @return The value.
 [[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const signal_t* sig) {
   detail::check(ctx, detail::operation::signal, sig, ctx.my_pe());
   const signal_t seen = detail::load_relaxed(sig);
@@ -204,23 +216,31 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
   return seen;
 }
 
-/// signal_fetch() for a group.
-/// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
+/// @brief signal_fetch() for a group.
+///
+/// *Callers* all threads of the group `g`, converged.
+///
+/// @return The same value on all threads.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const G& g, const signal_t* sig) {
   detail::check(ctx, detail::operation::signal, sig, ctx.my_pe());
   return detail::broadcast(g, g.thread_rank() == 0 ? signal_fetch(ctx, sig) : signal_t{0});
 }
 
-/// Waits until `*sig op value`.
-/// *Callers* any thread. *Memory* `sig` is symmetric: this PE's own word. *On return* the value that was seen. *Order*
-/// acquires. *Errors* as wait_until().
+/// @brief Waits until `*sig op value`.
+///
+/// *Callers* any thread. *Memory* `sig` is symmetric: this PE's own word. *Order* acquires. *Errors* as wait_until().
+///
+/// @return The value that satisfied the comparison.
 PGAS_FN signal_t signal_wait_until(const context& ctx, const signal_t* sig, cmp op, signal_t value) {
   return wait_until(ctx, sig, op, value);
 }
 
-/// signal_wait_until() for a group: one thread polls, all go on.
-/// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
+/// @brief signal_wait_until() for a group: one thread polls for all.
+///
+/// *Callers* all threads of the group `g`, converged.
+///
+/// @return The same value on all threads.
 template <PGAS_IS(group) G>
 PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_t* sig, cmp op, signal_t value) {
   detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());
@@ -228,11 +248,14 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
   return detail::seen_by_all(g, [&](signal_t& seen) { return detail::wait_word(ctx, sig, op, value, seen); });
 }
 
-/// Waits until `n` arrivals are counted in this PE's own signal word, and subtracts them.
+/// @brief Waits until this PE's own signal word counts `n` arrivals, and subtracts them.
 ///
-/// *Callers* any thread; several may take from one word, and others add to it meanwhile. *Units* `n` counts additions
-/// by put_signal with signal_op::add, signal_add or an atomic. *Memory* `sig` is symmetric. *On return* the rest.
-/// *Order* acquires from every addition in the value found, the rest included. *Errors* as wait_until().
+/// *Callers* any thread; several threads may take from one word while others add to it.
+/// *Units* `n` counts additions by put_signal() with signal_op::add, signal_add() or an atomic.
+/// *Memory* `sig` is symmetric. *Order* acquires from every addition in the value found, including the remainder.
+/// *Errors* as wait_until().
+///
+/// @return The remainder.
 PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
   detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());
   signal_t left = 0;
@@ -241,8 +264,11 @@ PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
   return left;
 }
 
-/// signal_take() once for a group.
-/// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
+/// @brief signal_take() once for a group.
+///
+/// *Callers* all threads of the group `g`, converged.
+///
+/// @return The same value on all threads.
 template <PGAS_IS(group) G>
 PGAS_FN signal_t signal_take(const context& ctx, const G& g, signal_t* sig, signal_t n) {
   detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());

@@ -1,5 +1,5 @@
 /// @file
-/// Reading and writing other PEs' memory at regular distances: every n-th element (iput, iget), or blocks of elements
+/// Reads and writes of other PEs' memory at regular distances: every n-th element (iput, iget), or blocks of elements
 /// (ibput, ibget), by one thread or by a group.
 ///
 /// Strides are elements from the start of one element or block to the start of the next, on either side; they may be
@@ -17,8 +17,8 @@
 namespace pgas {
 namespace detail {
 
-/// All strided puts. @param Long the direct form is long: by_long_route() @param block elements of a block @param
-/// copy_to stores them at an address that load and store reach
+/// The common body of all strided puts. @param Long whether the direct form is long: by_long_route() @param block
+/// elements of a block @param copy_to stores them at a load/store accessible address
 template <completion When, bool Long, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
@@ -29,8 +29,8 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
   const auto check_call = [=](const context& here) {
     check_strided(here, operation::iput, dst, dst_stride, block, count, pe.pe());
   };
-  const auto direct = [=](const context&, T* there) {
-    copy_to(there);
+  const auto direct = [=](const context&, T* remote) {
+    copy_to(remote);
     if constexpr (When == completion::local_done) g.sync();
   };
   const auto proxied = [=](const context& here, std::int32_t proxied_pe) {
@@ -46,19 +46,19 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
-  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](T* there) {
-    copy_strided<direction::put>(g, there, src, dst_stride, src_stride, block, count);
+  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](T* remote) {
+    copy_strided<direction::put>(g, remote, src, dst_stride, src_stride, block, count);
   });
 }
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void put_spaced_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                  std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](T* there) {
-    copy_spaced<direction::put>(g, there, src, dst_stride, src_stride, count);
+  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](T* remote) {
+    copy_spaced<direction::put>(g, remote, src, dst_stride, src_stride, count);
   });
 }
 
-/// All strided gets. @param copy_from loads them from a direct address
+/// The common body of all strided gets. @param copy_from loads them from a load/store accessible address
 template <completion When, bool Long, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
@@ -69,8 +69,8 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
   const auto check_call = [=](const context& here) {
     check_strided(here, operation::iget, src, src_stride, block, count, pe.pe());
   };
-  const auto direct = [=](const context&, const T* there) {
-    copy_from(there);
+  const auto direct = [=](const context&, const T* remote) {
+    copy_from(remote);
     if constexpr (When == completion::local_done) g.sync();
   };
   const auto proxied = [=](const context& here, std::int32_t proxied_pe) {
@@ -86,92 +86,101 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
-  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](const T* there) {
-    copy_strided<direction::get>(g, dst, there, dst_stride, src_stride, block, count);
+  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](const T* remote) {
+    copy_strided<direction::get>(g, dst, remote, dst_stride, src_stride, block, count);
   });
 }
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void get_spaced_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                  std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](const T* there) {
-    copy_spaced<direction::get>(g, dst, there, dst_stride, src_stride, count);
+  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](const T* remote) {
+    copy_spaced<direction::get>(g, dst, remote, dst_stride, src_stride, count);
   });
 }
 
 }  // namespace detail
 
-/// Copies `count` elements to PE `pe`: element i goes from `src[i * src_stride]` to `dst[i * dst_stride]`. Does not
-/// wait for the group.
+/// @brief Copies `count` elements to PE `pe`: element i goes from `src[i * src_stride]` to `dst[i * dst_stride]`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed. *Memory*
-/// `dst` is symmetric; `src` is any memory of this PE, shared memory included. *On return* as put_nbi(). *Order* as
-/// put_nbi().
+/// Does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included. *On return* as put_nbi().
+/// *Order* as put_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::put_spaced_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iput_nbi() that returns as put() does. *Callers* all threads of the group `g`, converged, same arguments.
+/// @brief iput_nbi() that returns as put() does.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::put_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iput_nbi() by the calling thread alone.
+/// @brief iput_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                       std::size_t count, pe_or_peer pe) {
   iput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iput() by the calling thread alone.
+/// @brief iput() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, pe_or_peer pe) {
   iput(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// Copies `count` elements from PE `pe`: element i goes from `src[i * src_stride]` to `dst[i * dst_stride]`. Does not
-/// wait for the group.
+/// @brief Copies `count` elements from PE `pe`: element i goes from `src[i * src_stride]` to `dst[i * dst_stride]`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed. *Memory*
-/// `src` is symmetric; `dst` is any memory of this PE, shared memory included. *On return* as get_nbi(). *Order* as
-/// get_nbi().
+/// Does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included. *On return* as get_nbi().
+/// *Order* as get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::get_spaced_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iget_nbi() that returns as get() does. *Callers* all threads of the group `g`, converged, same arguments.
+/// @brief iget_nbi() that returns as get() does.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::get_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iget_nbi() by the calling thread alone.
+/// @brief iget_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                       std::size_t count, pe_or_peer pe) {
   iget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// iget() by the calling thread alone.
+/// @brief iget() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, pe_or_peer pe) {
   iget(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// Copies `count` blocks of `block_size` elements to PE `pe`: block i goes from `src + i * src_stride` to
-/// `dst + i * dst_stride`. Does not wait for the group.
+/// @brief Copies `count` blocks of `block_size` elements to PE `pe`: block i goes from `src + i * src_stride` to `dst +
+/// i * dst_stride`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `block_size` is the elements of a block,
-/// `count` is blocks; 0 allowed. *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included.
-/// *On return* as put_nbi(). *Order* as put_nbi().
+/// Does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
+/// *Units* `block_size` is the elements of a block, `count` is blocks; 0 allowed.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included. *On return* as put_nbi().
+/// *Order* as put_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -179,7 +188,9 @@ PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std
                                                               count, pe);
 }
 
-/// ibput_nbi() that returns as put() does. *Callers* all threads of the group `g`, converged, same arguments.
+/// @brief ibput_nbi() that returns as put() does.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -187,26 +198,28 @@ PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::pt
                                                                count, pe);
 }
 
-/// ibput_nbi() by the calling thread alone.
+/// @brief ibput_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
-/// ibput() by the calling thread alone.
+/// @brief ibput() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibput(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
-/// Copies `count` blocks of `block_size` elements from PE `pe`: block i goes from `src + i * src_stride` to
-/// `dst + i * dst_stride`. Does not wait for the group.
+/// @brief Copies `count` blocks of `block_size` elements from PE `pe`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `block_size` is the elements of a block,
-/// `count` is blocks; 0 allowed. *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included.
-/// *On return* as get_nbi(). *Order* as get_nbi().
+/// Block i goes from `src + i * src_stride` to `dst + i * dst_stride`. Does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
+/// *Units* `block_size` is the elements of a block, `count` is blocks; 0 allowed.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included. *On return* as get_nbi().
+/// *Order* as get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -214,7 +227,9 @@ PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std
                                                               count, pe);
 }
 
-/// ibget_nbi() that returns as get() does. *Callers* all threads of the group `g`, converged, same arguments.
+/// @brief ibget_nbi() that returns as get() does.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -222,14 +237,14 @@ PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::pt
                                                                count, pe);
 }
 
-/// ibget_nbi() by the calling thread alone.
+/// @brief ibget_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
-/// ibget() by the calling thread alone.
+/// @brief ibget() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, pe_or_peer pe) {

@@ -1,5 +1,5 @@
 /// @file
-/// A team as kernels see it: its PEs, their order, and the place of its state. A plain value, passed by value; made by
+/// A team as kernels see it: its PEs, their order, and the location of its state. Passed by value; created by
 /// team::view() on the host, and by context::world(), domain() and team() in kernels.
 #pragma once
 
@@ -10,21 +10,25 @@
 
 namespace pgas {
 
-/// The members of a team, numbered 0 to n_pes() - 1, as this PE sees them.
+/// @brief The members of a team, numbered 0 to n_pes() - 1, as this PE sees them.
 class team_view {
  public:
-  /// This PE's number in the team, -1 if it is not a member.
+  /// @brief This PE's number in the team, -1 if it is not a member.
   [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return my_pe_; }
-  /// How many members the team has.
+  /// @brief The number of members.
   [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return n_pes_; }
-  /// How many collectives of this team may run at once, each on a channel of its own.
+  /// @brief The number of collectives of this team that may run at the same time, each on its own channel.
   [[nodiscard]] PGAS_HD std::int32_t n_channels() const { return n_channels_; }
 
-  /// The world's number of a member.
+  /// @brief The number in the world of a member.
   [[nodiscard]] PGAS_FN std::int32_t world_pe(std::int32_t member) const {
     return members_ == nullptr ? start_ + member * stride_ : members_[member];
   }
-  /// The member that the world numbers `world_pe`, -1 if there is none. *Callers* any thread; lists are searched.
+  /// @brief The member with the number `world_pe` in the world, -1 if there is none.
+  ///
+  /// Lists are searched.
+  ///
+  /// *Callers* any thread.
   [[nodiscard]] PGAS_FN std::int32_t member(std::int32_t world_pe) const {
     if (members_ == nullptr) {
       const std::int32_t distance = world_pe - start_;
@@ -37,39 +41,46 @@ class team_view {
     }
     return -1;
   }
-  /// The same team on channel `which`, 0 to n_channels() - 1: blocks that call collectives of one team at the same time
-  /// each use their own. Every PE must use the same channel for the same call. A view starts on channel 0.
+  /// @brief The same team on channel `which`, 0 to n_channels() - 1.
+  ///
+  /// Blocks that call collectives of one team at the same time use one channel each. All members must use the same
+  /// channel for the same call. A view starts on channel 0.
   [[nodiscard]] PGAS_HD team_view channel(std::int32_t which) const {
     team_view other = *this;
     other.channel_ = which;
     return other;
   }
 
-  /// For the library's own use: the channel of the barriers among blocks `which` of a kernel that the host has
-  /// enqueued.
+  /// @brief For the library's internal use: the channel of the barriers among blocks `which` of a kernel that the host
+  /// has enqueued.
   [[nodiscard]] PGAS_HD team_view of_block(std::uint32_t which) const {
     return channel(n_channels_ + 1 + static_cast<std::int32_t>(which));
   }
 
-  /// For the library's own use: the state of this view's channel, from the start of each slot.
+  /// @brief For the library's internal use: the offset of this view's channel state from the start of each slot.
   [[nodiscard]] PGAS_HD std::uint64_t channel_offset() const {
     return state_offset_ + detail::team_state_layout::channel_bytes(n_pes_) * static_cast<std::uint64_t>(channel_);
   }
 
-  // Plain members, filled by the host library; programs use the functions above.
+  // Public data members that the host library fills. Programs use the functions above.
   std::int32_t start_ = 0;
   std::int32_t stride_ = 1;
   std::int32_t n_pes_ = 0;
   std::int32_t my_pe_ = -1;
   std::int32_t n_channels_ = 0;
   std::int32_t channel_ = 0;
-  std::uint64_t state_offset_ = 0;    ///< of its detail::team_state_layout from the start of each slot
-  std::uint64_t staging_offset_ = 0;  ///< of its detail::oneshot_staging; 0: it has none, or is not the host's view
-  const std::int32_t* members_ = nullptr;  ///< in this PE's slot; null where start_ and stride_ suffice
+  std::uint64_t state_offset_ = 0;  ///< offset of detail::team_state_layout from the start of each slot
+  /// @brief Offset of detail::oneshot_staging; 0: no staging memory, or not the host's view
+  std::uint64_t staging_offset_ = 0;
+  const std::int32_t* members_ = nullptr;  ///< in this PE's slot; null if start_ and stride_ suffice
 };
 static_assert(sizeof(team_view) == 48 && std::is_trivially_copyable_v<team_view>);
 
-/// What member `pe` of `from` is in `to`; -1 if it is not a member of it. *Callers* any thread.
+/// @brief Converts PE number `pe` of team `from` to its number in team `to`.
+///
+/// *Callers* any thread.
+///
+/// @return -1 if the PE is not a member.
 [[nodiscard]] PGAS_FN std::int32_t translate_pe(const team_view& from, std::int32_t pe, const team_view& to) {
   return pe < 0 || pe >= from.n_pes() ? -1 : to.member(from.world_pe(pe));
 }

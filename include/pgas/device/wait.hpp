@@ -1,15 +1,15 @@
 /// @file
-/// Waits for words of this PE's own part of the heap that other PEs write, and tests, which do not wait.
-/// Words are integers of 2, 4 and 8 bytes, signals included; `signal.hpp` sends those.
+/// Waits for words in this PE's part of the heap that other PEs write, and tests, which do not wait. Words are integers
+/// of 2, 4 and 8 bytes, including signals; `signal.hpp` sends those.
 ///
-/// All of it acquires: everything that the writer released before the satisfying value (put_signal, fence) is visible
-/// on return. Waits are bounded: when the world is aborted or the deadline passes they leave a record for the host and
-/// end the calling thread, or all threads of the group, as a return from the kernel would. In group form, all threads
-/// of the group call with the same arguments and get the same answer.
-/// Tests with checks on end the thread, or the group, with a record for a word outside the heap or misaligned.
+/// All functions acquire: on return everything that the writer released before the satisfying value (put_signal, fence)
+/// is visible. Waits are bounded: when the world is aborted or the deadline passes, they leave a record for the host
+/// and end the calling thread, or all threads of the group, as if the kernel had returned. In the group forms all
+/// threads of the group pass the same arguments and receive the same answer. With checks on, tests end the thread, or
+/// the group, with a record if a word is misaligned or outside the heap.
 ///
-/// Sets: `status`, where not null, excludes every word i with status[i] != 0. Waits on a set without words return at
-/// once. Words are compared all with one value, or word i with values[i] (OpenSHMEM's _vector forms).
+/// Sets: `status`, if not null, excludes every word i with status[i] != 0. Waits on an empty set return at once. All
+/// words are compared with one value, or word i with values[i] (OpenSHMEM's _vector forms).
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -23,11 +23,14 @@ namespace pgas {
 
 // ---- tests ----
 
-/// What set operations return where no word qualifies (OpenSHMEM's SIZE_MAX).
+/// @brief The result of set operations if no word qualifies (OpenSHMEM's SIZE_MAX).
 inline constexpr std::size_t no_index = detail::no_index;
 
-/// Whether `*ivar op value` holds now.
-/// *Callers* any thread. *Memory* `ivar` is symmetric: this PE's own word. *Order* acquires if it holds.
+/// @brief Tests whether `*ivar op value` is true now.
+///
+/// *Callers* any thread. *Memory* `ivar` is symmetric: this PE's own word. *Order* acquires if the result is true.
+///
+/// @return Whether it is true.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
   detail::check_awaited(ctx, ivar, op);
@@ -36,31 +39,39 @@ template <PGAS_IS(wait_type) T>
   return holds;
 }
 
-/// test() for a group.
-/// *Callers* all threads of the group `g`, converged. *On return* the same on all of them.
+/// @brief test() for a group.
+///
+/// *Callers* all threads of the group `g`, converged.
+///
+/// @return The same result on all threads.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test(const context& ctx, const G& g, const T* ivar, cmp op,
                                 detail::type_identity_t<T> value) {
-  detail::check_awaited(ctx, ivar, op);  // by all, as all end
+  detail::check_awaited(ctx, ivar, op);  // by all threads, because a failure ends all of them
   return detail::any(g, g.thread_rank() == 0 && test(ctx, ivar, op, value));
 }
 
-/// Whether every word of the set satisfies the comparison now; true if it has none.
-/// *Callers* all threads of the group `g`, converged; they share the words among them. *Order* acquires if it holds.
+/// @brief Tests whether every word of the set satisfies the comparison now.
+///
+/// *Callers* all threads of the group `g`, converged; they divide the words among themselves.
+/// *Order* acquires if the result is true.
+///
+/// @return Whether all do; true if the set is empty.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                     const int* status, cmp op, detail::type_identity_t<T> value) {
   return detail::all_hold(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}));
 }
 
-/// test_all() by the calling thread alone.
+/// @brief test_all() by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                     detail::type_identity_t<T> value) {
   return test_all(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
-/// test_all() with a value for each word.
+/// @brief test_all() with a value for each word.
+///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const G& g, const T* ivars, std::size_t count,
@@ -68,16 +79,18 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
   return detail::all_hold(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}));
 }
 
-/// test_all() by the calling thread alone, with a value for each word.
+/// @brief test_all() by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                     const T* values) {
   return test_all(ctx, this_thread{}, ivars, count, status, op, values);
 }
 
-/// The index of a word of the set that satisfies the comparison now, or no_index; of several any: calls repeated often
-/// enough return each.
-/// *Callers* all threads of the group `g`, converged. *Order* acquires from the word that it names.
+/// @brief Finds a word of the set that satisfies the comparison now.
+///
+/// *Callers* all threads of the group `g`, converged. *Order* acquires from the word with the returned index.
+///
+/// @return Its index, or no_index. If several words qualify, repeated calls eventually return each of them.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                            const int* status, cmp op, detail::type_identity_t<T> value) {
@@ -85,14 +98,15 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
                           detail::take_one{});
 }
 
-/// test_any() by the calling thread alone.
+/// @brief test_any() by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const T* ivars, std::size_t count, const int* status,
                                            cmp op, detail::type_identity_t<T> value) {
   return test_any(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
-/// test_any() with a value for each word.
+/// @brief test_any() with a value for each word.
+///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
@@ -101,16 +115,20 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
                           detail::take_one{});
 }
 
-/// test_any() by the calling thread alone, with a value for each word.
+/// @brief test_any() by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const T* ivars, std::size_t count, const int* status,
                                            cmp op, const T* values) {
   return test_any(ctx, this_thread{}, ivars, count, status, op, values);
 }
 
-/// How many words of the set satisfy the comparison now; their indices, ascending, go to `indices`.
+/// @brief Finds all words of the set that satisfy the comparison now, and stores their indices, ascending, in
+/// `indices`.
+///
 /// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count`, one array for the group.
-/// *Order* acquires from the words that it names.
+/// *Order* acquires from the words with these indices.
+///
+/// @return The number of these words.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, std::size_t count, std::size_t* indices,
                               const int* status, cmp op, detail::type_identity_t<T> value) {
@@ -118,14 +136,15 @@ PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, st
                           detail::take_all{indices});
 }
 
-/// test_some() by the calling thread alone.
+/// @brief test_some() by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                               const int* status, cmp op, detail::type_identity_t<T> value) {
   return test_some(ctx, this_thread{}, ivars, count, indices, status, op, value);
 }
 
-/// test_some() with a value for each word.
+/// @brief test_some() with a value for each word.
+///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, std::size_t count, std::size_t* indices,
@@ -134,7 +153,7 @@ PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, st
                           detail::take_all{indices});
 }
 
-/// test_some() by the calling thread alone, with a value for each word.
+/// @brief test_some() by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                               const int* status, cmp op, const T* values) {
@@ -143,18 +162,21 @@ PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t co
 
 // ---- waits ----
 
-/// Waits until `*ivar op value`.
+/// @brief Waits until `*ivar op value`.
 ///
-/// *Callers* any thread. *Memory* `ivar` is symmetric: this PE's own word. *On return* the value that was seen. *Order*
-/// acquires. *Errors* ends the thread with a record: operation::wait, the word's offset, the value expected and seen
-/// last.
+/// *Callers* any thread. *Memory* `ivar` is symmetric: this PE's own word. *Order* acquires.
+/// *Errors* ends the thread with a record: operation::wait, the word's offset, the expected value and the last value
+/// read.
+///
+/// @return The value that satisfied the comparison.
 template <PGAS_IS(wait_type) T>
 PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
   detail::check_awaited(ctx, ivar, op);
   return detail::wait_word_or_end<T>(ctx, ivar, op, value);
 }
 
-/// wait_until() for a group: one thread polls, all go on.
+/// @brief wait_until() for a group: one thread polls for all.
+///
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, detail::type_identity_t<T> value) {
@@ -163,8 +185,9 @@ PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, d
   detail::exit_unless_leader(g, g.thread_rank() == 0 && detail::wait_word(ctx, ivar, op, value, seen));
 }
 
-/// Waits until every word of the set satisfies the comparison.
-/// *Callers* all threads of the group `g`, converged; they share the words among them. *Units* `count` is words.
+/// @brief Waits until every word of the set satisfies the comparison.
+///
+/// *Callers* all threads of the group `g`, converged; they divide the words among themselves. *Units* `count` is words.
 /// *Order* acquires from all of them.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
@@ -174,14 +197,15 @@ PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std:
                             detail::part_of(g)));
 }
 
-/// wait_until_all() by the calling thread alone.
+/// @brief wait_until_all() by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                             detail::type_identity_t<T> value) {
   wait_until_all(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
-/// wait_until_all() with a value for each word.
+/// @brief wait_until_all() with a value for each word.
+///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
@@ -191,16 +215,19 @@ PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std:
                             detail::part_of(g)));
 }
 
-/// wait_until_all() by the calling thread alone, with a value for each word.
+/// @brief wait_until_all() by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                             const T* values) {
   wait_until_all(ctx, this_thread{}, ivars, count, status, op, values);
 }
 
-/// Waits until some word of the set satisfies the comparison.
-/// *Callers* all threads of the group `g`, converged. *On return* the index of a word that does, of several
-/// any: calls repeated often enough return each; no_index if the set has no words. *Order* acquires.
+/// @brief Waits until a word of the set satisfies the comparison.
+///
+/// *Callers* all threads of the group `g`, converged. *Order* acquires.
+///
+/// @return The index of such a word; no_index if the set is empty. If several words qualify, repeated calls eventually
+/// return each of them.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                                    cmp op, detail::type_identity_t<T> value) {
@@ -208,14 +235,15 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivar
                                   detail::take_one{});
 }
 
-/// wait_until_any() by the calling thread alone.
+/// @brief wait_until_any() by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                    detail::type_identity_t<T> value) {
   return wait_until_any(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
-/// wait_until_any() with a value for each word.
+/// @brief wait_until_any() with a value for each word.
+///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
@@ -224,17 +252,20 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivar
       ctx, g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}), detail::take_one{});
 }
 
-/// wait_until_any() by the calling thread alone, with a value for each word.
+/// @brief wait_until_any() by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                    const T* values) {
   return wait_until_any(ctx, this_thread{}, ivars, count, status, op, values);
 }
 
-/// Waits until at least one word of the set satisfies the comparison.
+/// @brief Waits until at least one word of the set satisfies the comparison, and stores the indices of all such words,
+/// ascending, in `indices`.
+///
 /// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count`, one array for the group.
-/// *On return* how many words do; their indices, ascending, are in `indices`. 0 if the set has no words. *Order*
-/// acquires from the words that it names.
+/// *Order* acquires from the words with these indices.
+///
+/// @return The number of these words; 0 if the set is empty.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                     std::size_t* indices, const int* status, cmp op, detail::type_identity_t<T> value) {
@@ -242,14 +273,15 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* iva
                                   detail::take_all{indices});
 }
 
-/// wait_until_some() by the calling thread alone.
+/// @brief wait_until_some() by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                                     const int* status, cmp op, detail::type_identity_t<T> value) {
   return wait_until_some(ctx, this_thread{}, ivars, count, indices, status, op, value);
 }
 
-/// wait_until_some() with a value for each word.
+/// @brief wait_until_some() with a value for each word.
+///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* ivars, std::size_t count,
@@ -259,7 +291,7 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* iva
                                   detail::take_all{indices});
 }
 
-/// wait_until_some() by the calling thread alone, with a value for each word.
+/// @brief wait_until_some() by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                                     const int* status, cmp op, const T* values) {

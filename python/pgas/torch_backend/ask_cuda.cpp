@@ -16,7 +16,7 @@ void* current_stream(int device) {
 bool is_capturing(int device) {
   using function = int(void* stream, int* status);
   static auto* const ask = [] {
-    void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // loaded already: there is a GPU heap
+    void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // already loaded, because there is a GPU heap
     void* const found = driver == nullptr ? nullptr : dlsym(driver, "cuStreamIsCapturing");
     if (found == nullptr) throw error(code::device_unavailable, "pgas.torch: libcuda.so.1 has no cuStreamIsCapturing");
     return reinterpret_cast<function*>(found);
@@ -24,7 +24,7 @@ bool is_capturing(int device) {
   constexpr int none = 0;
   int status = none;
   const int result = ask(current_stream(device), &status);
-  // The legacy stream can't be captured, and asking for it fails while another stream is.
+  // The legacy stream can't be captured, and the query fails while another stream is captured.
   return result != 0 || status != none;
 }
 

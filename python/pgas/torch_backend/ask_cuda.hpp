@@ -1,5 +1,5 @@
 /// @file
-/// What the backend asks of CUDA itself, by torch's own guard and by the driver: so that it is one library for torch
+/// CUDA queries of the backend, through torch's own guard and the driver, so that the same library works with torch
 /// with and without CUDA.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace pgas::torch_backend {
 [[nodiscard]] void* current_stream(int device);
 /// Whether that stream is being captured into a graph.
 [[nodiscard]] bool is_capturing(int device);
-/// Returns when all work of the GPU is done. *Errors* those of the work.
+/// Returns when all work of the GPU is complete. *Errors* those of the work.
 void wait_for_gpu(int device);
 
 }  // namespace pgas::torch_backend

@@ -7,10 +7,10 @@
 namespace pgas::torch_backend {
 namespace {
 
-/// Never destroyed: tensors may be freed when the process ends.
+/// Never destroyed, because tensors may be freed at process exit.
 backend* current = nullptr;
 
-/// torch's group of a name; undefined where there is none.
+/// torch's group with this name; undefined if there is none.
 c10::intrusive_ptr<c10d::ProcessGroup> registered(const std::string& name) {
   try {
     return c10d::resolve_process_group(name);
@@ -22,12 +22,12 @@ c10::intrusive_ptr<c10d::ProcessGroup> registered(const std::string& name) {
 }  // namespace
 
 backend& backend::get() {
-  if (current == nullptr) throw error(code::not_joined, "call pgas.torch.enable() before");
+  if (current == nullptr) throw error(code::not_joined, "call pgas.torch.enable() first");
   return *current;
 }
 
-void backend::set(world& joined, std::function<void(const std::string&)> meet) {
-  current = new backend(joined, std::move(meet));
+void backend::set(world& joined, std::function<void(const std::string&)> rendezvous) {
+  current = new backend(joined, std::move(rendezvous));
 }
 
 void* backend::allocate(std::size_t bytes, int device, std::size_t pad_bytes, const std::optional<std::string>& group) {
@@ -59,7 +59,7 @@ std::shared_ptr<group> backend::find(const std::string& name) {
 std::shared_ptr<group> backend::group_of(const std::string& name) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (std::shared_ptr<group> found = find(name)) return found;
-    meet_(name);  // adds it
+    rendezvous_(name);  // adds it
   }
   throw error(code::invalid_argument, "pgas.torch: there is no process group '" + name + "'");
 }
@@ -76,7 +76,8 @@ std::pair<std::shared_ptr<group_view>, std::size_t> backend::rendezvous(const vo
   const block_table::place at = place_of(address);
   const std::optional<std::string>& named = wanted && !wanted->empty() ? wanted : at.of->group();
   if (!named)
-    throw error(code::invalid_argument, "pgas.torch: rendezvous: name a group, here or when the memory is allocated");
+    throw error(code::invalid_argument,
+                "pgas.torch: rendezvous: pass a group name, here or when the memory is allocated");
   const std::shared_ptr<group> of = group_of(*named);
   const std::lock_guard one_at_a_time(of->mutex());
   std::shared_ptr<group_view> view = view_of(*at.of, *of);
@@ -102,7 +103,7 @@ std::byte* backend::alias(const void* address, const std::string& group) {
   const std::shared_ptr<group_view> view = by == nullptr ? nullptr : view_of(*at.of, *by);
   if (!view)
     throw error(code::invalid_argument,
-                "pgas.torch: group '" + group + "' has not met over this tensor: rendezvous() before");
+                "pgas.torch: group '" + group + "' has no rendezvous of this tensor: call rendezvous() first");
   return view->alias(at.offset);
 }
 
@@ -124,12 +125,14 @@ std::vector<std::size_t> backend::retire_groups() {
       each = groups_.erase(each);
     }
   }
-  // What is forgotten is destroyed without the lock: the owner of a group takes the GIL, which a thread may have that
-  // waits for the lock.
+  // Forgotten objects are destroyed without the lock: the owner of a group takes the GIL, and a thread with the GIL may
+  // wait for the lock.
   std::vector<std::shared_ptr<group_view>> views;
   std::vector<std::shared_ptr<group>> gone;
   const std::vector<std::shared_ptr<block>> blocks = blocks_.all();
-  const auto unused = [](const auto& view) { return view.second->of().retired() && view.second.use_count() == 1; };
+  const auto unused = [](const auto& view) {
+    return view.second->registered_group().retired() && view.second.use_count() == 1;
+  };
   {
     const std::lock_guard guard(lock_);
     for (const std::shared_ptr<block>& each : blocks)

@@ -42,12 +42,12 @@ group_view::group_view(world& w, const std::shared_ptr<group>& of, const std::sh
   }
   std::vector<void*> all = buffers_;
   all.insert(all.end(), pads_.begin(), pads_.end());
-  all.resize(all.size() + buffers_.size());  // room for as many ints
+  all.resize(all.size() + buffers_.size());  // space for the same number of ints
   std::copy(of->global_ranks().begin(), of->global_ranks().end(),
             reinterpret_cast<int*>(all.data() + 2 * buffers_.size()));
   table_ = at::from_blob(all.data(), {static_cast<std::int64_t>(all.size())}, at::kLong).clone().to(device_);
   if (device_.is_cuda()) wait_for_gpu(device_.index());
-  pgas::barrier(members);  // all pads and words are as they have to be
+  pgas::barrier(members);  // all pads and words are initialized
 }
 
 signal_t* group_view::words(int channel, kind which, const char* what) const {
@@ -65,7 +65,7 @@ signal_t* group_view::words(int channel, kind which, const char* what) const {
 
 template <class Body>
 void group_view::on_stream(int channel, const Body& body) {
-  world_.check();  // says what an earlier wait has given up
+  world_.check();  // throws the failure of an earlier wait
   if (device_.is_cuda()) return body(stream::wrap(world_, current_stream(device_.index())));
   stream* own = nullptr;
   {

@@ -1,5 +1,5 @@
 /// @file
-/// A block as the ranks of a group see it, and torch's handle of it.
+/// A block from the point of view of a group's ranks, and torch's handle of it.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -16,10 +16,10 @@
 namespace pgas::torch_backend {
 
 /// A block that a group has registered. Dropping it is local: the addresses stay mapped until all ranks have dropped
-/// theirs. The block lives as long.
+/// theirs, and the block stays alive as long.
 ///
-/// *Memory* this rank's own part is used at its first address only, that of torch's tensor; words are used by this
-/// backend at the second one, the alias.
+/// *Memory* this rank's own part is used at its first address only, that of torch's tensor; this backend uses words at
+/// the second address, the alias.
 class group_view {
  public:
   /// Collective over the group. @param device of torch @param number of the allocation in the group
@@ -35,25 +35,25 @@ class group_view {
   }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  [[nodiscard]] const group& of() const { return *group_; }
+  [[nodiscard]] const group& registered_group() const { return *group_; }
   [[nodiscard]] c10::Device device() const { return device_; }
   /// The symmetric address of a byte of the buffer.
   [[nodiscard]] std::byte* alias(std::size_t offset) const {
     return static_cast<std::byte*>(registered_.data()) + offset;
   }
 
-  /// In torch's current stream on a GPU; on the host heap they return when they are done.
+  /// In torch's current stream on a GPU; on the host heap the calls block.
   void barrier(int channel, std::size_t timeout_ms);
-  /// Waits until `to` has waited for the last signal of this channel, as with torch's backends, and sends another one.
+  /// Waits until `to` has received the last signal of this channel, as with torch's backends, and sends another one.
   void put_signal(int to, int channel, std::size_t timeout_ms);
   void wait_signal(int from, int channel, std::size_t timeout_ms);
 
  private:
-  /// In their order in memory.
+  /// In the order of memory.
   enum class kind : std::size_t { of_barrier, of_signal, of_answer };
   /// The words of a channel, one for each rank. *Errors* invalid_argument.
   [[nodiscard]] signal_t* words(int channel, kind which, const char* what) const;
-  /// Calls body(the stream), and waits for it on the host heap.
+  /// Calls body(stream), and on the host heap waits for the stream.
   template <class Body>
   void on_stream(int channel, const Body& body);
 

@@ -19,7 +19,7 @@ std::string text_of(const rendezvous_log::entry& entry) {
 std::string rendezvous_log::text_of_wait(std::size_t rank, std::uint64_t number,
                                          std::chrono::milliseconds lasted) const {
   return "pgas.torch: rendezvous " + std::to_string(number) + " of group '" + group_ + "' on rank " +
-         std::to_string(rank_) + " waits since " + std::to_string(lasted.count() / 1000) + " s for rank " +
+         std::to_string(rank_) + " has waited " + std::to_string(lasted.count() / 1000) + " s for rank " +
          std::to_string(rank) + ", which has made " +
          std::to_string(pages_[rank]->calls.load(std::memory_order_relaxed)) + " of them";
 }
@@ -41,7 +41,7 @@ void rendezvous_log::await_room(std::uint64_t number, const world& of) const {
         throw error(code::wait_timeout, "pgas.torch: rendezvous " + std::to_string(number) + " of group '" + group_ +
                                             "': rank " + std::to_string(rank) + " has made " +
                                             std::to_string(pages_[rank]->calls.load()) +
-                                            " of them, and none for 60 s: all ranks make the same ones");
+                                            " of them, and none for 60 s: all ranks must call the same rendezvous");
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
@@ -59,8 +59,8 @@ void rendezvous_log::compare(std::size_t rank, std::uint64_t up_to) {
     difference_ =
         "pgas.torch: at rendezvous " + std::to_string(number) + " of group '" + group_ + "' rank " +
         std::to_string(rank) + " has " + text_of(there) + ", rank " + std::to_string(rank_) + " has " + text_of(here) +
-        ": all ranks meet over the same tensors in the same order. In a memory pool they also have to free and "
-        "reuse its blocks in the same order: make the same allocations on all ranks while the pool is used";
+        ": all ranks must call rendezvous() for the same tensors in the same order. In a memory pool they must also "
+        "free and reuse blocks in the same order: make the same allocations on all ranks while the pool is used";
   }
 }
 
@@ -99,12 +99,11 @@ void rendezvous_log::await_others(const world& of) {
       if (limit.count() > 0 && lasted >= limit)
         throw error(code::wait_timeout,
                     text_of_wait(rank, number, lasted) +
-                        " (PGAS_WAIT_TIMEOUT): all ranks have to make the same ones, or raise the limit");
+                        " (PGAS_WAIT_TIMEOUT): all ranks must call the same rendezvous, or raise the limit");
       if (!warned && lasted >= warning) {
         warned = true;
         TORCH_WARN(text_of_wait(rank, number, lasted),
-                   ": all ranks have to make the same ones. The wait goes on; "
-                   "PGAS_WAIT_TIMEOUT would end it");
+                   ": all ranks must call the same rendezvous. The wait goes on; PGAS_WAIT_TIMEOUT can limit it");
       }
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }

@@ -1,5 +1,5 @@
 /// @file
-/// The log by which the ranks of a group see that they meet over the same memory.
+/// The log by which the ranks of a group verify that they use the same memory in a rendezvous.
 #pragma once
 
 #include <array>
@@ -14,23 +14,24 @@
 
 namespace pgas::torch_backend {
 
-/// One rendezvous of a rank, as the others read it.
+/// One rendezvous of a rank, which the others read.
 struct rendezvous_record {
-  std::atomic<std::uint64_t> allocation;  ///< its number among those that the group has met over, from 0 on
-  std::atomic<std::uint64_t> offset;      ///< in the allocation
-  std::atomic<std::uint64_t> bytes;       ///< of the allocation
+  /// its number among the allocations of the group with a rendezvous, from 0 on
+  std::atomic<std::uint64_t> allocation;
+  std::atomic<std::uint64_t> offset;  ///< in the allocation
+  std::atomic<std::uint64_t> bytes;   ///< of the allocation
 };
 
-/// What a rank has in memory that the ranks of its host share.
+/// A rank's data in memory that the ranks of its host share.
 struct rendezvous_page {
   static constexpr std::size_t length = 1024;
   std::atomic<std::uint64_t> calls;
   std::array<rendezvous_record, length> records;  ///< a ring
 };
 
-/// Compares the rendezvous of the ranks of one host, which torch makes without communication where it has met over a
-/// block before: so ranks that reuse blocks differently would read each other's other tensors. Nobody waits: whoever
-/// comes second sees the difference at once, and who came first at its next call.
+/// Compares the rendezvous of the ranks of one host. torch makes a repeated rendezvous of a block without
+/// communication, so ranks that reuse blocks differently would read different tensors of each other. No rank waits: the
+/// second rank to call sees the difference at once, and the first one at its next call.
 ///
 /// *Callers* one thread at a time.
 class rendezvous_log {
@@ -45,11 +46,11 @@ class rendezvous_log {
     std::uint64_t bytes;
     friend bool operator==(const entry&, const entry&) = default;
   };
-  /// The next call of this rank. A rank that is a whole ring ahead of another waits for it.
-  /// *Errors* asymmetric_call, naming the first rank that differs, from then on at each call; wait_timeout.
+  /// Records the next call of this rank. A rank that is a whole ring ahead of another waits for it.
+  /// *Errors* asymmetric_call, naming the first rank that differs, also at each later call; wait_timeout.
   void enter(const entry& mine, const world& of);
-  /// Returns when the other ranks have made the same call as this one's last, before something in which all have to
-  /// take part. A warning says whom it waits for after PGAS_WAIT_WARNING. *Errors* as enter(), where wait_timeout is
+  /// Returns when the other ranks have made the same call as this rank's last one, before an operation in which all
+  /// must take part. After PGAS_WAIT_WARNING a warning names the awaited rank. *Errors* as enter(), with wait_timeout
   /// after PGAS_WAIT_TIMEOUT; those of the world.
   void await_others(const world& of);
 
@@ -64,7 +65,7 @@ class rendezvous_log {
   std::string group_;
   int rank_;
   std::vector<rendezvous_page*> pages_;
-  std::vector<std::uint64_t> compared_;  ///< how many calls of each rank
+  std::vector<std::uint64_t> compared_;  ///< number of calls of each rank
   std::string difference_;
   int different_rank_ = -1;
 };

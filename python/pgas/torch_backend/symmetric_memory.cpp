@@ -1,4 +1,4 @@
-// The backend "PGAS" of torch.distributed._symmetric_memory, and what pgas/torch.py calls of it.
+// The backend "PGAS" of torch.distributed._symmetric_memory, and its functions for pgas/torch.py.
 #include <c10/core/Device.h>
 #include <torch/csrc/utils/pybind.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 namespace symm = c10d::symmetric_memory;
 
-/// Without Python's lock in a scope, where the thread has it.
+/// Releases the GIL in a scope, if the thread holds it.
 class without_gil {
  public:
   without_gil() : state_(PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr) {}
@@ -28,7 +28,7 @@ class without_gil {
   PyThreadState* state_;
 };
 
-/// A tensor's place in a block, as a group has it.
+/// The place of a tensor in a block, for a group.
 class handle final : public symm::SymmetricMemory {
  public:
   handle(std::shared_ptr<group_view> view, std::size_t offset) : view_(std::move(view)), offset_(offset) {}
@@ -53,10 +53,10 @@ class handle final : public symm::SymmetricMemory {
     const without_gil free;
     view_->wait_signal(src_rank, channel, timeout_ms);
   }
-  int get_rank() override { return view_->of().members().my_pe(); }
-  int get_world_size() override { return view_->of().members().n_pes(); }
+  int get_rank() override { return view_->registered_group().members().my_pe(); }
+  int get_world_size() override { return view_->registered_group().members().n_pes(); }
   c10::Device get_device() override { return view_->device(); }
-  const std::vector<int>& get_rank_to_global_rank() override { return view_->of().global_ranks(); }
+  const std::vector<int>& get_rank_to_global_rank() override { return view_->registered_group().global_ranks(); }
   int* get_rank_to_global_rank_dev() override { return view_->ranks_on_device(); }
   bool world_within_direct_access() override {
     for (const void* const each : view_->buffers())
@@ -75,7 +75,7 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   explicit allocator(c10::DeviceType type) : type_(type) {}
 
   void* alloc(size_t size, int device, const std::optional<std::string>& group) override {
-    const without_gil free;  // it may wait for the GPU, whose kernels may wait for what another thread is to do
+    const without_gil free;  // it may wait for the GPU, and kernels may wait for another thread
     return backend::get().allocate(size, device, symm::get_signal_pad_size(), group);
   }
   void free(void* buffer) override {
@@ -83,7 +83,7 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   }
   size_t get_alloc_size(void* buffer) override { return backend::get().place_of(buffer).of->bytes(); }
   c10::intrusive_ptr<symm::SymmetricMemory> rendezvous(void* buffer, const std::optional<std::string>& group) override {
-    if (!backend::get().blocks().find(buffer)) {  // as torch's operators ask whether memory is symmetric
+    if (!backend::get().blocks().find(buffer)) {  // torch's operators use this to query whether memory is symmetric
       TORCH_WARN_ONCE(
           "pgas.torch: rendezvous() of a tensor that is not symmetric memory returns None: allocate it by "
           "symm_mem.empty(), or "
@@ -101,14 +101,14 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   int64_t get_alloc_id(void* buffer) {
     const auto found = backend::get().blocks().find(buffer);
     return found ? static_cast<int64_t>(found->offset)
-                 : -1;  // the log of the group compares more than torch does by this
+                 : -1;  // the log of the group compares more than torch does with this value
   }
 
  private:
   c10::DeviceType type_;
 };
 
-/// As pgas.Error of Python, whose class `raise` makes.
+/// Raises errors as Python's pgas.Error, through `raise`.
 void translate_errors(const py::object& raise) {
   static const auto* const make = new py::object(raise);
   py::register_exception_translator([](std::exception_ptr thrown) {
@@ -140,7 +140,7 @@ void add_group(const std::string& name, std::uintptr_t members, std::size_t slot
   std::vector<rendezvous_page*> mapped;
   for (const std::uintptr_t each : pages) mapped.push_back(reinterpret_cast<rendezvous_page*>(each));
   const std::shared_ptr<void> kept(owner.release().ptr(), [](void* object) {
-    if (symm::is_finalizing()) return;  // the interpreter may be gone
+    if (symm::is_finalizing()) return;  // the interpreter may already be gone
     const py::gil_scoped_acquire lock;
     Py_DECREF(static_cast<PyObject*>(object));
   });
@@ -153,7 +153,7 @@ void add_group(const std::string& name, std::uintptr_t members, std::size_t slot
 }  // namespace
 }  // namespace pgas::torch_backend
 
-// For torch.cuda.memory.CUDAPluggableAllocator, which finds them by their names.
+// torch.cuda.memory.CUDAPluggableAllocator looks them up by name.
 extern "C" {
 [[gnu::visibility("default")]] void* pgas_torch_pool_allocate(std::ptrdiff_t bytes, int device, void* /*stream*/) {
   const pgas::torch_backend::without_gil free;

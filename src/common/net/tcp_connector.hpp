@@ -28,7 +28,7 @@ class tcp_attempt {
   tcp_attempt(const stream_address& to, std::span<const std::byte> key, const hello& introduction, bool until_welcome)
       : to_(to), key_(key), introduction_(introduction), until_welcome_(until_welcome) {}
 
-  /// Begins to connect, anew where it was tried before. Each limit bounds one step: the connection, and its answer.
+  /// Begins to connect, also after an earlier attempt. Each limit bounds one step: the connection, and its answer.
   void start(milliseconds to_connect, milliseconds to_answer);
   /// Goes as far as it can without waiting, and gives up at due(). True once the PE has proved itself and, where it
   /// does, welcomed this one; take() then.

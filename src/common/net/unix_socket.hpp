@@ -1,5 +1,5 @@
 /// @file
-/// Packets with file descriptors over AF_UNIX SOCK_SEQPACKET, and nothing of what they mean.
+/// Packets with file descriptors over AF_UNIX SOCK_SEQPACKET, without interpreting them.
 #pragma once
 
 #include <sys/socket.h>
@@ -71,8 +71,9 @@ struct socket_owner {
   pid_t pid;
 };
 [[nodiscard]] std::optional<socket_owner> peer_credentials(int fd);
-/// What becomes readable once the process at the other end has ended, whoever still has its sockets. None for this
-/// process itself, and where the kernel has no such thing or does not let this process see that one.
+/// A descriptor that becomes readable when the process at the other end has ended, even if others still have its
+/// sockets. None for this process itself, and if the kernel has no such descriptor or does not allow it for that
+/// process.
 [[nodiscard]] unique_fd open_pidfd(int fd);
 /// The same for process `pid` of this one's namespace; in `gone` whether there is none.
 [[nodiscard]] unique_fd process_of(pid_t pid, bool& gone);

@@ -1,5 +1,5 @@
 /// @file
-/// A time line as a whole, and its form in files: Perfetto's trace format, which ui.perfetto.dev shows.
+/// A whole trace, and its form in files: Perfetto's trace format, which ui.perfetto.dev shows.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct track {
   std::vector<event> events;
 };
 
-/// What one PE has recorded.
+/// The records of one PE.
 struct pe_trace {
   std::int32_t pe = 0;
   std::int32_t pes = 1;

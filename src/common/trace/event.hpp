@@ -1,5 +1,5 @@
 /// @file
-/// An event of the time line: what threads record, what files hold and what pgas-trace reads.
+/// An event of the trace: threads record it, files contain it, and pgas-trace reads it.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 namespace pgas::trace {
 
 enum class event_kind : std::uint8_t { call, put, get, atomic, signal, wait, collective };
-/// Who carried it out, or has it to carry out.
+/// The executor of the operation.
 enum class caller : std::uint8_t { host, stream, kernel, proxy };
 enum class route : std::uint8_t { none, direct, proxied };
-/// What a signal or an atomic operation does to its word.
+/// The effect of a signal or an atomic operation on its word.
 enum class update : std::uint8_t { none, set, add, other };
 
 inline constexpr std::uint64_t no_offset = ~std::uint64_t{0};
 
-/// What is known of an event, in numbers. Fields that do not apply keep their defaults.
+/// The details of an event, as numbers. Fields that do not apply keep their defaults.
 struct event_facts {
   std::int64_t begin = 0;  ///< nanoseconds of the clock of the PE, in a file of the clock of PE 0
   std::int64_t end = 0;    ///< the same as `begin` for what happens at one moment

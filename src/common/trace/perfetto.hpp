@@ -1,5 +1,5 @@
 /// @file
-/// Numbers of the fields of Perfetto's messages that the time line uses (protos/perfetto/trace), and the names of the
+/// Numbers of the fields of Perfetto's messages that the trace uses (protos/perfetto/trace), and the names of the
 /// annotations by which pgas-trace reads its own files.
 #pragma once
 

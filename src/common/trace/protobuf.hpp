@@ -1,5 +1,5 @@
 /// @file
-/// The wire format of protocol buffers, as much of it as a time line needs: varints, fixed 64-bit words, and bytes with
+/// The wire format of protocol buffers, the part that a timeline needs: varints, fixed 64-bit words, and bytes with
 /// their length. https://protobuf.dev/programming-guides/encoding
 #pragma once
 

@@ -15,7 +15,7 @@ namespace pgas::trace {
 namespace {
 
 [[noreturn]] void refuse(std::string_view why) {
-  throw std::runtime_error(fmt::format("this is no time line that pgas has written, or not all of one: {}", why));
+  throw std::runtime_error(fmt::format("this is not a complete trace that pgas has written: {}", why));
 }
 
 /// Calls `use` with each field.

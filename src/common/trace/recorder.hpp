@@ -41,7 +41,7 @@ class recorder {
   /// *Callers* any thread, until close(); later ones are ignored.
   void add(const recorded_event& event) noexcept;
 
-  /// What one thread has recorded, the oldest first.
+  /// The records of one thread, the oldest first.
   struct thread_events {
     int thread = 0;    ///< its id in the system
     std::string name;  ///< as the system knows it

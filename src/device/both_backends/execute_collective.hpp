@@ -154,7 +154,8 @@ PGAS_FN void execute_move(const context& ctx, const G& g, const team_view& team,
   switch (r.what) {
     case collective_kind::barrier: return barrier(ctx, g, team);
     case collective_kind::sync: return sync(ctx, g, team);
-    case collective_kind::meet: return meet(ctx, g, team, static_cast<signal_t*>(r.dst), r.root, r.limit_ms);
+    case collective_kind::word_barrier:
+      return word_barrier(ctx, g, team, static_cast<signal_t*>(r.dst), r.root, r.limit_ms);
     case collective_kind::broadcast: return broadcast(ctx, g, team, dst, src, bytes, r.root);
     case collective_kind::fcollect: return fcollect(ctx, g, team, dst, src, bytes);
     case collective_kind::collect: return collect(ctx, g, team, dst, src, bytes);

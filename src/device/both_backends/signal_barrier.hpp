@@ -38,8 +38,8 @@ PGAS_FN bool take_signal(const context& ctx, const team_view& team, signal_t* wo
 
 /// The barrier, or for a member `from` the second half of one, for this member alone.
 template <group G>
-PGAS_FN void meet(const context& ctx, const G& g, const team_view& team, signal_t* words, std::int32_t from,
-                  std::uint32_t limit_ms) {
+PGAS_FN void word_barrier(const context& ctx, const G& g, const team_view& team, signal_t* words, std::int32_t from,
+                          std::uint32_t limit_ms) {
   const auto rank = static_cast<std::int32_t>(g.thread_rank());
   const auto size = static_cast<std::int32_t>(g.size());
   bool complete = true;

@@ -38,7 +38,7 @@ void execute_collective(const context& ctx, const team_view& team, const collect
   if (moves(request)) return execute_move(ctx, this_thread{}, team, request);
   const auto reduce = [&]<class Types>(Types) { return execute_reduce<Types>(ctx, team, request); };
   if (!dispatch_type_group(request, reduce))
-    throw error(code::invalid_argument, "a reduction was asked for that does not take this type");
+    throw error(code::invalid_argument, "this reduction does not support this type");
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ void cpu_device::map(void* address, std::size_t bytes, segment_id segment) {
   const owned_segment& owned = find(segment);
   if (bytes != owned.memory.bytes())
     throw error(code::invalid_argument,
-                fmt::format("{} bytes of a segment of {} were to be mapped", bytes, owned.memory.bytes()));
+                fmt::format("cannot map {} bytes of a segment of {} bytes", bytes, owned.memory.bytes()));
   // Mapping over something else than a reservation would take away whatever the process has there.
   auto* start = static_cast<std::byte*>(address);
   const bool inside = [&] {
@@ -177,9 +177,8 @@ void cpu_device::unmap(void* address, std::size_t bytes) noexcept {
 
 std::vector<external_segment> cpu_device::retain(void* pointer, std::size_t bytes, handle_kind kind) {
   if (kind != handle_kind::posix_fd)
-    throw error(
-        code::handle_exchange,
-        "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_MEM_HANDLE=posix_fd");
+    throw error(code::handle_exchange,
+                "the heap shares memory by named handles, and external memory has none: use PGAS_MEM_HANDLE=posix_fd");
   std::vector<external_segment> pieces;
   for (program_file& file : files_behind_memory(pointer, bytes))
     pieces.push_back({keep(host_segment::of_program(std::move(file.fd), file.bytes), kind), file.bytes});
@@ -199,7 +198,8 @@ mapped_memory cpu_device::allocate_mapped(std::size_t bytes) {
   constexpr std::size_t line = 128;
   const std::size_t rounded = (bytes + line - 1) / line * line;
   void* memory = rounded < bytes ? nullptr : std::aligned_alloc(line, rounded);
-  if (memory == nullptr) throw error(code::out_of_memory, fmt::format("no {} bytes of host memory", bytes));
+  if (memory == nullptr)
+    throw error(code::out_of_memory, fmt::format("cannot allocate {} bytes of host memory", bytes));
   std::memset(memory, 0, rounded);
   return {memory, memory};
 }

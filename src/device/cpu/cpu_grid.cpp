@@ -143,7 +143,7 @@ void run_grid_here(grid_shape shape, const grid_member& member) {
 void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_member member) {
   auto* cpu = dynamic_cast<cpu_device*>(&on);
   if (cpu == nullptr)
-    throw error(code::launch_failed, "this kernel runs on the CPU, the heap of its world is on another device");
+    throw error(code::launch_failed, "this kernel runs on the CPU, but the heap of its world is on another device");
   check_shape(shape);
   // Never on the calling thread: a kernel may wait for its caller's next operation.
   cpu->queue(stream).run([shape, body = std::move(member)] { run_grid_here(shape, body); }, host_stream::place::worker);

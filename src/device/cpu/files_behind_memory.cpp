@@ -36,9 +36,9 @@ struct mapping {
 }
 
 [[noreturn]] void no_proc(const char* file) {
-  throw error(code::system, fmt::format("which file of memory is behind an address is read from {}, which can't be "
-                                        "read: mount -t proc proc /proc",
-                                        file));
+  throw error(
+      code::system,
+      fmt::format("{} can't be read, and it names the memory file of an address: mount -t proc proc /proc", file));
 }
 
 std::optional<mapping> parse(const std::string& line) {
@@ -75,7 +75,7 @@ std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
 }
 
 /// A new descriptor for that file, found among those of this process for reading and writing; none if it has none.
-/// The copy is looked at: another thread may be closing the descriptor. It is not opened anew, which the file's mode
+/// The copy is looked at: another thread may be closing the descriptor. It is not opened again, which the file's mode
 /// may forbid.
 unique_fd find_descriptor(const mapping& of) {
   const auto is_it = [&of](const struct stat& about) {
@@ -106,19 +106,20 @@ std::vector<program_file> files_behind_memory(const void* pointer, std::size_t b
   for (const mapping& piece : mappings_in(begin, end)) {
     if (piece.begin > at) break;
     if (piece.rights.size() < 4 || piece.rights[3] != 's' || piece.inode == 0)
-      refuse(piece.begin,
-             "is private memory (malloc, or mmap without MAP_SHARED): only files of memory can be shared, see "
-             "memfd_create");
+      refuse(
+          piece.begin,
+          "is private memory (malloc, or mmap without MAP_SHARED): only memory files can be shared, see memfd_create");
     if (piece.rights[0] != 'r' || piece.rights[1] != 'w') refuse(piece.begin, "may not be read and written");
     if (piece.begin != at)
-      refuse(piece.begin, fmt::format("starts {} bytes before the address that was given", at - piece.begin));
-    if (piece.end > end) refuse(piece.begin, fmt::format("is larger than what was given by {} bytes", piece.end - end));
+      refuse(piece.begin, fmt::format("starts {} bytes before the given address", at - piece.begin));
+    if (piece.end > end) refuse(piece.begin, fmt::format("is {} bytes larger than the given range", piece.end - end));
     program_file file{find_descriptor(piece), piece.end - piece.begin};
-    if (!file.fd) refuse(piece.begin, "has no descriptor open in this process any more: register it before closing it");
+    if (!file.fd)
+      refuse(piece.begin, "has no open descriptor in this process: register the memory before closing the descriptor");
     struct stat about {};
-    if (::fstat(file.fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) refuse(piece.begin, "is not a file of memory");
+    if (::fstat(file.fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) refuse(piece.begin, "is not a memory file");
     if (piece.offset != 0 || static_cast<std::size_t>(about.st_size) != file.bytes)
-      refuse(piece.begin, fmt::format("are {} bytes from {} on of a file of {}: only whole files can be shared",
+      refuse(piece.begin, fmt::format("are {} bytes at offset {} of a file of {} bytes: only whole files can be shared",
                                       file.bytes, piece.offset, about.st_size));
     files.push_back(std::move(file));
     at = piece.end;

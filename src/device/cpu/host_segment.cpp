@@ -55,18 +55,18 @@ void inspect(int fd, std::size_t bytes, bool foreign) {
   if (!S_ISREG(about.st_mode)) reject("is not memory");
   if (about.st_uid != ::geteuid()) reject(fmt::format("belongs to user {}", about.st_uid));
   if (static_cast<std::size_t>(about.st_size) != bytes)
-    reject(fmt::format("leads to {} bytes instead of {}", about.st_size, bytes));
+    reject(fmt::format("refers to {} bytes instead of {}", about.st_size, bytes));
   if (foreign) return;
   const int has = ::fcntl(fd, F_GET_SEALS);
   constexpr int needed = F_SEAL_SHRINK | F_SEAL_GROW;
-  if (has < 0 || (has & needed) != needed) reject("leads to a file that could still be resized");
-  if ((has & F_SEAL_WRITE) != 0) reject("leads to memory that can't be written");
+  if (has < 0 || (has & needed) != needed) reject("refers to a file that can still be resized");
+  if ((has & F_SEAL_WRITE) != 0) reject("refers to memory that can't be written");
 }
 
 unique_fd open_named(const named_handle& name, std::size_t bytes) {
   if (name.magic != named_handle::expected_magic || name.version != named_handle::current_version)
-    reject("is not one of this library, or of another version");
-  if (name.bytes != bytes) reject(fmt::format("says {} bytes instead of {}", name.bytes, bytes));
+    reject("was not made by this version of the library");
+  if (name.bytes != bytes) reject(fmt::format("names {} bytes instead of {}", name.bytes, bytes));
   const std::string path = fmt::format("/proc/{}/fd/{}", name.pid, name.fd);
   // Looked at before it is opened: opening a device or a pipe that a forged handle names could do things.
   struct stat about {};
@@ -83,7 +83,7 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
   // The opened file counts: the name may mean another one meanwhile.
   if (::fstat(fd.get(), &about) != 0 || about.st_ino != name.inode || about.st_dev != name.device)
     reject("names another file");
-  if (process_start(name.pid) != name.process_start) reject("is of a process that has ended");
+  if (process_start(name.pid) != name.process_start) reject("belongs to a process that has ended");
   return fd;
 }
 
@@ -113,8 +113,8 @@ std::size_t rest(std::optional<std::size_t> limit, std::optional<std::size_t> us
   return *limit - std::min(*limit, used.value_or(0));
 }
 
-/// What the control group of this process leaves, in the old hierarchy and in the unified one. A container sees its own
-/// group at the root of the hierarchy, whatever /proc/self/cgroup calls it.
+/// The memory that the control group of this process leaves, in the old hierarchy and in the unified one. A container
+/// sees its own group at the root of the hierarchy, whatever /proc/self/cgroup calls it.
 std::size_t control_group_rest() {
   std::size_t least = unlimited;
   const auto scan = [&least](const std::string& folder, const char* limit, const char* used) {
@@ -164,7 +164,7 @@ unique_fd create_memory_file(const std::string& name, std::size_t bytes) {
   if (const std::size_t available = available_memory(); bytes > available)
     throw error(
         code::out_of_memory,
-        fmt::format("{} bytes of host memory were asked for, {} are available to this process", bytes, available));
+        fmt::format("{} bytes of host memory were requested, {} are available to this process", bytes, available));
   unique_fd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) throw system_failure("memfd_create", errno);
   const no_file_limit_signal no_signal;

@@ -71,7 +71,7 @@ static_assert(sizeof(named_handle) == 64);
 /// The memory that could be used now: the least of the kernel's estimate, the control group's rest, and, under strict
 /// overcommit, the kernel's remaining commit limit.
 [[nodiscard]] std::size_t available_memory();
-/// Whether the kernel refuses to promise more than it has (vm.overcommit_memory=2).
+/// Whether the kernel refuses to overcommit memory (vm.overcommit_memory=2).
 [[nodiscard]] bool strict_overcommit();
 
 }  // namespace pgas::detail

@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// What a task has thrown, as a pgas::error.
+/// The exception of a task, as a pgas::error.
 error current_failure() {
   try {
     throw;
@@ -26,7 +26,7 @@ error current_failure() {
   } catch (const thread_ended&) {
     return error(code::device_failed, "a kernel on the CPU ended early");
   } catch (const std::bad_alloc&) {
-    return error(code::out_of_memory, "a task on the CPU found no memory");
+    return error(code::out_of_memory, "a task on the CPU ran out of memory");
   } catch (const std::exception& other) {
     return error(code::device_failed, fmt::format("a kernel on the CPU threw: {}", other.what()));
   } catch (...) {

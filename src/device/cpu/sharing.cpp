@@ -63,7 +63,7 @@ bool forbids_writing(int fd) {
   return seals >= 0 && (seals & (seal_future_write | F_SEAL_WRITE)) != 0;
 }
 
-/// A process that has a descriptor for reading could open the file anew through /proc, with the rights that the file's
+/// A process that has a descriptor for reading could open the file again through /proc, with the rights that the file's
 /// mode gives it: so the mode of a file without a name gives none to write. Descriptors that are open are not affected.
 void forbid_reopening(int fd, const void* data) {
   if (forbids_writing(fd)) return;
@@ -73,11 +73,10 @@ void forbid_reopening(int fd, const void* data) {
   if (about.st_nlink == 0) {
     if ((about.st_mode & writing) != 0 && ::fchmod(fd, about.st_mode & 07777 & ~writing) != 0) fail("fchmod", errno);
   } else if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    throw error(
-        code::invalid_argument,
-        fmt::format("access::read_only of the memory at {}: other users may write its file, whose mode is {:o}. "
-                    "Take that right away (chmod go-w), or use shared_memory::make()",
-                    data, about.st_mode & 07777));
+    throw error(code::invalid_argument,
+                fmt::format("access::read_only of the memory at {}: other users may write its file, whose mode is "
+                            "{:o}. Remove that permission (chmod go-w), or use shared_memory::make()",
+                            data, about.st_mode & 07777));
   }
 }
 
@@ -144,10 +143,7 @@ bool can_be_truncated(int fd) {
 
 /// Unless the file is what was announced, and stays so, a load could end in SIGBUS.
 void inspect(int fd, const shared_piece& piece) {
-  if (can_be_truncated(fd))
-    reject(
-        "memory that could be truncated while it is used: its file has no seal F_SEAL_SHRINK, which "
-        "shared_memory::of() adds");
+  if (can_be_truncated(fd)) reject("memory that can be truncated while it is used: its file has no seal F_SEAL_SHRINK");
   struct stat about {};
   if (::fstat(fd, &about) != 0) reject(fmt::format("a descriptor that can't be looked at: {}", errno_text(errno)));
   if (!S_ISREG(about.st_mode)) reject("something that is not memory");
@@ -155,27 +151,29 @@ void inspect(int fd, const shared_piece& piece) {
     reject(fmt::format("{} bytes and announced {}", about.st_size, piece.bytes));
 }
 
-/// Keeps a file of the program as large as it is mapped: whoever opens a ticket gets a descriptor that can truncate it,
-/// and so has the program. *Errors* invalid_argument where the file takes no seal.
+/// Keeps a file of the program as large as its mapping: a process that opens a ticket gets a descriptor that can
+/// truncate it, and so has the program. *Errors* invalid_argument where the file takes no seal.
 void forbid_truncation(const program_file& file, const void* pointer) {
   const int fd = file.fd.get();
   if (can_be_truncated(fd) && ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
-    throw error(code::invalid_argument,
-                fmt::format("shared_memory::of: the file of the memory at {} takes no seal against truncation (fcntl, "
-                            "F_SEAL_SHRINK: {}), and a process that uses truncated memory is ended by SIGBUS: make the "
-                            "file by memfd_create with MFD_ALLOW_SEALING, or use shared_memory::make()",
-                            pointer, errno_text(errno)));
+    throw error(
+        code::invalid_argument,
+        fmt::format("shared_memory::share: the file of the memory at {} takes no seal against truncation (fcntl, "
+                    "F_SEAL_SHRINK: {}), and a process that uses truncated memory is ended by SIGBUS: make the "
+                    "file by memfd_create with MFD_ALLOW_SEALING, or use shared_memory::make()",
+                    pointer, errno_text(errno)));
   struct stat about {};
   if (::fstat(fd, &about) != 0 || static_cast<std::size_t>(about.st_size) < file.bytes)
-    throw error(code::invalid_argument,
-                fmt::format("shared_memory::of: the file of the memory at {} was truncated meanwhile", pointer));
+    throw error(
+        code::invalid_argument,
+        fmt::format("shared_memory::share: the file of the memory at {} was truncated during the call", pointer));
 }
 
 }  // namespace
 
 std::unique_ptr<exportable_memory> make_host_memory(std::size_t bytes, access importers) {
   const std::size_t rounded = (bytes + unit - 1) / unit * unit;
-  if (rounded < bytes) throw error(code::out_of_memory, fmt::format("no host has {} bytes of memory", bytes));
+  if (rounded < bytes) throw error(code::out_of_memory, fmt::format("{} bytes exceed the memory of any host", bytes));
   program_file file{create_memory_file("pgas-shared", rounded), rounded};
   mapping own = map_file(file.fd.get(), rounded, PROT_READ | PROT_WRITE);
   // This process keeps the mapping that it has; the kernel gives no one else a writable one.
@@ -210,7 +208,7 @@ std::unique_ptr<mapped_import> import_host_memory(const sharing_description& wha
     all += piece.bytes;
   }
   if (what.way != sharing_way::memory_file || what.bytes == 0 || what.offset > all || what.bytes > all - what.offset)
-    reject("a description that does not fit its pieces");
+    reject("a description that does not match its pieces");
   const int rights = what.read_only != 0 ? PROT_READ : PROT_READ | PROT_WRITE;
   void* const start = ::mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) fail("mmap", errno);

@@ -46,7 +46,7 @@ struct freeing {
   void operator()(void* memory) const noexcept { static_cast<void>(Free(memory)); }
 };
 
-/// What push_context() has made current on this thread, innermost last.
+/// The contexts that push_context() has made current on this thread, innermost last.
 thread_local std::vector<std::unique_ptr<current_context>> entered;
 
 nvtxDomainHandle_t profiler_domain() {
@@ -173,14 +173,14 @@ void cuda_device::check_work(stream_handle stream) {
   // An error of any kernel stays in the context, and each later call reports it.
   if (const CUresult state = driver().stream_query(stream_of(stream)); is_failed_work(state))
     check(state,
-          "a kernel or other work of this process has failed on its GPU, which it can't use any more "
+          "a kernel or other work of this process has failed on its GPU, and the process can no longer use the GPU "
           "(compute-sanitizer finds the kernel)");
 }
 
 bool cuda_device::capturing(stream_handle stream) {
   const in_context current(context_);
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream_of(stream), &status), "asking whether a stream is being captured");
+  check(cudaStreamIsCapturing(stream_of(stream), &status), "querying whether a stream is being captured");
   return status != cudaStreamCaptureStatusNone;
 }
 
@@ -245,10 +245,9 @@ void cuda_device::synchronize(stream_handle stream) {
     }
     if (const std::int64_t failed = failed_at_ms_; failed != 0 && now_ms() - failed > end_timeout_ms) {
       lost_kernel_ = true;
-      throw error(
-          code::device_failed,
-          "a kernel has not ended although the world failed a while ago: it waits for something that pgas can't end. "
-          "Its memory is kept until the process ends");
+      throw error(code::device_failed,
+                  "a kernel still runs although the world has failed: it waits for something that pgas can't end. Its "
+                  "memory is kept until the process ends");
     }
     if (polls >= quick_polls)
       std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -393,10 +392,9 @@ std::vector<clock_reading> cuda_device::read_clock() {
     while (answered.load(std::memory_order_acquire) < round)
       if (now() > limit) {
         asked.store(rounds, std::memory_order_release);  // whenever the kernel begins, it ends
-        throw error(
-            code::device_failed,
-            "reading the GPU's clock for PGAS_TRACE: no kernel has begun for ten seconds, as other processes use "
-            "the GPU; start MPS (nvidia-cuda-mps-control -d), or run without PGAS_TRACE");
+        throw error(code::device_failed,
+                    "reading the GPU's clock for PGAS_TRACE: no kernel has started for ten seconds, because other "
+                    "processes use the GPU; start MPS (nvidia-cuda-mps-control -d), or run without PGAS_TRACE");
       }
     all.push_back({in_ns(before), static_cast<std::int64_t>(shared.time), in_ns(now())});
   }

@@ -80,7 +80,7 @@ class cuda_device final : public device {
   /// The piece that starts at `at`, of which no more than `most` bytes were given.
   [[nodiscard]] external_segment retain_piece(void* at, std::size_t most, handle_kind kind);
   void destroy_legacy(segment_id segment) noexcept;
-  /// What the constructor does once there is a context.
+  /// The part of the constructor that needs a context.
   void set_up();
   void release() noexcept;
   [[nodiscard]] int value_of(CUdevice_attribute attribute) const noexcept;

@@ -191,21 +191,23 @@ external_segment cuda_device::retain_piece(void* at, std::size_t most, handle_ki
     check(driver().address_range(&base, &bytes, pointer(at)), "cuMemGetAddressRange", code::invalid_argument);
     if (base != pointer(at))
       throw error(code::invalid_argument,
-                  fmt::format("{} lies {} bytes inside a piece: pass the start of one", at, pointer(at) - base));
+                  fmt::format("{} lies {} bytes inside a cuMemCreate allocation: pass the start of the allocation", at,
+                              pointer(at) - base));
     if (bytes > most)
-      throw error(
-          code::invalid_argument,
-          fmt::format("the piece at {} has {} bytes, of which only {} were given: pass whole pieces", at, bytes, most));
+      throw error(code::invalid_argument,
+                  fmt::format("the allocation at {} has {} bytes, and only {} were passed: pass whole allocations", at,
+                              bytes, most));
     CUmemAllocationProp has{};
     check(driver().properties_of(&has, handle), "cuMemGetAllocationPropertiesFromHandle", code::invalid_argument);
     if (has.location.type != CU_MEM_LOCATION_TYPE_DEVICE || has.location.id != ordinal_)
-      throw error(code::invalid_argument, fmt::format("the piece at {} is not on this PE's GPU ({}, device {})", at,
-                                                      properties_.name, ordinal_));
+      throw error(code::invalid_argument, fmt::format("the allocation at {} is not on this PE's GPU ({}, device {})",
+                                                      at, properties_.name, ordinal_));
     if ((static_cast<unsigned>(has.requestedHandleTypes) & static_cast<unsigned>(type_of(kind))) == 0)
-      throw error(code::handle_exchange, fmt::format("the piece at {} can't be exported as {}, by which the heap "
-                                                     "shares memory: add it to requestedHandleTypes "
-                                                     "of cuMemCreate, or set PGAS_MEM_HANDLE to a kind that it has",
-                                                     at, kind == handle_kind::fabric ? "fabric handle" : "descriptor"));
+      throw error(
+          code::handle_exchange,
+          fmt::format("the allocation at {} can't be exported as {}, the heap's kind of handle: add that kind to "
+                      "requestedHandleTypes of cuMemCreate, or set PGAS_MEM_HANDLE to a kind that the allocation has",
+                      at, kind == handle_kind::fabric ? "fabric handle" : "descriptor"));
     const auto segment = static_cast<segment_id>(handle);
     const std::lock_guard lock(handles_mutex_);
     created_.emplace_back(segment, kind);

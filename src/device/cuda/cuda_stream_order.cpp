@@ -7,15 +7,15 @@ namespace pgas::detail::cuda {
 
 namespace {
 
-/// The number of captures whose last work is known. One thread at a time enqueues work, so more captures at once are
-/// unlikely.
+/// The maximum number of captures for which the last work is stored. One thread at a time enqueues work, so more
+/// captures at once are unlikely.
 constexpr std::size_t most_captures = 16;
 
 }  // namespace
 
 unsigned long long number_of_stream(cudaStream_t stream) {
   unsigned long long number = 0;
-  check(cudaStreamGetId(stream, &number), "asking for the number of a stream");
+  check(cudaStreamGetId(stream, &number), "querying the id of a stream");
   return number;
 }
 
@@ -35,7 +35,7 @@ cuda_stream_order::~cuda_stream_order() {
 
 cudaEvent_t cuda_stream_order::make_event() {
   cudaEvent_t made = nullptr;
-  check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "making an event");
+  check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "creating an event");
   return made;
 }
 
@@ -44,7 +44,7 @@ cuda_stream_order::capture_state cuda_stream_order::capture_of(cudaStream_t stre
   capture_state now;
   const cudaGraphEdgeData* edges = nullptr;
   check(cudaStreamGetCaptureInfo(stream, &status, &now.id, &now.graph, &now.last, &edges, &now.count),
-        "asking whether a stream is being captured");
+        "querying whether a stream is being captured");
   if (status == cudaStreamCaptureStatusInvalidated)
     throw error(code::capturing, "the capture of this stream has been invalidated by an earlier call: end it");
   return status == cudaStreamCaptureStatusActive ? now : capture_state{};
@@ -87,11 +87,10 @@ void cuda_stream_order::record_late(cudaStream_t captured) {
       // - Refusing the capture would refuse what most programs do: a first call, and then a capture of the same stream,
       //   whose graph is launched there.
       if (last_ == captured) return;
-      throw error(
-          code::capturing,
-          "the last collective of this team is on a stream that is being captured into a CUDA graph since, so no "
-          "other stream can wait for it: end the capture first, or let the first collective of the capture be "
-          "on that stream");
+      throw error(code::capturing,
+                  "the last collective of this team is on a stream that is now being captured into a CUDA graph, so no "
+                  "other stream can wait for it: end the capture first, or enqueue the first collective of the capture "
+                  "on that stream");
     }
     check(cudaEventRecord(event_, last_), "recording an event");
   }

@@ -22,7 +22,7 @@ class cuda_event final : public device_event {
     const current_context current(context_.get());
     cudaIpcEventHandle_t ignored{};
     check(cudaIpcGetEventHandle(&ignored, event_),
-          "an event for other processes is made with cudaEventInterprocess | cudaEventDisableTiming; this one: "
+          "an event for other processes must be created with cudaEventInterprocess | cudaEventDisableTiming: "
           "cudaIpcGetEventHandle",
           code::invalid_argument);
   }
@@ -57,7 +57,7 @@ class cuda_event final : public device_event {
     const in_context current(context_.get());
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status),
-          "asking whether a stream is being captured");
+          "querying whether a stream is being captured");
     if (status != cudaStreamCaptureStatusNone)
       throw error(code::capturing,
                   fmt::format("an interprocess event can't be {} by a stream that is being captured into a graph: use "

@@ -55,7 +55,7 @@ class context_event {
     return result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY || captures;
   }
   [[noreturn]] static void refuse() {
-    throw error(code::capturing, "a stream is being captured: what all streams have been given can't be recorded");
+    throw error(code::capturing, "a stream is being captured: the work of all streams can't be recorded");
   }
 
   primary_context context_;

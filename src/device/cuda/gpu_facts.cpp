@@ -27,7 +27,7 @@ bool fabric_channel_there() {
   return !none && channels != std::filesystem::directory_iterator();
 }
 
-/// What NVML tells of GPUs that CUDA does not.
+/// The properties of GPUs that NVML reports and CUDA does not.
 class management {
  public:
   void describe(gpu_facts& gpu) const {

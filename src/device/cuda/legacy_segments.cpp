@@ -99,7 +99,7 @@ segment_id legacy_segments::import_segment(const exported_handle& handle, std::s
   CUipcMemHandle opened{};
   std::memcpy(&opened, handle.bytes.data(), sizeof opened);
   CUdeviceptr at = 0;
-  // Once more in this context is counted, and gives the same address.
+  // Opening it again in this context is counted, and returns the same address.
   check(driver().ipc_open(&at, opened, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
         fmt::format("opening a peer's {} MiB (cuIpcOpenMemHandle; containers may need a common PID and IPC namespace)",
                     bytes >> 20),

@@ -15,7 +15,7 @@ namespace pgas::detail::cuda {
 /// The segments of a device that are shared in this way. *Callers* any thread, with the device's context current.
 class legacy_segments {
  public:
-  /// What cuMemAlloc takes from the driver, and a handle shares whole.
+  /// The size that cuMemAlloc takes from the driver; a handle shares all of it.
   static constexpr std::size_t block_bytes = std::size_t{2} << 20;
 
   explicit legacy_segments(int ordinal) : ordinal_(ordinal) {}

@@ -1,5 +1,5 @@
 /// @file
-/// What exporting and importing of GPU memory have in common: physical memory mapped to one range of addresses.
+/// The common part of exporting and importing GPU memory: physical memory mapped to one range of addresses.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,7 @@ sharing_description describe(sharing_way way, int ordinal, std::size_t bytes, st
   return is;
 }
 
-/// What all ways have in common.
+/// The common base of all kinds of exports.
 class gpu_memory : public exportable_memory {
  public:
   gpu_memory(primary_context context, void* data, const sharing_description& is)
@@ -103,7 +103,7 @@ class vmm_memory final : public gpu_memory {
 };
 
 [[noreturn]] void refuse(const void* pointer, std::string_view why) {
-  throw error(code::invalid_argument, fmt::format("shared_memory::of: the memory at {} {}", pointer, why));
+  throw error(code::invalid_argument, fmt::format("shared_memory::share: the memory at {} {}", pointer, why));
 }
 
 void refuse_read_only(const void* pointer, access importers, std::string_view kind) {
@@ -175,7 +175,7 @@ std::unique_ptr<exportable_memory> adopt_chunks(primary_context context, void* p
     CUdeviceptr start = 0;
     chunk one;
     if (driver().retain_handle(&one.handle, pointer_to(at)) != CUDA_SUCCESS)
-      refuse(pointer, fmt::format("ends after {} bytes, of the {} that were given", at - address_of(pointer), bytes));
+      refuse(pointer, fmt::format("ends after {} of the given {} bytes", at - address_of(pointer), bytes));
     chunks.add(one);  // which releases it
     check(driver().address_range(&start, &one.bytes, at), "cuMemGetAddressRange", code::invalid_argument);
     if (start != at) refuse(pointer, "is mapped in a way that this version does not know");
@@ -192,10 +192,9 @@ std::unique_ptr<exportable_memory> adopt_chunks(primary_context context, void* p
     fabric = fabric && (types & CU_MEM_HANDLE_TYPE_FABRIC) != 0;
   }
   if (const std::size_t all = chunks.bytes(); all != bytes && block == whole_block::refuse)
-    refuse(pointer,
-           fmt::format("lies in pieces of {} bytes, of which {} were given: importers would get all of them. Give "
-                       "whole pieces, or allow it (whole_block::allow)",
-                       all, bytes));
+    refuse(pointer, fmt::format("lies in allocations of {} bytes, and {} were given: importers would get all of them. "
+                                "Pass whole allocations, or allow it (whole_block::allow)",
+                                all, bytes));
   const sharing_description is = describe(sharing_way::vmm, context.ordinal(), bytes, offset, importers);
   return std::make_unique<vmm_memory>(std::move(context), pointer, is, std::move(chunks), fabric);
 }
@@ -239,11 +238,12 @@ std::unique_ptr<exportable_memory> adopt_legacy(primary_context context, void* p
   const CUdeviceptr first = base / block_bytes * block_bytes;
   const CUdeviceptr last = (base + size + block_bytes - 1) / block_bytes * block_bytes;
   if (block == whole_block::refuse && (offset != 0 || bytes != size || first != base || last != base + size))
-    refuse(pointer,
-           fmt::format("is of cudaMalloc: importers would get the {} bytes of the blocks around it, and {} were "
-                       "given. Use shared_memory::make(), give a whole allocation of a multiple of 2 MiB, or "
-                       "allow it (whole_block::allow)",
-                       last - first, bytes));
+    refuse(
+        pointer,
+        fmt::format(
+            "is of cudaMalloc: importers would get the {} bytes of the surrounding blocks, and {} were given. Use "
+            "shared_memory::make(), pass a whole allocation of a multiple of 2 MiB, or allow it (whole_block::allow)",
+            last - first, bytes));
   CUipcMemHandle handle{};
   check(driver().ipc_export(&handle, address_of(pointer)),
         fmt::format("the memory at {} can't be shared: it may be of another process, or of an allocator that keeps its "
@@ -286,7 +286,7 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   check(driver().granularity(&unit, &wanted, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), "cuMemGetAllocationGranularity");
   unit = std::max(unit, block_bytes);
   const std::size_t rounded = (bytes + unit - 1) / unit * unit;
-  if (rounded < bytes) throw error(code::out_of_memory, fmt::format("no GPU has {} bytes", bytes));
+  if (rounded < bytes) throw error(code::out_of_memory, fmt::format("{} bytes exceed the memory of any GPU", bytes));
   int has_fabric = 0;
   static_cast<void>(driver().attribute(&has_fabric, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, ordinal));
   chunk one{0, rounded};

@@ -1,4 +1,4 @@
-// Memory of GPUs that is shared without a world, on the side of those who open it.
+// Memory of GPUs that is shared without a world, on the side of the processes that open it.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -148,7 +148,7 @@ void inspect(const sharing_description& what, std::span<const shared_piece> piec
   }
   if (what.way != sharing_way::vmm && pieces.size() != 1) contradicts("several handles where there is one");
   if (what.bytes == 0 || what.offset > all || what.bytes > all - what.offset)
-    contradicts("a description that does not fit its pieces");
+    contradicts("a description that does not match its pieces");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 /// @file
-/// What the C functions of pgas/sharing.h share: errors as numbers with a text for each thread, and arguments of C as
-/// those of C++.
+/// The common parts of the C functions of pgas/sharing.h: errors as numbers with a text for each thread, and arguments
+/// of C as those of C++.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct pgas_timeline {
 
 namespace pgas::sharing_c {
 
-/// What pgas_sharing_error() says on this thread.
+/// The text of pgas_sharing_error() on this thread.
 inline std::string& last_error() {
   thread_local std::string text;
   return text;
@@ -57,7 +57,7 @@ inline memory_place place_of(int place) {
   return {place};
 }
 
-/// For lifetimes and timeouts: what no clock can express is as good as for ever.
+/// For lifetimes and timeouts: a time that no clock can express counts as unlimited.
 inline std::int64_t cut(std::uint64_t value) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(value, 1u << 30));
 }

@@ -54,7 +54,7 @@ footprint footprint_of(const collective_request& r, const team_view& team) {
   const std::size_t one = span_bytes(r, r.count, 1);
   const std::size_t all = span_bytes(r, blocks, 1);
   switch (r.what) {
-    case collective_kind::meet: return {n * sizeof(signal_t), 0};
+    case collective_kind::word_barrier: return {n * sizeof(signal_t), 0};
     case collective_kind::broadcast: return {one, team.my_pe() == r.root ? one : 0};
     case collective_kind::fcollect: return {all, one, me * one, one};
     case collective_kind::collect: return {one, one};  // the offset of this PE's elements is only known later
@@ -94,9 +94,11 @@ placement check(const world_state& world, const team_view& team, const collectiv
   // The same variable on all members is in place on one of them only: they have to agree.
   if (uses.block != 0 && offset >= 0 && static_cast<std::size_t>(offset) % uses.block == 0)
     return placement::of_another;
-  throw error(code::invalid_argument,
-              fmt::format("{}: source and destination overlap{}", what,
-                          uses.may_be_in_place ? "; in place they have to start where its description says" : ""));
+  throw error(
+      code::invalid_argument,
+      fmt::format(
+          "{}: source and destination overlap{}", what,
+          uses.may_be_in_place ? "; an in-place call needs the addresses that the function's description names" : ""));
 }
 
 /// check(). In a blocking call, where members compare or the source lies in the destination, its result is the same on
@@ -120,8 +122,8 @@ void check_on_all(const team_state& state, bool blocking, bool compare, const co
 
 namespace {
 
-void run(const team& of, const stream* on, bool compare, const collective_request& asked) {
-  team_state& state = of.state();
+void run(const team& members, const stream* on, bool compare, const collective_request& asked) {
+  team_state& state = members.state();
   state.check();
   world_state& world = state.world();
   collective_request request = asked;
@@ -145,15 +147,19 @@ void run(const team& of, const stream* on, bool compare, const collective_reques
 
 }  // namespace
 
-void run_collective(const team& of, const stream* on, const collective_request& asked) { run(of, on, false, asked); }
+void run_collective(const team& members, const stream* on, const collective_request& asked) {
+  run(members, on, false, asked);
+}
 
-void run_compared_collective(const team& of, const collective_request& asked) { run(of, nullptr, true, asked); }
+void run_compared_collective(const team& members, const collective_request& asked) {
+  run(members, nullptr, true, asked);
+}
 
 namespace {
 
 /// A barrier over the control plane, which notices a PE that is lost.
-void host_barrier(const team& of, const char* what, bool complete) {
-  team_state& state = of.state();
+void host_barrier(const team& members, const char* what, bool complete) {
+  team_state& state = members.state();
   state.check();
   const host_call listed(state, what);
   const std::lock_guard lock(state.collective_mutex());
@@ -162,44 +168,49 @@ void host_barrier(const team& of, const char* what, bool complete) {
   state.group().barrier();
 }
 
-void barrier_on_stream(const team& of, const stream& on, collective_kind what) {
+void barrier_on_stream(const team& members, const stream& on, collective_kind what) {
   collective_request request;
   request.what = what;
-  run_collective(of, &on, request);
+  run_collective(members, &on, request);
 }
 
 /// @param from the member to wait for, -1: a barrier of all
-void meet(const team& of, const stream& on, signal_t* words, int from, std::chrono::milliseconds limit) {
+void word_barrier(const team& members, const stream& on, signal_t* words, int from, std::chrono::milliseconds limit) {
   constexpr std::int64_t most_ms = std::numeric_limits<std::uint32_t>::max();
   if (limit.count() < 0 || limit.count() > most_ms)
     throw error(
         code::invalid_argument,
         fmt::format("a barrier by words: the limit is 0 (PGAS_WAIT_TIMEOUT) to {} ms, not {}", most_ms, limit.count()));
   collective_request request;
-  request.what = collective_kind::meet;
+  request.what = collective_kind::word_barrier;
   request.root = from;
   request.alignment = alignof(signal_t);
   request.dst = words;
   request.limit_ms = static_cast<std::uint32_t>(limit.count());
-  run_collective(of, &on, request);
+  run_collective(members, &on, request);
 }
 
 }  // namespace
 }  // namespace detail
 
-void barrier(const team& of) { detail::host_barrier(of, "pgas::barrier", true); }
-void barrier(const team& of, const stream& on) { detail::barrier_on_stream(of, on, detail::collective_kind::barrier); }
-void sync(const team& of) { detail::host_barrier(of, "pgas::sync", false); }
-void sync(const team& of, const stream& on) { detail::barrier_on_stream(of, on, detail::collective_kind::sync); }
-
-void barrier(const team& of, const stream& on, signal_t* words, std::chrono::milliseconds limit) {
-  detail::meet(of, on, words, -1, limit);
+void barrier(const team& members) { detail::host_barrier(members, "pgas::barrier", true); }
+void barrier(const team& members, const stream& on) {
+  detail::barrier_on_stream(members, on, detail::collective_kind::barrier);
 }
-void signal_take(const team& of, const stream& on, signal_t* words, int from, std::chrono::milliseconds limit) {
-  if (from < 0 || from >= of.n_pes())
+void sync(const team& members) { detail::host_barrier(members, "pgas::sync", false); }
+void sync(const team& members, const stream& on) {
+  detail::barrier_on_stream(members, on, detail::collective_kind::sync);
+}
+
+void barrier(const team& members, const stream& on, signal_t* words, std::chrono::milliseconds limit) {
+  detail::word_barrier(members, on, words, -1, limit);
+}
+void signal_take(const team& members, const stream& on, signal_t* words, int from, std::chrono::milliseconds limit) {
+  if (from < 0 || from >= members.n_pes())
     throw error(code::pe_out_of_range,
-                fmt::format("signal_take: the team has no PE {}, its PEs are 0 to {}", from, of.n_pes() - 1), from);
-  detail::meet(of, on, words, from, limit);
+                fmt::format("signal_take: the team has no PE {}, its PEs are 0 to {}", from, members.n_pes() - 1),
+                from);
+  detail::word_barrier(members, on, words, from, limit);
 }
 
 void barrier_all(world& w, const stream& on) { barrier(w.team(), on); }

@@ -17,7 +17,9 @@ ipc_event::ipc_event(std::shared_ptr<detail::event_state> state) noexcept : stat
 
 ipc_event ipc_event::make(memory_place place) { return ipc_event(detail::event_state::make(place)); }
 
-ipc_event ipc_event::of(memory_place place, void* event) { return ipc_event(detail::event_state::of(place, event)); }
+ipc_event ipc_event::share(memory_place place, void* event) {
+  return ipc_event(detail::event_state::share(place, event));
+}
 
 ipc_event ipc_event::open(std::string_view ticket, const open_options& options) {
   return ipc_event(detail::event_state::open(ticket, options));
@@ -25,9 +27,10 @@ ipc_event ipc_event::open(std::string_view ticket, const open_options& options) 
 
 detail::event_state& ipc_event::state() const {
   if (state_ == nullptr)
-    throw error(code::invalid_argument, "this event object is empty: it was moved from, or never made or opened");
+    throw error(code::invalid_argument,
+                "this event object is empty: it was moved from, or was never created or opened");
   if (!state_->is_of_this_process())
-    throw error(code::forked_process, "this event belongs to the parent process: a child of fork() opens a ticket");
+    throw error(code::forked_process, "this event belongs to the parent process: a child of fork() must open a ticket");
   return *state_;
 }
 

@@ -10,17 +10,17 @@ using namespace pgas::sharing_c;
 
 extern "C" {
 
-int pgas_event_new(int place, pgas_ipc_event** made) {
+int pgas_event_new(int place, pgas_ipc_event** ipc_event) {
   return status_of([&] {
-    need(made != nullptr, "pgas_event_new: made");
-    *made = new pgas_ipc_event{pgas::ipc_event::make(place_of(place))};
+    need(ipc_event != nullptr, "pgas_event_new: ipc_event");
+    *ipc_event = new pgas_ipc_event{pgas::ipc_event::make(place_of(place))};
   });
 }
 
-int pgas_event_of(int place, void* event, pgas_ipc_event** made) {
+int pgas_event_share(int place, void* event, pgas_ipc_event** ipc_event) {
   return status_of([&] {
-    need(made != nullptr, "pgas_event_of: made");
-    *made = new pgas_ipc_event{pgas::ipc_event::of(place_of(place), event)};
+    need(ipc_event != nullptr, "pgas_event_share: ipc_event");
+    *ipc_event = new pgas_ipc_event{pgas::ipc_event::share(place_of(place), event)};
   });
 }
 
@@ -43,8 +43,8 @@ int pgas_event_cuda(const pgas_ipc_event* event, void** cuda_event) {
 }
 int pgas_event_record(pgas_ipc_event* event, void* stream, uint64_t* number) {
   return status_with(event, "pgas_event_record: event", [&](auto& what) {
-    const std::uint64_t made = what.record(stream);
-    if (number != nullptr) *number = made;
+    const std::uint64_t ipc_event = what.record(stream);
+    if (number != nullptr) *number = ipc_event;
   });
 }
 int pgas_event_records(const pgas_ipc_event* event, uint64_t* records) {

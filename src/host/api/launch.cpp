@@ -34,16 +34,15 @@ grid_place grid_area(world& w, const stream& on) {
   const stream_handle native = on.native(w.state());
   grid_state_pool& grids = w.state().grids();
   if (w.state().device().capturing(native)) return {grids.table(), true};
-  return {grids.of(native), false};
+  return {grids.state_of(native), false};
 }
 
 error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit, const char* otherwise) {
-  return {
-      code::launch_failed,
-      fmt::format("launch: {} blocks of {} threads do not run all at once: this PE's part of the GPU holds {} of this "
-                  "kernel (with proxied PEs, beside the proxy's). Blocks that wait for others would wait for "
-                  "ever: launch fewer, or {} if none of them waits",
-                  blocks, threads, fit, otherwise)};
+  return {code::launch_failed,
+          fmt::format("launch: {} blocks of {} threads can't be resident together: this PE's part of the GPU holds {} "
+                      "blocks of this kernel (with proxied PEs, beside the proxy's kernel). Blocks that wait for one "
+                      "another would never end: launch fewer blocks, or {} if no block waits for another",
+                      blocks, threads, fit, otherwise)};
 }
 
 unsigned admitted_blocks(world& w, const resident_kernel& kernel) {

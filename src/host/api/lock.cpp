@@ -87,8 +87,8 @@ class host_lock_words {
   }
 
   [[nodiscard]] error timed_out(std::int32_t pe, std::chrono::milliseconds limit) const {
-    const std::string ahead = pe < 0       ? std::string("the PE behind it in the queue did not link itself")
-                              : pe == me() ? std::string("another thread of this PE has it")
+    const std::string ahead = pe < 0       ? std::string("the next PE of the queue did not link itself")
+                              : pe == me() ? std::string("another thread of this PE holds it")
                                            : fmt::format("PE {} is ahead in the queue", pe);
     return {code::wait_timeout,
             fmt::format("{} on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT) on the lock at heap offset {:#x}: {}",

@@ -83,8 +83,7 @@ void copy(host_operation& s, void* to, const void* from, std::size_t bytes, int 
 
 std::size_t byte_count(std::size_t count, std::size_t size) {
   if (size != 0 && count > std::numeric_limits<std::size_t>::max() / size)
-    throw error(code::invalid_argument,
-                fmt::format("{} elements of {} bytes are more than a size_t can count", count, size));
+    throw error(code::invalid_argument, fmt::format("{} elements of {} bytes exceed a size_t", count, size));
   return count * size;
 }
 

@@ -27,14 +27,16 @@ shared_memory shared_memory::make(memory_place place, std::size_t bytes, const s
   return made;
 }
 
-shared_memory shared_memory::of(void* pointer, std::size_t bytes, const shared_memory_options& options) {
+shared_memory shared_memory::share(void* pointer, std::size_t bytes, const shared_memory_options& options) {
   if (pointer == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(pointer) + bytes < bytes)
     throw error(code::invalid_argument,
-                fmt::format("shared_memory::of: {} bytes at {} can't be shared", bytes, fmt::ptr(pointer)));
+                fmt::format("shared_memory::share: {} bytes at {} can't be shared", bytes, fmt::ptr(pointer)));
   if (detail::import_table::of_process().overlaps(pointer, bytes))
-    throw error(code::invalid_argument, fmt::format("shared_memory::of: the memory at {} belongs to another process, "
-                                                    "which this one has it from: let that process make the ticket",
-                                                    fmt::ptr(pointer)));
+    throw error(
+        code::invalid_argument,
+        fmt::format(
+            "shared_memory::share: the memory at {} was opened from another process: that process must make the ticket",
+            fmt::ptr(pointer)));
   shared_memory made;
   made.memory_ = std::make_unique<detail::exported_memory>(detail::share_memory(
       detail::is_gpu_memory(pointer) ? detail::adopt_gpu_memory(pointer, bytes, options.importers, options.block)
@@ -45,7 +47,8 @@ shared_memory shared_memory::of(void* pointer, std::size_t bytes, const shared_m
 namespace {
 
 detail::exported_memory& needed(const std::unique_ptr<detail::exported_memory>& memory) {
-  if (!memory) throw error(code::invalid_argument, "an empty shared_memory has no tickets: make() or of() gives one");
+  if (!memory)
+    throw error(code::invalid_argument, "an empty shared_memory has no tickets: create one with make() or share()");
   return *memory;
 }
 
@@ -110,10 +113,9 @@ namespace {
 
 detail::carried_timeline& needed(const std::shared_ptr<detail::carried_timeline>& ready) {
   if (!ready)
-    throw error(
-        code::invalid_argument,
-        "the memory was opened by a ticket without a timeline, or none was opened: nothing says when it is ready; "
-        "its exporter can give a timeline (ticket_options::ready)");
+    throw error(code::invalid_argument,
+                "the memory is empty, or its ticket carries no timeline that says when the memory is ready; the "
+                "exporter can add a timeline (ticket_options::ready)");
   return *ready;
 }
 

@@ -34,17 +34,17 @@ extern "C" {
 
 const char* pgas_sharing_error(void) { return last_error().c_str(); }
 
-int pgas_share_new(int place, size_t bytes, unsigned flags, pgas_shared_memory** made) {
+int pgas_share_new(int place, size_t bytes, unsigned flags, pgas_shared_memory** memory) {
   return status_of([&] {
-    need(made != nullptr, "pgas_share_new: made");
-    *made = new pgas_shared_memory{pgas::shared_memory::make(place_of(place), bytes, options_of(flags))};
+    need(memory != nullptr, "pgas_share_new: memory");
+    *memory = new pgas_shared_memory{pgas::shared_memory::make(place_of(place), bytes, options_of(flags))};
   });
 }
 
-int pgas_share_existing(void* pointer, size_t bytes, unsigned flags, pgas_shared_memory** made) {
+int pgas_share_existing(void* pointer, size_t bytes, unsigned flags, pgas_shared_memory** memory) {
   return status_of([&] {
-    need(made != nullptr, "pgas_share_existing: made");
-    *made = new pgas_shared_memory{pgas::shared_memory::of(pointer, bytes, options_of(flags))};
+    need(memory != nullptr, "pgas_share_existing: memory");
+    *memory = new pgas_shared_memory{pgas::shared_memory::share(pointer, bytes, options_of(flags))};
   });
 }
 
@@ -54,8 +54,8 @@ size_t pgas_shared_size(const pgas_shared_memory* memory) { return memory != nul
 int pgas_shared_ticket(pgas_shared_memory* memory, const pgas_ticket_options* options, char* text) {
   return status_of([&] {
     need(memory != nullptr && text != nullptr, "pgas_shared_ticket: memory or text");
-    const std::string made = memory->is.ticket(options_of(options));
-    std::memcpy(text, made.c_str(), made.size() + 1);
+    const std::string line = memory->is.ticket(options_of(options));
+    std::memcpy(text, line.c_str(), line.size() + 1);
   });
 }
 

@@ -64,7 +64,7 @@ void stream::synchronize() {
 void* stream::native(const detail::world_state& of) const {
   if (!state_) throw error(code::invalid_argument, "this stream object is empty: it was moved from");
   if (state_.get() != &of)
-    throw error(code::invalid_argument, "this stream belongs to another world: make one of this world");
+    throw error(code::invalid_argument, "this stream belongs to another world: use a stream of this world");
   return native_;
 }
 

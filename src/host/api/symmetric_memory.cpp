@@ -60,11 +60,11 @@ void agree_on_resize(world_state& world, const resize_call& mine, const std::opt
     if (known) std::memcpy(&theirs, from.data(), sizeof(theirs));
     if (known && from.size() > sizeof(theirs)) throw decode_error(from.subspan(sizeof(theirs)));
     if (!known || (first && theirs != *first))
-      throw error(
-          code::asymmetric_call,
-          fmt::format("PE {} and PE 0 do not reallocate the same: all PEs must make the same calls with the same sizes",
-                      pe),
-          static_cast<int>(pe));
+      throw error(code::asymmetric_call,
+                  fmt::format("PE {} and PE 0 reallocate different memory or sizes: all PEs must make the same calls "
+                              "with the same sizes",
+                              pe),
+                  static_cast<int>(pe));
     first = theirs;
   }
 }
@@ -86,7 +86,7 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
   heap& heap = world.heap();
   const std::uint64_t offset = pointer != nullptr ? world.context().offset(pointer) : ~std::uint64_t{0};
   world.check_device();
-  // As in barrier_all(): afterwards no PE has an operation on the old block under way, so it may be copied or returned.
+  // As in barrier_all(): afterwards no PE has a running operation on the old block, so it may be copied or returned.
   world.quiet();
   agree_on_resize(world, {offset, bytes, alignment}, validate(world, pointer, alignment));
   if (pointer == nullptr) return heap.allocate(bytes, alignment);

@@ -23,7 +23,8 @@ timeline timeline::open(std::string_view ticket, const open_options& options) {
 
 detail::timeline_state& timeline::state() const {
   if (state_ == nullptr)
-    throw error(code::invalid_argument, "this timeline object is empty: it was moved from, or never made or opened");
+    throw error(code::invalid_argument,
+                "this timeline object is empty: it was moved from, or was never created or opened");
   state_->check_process();
   return *state_;
 }

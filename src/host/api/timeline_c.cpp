@@ -6,10 +6,10 @@ using namespace pgas::sharing_c;
 
 extern "C" {
 
-int pgas_timeline_new(int place, pgas_timeline** made) {
+int pgas_timeline_new(int place, pgas_timeline** timeline) {
   return status_of([&] {
-    need(made != nullptr, "pgas_timeline_new: made");
-    *made = new pgas_timeline{pgas::timeline::make(place_of(place))};
+    need(timeline != nullptr, "pgas_timeline_new: timeline");
+    *timeline = new pgas_timeline{pgas::timeline::make(place_of(place))};
   });
 }
 

@@ -66,7 +66,7 @@ class word_poll {
   }
   [[nodiscard]] std::uint64_t seen(std::size_t i) const { return bits_of(words_[i]); }
 
-  /// Tells the time line which words ended the wait, at most the first 64.
+  /// Records in the trace which words ended the wait, at most the first 64.
   void end_wait(host_operation& s) const {
     if (!s.traced()) return;
     std::size_t told = 0;
@@ -109,10 +109,10 @@ class wait_backoff {
       const std::uint64_t at = state_.context().offset(set_.words) + missing.index * size_of(set_.as);
       throw state_.with_stopped_pe(error(
           code::wait_timeout,
-          fmt::format("wait_until on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT): the word at heap offset {:#x} was "
-                      "compared with {} and last seen as {}. Look for the PE that should have written it, or raise the "
-                      "limit",
-                      state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen)));
+          fmt::format(
+              "wait_until on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT): the word at heap offset {:#x} was compared "
+              "with {}; its last value is {}. Find the PE that should have written it, or raise the limit",
+              state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen)));
     }
     // Short waits poll; long ones sleep up to 1 ms at a time, which keeps their cost low.
     if (clock::now() - begin_ < poll_for)

@@ -1,5 +1,6 @@
 /// @file
-/// The options as text for a terminal: `pgas-info --config`, and what SHMEM_INFO and the like print at the start.
+/// The options as text for a terminal: `pgas-info --config`, and the output of SHMEM_INFO and similar variables at the
+/// start.
 #pragma once
 
 #include <initializer_list>

@@ -15,11 +15,9 @@ int number(const environment& variables, std::string_view name, int least, int m
   if (!text) return -1;
   const auto value = parse_integer(*text);
   if (!value || *value < least || *value > most)
-    throw error(
-        code::config_value,
-        fmt::format("{}={} is not allowed; launchers set it to a whole number from {} to {}: unset it, or start "
-                    "the program with a launcher",
-                    name, *text, least, most));
+    throw error(code::config_value, fmt::format("{}={} is not allowed; launchers set it to a whole number from {} to "
+                                                "{}: unset it, or start the program with a launcher",
+                                                name, *text, least, most));
   return static_cast<int>(*value);
 }
 

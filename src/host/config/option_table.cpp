@@ -42,70 +42,73 @@ constexpr alias log_file_aliases[] = {{"NVSHMEM_DEBUG_FILE"}};
 constexpr std::array rows{
     option{.name = "PGAS_BOOTSTRAP",
            .field = &config::bootstrap,
-           .help = "How the PEs find one another. auto takes the first that is there: the socket of pgasrun, "
-                   "PGAS_UNIQUE_ID, PMIx (mpirun, srun), MASTER_ADDR with RANK and WORLD_SIZE (torchrun), a world "
-                   "of one.",
+           .help =
+               "How the PEs find one another. auto takes the first of these that is available: the socket of pgasrun, "
+               "PGAS_UNIQUE_ID, PMIx (mpirun, srun), MASTER_ADDR with RANK and WORLD_SIZE (torchrun), a world of one.",
            .former_words = former_bootstrap_words,
            .choices = bootstrap_words},
     option{.name = "PGAS_UNIQUE_ID",
            .field = &config::unique_id,
-           .help = "The id that make_unique_id() returned in one process, the same on all PEs. It holds the address "
-                   "to join at and the secret of the job.",
+           .help = "The id from make_unique_id(), the same on all PEs. It contains the address of rank 0 and the "
+                   "secret of the job.",
            .secret = true},
     option{.name = "PGAS_SECRET",
            .field = &config::secret,
-           .help = "A secret of the job, the same on all PEs. It proves over TCP that a process belongs to the job.",
+           .help = "The secret of the job, the same on all PEs. Over TCP it proves that a process belongs to the job.",
            .secret = true},
     option{.name = "PGAS_SOCKET_IFNAME",
            .field = &config::socket_ifname,
            .help = "The network interface, such as eth0, for joining and for connections from PEs of other hosts. "
-                   "Empty: the one that reaches the peer.",
+                   "Empty: the interface that reaches the peer.",
            .former = "PGAS_INTERFACE",
            .aliases = interface_aliases},
-    option{.name = "PGAS_JOIN_TIMEOUT",
-           .field = &config::join_timeout,
-           .help = "How long joining waits for the other PEs. In leaving, how long the streams of a PE may work once "
-                   "all PEs have come; PEs without such work wait for this time and PGAS_WAIT_TIMEOUT together. "
-                   "Also how long a collective that the host waits for continues after a member has left instead.",
-           .least = 1},
+    option{
+        .name = "PGAS_JOIN_TIMEOUT",
+        .field = &config::join_timeout,
+        .help =
+            "How long joining waits for the other PEs. Also how long leaving waits for the streams of a PE once all "
+            "PEs have called leave(); PEs without such work wait for the sum of this time and PGAS_WAIT_TIMEOUT. Also "
+            "how long a collective of the host continues after a member has left the world instead of calling it.",
+        .least = 1},
     option{.name = "PGAS_HEAP",
            .field = &config::heap,
-           .help = "Where the symmetric heap lies: GPU memory, or host memory for PEs without a GPU. auto: on the "
-                   "GPU where there is one.",
+           .help = "Where the symmetric heap is: in GPU memory, or in host memory for PEs without a GPU. auto: in GPU "
+                   "memory if every PE has a GPU.",
            .aliases = heap_aliases,
            .choices = heap_words},
     option{.name = "PGAS_MEM_HANDLE",
            .field = &config::mem_handle,
-           .help = "The kind of handle by which processes share memory. auto takes the first that works between all "
-                   "PEs. cuda_ipc, the legacy handles of cudaMalloc, is for drivers without the others: each PE makes "
-                   "its whole heap at once, PGAS_HEAP_LIMIT or else the larger of 1G and PGAS_SEGMENT_SIZE, and a "
-                   "quarter as much (at least 32M) for memory of teams; the program's own memory can't be registered. "
-                   "On the host heap it gives such a heap of named handles, for tests.",
+           .help =
+               "The kind of handle by which processes share memory. auto takes the first kind that works between all "
+               "PEs. cuda_ipc, the legacy handles of cudaMalloc, is for drivers without the other kinds: each PE "
+               "creates its whole heap at once. The heap then has PGAS_HEAP_LIMIT bytes, by default the larger of 1G "
+               "and PGAS_SEGMENT_SIZE, and a quarter as much (at least 32M) for memory of teams; external memory "
+               "can't be registered. On the host heap cuda_ipc makes such a heap of named handles, for tests.",
            .former = "PGAS_HANDLE",
            .former_words = former_handle_words,
            .aliases = handle_aliases,
            .choices = handle_words},
     option{.name = "PGAS_DEVICE",
            .field = &config::device,
-           .help = "The ordinal of the GPU to use. -1: the GPU that the application has made current, else by local "
-                   "rank.",
+           .help = "The ordinal of the GPU to use. -1: the application's current GPU, otherwise chosen by local rank.",
            .least = -1,
            .most = 1023},
     option{.name = "PGAS_HEAP_LIMIT",
            .field = &config::heap_limit,
-           .help = "The largest size of the symmetric heap, per PE. The library's own 11 MiB count, so less than "
-                   "12M is too little. 0: the memory of the device. Memory of teams comes on top."},
+           .help = "The largest size of the symmetric heap, per PE. It includes 11 MiB of the library, so less than "
+                   "12M is too little. 0: the memory of the device. Memory of teams is not included."},
     option{.name = "PGAS_SEGMENT_SIZE",
            .field = &config::segment_size,
-           .help = "The least size of the first segment, with the library's own 11 MiB in it. The heap grows on "
-                   "demand; one large segment at the start saves the growing.",
+           .help = "The minimum size of the first segment, including 11 MiB of the library. The heap grows on demand; "
+                   "a large first segment avoids growth.",
            .former = "PGAS_SEGMENT",
            .aliases = segment_aliases,
            .least = 4096},
     option{.name = "PGAS_HEAP_STRIDE",
            .field = &config::heap_stride,
-           .help = "The address range of a PE's slot, rounded up to a power of two. As many addresses again are "
-                   "reserved for memory of teams and registered memory. 0: the largest device memory among the PEs.",
+           .help =
+               "The address range of a PE's slot, rounded up to a power of two. The library reserves a second range "
+               "of this size for memory of teams and registered memory. 0: the largest device memory among the PEs.",
            .former = "PGAS_STRIDE",
            .aliases = stride_aliases,
            .power_of_two = true},
@@ -116,36 +119,36 @@ constexpr std::array rows{
            .former = "PGAS_DIRECT"},
     option{.name = "PGAS_SOCKET_DIR",
            .field = &config::socket_directory,
-           .help = "A directory for the UNIX sockets of the control plane, for containers that share a file system "
-                   "but no network namespace: with it they are one host, without it each is a host of its own. "
-                   "Also for memory shared by ticket: the exporter's setting counts. "
-                   "Empty: abstract sockets."},
+           .help = "A directory for the UNIX sockets of the control plane, for containers that share a file system but "
+                   "no network namespace: with this setting the containers count as one host, without it as several. "
+                   "Also for memory shared by ticket, where the exporter's setting applies. Empty: abstract sockets."},
     option{.name = "PGAS_HEARTBEAT_TIMEOUT",
            .field = &config::heartbeat_timeout,
-           .help = "How long a PE of another host may be silent before it counts as lost, because its host lost "
-                   "power or the network is cut. A process that a debugger stops for that long counts as lost too. "
-                   "The smallest of all PEs' values applies.",
+           .help = "How long a PE of another host may be silent before the library declares it lost, for example "
+                   "because its host or the network is down. A process that a debugger stops for this time counts as "
+                   "lost too. The smallest value of all PEs applies.",
            .former = "PGAS_PEER_TIMEOUT",
            .least = 1000},
     option{.name = "PGAS_CHECKS",
            .field = &config::checks,
-           .help = "Check the arguments of device operations, and that all PEs call collectives alike.",
+           .help = "Check the arguments of device operations, and check that all PEs call the same collectives with "
+                   "the same sizes.",
            .aliases = checks_aliases},
     option{.name = "PGAS_WAIT_TIMEOUT",
            .field = &config::wait_timeout,
            .help = "How long a wait inside a kernel or on the host may last before it fails and reports the awaited "
-                   "condition; in leaving, the wait until all PEs have come. 0: no limit, or 60 s with PGAS_CHECKS."},
+                   "condition; also how long leave() waits for the other PEs. 0: no limit, or 60 s with PGAS_CHECKS."},
     option{.name = "PGAS_WAIT_WARNING",
            .field = &config::wait_warning,
-           .help = "How long a wait for other PEs may last before the library logs a warning. Each wait gets one. The "
-                   "warning says what waits, since when, which PE is the cause, and what ends the wait. If the limit "
-                   "of the wait (PGAS_JOIN_TIMEOUT while joining, then PGAS_WAIT_TIMEOUT) is 10 s or more and half of "
-                   "it is shorter than this time, the warning comes after that half. 0: no warning."},
+           .help = "How long a wait for other PEs may last before the library logs a warning. Each wait logs at most "
+                   "one. The warning says what waits, since when, which PE is the cause, and what ends the wait. If "
+                   "the limit of the wait (PGAS_JOIN_TIMEOUT while joining, then PGAS_WAIT_TIMEOUT) is 10 s or more "
+                   "and half of it is shorter than this time, the warning comes after that half. 0: no warning."},
     option{.name = "PGAS_DEFAULT_STREAM_WAIT",
            .field = &config::default_stream_wait,
-           .help = "How long host-called barriers, syncs, allocations and frees of nvshmem.h wait for work on "
-                   "CUDA's legacy default stream, such as a cudaMemset. Then they go on without it and say so: a "
-                   "kernel there may wait for a later call of this PE. 0: they do not look at it."},
+           .help = "How long host-called barriers, syncs, allocations and frees of nvshmem.h wait for work on CUDA's "
+                   "legacy default stream, such as a cudaMemset. Then they continue and log a warning, because a "
+                   "kernel on that stream may wait for a later call of this PE. 0: they do not wait."},
     option{.name = "PGAS_HOST_BLOCK_THREADS",
            .field = &config::host_block_threads,
            .help = "Threads per block on the host heap, where blocks run on CPU threads.",
@@ -155,17 +158,16 @@ constexpr std::array rows{
     option{.name = "PGAS_LENT_MEMORY",
            .field = &config::lent_memory,
            .help =
-               "Copies of NVSHMEM programs go through the GPU's copy unit (TMA) where their block has lent shared "
-               "memory by nvshmemx_give_smem(), on GPUs from sm_90 on. All other operations of kernels take a little "
-               "longer then.",
+               "Copies of NVSHMEM programs use the GPU's copy unit (TMA) if their block has lent shared memory by "
+               "nvshmemx_give_smem(), on sm_90 and later. All other operations of kernels then take slightly longer.",
            .aliases = lent_memory_aliases},
     option{.name = "PGAS_NVTX",
            .field = &config::nvtx,
-           .help = "Mark host calls as ranges for profilers.",
+           .help = "Annotate host calls as NVTX ranges for profilers.",
            .aliases = nvtx_aliases},
     option{.name = "PGAS_LOG",
            .field = &config::log,
-           .help = "How much the library logs; each level includes those before it.",
+           .help = "How much the library logs; each level includes the previous levels.",
            .aliases = log_aliases,
            .choices = log_words},
     option{.name = "PGAS_LOG_FILE",
@@ -177,39 +179,41 @@ constexpr std::array rows{
            .field = &config::metrics,
            .help = "Serve what each PE counts over HTTP, in Prometheus' text format, at /metrics: [ADDRESS]:PORT for "
                    "the first PE of a host, the next ports for the others. Without an address, such as :9400, on the "
-                   "loopback only; 0.0.0.0:9400 or [::]:9400 on all interfaces, without a password. A port that is "
-                   "taken is a warning. Empty: nothing is served."},
+                   "loopback only; 0.0.0.0:9400 or [::]:9400 on all interfaces, without a password. If a port is in "
+                   "use, the library logs a warning. Empty: nothing is served."},
     option{.name = "PGAS_SIGUSR1",
            .field = &config::sigusr1,
-           .help = "The signal SIGUSR1 has a PE log what it waits for, as world::waits() tells a program. A handler "
-                   "that the program has set before joining stays, and that is a warning; one that it sets later "
-                   "replaces the library's."},
+           .help = "On SIGUSR1 a PE logs what it waits for, the same information as world::waits(). If the program has "
+                   "set a handler before joining, the library keeps that handler and logs a warning; a handler that "
+                   "the program sets later replaces the library's."},
     option{.name = "PGAS_TRACE",
            .field = &config::trace,
-           .help = "Record a time line of host calls, streams and the proxy, and write it when the world is left: a "
+           .help = "Record a trace of host calls, streams and the proxy, and write it when the world is left: a "
                    "file for each PE, in Perfetto's trace format. pgas-trace joins them and draws arrows from signals "
                    "to the waits that they end. %r stands for the number of the PE, %h for the host, %p for the "
                    "process; without %r or %p, a dot and the PE's number are added. Empty: nothing is recorded."},
-    option{.name = "PGAS_TRACE_SAMPLE",
-           .field = &config::trace_sample,
-           .help = "Kernels that are compiled with PGAS_TRACE record what they do in one millisecond of so many.",
-           .least = 1,
-           .most = 1'000'000},
+    option{
+        .name = "PGAS_TRACE_SAMPLE",
+        .field = &config::trace_sample,
+        .help =
+            "Kernels that are compiled with PGAS_TRACE record their operations in one millisecond out of this number.",
+        .least = 1,
+        .most = 1'000'000},
 };
 
 constexpr other_variable from_pgasrun[] = {
     {"PGAS_RANK", "the number of this process in its job"},
     {"PGAS_SIZE", "how many processes the job has"},
-    {"PGAS_LOCAL_FD", "the inherited socket through which the processes meet"},
+    {"PGAS_LOCAL_FD", "the inherited socket to pgasrun, over which the processes join"},
 };
 
 constexpr other_variable of_interfaces[] = {
-    {"SHMEM_VERSION", "PE 0 of a program in OpenSHMEM prints the version of the library as it begins"},
-    {"SHMEM_INFO", "the same with all variables, and their values now"},
-    {"SMA_VERSION", "as SHMEM_VERSION, where that is not set"},
-    {"SMA_INFO", "as SHMEM_INFO, where that is not set"},
-    {"NVSHMEM_VERSION", "as SHMEM_VERSION, for programs in NVSHMEM"},
-    {"NVSHMEM_INFO", "as SHMEM_INFO, for programs in NVSHMEM"},
+    {"SHMEM_VERSION", "PE 0 of an OpenSHMEM program prints the version of the library when it starts"},
+    {"SHMEM_INFO", "the same with all variables and their current values"},
+    {"SMA_VERSION", "as SHMEM_VERSION, if that is not set"},
+    {"SMA_INFO", "as SHMEM_INFO, if that is not set"},
+    {"NVSHMEM_VERSION", "as SHMEM_VERSION, for NVSHMEM programs"},
+    {"NVSHMEM_INFO", "as SHMEM_INFO, for NVSHMEM programs"},
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ std::string translate(const alias& from, std::string_view value, const option& r
     throw error(
         code::config_value,
         fmt::format(
-            "{}={} is not allowed; set it to: a number from 0 on, with k, m, g or t behind it or not, such as 64m",
+            "{}={} is not allowed; set it to: a number, 0 or more, optionally with a suffix k, m, g or t, such as 64m",
             from.name, value));
   }
   if (from.values.empty()) return std::string(value);
@@ -95,20 +95,18 @@ void remark_on_unknown(reading& result, const environment& variables) {
     if (known.contains(name)) continue;
     if (name.starts_with("PGAS_")) {
       const std::string_view meant = nearest(name, ours);
-      result.remarks.push_back({log_level::warn, meant.empty()
-                                                     ? fmt::format("{} is no option of pgas and is ignored; `pgas-info "
-                                                                   "--config` lists the options",
-                                                                   name)
-                                                     : fmt::format("{} is no option of pgas and is ignored; did you "
-                                                                   "mean {}?",
-                                                                   name, meant)});
+      result.remarks.push_back(
+          {log_level::warn,
+           meant.empty()
+               ? fmt::format("{} is not an option of pgas and is ignored; `pgas-info --config` lists the options", name)
+               : fmt::format("{} is not an option of pgas and is ignored; did you mean {}?", name, meant)});
     } else if (name.starts_with("NVSHMEM_") || name.starts_with("SHMEM_") || name.starts_with("SMA_")) {
       foreign.push_back(name);
     }
   }
   if (!foreign.empty())
-    result.remarks.push_back({log_level::info, fmt::format("set, but without a counterpart in pgas: {}; `pgas-info "
-                                                           "--config` lists what is understood",
+    result.remarks.push_back({log_level::info, fmt::format("these variables have no counterpart in pgas and are "
+                                                           "ignored: {}; `pgas-info --config` lists the supported ones",
                                                            fmt::join(foreign, ", "))});
 }
 

@@ -15,7 +15,7 @@ const char* name_of(collective_kind what) {
   switch (what) {
     case collective_kind::barrier: return "barrier";
     case collective_kind::sync: return "sync";
-    case collective_kind::meet: return "barrier by words";
+    case collective_kind::word_barrier: return "barrier by words";
     case collective_kind::broadcast: return "broadcast";
     case collective_kind::fcollect: return "fcollect";
     case collective_kind::collect: return "collect";
@@ -106,8 +106,8 @@ std::vector<wire_call> gather(const control_group& group, const wire_call& mine)
     if (theirs.bytes.size() != sizeof(call) || call.magic != wire_call::expected_magic)
       throw error(
           code::asymmetric_call,
-          fmt::format("PE {} makes another call than {}: all members must make the same calls in the same order", pe,
-                      name_of(mine.what)),
+          fmt::format("PE {} makes a different call from {}: all members must make the same calls in the same order",
+                      pe, name_of(mine.what)),
           pe);
   }
   return calls;
@@ -135,12 +135,11 @@ void agree_on_collective(const control_group& group, const collective_request& m
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (calls[i].where == calls[0].where && calls[i].where != placement::of_another) continue;
     const int pe = group.world_pe(static_cast<int>(i));
-    throw error(
-        code::invalid_argument,
-        fmt::format("{}: source and destination overlap, and on PE {} not where its description says of in place: "
-                    "they have to be in place on all members, or apart on all",
-                    name_of(mine.what), pe),
-        pe);
+    throw error(code::invalid_argument,
+                fmt::format("{}: source and destination overlap, and on PE {} not at the in-place address: they must "
+                            "be in place on all members, or separate on all members",
+                            name_of(mine.what), pe),
+                pe);
   }
 }
 

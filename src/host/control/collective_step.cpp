@@ -58,7 +58,8 @@ step_result decode(contribution& from, int pe) {
     throw error(
         code::asymmetric_call,
         fmt::format(
-            "PE {} makes another collective call than this PE: all PEs must make the same calls in the same order", pe),
+            "PE {} makes a different collective call from this PE: all PEs must make the same calls in the same order",
+            pe),
         pe);
   std::span<const std::byte> rest = std::span(from.bytes).subspan(sizeof(head));
   const std::size_t released_bytes = head.released * sizeof(std::uint64_t);
@@ -90,8 +91,8 @@ std::string text_of(const collective_step& call) {
     case collective_step::kind::free:
       return call.offset == collective_step::nowhere ? "frees null"
                                                      : fmt::format("frees heap offset {:#x}", call.offset);
-    case collective_step::kind::probe: return "is building its heap";
-    case collective_step::kind::add_team: return "is making a team";
+    case collective_step::kind::probe: return "creates its heap";
+    case collective_step::kind::add_team: return "creates a team";
     case collective_step::kind::add_buffer:
       return fmt::format("registers {} bytes in {} segments{}", call.bytes, call.alignment,
                          call.offset == collective_step::nowhere ? "" : fmt::format(" (of sizes {:x})", call.offset));

@@ -244,7 +244,7 @@ std::vector<long_wait> control_plane_state::overdue_collectives(std::chrono::mil
     if (!wait) continue;
     const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - wait->since);
     if (lasted < limit) continue;
-    found.push_back({lasted, fmt::format("{} waits since {:.1f} s for PE {}", name_of(wait->call),
+    found.push_back({lasted, fmt::format("{} has waited {:.1f} s for PE {}", name_of(wait->call),
                                          static_cast<double>(lasted.count()) / 1000.0,
                                          fmt::join(pending.missing(wait->sequence), ", "))});
   }

@@ -56,7 +56,7 @@ class control_plane final : public control_group {
   /// The source of the metrics that this PE serves with PGAS_METRICS, until this object ends. The control plane's
   /// thread calls it.
   void set_metrics_source(metrics_source source);
-  /// Collective, before leave(): returns when all PEs have come to their end. A PE that makes another collective call
+  /// Collective, before leave(): returns when all PEs have called this. A PE that makes another collective call
   /// then is an error for all. Where PGAS_WAIT_TIMEOUT is set, later collectives wait for PGAS_JOIN_TIMEOUT longer: a
   /// PE comes to them when its streams are done. *Errors* asymmetric_call.
   void await_leave();

@@ -35,7 +35,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   /// Where a failure was detected. That PE logs it as an error and sends it to all others.
   enum class origin { here, peer };
 
-  /// Of this PE's membership, which decides on the limits of waits; leaving: all PEs have come to their end.
+  /// Of this PE's membership, which decides on the limits of waits; leaving: all PEs leave.
   enum class stage { joining, joined, leaving };
 
   control_plane_state(bootstrap& exchange, const config& settings, log::logger& logger,

@@ -1,6 +1,6 @@
 /// @file
 /// Serves what a PE has counted to monitoring systems, over HTTP (PGAS_METRICS): GET /metrics, in Prometheus' text
-/// format. Whoever connects can keep neither the program nor the loop from going on: a request is short, an answer is
+/// format. A client can block neither the program nor the loop: a request is short, an answer is
 /// made at once, and a connection lasts some seconds at most.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace pgas::detail {
 /// stays when they have ended: a late signal shall not end the process.
 class signal_bell {
  public:
-  /// Where the program has a handler of its own, that one stays, and there is no descriptor; that is logged.
+  /// If the program has its own handler, that handler stays, and there is no descriptor; this is logged.
   explicit signal_bell(log::logger& log);
   ~signal_bell();
   signal_bell(const signal_bell&) = delete;

@@ -74,7 +74,7 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
   const bool names_word =
       record.what != operation::grid_sync && record.what != operation::lock && record.what != operation::bulk_copy;
   const std::string wait =
-      names_word ? fmt::format("the word at heap offset {:#x}{} had to become {} {} and was last seen as {}",
+      names_word ? fmt::format("the word at heap offset {:#x}{} did not become {} {}; its last value is {}",
                                record.heap_offset, record.pe >= 0 ? fmt::format(", written by PE {},", record.pe) : "",
                                symbol_of(record.compare), record.expected, record.seen)
       : record.what == operation::grid_sync ? "not all blocks of the grid arrived"
@@ -83,7 +83,7 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
                                               "mbarrier awaits other bytes than gets bring"
       : record.what == operation::lock
           ? fmt::format("the lock at heap offset {:#x} was not passed on{}", record.heap_offset,
-                        record.pe == my_pe ? ", another thread of this PE has it"
+                        record.pe == my_pe ? ", another thread of this PE holds it"
                         : record.pe >= 0   ? fmt::format(", PE {} is ahead in the queue", record.pe)
                                            : "")
           : "";
@@ -91,7 +91,7 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
     case failure::none:
     case failure::asked: break;
     case failure::aborted:
-      return {code::aborted, fmt::format("{} was ended because the world has failed: {}", where, wait), record.pe};
+      return {code::aborted, fmt::format("{} ended because the world has failed: {}", where, wait), record.pe};
     case failure::timed_out:
       return {
           code::wait_timeout,
@@ -163,15 +163,15 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
     case failure::out_of_turn:
       return {
           code::invalid_argument,
-          fmt::format("{}: message {} of a channel with PE {} is out of turn, as only {} went the other way: each side "
-                      "receives a message for each one that it sends, if need be an empty one",
+          fmt::format("{}: message {} of a channel with PE {} is too early, because only {} went the other way: each "
+                      "side must receive one message for each message that it sends, an empty one if necessary",
                       where, record.expected, record.pe, record.seen),
           record.pe};
     case failure::not_received:
       return {code::invalid_argument,
-              fmt::format("{}: round {} of the ll_team_channel whose box is at heap offset {:#x} begins before "
-                          "this thread has received round {} from {}: where the program counts rounds (ll_rounds), "
-                          "receive a round from all other members before the next one begins",
+              fmt::format("{}: round {} of the ll_team_channel whose box is at heap offset {:#x} begins before this "
+                          "thread has received round {} from {}: a program that counts rounds (ll_rounds) must receive "
+                          "a round from all other members before the next round",
                           where, record.expected, record.heap_offset, record.seen,
                           record.pe >= 0 ? fmt::format("PE {}", record.pe) : "all members"),
               record.pe};

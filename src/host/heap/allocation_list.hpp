@@ -22,7 +22,7 @@ struct allocation {
 
 /// "64 bytes into allocation 3 of 4096 bytes".
 [[nodiscard]] inline std::string describe(const allocation& around, std::uint64_t offset) {
-  if (around.number == 0) return "of pgas itself";
+  if (around.number == 0) return "of the pgas library";
   if (offset == around.offset)
     return fmt::format("the start of allocation {} of {} bytes", around.number, around.bytes);
   return fmt::format("{} bytes into allocation {} of {} bytes", offset - around.offset, around.number, around.bytes);

@@ -24,7 +24,7 @@ device_placed_slots::device_placed_slots(device& device, const control_group& ev
     mine.call = {collective_step::kind::probe, 0, bytes, alignment, collective_step::nowhere};
     mine.failure =
         attempt(everyone,
-                fmt::format("make its whole heap of {} at once, to share it by {} (PGAS_HEAP_LIMIT makes it smaller)",
+                fmt::format("create its whole heap of {} at once, to share it by {} (PGAS_HEAP_LIMIT makes it smaller)",
                             format_bytes(whole), to_string(kind)),
                 [&] {
                   own_.push_back(device_.create(whole, kind));
@@ -47,7 +47,7 @@ device_placed_slots::device_placed_slots(device& device, const control_group& ev
         std::uint64_t skipped = alignment;
         if (theirs.key.size() == sizeof skipped) std::memcpy(&skipped, theirs.key.data(), sizeof skipped);
         if (skipped >= alignment || skipped % unit != 0)
-          throw error(code::handle_invalid, "it does not say where its slot begins");
+          throw error(code::handle_invalid, "it does not say where its slot starts");
         imported_.push_back(device_.import_segment(theirs.handle, whole));
         slot_of(pe) = start_of(imported_.back()) + skipped;
       });
@@ -69,8 +69,8 @@ device_placed_slots::~device_placed_slots() { release(); }
 std::byte* device_placed_slots::start_of(segment_id segment) const {
   auto* const at = static_cast<std::byte*>(device_.address_of(segment));
   if (reinterpret_cast<std::uintptr_t>(at) % unit != 0)
-    throw error(code::address_space, fmt::format("the device put it to {}, which is not a multiple of {}", fmt::ptr(at),
-                                                 format_bytes(unit)));
+    throw error(code::address_space, fmt::format("the device placed it at {}, which is not a multiple of {}",
+                                                 fmt::ptr(at), format_bytes(unit)));
   return at;
 }
 

@@ -12,7 +12,7 @@ std::optional<std::size_t> group_offset_allocator::take(const control_group& gro
                                                         std::size_t wish) {
   const bool inside = wish >= begin_ && wish < end_ && wish % unit_ == 0;
   std::optional<std::size_t> taken = take_from(inside ? wish : begin_, group, bytes);
-  // Whether another member has wished is not known here: all of them look once more where nothing was free.
+  // This PE does not know whether another member has a proposal: if no range was free, all members search again.
   if (!taken) taken = take_from(begin_, group, bytes);
   return taken;
 }

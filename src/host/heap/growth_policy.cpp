@@ -11,8 +11,8 @@ const char* heap_limit_source(const heap_parameters& parameters, std::size_t slo
   if (parameters.teams != 0)
     return parameters.limit_is_set != 0
                ? "PGAS_HEAP_LIMIT"
-               : "all that PEs which share memory by cuda_ipc make when they join; PGAS_HEAP_LIMIT changes it";
-  if (slot_bytes < parameters.limit) return "the addresses of a slot; PGAS_HEAP_STRIDE and ulimit -v change it";
+               : "the heap that PEs create when they join and share memory by cuda_ipc; PGAS_HEAP_LIMIT changes it";
+  if (slot_bytes < parameters.limit) return "the address range of a slot; PGAS_HEAP_STRIDE and ulimit -v change it";
   if (parameters.limit_is_set != 0) return "PGAS_HEAP_LIMIT";
   return "the memory of the device; PGAS_HEAP_LIMIT changes it";
 }
@@ -47,8 +47,8 @@ void contiguous_growth::clear() noexcept {
 team_growth::team_growth(const heap_parameters& parameters, team_segment_map& segments)
     : growth_policy(segments.end() - segments.begin(),
                     parameters.teams != 0
-                        ? "the memory for teams, a quarter of that of the heap: PGAS_HEAP_LIMIT changes both"
-                        : "the addresses that a slot has for teams; PGAS_HEAP_STRIDE changes it",
+                        ? "the memory for teams, a quarter of the heap's: PGAS_HEAP_LIMIT changes both"
+                        : "the address range of a slot for teams; PGAS_HEAP_STRIDE changes it",
                     parameters.unit),
       segments_(segments),
       unit_(parameters.unit) {}

@@ -57,19 +57,20 @@ void* registered_buffers::add(void* pointer, std::size_t bytes, released_flag re
     if (pointer == nullptr || bytes == 0) throw error(code::invalid_argument, "there is no memory");
     if (exchange_.slots().has_memory())
       throw error(code::handle_exchange,
-                  fmt::format("the heap shares memory by {}, which gives a process no choice of addresses, so memory "
-                              "made elsewhere can't get a place in the slots: use world::allocate(), or "
-                              "pgas::shared_memory, or another PGAS_MEM_HANDLE where there is one",
+                  fmt::format("the heap shares memory by {}, and processes can't choose the address of such memory, so "
+                              "external memory can't be mapped into the slots: use world::allocate(), or "
+                              "pgas::shared_memory, or another PGAS_MEM_HANDLE if available",
                               to_string(exchange_.kind())));
     const std::uint64_t unit = parameters_.unit;
     if (bytes % unit != 0)
-      throw error(code::invalid_argument,
-                  fmt::format("{} bytes are not a multiple of {}: give pieces whole, as shared_memory::make() rounds "
-                              "them up",
-                              bytes, format_bytes(unit)));
+      throw error(
+          code::invalid_argument,
+          fmt::format(
+              "{} bytes are not a multiple of {}: pass whole allocations, as shared_memory::make() rounds them up",
+              bytes, format_bytes(unit)));
     const auto offset =
         reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(exchange_.slots().slot(0));
-    if (offset < exchange_.slots().bytes()) throw error(code::invalid_argument, "it is symmetric memory already");
+    if (offset < exchange_.slots().bytes()) throw error(code::invalid_argument, "it is already symmetric memory");
     held.hold(exchange_.device().retain(pointer, bytes, exchange_.kind()));
     for (const external_segment& segment : held.all())
       if (segment.bytes % unit != 0)
@@ -112,7 +113,7 @@ void registered_buffers::remove(void* alias) {
     mine.call.offset = reinterpret_cast<std::uintptr_t>(alias) - reinterpret_cast<std::uintptr_t>(own_slot());
     mine.failure = attempt(group_, fmt::format("unregister {}", alias), [&] {
       if (!buffers_.contains(mine.call.offset))
-        throw error(code::invalid_free, "no registration starts there: was it unregistered before?");
+        throw error(code::invalid_free, "no registration starts there: was it already unregistered?");
     });
   }
   // The barrier after which no PE uses the memory.
@@ -202,8 +203,8 @@ error registered_buffers::no_addresses(std::size_t bytes) const {
     break;
   }
   return error(code::out_of_memory,
-               fmt::format("the slots have no addresses left for {} more of registered memory, beside {} registrations "
-                           "of this team{}: release some, or raise PGAS_HEAP_STRIDE",
+               fmt::format("the slots have no addresses left for {} of registered memory besides {} registrations of "
+                           "this team{}: release some, or raise PGAS_HEAP_STRIDE",
                            format_bytes(bytes), buffers_.size(), held));
 }
 

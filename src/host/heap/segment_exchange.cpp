@@ -51,7 +51,7 @@ std::unique_ptr<group_segment> segment_exchange::create(const control_group& gro
           }
           if (theirs.fds_lost)
             throw error(code::handle_invalid,
-                        "the descriptor got lost, because this process may open no more files (ulimit -n)");
+                        "the descriptor was lost because this process can't open more files (ulimit -n)");
           segment->map_peer(address, theirs.handle);
         });
     theirs.handle.fd.reset();

@@ -26,11 +26,11 @@ heap_usage symmetric_allocator::usage() const {
 
 std::optional<error> symmetric_allocator::refuse_alignment(std::size_t alignment) const {
   if (std::has_single_bit(alignment) && alignment <= largest_alignment()) return std::nullopt;
-  return error(code::invalid_argument,
-               fmt::format("alignment {} is not a power of two up to {}, which the addresses of the "
-                           "heap are multiples of; a larger {} makes that larger",
-                           alignment, largest_alignment(),
-                           parameters_.teams != 0 ? "PGAS_HEAP_LIMIT, up to 1G," : "PGAS_HEAP_STRIDE"));
+  return error(
+      code::invalid_argument,
+      fmt::format("alignment {} is not a power of two up to {}, the alignment of the heap; a larger {} raises it",
+                  alignment, largest_alignment(),
+                  parameters_.teams != 0 ? "PGAS_HEAP_LIMIT, up to 1G," : "PGAS_HEAP_STRIDE"));
 }
 
 void* symmetric_allocator::allocate(std::size_t bytes, std::size_t alignment, bool zeros) {
@@ -126,7 +126,7 @@ void symmetric_allocator::free(void* pointer) {
         throw error(code::invalid_free, "it is not an address of this PE's part of the heap");
       mine.call.offset = offset;
       const std::optional<std::size_t> start = offsets_.allocation_around(offset);
-      if (!start) throw error(code::invalid_free, "nothing is allocated there: was it freed before?");
+      if (!start) throw error(code::invalid_free, "nothing is allocated there: was it already freed?");
       if (*start != offset)
         throw error(code::invalid_free, fmt::format("it lies {} bytes inside an allocation", offset - *start));
     });

@@ -23,7 +23,7 @@ unsigned concurrent_pes(std::span<const device_user> users, std::size_t me) {
   return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
 }
 
-bool takes_turns(std::span<const device_user> users, std::size_t me) {
+bool time_sliced(std::span<const device_user> users, std::size_t me) {
   const device_user& self = users[me];
   const device_properties& mine = self.info.properties;
   if (mine.kind == heap_kind::host || mine.runs_processes_at_once) return false;

@@ -11,13 +11,13 @@
 
 namespace pgas::detail {
 
-/// The number of PEs, `me` included, whose kernels run on the device at the same time: the PEs of its process, under
-/// MPS those of all processes. The multiprocessors that a process may use are divided by it. Under MPS these ranges
-/// start at the same multiprocessor, so a process with a larger range divides by more.
+/// The number of PEs, including `me`, with kernels that run on the device at the same time: the PEs of its process,
+/// under MPS those of all processes. The multiprocessors that a process may use are divided by it. Under MPS these
+/// ranges start at the same multiprocessor, so a process with a larger range divides by more.
 [[nodiscard]] unsigned concurrent_pes(std::span<const device_user> users, std::size_t me);
 
-/// Whether another process has the same device, and the kernels of the two run in turns.
-[[nodiscard]] bool takes_turns(std::span<const device_user> users, std::size_t me);
+/// Whether the device is shared by time slices: another process uses it, and there is no MPS.
+[[nodiscard]] bool time_sliced(std::span<const device_user> users, std::size_t me);
 
 /// The most blocks of the library's collective kernels, whose blocks wait for those of other PEs. Twice as many fit on
 /// every device together with those of the other PEs there, as the next kernel of a stream may start while one still

@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t chunk = 64;
 }
 
-grid_state* grid_state_pool::of(stream_handle stream) {
+grid_state* grid_state_pool::state_of(stream_handle stream) {
   const std::uint64_t number = device_.number_of(stream);
   const std::lock_guard lock(mutex_);
   grid_state*& known = by_stream_[number];

@@ -26,8 +26,8 @@ class grid_state_pool {
 
   /// The state of a stream that is not being captured. *Callers* any thread. *Errors* device_failed where the device
   /// has no memory.
-  [[nodiscard]] grid_state* of(stream_handle stream);
-  /// A state for the caller alone, until release(). *Callers*, *Errors* as of().
+  [[nodiscard]] grid_state* state_of(stream_handle stream);
+  /// A state for the caller alone, until release(). *Callers*, *Errors* as state_of().
   [[nodiscard]] grid_state* take();
   /// No kernel uses it any more. *Callers* any thread.
   void release(grid_state* state) noexcept;

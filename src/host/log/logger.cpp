@@ -20,10 +20,10 @@ int open_file(std::string_view pattern) {
   std::string why;
   detail::unique_fd file = detail::open_output_file(path, O_APPEND, why);
   if (!file)
-    throw pgas::error(code::config_value,
-                      fmt::format("PGAS_LOG_FILE={}: can't open {} for appending: {}, or leave the variable out for "
-                                  "standard error",
-                                  pattern, path, why));
+    throw pgas::error(
+        code::config_value,
+        fmt::format("PGAS_LOG_FILE={}: can't open {} for appending: {}, or unset the variable to log to standard error",
+                    pattern, path, why));
   return file.release();
 }
 

@@ -34,7 +34,7 @@ class logger {
   logger(const logger&) = delete;
   logger& operator=(const logger&) = delete;
 
-  /// From now on lines carry `pe/n_pes`.
+  /// Adds `pe/n_pes` to later lines.
   void set_pe(int pe, int n_pes);
 
   /// Whether a line of this level would be written; for messages that are costly to format.

@@ -43,7 +43,7 @@ struct chunk_in_flight {
   peer_state* peer = nullptr;
 };
 
-/// What a proxy knows of one peer: messages to and from it, operations that wait for it, its memory.
+/// The state of one peer in a proxy: messages to and from it, operations that wait for it, its memory.
 struct peer_state {
   peer_state(int number, buffer_pool& pool, message_output& output) : pe(number), out(number, pool, output) {}
 

@@ -103,7 +103,7 @@ std::string progress_engine::receive(peer_state& from, std::span<const std::byte
       bytes.size() > state_.pool.capacity())
     return "a message with an invalid header";
   if (!from.out.acknowledge(head.acknowledged))
-    return fmt::format("an acknowledgement of message {}, which it was not sent", head.acknowledged);
+    return fmt::format("an acknowledgement of message {}, which was not sent to it", head.acknowledged);
   if (!from.in.in_window(head.ack_request))
     return fmt::format("a request to acknowledge message {}, which it could not send yet", head.ack_request);
   from.out.request_ack(head.ack_request);

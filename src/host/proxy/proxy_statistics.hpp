@@ -1,5 +1,5 @@
 /// @file
-/// What a proxy counts, and its line in the log.
+/// The counters of a proxy, and its line in the log.
 #pragma once
 
 #include <fmt/format.h>

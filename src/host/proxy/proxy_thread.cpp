@@ -97,7 +97,7 @@ blob proxy_thread::expose(std::uint64_t offset, void* at, std::size_t bytes) {
   if (!exposed) {
     std::unique_lock lock(mutex_);
     if (!std::exchange(logged_why_not_, true))
-      log_.info("{} can't access this PE's memory ({}): data travels in messages, which costs copies", network_->name(),
+      log_.info("{} can't access this PE's memory ({}): data is sent in messages, which costs copies", network_->name(),
                 why_not);
     return {};
   }

@@ -87,7 +87,7 @@ class proxy_thread final : public memory_exposure {
   /// abandoned.
   void stop(std::chrono::milliseconds limit) noexcept;
 
-  /// Counts so far. Waits for nothing, as its caller may be needed by those who wait for the proxy.
+  /// The counts so far. Does not wait, because threads that wait for the proxy may need the caller.
   [[nodiscard]] proxy_statistics statistics() const;
   /// The same, of commands for PE `pe`.
   [[nodiscard]] command_counts commands_to(int pe) const;
@@ -95,7 +95,7 @@ class proxy_thread final : public memory_exposure {
   /// Has the proxy look at the commands for whose answers producers wait; awaited() has them a little later. Waits for
   /// nobody.
   void ask_awaited() noexcept;
-  /// What it saw last: the oldest of each ring.
+  /// The last observation: the oldest command of each ring.
   [[nodiscard]] std::vector<awaited_command> awaited();
 
  private:

@@ -53,7 +53,7 @@ class send_queue {
  public:
   send_queue(int pe, buffer_pool& pool, message_output& output) : pe_(pe), pool_(pool), output_(output) {}
 
-  /// Whether an operation of so many bytes can be appended now, on behalf of a command. May send.
+  /// Whether an operation of the given size can be appended now, for a command. May send.
   [[nodiscard]] bool reserve(std::size_t bytes);
   /// Makes room for a reply. Sends nothing.
   void reserve_reply(std::size_t bytes);

@@ -22,7 +22,7 @@ class target::cursor {
     bytes_ = bytes_.subspan(sizeof part);
     return true;
   }
-  /// A payload of so many bytes; null if the message ends before.
+  /// A payload of the given size; null if the message is shorter.
   [[nodiscard]] const std::byte* payload(std::uint64_t bytes) noexcept {
     if (bytes > bytes_.size() || padded(bytes) > bytes_.size()) return nullptr;
     const std::byte* const at = bytes_.data();
@@ -111,8 +111,8 @@ std::string target::atomic(int from, const message_op_header& head, cursor& rest
   atomic_part what;
   if (!rest.read(what)) return truncated;
   if (!is_atomic(head.as) || head.update > atomic_update::compare_swap)
-    return fmt::format("an atomic operation {} on a word of the kind {}, which is none",
-                       static_cast<unsigned>(head.update), static_cast<unsigned>(head.as));
+    return fmt::format("an unknown atomic operation {} on a word of the kind {}", static_cast<unsigned>(head.update),
+                       static_cast<unsigned>(head.as));
   if (std::string wrong = word_error(head.offset, head.as); !wrong.empty()) return wrong;
   batched_atomic update;
   update.at = address(head.offset);
@@ -165,7 +165,7 @@ std::byte* target::append_reply(int pe, std::uint64_t request, std::uint32_t byt
 
 std::string target::range_error(std::uint64_t offset, std::uint64_t bytes) const {
   if (state_.settings.contains(offset, bytes)) return {};
-  return fmt::format("an operation on {} bytes at offset {:#x} of this PE's heap, where it has no memory", bytes,
+  return fmt::format("an operation on {} bytes at offset {:#x} of this PE's heap, where this PE has no memory", bytes,
                      offset);
 }
 

@@ -49,14 +49,14 @@ void carried_timeline::wait_host(std::chrono::milliseconds timeout) {
     if (on_host_->recorded() == 0)
       throw error(
           code::wait_timeout,
-          fmt::format("{} has not recorded anything in the timeline of its memory within {} ms: it may not have "
-                      "filled the memory yet, or records in another timeline than its ticket_options::ready",
+          fmt::format("{} has not recorded anything in the timeline of its memory within {} ms: it may not have filled "
+                      "the memory yet, or it records in another timeline than its ticket_options::ready",
                       who_, timeout.count()));
     throw error(
         code::wait_timeout,
-        fmt::format("{} has not got its memory ready within {} ms: it has recorded {} in the timeline of the "
-                    "memory, which stands at {}. Its stream may have much to do or be stuck; raise the timeout, "
-                    "or open the memory without waiting (open_options::wait_until_ready) and wait on a stream",
+        fmt::format("the memory of {} is not ready after {} ms: the last record of the memory's timeline is {}, its "
+                    "value is {}. The stream of the exporter may be busy or blocked; raise the timeout, or open the "
+                    "memory without waiting (open_options::wait_until_ready) and wait on a stream",
                     who_, timeout.count(), value, on_host_->query()));
   }
 }

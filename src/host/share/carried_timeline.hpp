@@ -1,6 +1,6 @@
 /// @file
-/// The timeline that a ticket of memory carries, on the side of those who have opened it: they wait for what was
-/// recorded last, and need not know its values.
+/// The timeline that a ticket of memory carries, on the side of the processes that have opened it: they wait for what
+/// was recorded last, and need not know its values.
 #pragma once
 
 #include <chrono>
@@ -30,9 +30,9 @@ class carried_timeline {
   void check() const;
 
  private:
-  /// What has to be reached: before the first record the memory is not ready.
+  /// The awaited value: before the first record the memory is not ready.
   [[nodiscard]] std::uint64_t awaited() const;
-  /// For streams; CUDA is told of the timeline's page only where there are some.
+  /// For streams. The timeline's page is registered with CUDA only if streams use it.
   [[nodiscard]] timeline_state& for_streams();
 
   const std::string who_;  ///< the exporter, for messages

@@ -24,7 +24,7 @@ std::atomic_ref<std::uint64_t> atomic(std::uint64_t& word) { return std::atomic_
 
 std::uint64_t event_records::count() const { return atomic(page_.records); }
 
-bool event_records::reached(std::uint64_t number) const { return atomic(page_.of(number).reached) >= number; }
+bool event_records::reached(std::uint64_t number) const { return atomic(page_.slot_of(number).reached) >= number; }
 
 void event_records::become_recorder() {
   const auto end = std::chrono::steady_clock::now() + longest_recording;
@@ -43,19 +43,19 @@ std::uint64_t event_records::claim_next() {
   for (;;) {
     const std::uint64_t next = count() + 1;
     if (next > record_page::most_under_way)
-      await_word(&page_.of(next).reached, next - record_page::most_under_way,
-                 [this, next, alarm = wait_alarm()]() mutable {
-                   release_lost();
-                   const std::uint64_t oldest = next - record_page::most_under_way;
-                   if (reached(oldest)) return;
-                   alarm.look([&](const std::string& lasted) {
-                     return fmt::format(
-                         "a record of an interprocess event waits since {} for record {}, which the stream of "
-                         "process {} has not reached. The wait goes on until the stream reaches the record or that "
-                         "process ends",
-                         lasted, oldest, pid_in(atomic(page_.of(oldest).recorder)));
-                   });
-                 });
+      await_word(
+          &page_.slot_of(next).reached, next - record_page::most_under_way,
+          [this, next, alarm = wait_alarm()]() mutable {
+            release_lost();
+            const std::uint64_t oldest = next - record_page::most_under_way;
+            if (reached(oldest)) return;
+            alarm.look([&](const std::string& lasted) {
+              return fmt::format(
+                  "a record of an interprocess event has waited for {} for record {}, which the stream of process {} "
+                  "has not reached. The wait goes on until the stream reaches the record or that process ends",
+                  lasted, oldest, pid_in(atomic(page_.slot_of(oldest).recorder)));
+            });
+          });
     become_recorder();
     const std::uint64_t now = count() + 1;
     if (now <= record_page::most_under_way || reached(now - record_page::most_under_way)) return now;
@@ -66,7 +66,7 @@ std::uint64_t event_records::claim_next() {
 std::uint64_t event_records::record(void* stream, const std::function<void()>& beside) {
   const std::lock_guard lock(recording_);
   const std::uint64_t number = claim_next();
-  record_page::slot& slot = page_.of(number);
+  record_page::slot& slot = page_.slot_of(number);
   try {
     if (atomic(page_.any_lost) == 0) beside();
     atomic(slot.recorder) = me_;
@@ -85,7 +85,7 @@ std::uint64_t event_records::record(void* stream, const std::function<void()>& b
 void event_records::wait(void* stream) {
   const std::uint64_t last = count();
   awaited_ = last;
-  words_->wait(stream, &page_.of(last).reached, last, [] {});
+  words_->wait(stream, &page_.slot_of(last).reached, last, [] {});
 }
 
 std::uint64_t event_records::oldest_under_way(std::uint64_t last) {
@@ -97,7 +97,7 @@ std::optional<pid_t> event_records::release_lost() {
   std::uint64_t running = me_;
   const std::uint64_t last = count();
   for (std::uint64_t n = oldest_under_way(last); n <= last; ++n) {
-    record_page::slot& slot = page_.of(n);
+    record_page::slot& slot = page_.slot_of(n);
     std::uint64_t seen = atomic(slot.reached);
     if (seen == record_page::lost_at(n)) note_loss(slot, n);  // the process that ended the wait may not have got here
     if (seen >= n) continue;
@@ -124,12 +124,12 @@ void event_records::note_loss(record_page::slot& slot, std::uint64_t number) {
 std::optional<event_records::awaited_record> event_records::awaited() const {
   const std::uint64_t number = awaited_;
   if (number == 0 || reached(number)) return std::nullopt;
-  return awaited_record{number, pid_in(atomic(page_.of(number).recorder))};
+  return awaited_record{number, pid_in(atomic(page_.slot_of(number).recorder))};
 }
 
 std::optional<pid_t> event_records::lost_wait() const {
   const std::uint64_t number = awaited_;
-  record_page::slot& slot = page_.of(number);
+  record_page::slot& slot = page_.slot_of(number);
   if (number == 0 || (atomic(slot.lost) != number && atomic(slot.reached) != record_page::lost_at(number)))
     return std::nullopt;
   return pid_in(atomic(slot.recorder));

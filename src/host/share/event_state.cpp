@@ -31,7 +31,7 @@ std::pair<std::uint64_t, std::uint64_t> shm_identity() {
 void refuse_host(memory_place place) {
   if (place == memory_place::host())
     throw error(code::device_unavailable,
-                "interprocess events are CUDA's, the host has none: make a pgas::timeline, which is for both");
+                "interprocess events need a CUDA GPU: use a pgas::timeline, which works on the host too");
 }
 
 }  // namespace
@@ -54,9 +54,9 @@ std::shared_ptr<event_state> event_state::make(memory_place place) {
   return share(place.ordinal, make_device_event(place.ordinal));
 }
 
-std::shared_ptr<event_state> event_state::of(memory_place place, void* event) {
+std::shared_ptr<event_state> event_state::share(memory_place place, void* event) {
   refuse_host(place);
-  if (event == nullptr) throw error(code::invalid_argument, "ipc_event::of() needs a cudaEvent_t, not null");
+  if (event == nullptr) throw error(code::invalid_argument, "ipc_event::share() needs a cudaEvent_t, not null");
   return share(place.ordinal, adopt_device_event(place.ordinal, event));
 }
 
@@ -70,14 +70,14 @@ std::shared_ptr<event_state> event_state::open(std::string_view ticket, const op
     throw error(code::peer_lost, fmt::format("process {} on {} has destroyed the event", maker.pid, maker.host));
   if (std::pair(page->shm_device, page->shm_inode) != shm_identity())
     throw error(code::peer_unreachable,
-                fmt::format("process {} on {} and this one see different /dev/shm, where CUDA keeps interprocess "
-                            "events: start both containers with one IPC namespace (--ipc=host, --ipc=container:ID), "
-                            "or use a pgas::timeline, which needs none",
+                fmt::format("process {} on {} and this process see different /dev/shm, where CUDA keeps interprocess "
+                            "events: start both containers with one IPC namespace (--ipc=host, --ipc=container:ID), or "
+                            "use a pgas::timeline, which needs none",
                             maker.pid, maker.host));
   const std::optional<int> ordinal = find_gpu(page->uuid);
   if (!ordinal)
     throw error(code::device_unavailable,
-                "the event is of a GPU that this process does not see (CUDA_VISIBLE_DEVICES may hide it)");
+                "the event belongs to a GPU that is not visible to this process (CUDA_VISIBLE_DEVICES may hide it)");
   auto event = open_device_event(*ordinal, page->handle);
   return owned(std::make_unique<event_state>(std::move(shared), *ordinal, std::move(event)));
 }
@@ -133,7 +133,7 @@ void event_state::check() {
   if (const auto lost = records_.lost_wait())
     throw error(
         code::peer_lost,
-        fmt::format("process {} has ended before a stream had reached its record: waits for it went on", *lost));
+        fmt::format("process {} ended before its stream reached its record: waits for the record continued", *lost));
 }
 
 void event_state::check_maker() {
@@ -150,8 +150,8 @@ void event_state::check_recorded() {
   check_maker();
   if (records() == 0)
     throw error(code::invalid_argument,
-                "the event was never recorded, so that a wait for it would wait for nothing: wait for records() > 0 "
-                "first, or use a pgas::timeline, whose waits are for a value");
+                "the event was never recorded, so a wait would return at once: wait for records() > 0 first, or use a "
+                "pgas::timeline, where a wait names a value");
 }
 
 std::optional<pid_t> event_state::end_of(std::uint64_t name) {
@@ -182,19 +182,19 @@ void event_state::look() noexcept {
     if (const auto lost = records_.release_lost())
       log::logger(log_level::warn)
           .error(
-              "process {} has ended before its stream had reached its record of an interprocess event: waits for it "
-              "go on without",
+              "process {} ended before its stream reached its record of an interprocess event: waits for the record "
+              "continue",
               *lost);
     const auto awaited = records_.awaited();
     if (!awaited || awaited->number != std::exchange(seen_, awaited->number)) return alarm_.restart();
     alarm_.look([&](const std::string& lasted) {
       return fmt::format(
-          "a stream waits since {} for record {} of an interprocess event, which the stream of process "
-          "{} has not reached. The wait goes on until the stream reaches the record or that process ends",
+          "a stream has waited for {} for record {} of an interprocess event, which the stream of process {} has not "
+          "reached. The wait goes on until the stream reaches the record or that process ends",
           lasted, awaited->number, awaited->recorder);
     });
   } catch (const std::exception&) {
-    // The system refuses to say who runs: the next look asks again.
+    // The system does not report whether the process runs: the next check queries it again.
   }
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// One process's part of an interprocess event: CUDA's event, and the page that tells who has recorded it how often.
+/// One process's part of an interprocess event: CUDA's event, and the page that counts the records of each process.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace pgas::detail {
 
-/// What the processes share.
+/// The memory that the processes share.
 struct event_page {
   gpu_uuid uuid;
   event_handle handle;
@@ -29,16 +29,16 @@ struct event_page {
   record_page records;
 };
 
-/// What ipc_event's functions do; its documentation counts.
+/// The functions of ipc_event, which documents them.
 class event_state final : public deferred_object, private watched {
  public:
   [[nodiscard]] static std::shared_ptr<event_state> make(memory_place place);
-  [[nodiscard]] static std::shared_ptr<event_state> of(memory_place place, void* event);
+  [[nodiscard]] static std::shared_ptr<event_state> share(memory_place place, void* event);
   [[nodiscard]] static std::shared_ptr<event_state> open(std::string_view ticket, const open_options& options);
   event_state(shared_page shared, int ordinal, std::unique_ptr<device_event> event);
   ~event_state() override;
 
-  /// What tickets open. Guarded by mutex().
+  /// The object that tickets open. Guarded by mutex().
   [[nodiscard]] shared_page& shared() noexcept { return shared_; }
   [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
   /// Whether no other process has it open: CUDA's wait for an event that is gone has no end.

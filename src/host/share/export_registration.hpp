@@ -1,5 +1,5 @@
 /// @file
-/// What this process shares: things, and their registration with the exporter, which makes the tickets for them.
+/// The objects that this process shares, and their registration with the exporter, which makes the tickets for them.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class shared_object {
   [[nodiscard]] virtual blob description() const = 0;
   /// At most max_handles.
   [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
-  /// For each importer anew: what is in it is sent and closed. *Errors* those of the device.
+  /// Called for each importer; the returned handles are sent and closed. *Errors* those of the device.
   [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
   /// The same for importers that may only read it. *Errors* invalid_argument where it has no such form.
   [[nodiscard]] virtual std::shared_ptr<const shared_object> read_only() const {
@@ -50,7 +50,7 @@ class export_registration {
   export_registration(const export_registration&) = delete;
   export_registration& operator=(const export_registration&) = delete;
 
-  /// @param payload at most ticket::max_payload bytes, readable by whoever has the ticket.
+  /// @param payload at most ticket::max_payload bytes, readable by every process that has the ticket.
   /// @param carried the id() of the timeline that goes with it, 0: none
   /// *Errors* invalid_argument, system, forked_process.
   [[nodiscard]] std::string make_ticket(const ticket_options& options, blob payload, std::uint64_t carried = 0);

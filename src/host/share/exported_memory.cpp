@@ -104,7 +104,7 @@ std::string exported_memory::make_ticket(const ticket_options& options, std::uin
   const bool read_only = options.importers == access::read_only;
   if (read_only && kind_ != ticket_kind::memory)
     throw error(code::invalid_argument,
-                fmt::format("a ticket of {} can't be read-only: whoever has it open writes there", name_of(kind_)));
+                fmt::format("a ticket of {} can't be read-only: processes that open it write to it", name_of(kind_)));
   if (read_only) memory_->allow_read_only();
   return registered().make_ticket(options, contents_of(*memory_, carried != 0, read_only), carried);
 }

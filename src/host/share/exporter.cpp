@@ -44,8 +44,8 @@ void open_to_everyone(const std::string& path) {
   if (::fstat(file.get(), &found) != 0) throw_system("fstat " + path);
   if (!S_ISSOCK(found.st_mode) || found.st_uid != ::geteuid())
     throw error(code::config_value,
-                fmt::format("PGAS_SOCKET_DIR: {} is no longer the socket of this process, since other users can rename "
-                            "files in that directory: set its sticky bit (chmod +t), or name another directory",
+                fmt::format("PGAS_SOCKET_DIR: {} is no longer the socket of this process, because other users can "
+                            "rename files in that directory: set its sticky bit (chmod +t), or use another directory",
                             path));
   if (::chmod(fmt::format("/proc/self/fd/{}", file.get()).c_str(), 0666) != 0) throw_system("chmod " + path);
 }
@@ -121,7 +121,7 @@ std::string exporter::make_ticket(std::uint64_t of, const ticket_options& option
     throw error(code::invalid_argument,
                 fmt::format("a ticket that lives {} seconds and can be opened {} times: neither may be negative",
                             options.lifetime.count(), options.opens));
-  // So that no clock overflows; it is as good as for ever.
+  // Limited so that no clock overflows; practically unlimited.
   const auto lifetime = std::chrono::ceil<std::chrono::milliseconds>(
       std::min<std::chrono::duration<double>>(options.lifetime, std::chrono::hours(24 * 3650)));
   ticket made;
@@ -201,8 +201,8 @@ void exporter::remove(std::uint64_t of) noexcept {
   }
   try {
     if (!holders.empty())
-      log_.info("{} is freed here while other processes have it open ({}): it lives until they close it", last->text(),
-                holders);
+      log_.info("{} is freed while other processes have it open ({}): the memory is released when they close it",
+                last->text(), holders);
   } catch (const std::bad_alloc&) {
     // No memory for a line of the log.
   }
@@ -371,12 +371,12 @@ void exporter::go_on(sessions::iterator at, const share_request* request, const 
 void exporter::admit(session& from, const share_request& request, bits128& secret) {
   const std::lock_guard lock(mutex_);
   const auto known = tickets_.find(request.ticket);
-  // One who guesses numbers does not learn which exist.
+  // A process that guesses numbers must not learn which of them exist.
   const bool wants_timeline = request.what == share_request::kind::timeline;
   if ((request.what != share_request::kind::open && !wants_timeline) || known == tickets_.end() ||
       !same_bits(request.code, code_of(known->second.key, request)))
     throw error(code::authentication, fmt::format("{} does not know the ticket: it was revoked, has expired, or was "
-                                                  "never made there; ask for a new one",
+                                                  "made by another process; ask for a new one",
                                                   name_of(self_)));
   ticket_record& one = known->second;
   if (from.owner.uid != one.user)
@@ -389,8 +389,7 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
   if (wants_timeline) {
     from.of = carried_for(from, request, one);
   } else if (one.opens > 0 && one.opened >= one.opens) {
-    throw error(code::authentication, fmt::format("the ticket was opened {} times, as often as it allows: ask {} for "
-                                                  "a new one",
+    throw error(code::authentication, fmt::format("the ticket was opened {} times, its limit: ask {} for a new one",
                                                   one.opened, name_of(self_)));
   } else {
     ++one.opened;
@@ -405,14 +404,15 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
 }
 
 std::uint64_t exporter::carried_for(const session& from, const share_request& request, const ticket_record& by) {
-  // Who may open the ticket has been counted; the timeline goes to the same ones.
+  // The process has already been counted as an importer of the memory; it also gets the timeline.
   bool has_opened = false;
   for (const auto& [number, other] : sessions_)
     has_opened = has_opened || (other.ticket == request.ticket && other.owner.pid == from.owner.pid);
   if (!has_opened)
-    throw error(code::authentication,
-                fmt::format("{} gives a timeline to those who have opened the memory with it: open the ticket",
-                            name_of(self_)));
+    throw error(
+        code::authentication,
+        fmt::format("{} gives a timeline only to processes that have opened its memory: open the ticket of the memory",
+                    name_of(self_)));
   if (by.carried == 0 || !exports_.contains(by.carried))
     throw error(
         code::authentication,
@@ -422,7 +422,7 @@ std::uint64_t exporter::carried_for(const session& from, const share_request& re
 
 bool exporter::send_more(session& to, const share_request* request, const bits128& secret) {
   const std::size_t all = to.sending->pieces();
-  // Held from the last packet on: revoke() by one who has just got it must find the session complete.
+  // Locked before the last packet: if the receiver of that packet calls revoke(), the session must be complete.
   std::unique_lock lock(mutex_, std::defer_lock);
   do {
     share_reply head;
@@ -509,7 +509,7 @@ void exporter::refuse(int socket, code why, std::string_view text) noexcept {
 void exporter::tell(const session& to, share_reply::status what) noexcept {
   share_reply note;
   note.what = what;
-  // No queue is full: an importer is told this and that the thing was freed, each once.
+  // No queue is full: an importer gets at most two such messages, the revocation and the freeing.
   static_cast<void>(send_packet(to.socket.get(), bytes_of(note), {}, {}));
 }
 
@@ -517,7 +517,7 @@ void exporter::drop(sessions::iterator at) {
   loop_.forget(at->second.socket.get());
   const std::lock_guard lock(mutex_);
   if (at->second.deadline) --pending_;
-  if (at->second.of != 0) log_.debug("process {} has closed what it had opened, or has ended", at->second.pid);
+  if (at->second.of != 0) log_.debug("process {} has closed its memory or timeline, or has ended", at->second.pid);
   sessions_.erase(at);
 }
 

@@ -56,11 +56,11 @@ class exporter {
     pid_t pid = 0;                                 ///< that the importer has
     std::optional<clock::time_point> deadline;     ///< until the last handle is sent
     std::uint64_t of = 0;                          ///< what it has opened, 0: nothing yet
-    std::uint64_t ticket = 0;                      ///< and by which ticket; 0 for a timeline that one carries
+    std::uint64_t ticket = 0;                      ///< by which ticket; 0 for a timeline that a ticket carries
     std::chrono::system_clock::time_point since;   ///< when
     std::shared_ptr<const shared_object> sending;  ///< while handles are still to be sent
     std::size_t sent = 0;                          ///< handles
-    bool revoked = false;                          ///< to be told of once all handles are sent
+    bool revoked = false;                          ///< to be reported when all handles are sent
   };
   using sessions = std::map<std::uint64_t, session>;
 

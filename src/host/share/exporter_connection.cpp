@@ -30,7 +30,7 @@ unix_address address_of(const std::string& socket) {
   if (socket.starts_with('@')) return {"", socket.substr(1)};
   const std::size_t slash = socket.rfind('/');
   if (slash == std::string::npos || slash == 0 || socket.size() >= sizeof(sockaddr_un::sun_path))
-    throw error(code::handle_invalid, fmt::format("the ticket names no socket that can be: \"{}\"", printable(socket)));
+    throw error(code::handle_invalid, fmt::format("the ticket names an impossible socket: \"{}\"", printable(socket)));
   return {socket.substr(0, slash), socket.substr(slash + 1)};
 }
 
@@ -43,7 +43,7 @@ void remove_dead_socket(const std::string& socket) {
     ::unlink(socket.c_str());
 }
 
-/// What exporters beside this one have left that were killed together with all who knew them. Once in a process.
+/// Removes the sockets of exporters that were killed together with all their importers. Once per process.
 void sweep_beside(const std::string& socket) {
   if (socket.starts_with('@')) return;
   struct swept {
@@ -57,7 +57,7 @@ void sweep_beside(const std::string& socket) {
 }
 
 [[noreturn]] void lost(const std::string& who, std::string_view why) {
-  throw error(code::peer_lost, fmt::format("{}, which shares what is to be opened, {}", who, why));
+  throw error(code::peer_lost, fmt::format("the exporter, {}, {}", who, why));
 }
 
 /// @param was_there it has listened there, as a ticket tells; else it may be about to
@@ -72,11 +72,10 @@ unforked_fd connect(const std::string& who, const std::string& socket, bool was_
         if (was_there) remove_dead_socket(socket);
         [[fallthrough]];
       case ENOENT:
-        lost(who,
-             fmt::format("has ended, has freed it, or is out of reach: nobody listens at {}. Where the two processes "
-                         "are in containers with networks of their own, set PGAS_SOCKET_DIR of the exporter to a "
-                         "directory that both see under one name",
-                         printable(address.text())));
+        lost(who, fmt::format("has ended, has freed it, or is unreachable: no process listens at {}. If the two "
+                              "processes are in containers with separate networks, set PGAS_SOCKET_DIR of the exporter "
+                              "to a directory that both see under the same name",
+                              printable(address.text())));
       case EACCES:
         throw error(code::authentication,
                     fmt::format("this process's user may not connect to {} at {}: the ticket is for another user", who,
@@ -106,9 +105,9 @@ share_reply receive(int fd, const std::string& who, std::span<std::byte> buffer,
       case received_packet::status::oversized: break;
       case received_packet::status::complete: {
         if (packet.descriptors_lost)
-          throw error(code::system, fmt::format("this process has no room for the descriptors that {} has sent: raise "
-                                                "the limit (ulimit -n)",
-                                                who));
+          throw error(
+              code::system,
+              fmt::format("this process can't receive the descriptors from {}: raise the limit (ulimit -n)", who));
         share_reply head;
         if (packet.bytes.size() < sizeof head) break;
         std::memcpy(&head, packet.bytes.data(), sizeof head);
@@ -120,8 +119,7 @@ share_reply receive(int fd, const std::string& who, std::span<std::byte> buffer,
         return head;
       }
     }
-    throw error(code::handle_invalid,
-                fmt::format("what answers as {} does not speak as this version of pgas does", who));
+    throw error(code::handle_invalid, fmt::format("{} does not use the protocol of this version of pgas", who));
   }
 }
 
@@ -132,9 +130,9 @@ std::string as_text(std::span<const std::byte> bytes) {
 /// Throws what the exporter has told. Only errors that an exporter has are taken from it.
 [[noreturn]] void refused(const share_reply& head, std::span<const std::byte> text, const std::string& who) {
   if (head.what == share_reply::status::freed || head.what == share_reply::status::revoked)
-    lost(who, "has freed or revoked it just now");
+    lost(who, "has just freed or revoked it");
   if (head.what != share_reply::status::refused)
-    throw error(code::handle_invalid, fmt::format("{} answers something else than was asked", who));
+    throw error(code::handle_invalid, fmt::format("{} sent an unexpected answer", who));
   switch (const auto why = static_cast<code>(head.error); why) {
     case code::authentication:
     case code::version_mismatch:
@@ -208,11 +206,10 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
                             "opened there: ask for a ticket without one, and order the two sides otherwise",
                             who));
   if (which.exporter.machine != this_machine())
-    throw error(
-        code::peer_unreachable,
-        fmt::format("{} is on another host, or in another virtual machine of this one: descriptors can't be sent "
-                    "to here. Memory of a GPU can be opened there where it has a fabric handle",
-                    who));
+    throw error(code::peer_unreachable,
+                fmt::format("{} is on another host, or in another virtual machine of this host, and descriptors can't "
+                            "be sent between them. GPU memory with a fabric handle can be opened on another host",
+                            who));
   if (expired(which)) throw error(code::authentication, expired_text(which.exporter));
   unforked_fd socket = connect(who, which.exporter.socket, true, limit);
   step_times::lap("connect");
@@ -231,10 +228,10 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
   const share_reply first = receive(socket.get(), who, buffer, body, fds, limit);
   if (first.what != share_reply::status::granted) refused(first, body, who);
   if (!same_bits(first.code, code_of(which.key, request, std::span(buffer).first(sizeof first + body.size()))))
-    throw error(code::authentication,
-                fmt::format("what answers as {} does not know the ticket: another process has taken "
-                            "its place since it has ended",
-                            who));
+    throw error(
+        code::authentication,
+        fmt::format("the process that answers as {} does not know the ticket: another process uses its socket now",
+                    who));
   if (first.description > body.size() || first.handles > max_handles)
     throw error(code::handle_invalid, fmt::format("the answer of {} contradicts itself", who));
   result.description.assign(body.begin(), body.begin() + first.description);
@@ -245,7 +242,7 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
     take_handles(body, fds, result.pieces);
   }
   if (result.pieces.size() != first.handles)
-    throw error(code::handle_invalid, fmt::format("{} has sent more handles than it has announced", who));
+    throw error(code::handle_invalid, fmt::format("{} has sent more handles than announced", who));
   step_times::lap("answer");
   unforked_fd process = watch(socket.get(), which.exporter);
   step_times::lap("look at the exporter");
@@ -260,10 +257,10 @@ std::string list_exports(const std::string& socket, const deadline& limit) {
   const unforked_fd fd = connect(who, socket, false, limit);
   const std::optional<socket_owner> owner = peer_credentials(fd.get());
   if (!owner || (owner->uid != ::geteuid() && ::geteuid() != 0))
-    throw error(code::authentication,
-                fmt::format("it is a process of user {}, which can answer anything: only processes of this user are "
-                            "asked",
-                            owner ? static_cast<std::int64_t>(owner->uid) : -1));
+    throw error(
+        code::authentication,
+        fmt::format("it is a process of user {}, whose answers can't be trusted: only processes of this user are asked",
+                    owner ? static_cast<std::int64_t>(owner->uid) : -1));
   share_request request;
   request.what = share_request::kind::list;
   request.pid = ::getpid();
@@ -338,15 +335,14 @@ bool exporter_connection::alive() {
     }
   }
   look();
-  // Once it has freed the thing there is no connection: without its process nothing tells of its end.
+  // After the exporter has freed the object there is no connection, so the end of its process is not detected.
   return !ended_ && (socket_ || process_);
 }
 
 void exporter_connection::check() {
   if (alive()) return;
-  throw error(code::peer_lost,
-              fmt::format("{} has ended{}: what was opened can still be used, nothing new comes from there",
-                          name_of(ticket_.exporter), freed_ && !ended_ ? " or has freed it" : ""));
+  throw error(code::peer_lost, fmt::format("{} has ended{}: opened memory can still be used, new requests fail",
+                                           name_of(ticket_.exporter), freed_ && !ended_ ? " or has freed it" : ""));
 }
 
 void exporter_connection::check_ticket() {

@@ -48,7 +48,7 @@ class exporter_connection {
   bool ended_ = false;  ///< the connection, without the exporter having freed the thing
 };
 
-/// What a ticket has opened.
+/// The object that a ticket has opened.
 struct opened_ticket {
   std::unique_ptr<exporter_connection> connection;
   blob description;
@@ -59,7 +59,7 @@ struct opened_ticket {
 /// a timeline, of memory that carries one.
 [[nodiscard]] opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline& limit);
 
-/// What the process that listens at `socket` exports and who has it open, as lines of printable text, 4 MiB at most.
+/// The exports of the process that listens at `socket`, and their importers, as lines of printable text, 4 MiB at most.
 /// *Errors* authentication for a process of another user, unless this one is root's; peer_lost, wait_timeout.
 [[nodiscard]] std::string list_exports(const std::string& socket, const deadline& limit);
 

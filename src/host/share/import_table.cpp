@@ -129,8 +129,8 @@ std::shared_ptr<imported_memory> import_table::find_or_reserve(const ticket_key&
     // One of several threads opens it: it is counted once, and mapped once.
     if (opening_.insert(key).second) return nullptr;
     if (opened_.wait_until(lock, limit.at()) == std::cv_status::timeout && opening_.contains(key))
-      throw error(code::wait_timeout, fmt::format("another thread has been opening the ticket of {} all the time",
-                                                  name_of(which.exporter)));
+      throw error(code::wait_timeout,
+                  fmt::format("another thread is still opening the ticket of {}", name_of(which.exporter)));
   }
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// What importer and exporter say to one another, in packets of one UNIX socket:
+/// The messages between importer and exporter, in packets of one UNIX socket:
 ///
 ///   importer -> exporter   request   which ticket, a nonce, and a code that takes the ticket's secret to make
 ///   exporter -> importer   reply     granted: a code over the request and the reply, what it is, the first handles
@@ -7,8 +7,8 @@
 ///   exporter -> importer   reply     more handles, where one packet does not hold them all
 ///   exporter -> importer   reply     later: the ticket was revoked, or the memory was freed
 ///
-/// The connection stays as long as the importer has what it opened: each side learns from its end that the other is
-/// gone. Neither a stranger who has taken the socket's name nor one who connects to it gets anything of use from the
+/// The connection stays as long as the importer has what it opened: each side learns from its end that the other has
+/// ended. A foreign process that has taken the socket's name, or that connects to it, gets nothing useful from the
 /// other side: codes are for one nonce.
 #pragma once
 
@@ -44,7 +44,7 @@ struct share_request {
 };
 static_assert(sizeof(share_request) == 56);
 
-/// What begins each packet of an exporter; `bytes` follow.
+/// The head of each packet of an exporter; `bytes` follow.
 struct share_reply {
   static constexpr std::uint32_t expected_magic = 0x52534750;  // "PGSR"
   enum class status : std::uint16_t { granted = 1, more = 2, refused = 3, revoked = 4, freed = 5, listed = 6 };
@@ -78,14 +78,14 @@ void append(blob& to, const Value& value) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-/// So many handles fit one packet, by the kernel's limit on descriptors.
+/// The largest number of handles in one packet: the kernel's limit on descriptors.
 inline constexpr std::size_t handles_per_packet = 60;
 inline constexpr std::size_t max_description = 4096;
 inline constexpr std::size_t max_handles = std::size_t{1} << 20;
 inline constexpr std::size_t max_share_packet =
     sizeof(share_reply) + max_description + handles_per_packet * sizeof(share_handle);
 
-/// What names of exporters' sockets begin with; the number of the process follows.
+/// The prefix of the names of exporters' sockets; the number of the process follows.
 inline constexpr std::string_view socket_prefix = "pgas-share-";
 
 /// How long a connection may take to say what it wants.

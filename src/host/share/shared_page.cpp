@@ -41,7 +41,7 @@ std::span<std::byte> shared_page::pages(std::size_t bytes) const noexcept {
 exported_memory& shared_page::mine() {
   if (!mine_)
     throw error(code::invalid_argument,
-                fmt::format("this object was opened by a ticket of {}: tickets are made and revoked where it was made",
+                fmt::format("this object was opened by a ticket of {}: only that process can make and revoke tickets",
                             name_of(kind_)));
   return *mine_;
 }

@@ -19,7 +19,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// What every ticket's text begins with; a later format has another number.
+/// The prefix of every ticket's text; a later format has another number.
 constexpr std::string_view prefix = "pgas2.";
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -50,9 +50,8 @@ constexpr std::size_t max_bytes =
 static_assert(prefix.size() + (max_bytes * 4 + 2) / 3 <= ticket::max_plain_text);
 
 [[noreturn]] void damaged(std::string_view why) {
-  throw error(code::handle_invalid, fmt::format("the ticket {}: copy it again from where it was made, whole and "
-                                                "unchanged, or ask the exporter for a new one",
-                                                why));
+  throw error(code::handle_invalid,
+              fmt::format("the ticket {}: copy the complete ticket again, or ask the exporter for a new one", why));
 }
 
 std::string to_text(std::span<const std::byte> bytes) {
@@ -80,7 +79,7 @@ blob to_bytes(std::string_view text) {
   int have = 0;
   for (const char one : text) {
     const std::int8_t value = values[static_cast<unsigned char>(one)];
-    if (value < 0) damaged("has characters that none can have");
+    if (value < 0) damaged("contains invalid characters");
     bits = bits << 6 | static_cast<std::uint32_t>(value);
     have += 6;
     if (have < 8) continue;
@@ -126,11 +125,11 @@ std::string encode(const ticket& what) {
   if (what.exporter.socket.size() > ticket::max_socket_bytes || what.payload.size() > ticket::max_payload)
     throw error(
         code::invalid_argument,
-        fmt::format("a ticket has room for {} bytes of socket name and {} of contents, not for {} and {}",
+        fmt::format("a ticket holds at most {} bytes of socket name and {} of contents, not {} and {}",
                     ticket::max_socket_bytes, ticket::max_payload, what.exporter.socket.size(), what.payload.size()));
   if (what.description.size() > ticket::max_description)
     throw error(code::invalid_argument,
-                fmt::format("a ticket has room for a description of {} bytes, not of {}: describe less with one ticket",
+                fmt::format("a ticket holds a description of at most {} bytes, not of {}: use a shorter description",
                             ticket::max_description, what.description.size()));
   ticket_head head{};
   head.id = what.id;
@@ -166,10 +165,11 @@ ticket decode(std::string_view text) {
   const std::size_t first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) damaged("is empty");
   text = text.substr(first, text.find_last_not_of(blanks) + 1 - first);
-  if (text.size() > ticket::max_text) damaged(fmt::format("has {} characters, more than any", text.size()));
+  if (text.size() > ticket::max_text)
+    damaged(fmt::format("has {} characters, more than a ticket can have", text.size()));
   if (!text.starts_with(prefix)) {
     if (text.starts_with("pgas") && text.find('.') < 8) damaged("is of another version of pgas");
-    damaged("is not one of pgas, whose text begins with \"pgas2.\"");
+    damaged("is not a ticket of pgas, which starts with \"pgas2.\"");
   }
   const blob bytes = to_bytes(text.substr(prefix.size()));
   ticket_head head{};
@@ -183,11 +183,11 @@ ticket decode(std::string_view text) {
       sizeof head + head.host_bytes + head.socket_bytes + head.payload_bytes + head.description_bytes;
   if (covered.size() < expected) damaged("was cut off");
   if (covered.size() != expected || !same_bits(code, code_over(head.secret, 't', {covered}))) damaged("was changed");
-  // Whoever knows the format can make a ticket with a code that fits: nothing below relies on the maker.
+  // A ticket with a valid code can be made by anybody who knows the format: the code below does not trust it.
   const bool known = head.kind >= static_cast<std::uint8_t>(ticket_kind::memory) &&
                      head.kind <= static_cast<std::uint8_t>(ticket_kind::event);
   if (!known || head.reserved != 0 || head.also_reserved != 0 || head.more_reserved != 0)
-    damaged("opens something that this version does not know");
+    damaged("opens an object that this version does not support");
   if (head.id == 0 || head.pid <= 0 || head.opens < 0 || head.expires < 0 || head.host_bytes > ticket::max_host_bytes ||
       head.socket_bytes > ticket::max_socket_bytes || head.payload_bytes > ticket::max_payload)
     damaged("contradicts itself");

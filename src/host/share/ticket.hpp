@@ -17,7 +17,7 @@
 
 namespace pgas::detail {
 
-/// What a ticket opens.
+/// The kind of object that a ticket opens.
 enum class ticket_kind : std::uint8_t { memory = 1, timeline = 2, event = 3 };
 
 /// The name for messages: "memory", "a timeline", "an event".
@@ -44,13 +44,13 @@ struct ticket {
 
   ticket_kind kind = ticket_kind::memory;
   std::uint64_t id = 0;  ///< random, not 0: the exporter's name for the ticket
-  bits128 secret{};      ///< whoever has it has the ticket; never sent over the socket
+  bits128 secret{};      ///< its owner has the ticket; never sent over the socket
   bits128 key{};         ///< of decode(): the code over all of the text. Both ends prove that they have it, so that the
                          ///< exporter refuses a text that differs from the one it has made
   ticket_exporter exporter;
   std::int64_t expires = 0;  ///< milliseconds since 1970, 0: never
   std::int32_t opens = 0;    ///< 0: any number
-  uid_t user = 0;            ///< who may open it
+  uid_t user = 0;            ///< the user who may open it
   blob payload;              ///< by kind
   std::string description;   ///< the program's own, opaque here
 };

@@ -20,7 +20,7 @@ namespace pgas::detail {
 namespace {
 
 /// What the word is set to so that waits end: above max_value, as GPUs compare, and with the value that it has stood at
-/// in the same word. So one compare-and-swap ends the waits, and whoever reads the word knows both.
+/// in the same word. So one compare-and-swap ends the waits, and a reader of the word gets both.
 constexpr std::uint64_t released_at(std::uint64_t last) {
   return timeline::max_value + 1 + std::min(last, timeline::max_value - 2);
 }
@@ -39,14 +39,14 @@ std::unique_ptr<stream_words> make_words(memory_place place, const shared_page& 
                                        : make_cuda_stream_words(place.ordinal, shared.pages(sizeof(timeline_page)));
 }
 
-/// The place of whoever has made the timeline, in this process.
+/// The slot of the process that made the timeline.
 memory_place place_of(const timeline_page& page) {
   if (page.on_gpu == 0) return memory_place::host();
   const std::optional<int> ordinal = find_gpu(page.uuid);
   if (!ordinal)
     throw error(code::device_unavailable,
-                "the timeline was made for streams of a GPU that this process does not see (CUDA_VISIBLE_DEVICES may "
-                "hide it): open it with open_options::place, for streams of another GPU or of the host");
+                "the timeline was made for streams of a GPU that is not visible to this process (CUDA_VISIBLE_DEVICES "
+                "may hide it): open it with open_options::place, for streams of another GPU or of the host");
   return memory_place::gpu(*ordinal);
 }
 
@@ -114,7 +114,7 @@ std::uint64_t timeline_state::export_id() {
 void timeline_state::check_process() const {
   if (!is_of_this_process())
     throw error(code::forked_process,
-                fmt::format("this timeline belongs to process {}: a child of fork() opens a ticket", pid_in(me_)));
+                fmt::format("this timeline belongs to process {}: a child of fork() must open a ticket", pid_in(me_)));
 }
 
 timeline_state::state timeline_state::now() const {
@@ -180,7 +180,8 @@ void timeline_state::wait_host(std::uint64_t value, std::chrono::milliseconds ti
     alarm.look([&](const std::string& lasted) { return text_of_wait("a thread", value, lasted); });
     if (bounded && std::chrono::steady_clock::now() >= end)
       throw error(code::wait_timeout,
-                  fmt::format("a timeline stood at {} after {} ms, {} was awaited", seen, timeout.count(), value));
+                  fmt::format("a wait for value {1} of a timeline gave up after {2} ms: the value is {0}", seen,
+                              timeout.count(), value));
   });
 }
 
@@ -202,7 +203,7 @@ void timeline_state::check_wait(std::uint64_t value) {
   const std::uint64_t seen = load_relaxed(&page_->word);
   if (!is_released(seen)) {
     if (seen >= value) {
-      // Whoever records is known, then, when it is missed.
+      // Then a report about a missing record can name the recording process.
       if (shared_.is_mine() && look_is_due()) static_cast<void>(find_loss());
       return;
     }
@@ -220,9 +221,9 @@ void timeline_state::throw_loss(pid_t lost) const {
   const std::uint64_t at = query();
   if (const auto is = now().phase; is == timeline_page::phase::destroyed || is == timeline_page::phase::closing)
     throw error(code::peer_lost, fmt::format("process {}{} has destroyed the timeline at {}", lost, on_host(), at));
-  throw error(code::peer_lost, fmt::format("process {}{} has ended, or has closed the timeline, at {}: values after "
-                                           "that will not come",
-                                           lost, on_host(), at));
+  throw error(code::peer_lost,
+              fmt::format("process {}{} has ended or closed the timeline at {}: later values will not be recorded",
+                          lost, on_host(), at));
 }
 
 void timeline_state::check_waits() const {
@@ -305,15 +306,15 @@ void timeline_state::look() noexcept {
     if (at >= awaited_ || at != std::exchange(seen_, at)) return alarm_.restart();
     alarm_.look([&](const std::string& lasted) { return text_of_wait("a stream of a GPU", awaited_, lasted); });
   } catch (const std::exception&) {
-    // The system refuses to say who runs: the next look asks again.
+    // The system does not report whether the process runs: the next check queries it again.
   }
 }
 
 std::string timeline_state::text_of_wait(const char* waiter, std::uint64_t value, const std::string& lasted) const {
   const std::uint64_t writer = load_relaxed(&page_->writer);
   return fmt::format(
-      "{} waits since {} for value {} of the timeline that process {}{} has made. It stands at {}, {}. The "
-      "wait goes on until the value or the end of that process",
+      "{} has waited for {} for value {} of the timeline of process {}{}. Its value is {}, {}. The wait ends when the "
+      "timeline reaches the value or that process ends",
       waiter, lasted, value, shared_.is_mine() ? ::getpid() : shared_.exporter().pid, on_host(), query(),
       writer == 0 ? "and no process has recorded a value"
                   : fmt::format("and process {} was the last to record", pid_in(writer)));
@@ -330,8 +331,8 @@ void timeline_state::release_waits(pid_t lost) {
   }
   log::logger(log_level::warn)
       .error(
-          "process {}{} has ended while streams of a GPU waited for its timeline, which stands at {} instead of {}: "
-          "the streams go on without",
+          "process {}{} ended while streams of a GPU waited for its timeline, whose value is {} instead of {}: the "
+          "streams continue",
           now().pid, on_host(), last, awaited_.load());
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// One process's part of a timeline: the page that all of them map, and who is to record in it.
+/// One process's part of a timeline: the page that all of them map, and the process that records in it.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace pgas::detail {
 
-/// What the processes share. Each field is an atomic word: any of them may be writing.
+/// The memory that the processes share. Each field is an atomic word, because any process may write it.
 struct timeline_page {
   /// `closing`: its maker has dropped it, and streams of the maker may still reach what was recorded.
   enum class phase : std::uint64_t { open, lost, destroyed, closing };
@@ -32,11 +32,11 @@ struct timeline_page {
   gpu_uuid uuid;
   alignas(128) std::uint64_t word;  ///< the value; above max_value where waits have been ended, see released_at()
   alignas(128) std::uint64_t recorded;
-  std::uint64_t writer;      ///< process_name() of who recorded last, 0: nobody
+  std::uint64_t writer;      ///< process_name() of the last recording process, 0: none
   std::uint64_t phase_word;  ///< timeline_page::phase, and from bit 8 on the process that has ended or closed it
 };
 
-/// What timeline's functions do; its documentation counts.
+/// The functions of timeline, which documents them.
 class timeline_state final : public std::enable_shared_from_this<timeline_state>,
                              public deferred_object,
                              private watched {
@@ -53,7 +53,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   /// Whose last owner closes it, and which is destroyed when the streams that may use it have passed.
   [[nodiscard]] static std::shared_ptr<timeline_state> owned(std::unique_ptr<timeline_state> made);
 
-  /// What tickets open. Guarded by mutex().
+  /// The object that tickets open. Guarded by mutex().
   [[nodiscard]] shared_page& shared() noexcept { return shared_; }
   [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
   /// By which a ticket of memory carries it. *Errors* invalid_argument unless it was made here.
@@ -78,24 +78,24 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
 
  private:
   void look() noexcept override;
-  /// What the end of the program's last object does at once: nothing new is recorded, and waits for it end.
+  /// Called when the program's last object ends: nothing new is recorded, and waits for it end.
   void close() noexcept;
   /// The same as find_loss() for one value: in a timeline that is being closed, what was recorded still comes.
   [[nodiscard]] std::optional<pid_t> find_loss(std::uint64_t value);
   /// Has the waits of GPU streams looked after.
   void watch();
   static void check_value(std::uint64_t value);
-  /// What comes before a value is recorded.
+  /// The checks before a value is recorded.
   void begin_record(std::uint64_t value);
-  /// Throws peer_lost where the value has not come and can't; asks the system once in a while only.
+  /// Throws peer_lost if the value is missing and can't come any more. Queries the system only from time to time.
   void check_wait(std::uint64_t value);
-  /// Whether it is some time since the system was asked last.
+  /// Whether the last query of the system is some time ago.
   [[nodiscard]] bool look_is_due();
   [[nodiscard]] std::optional<pid_t> find_lost_exporter();
   [[nodiscard]] std::optional<pid_t> find_lost_opener();
   struct state {
     timeline_page::phase phase;
-    pid_t pid;  ///< who has ended the phase `open`
+    pid_t pid;  ///< the process that has ended the phase `open`
   };
   [[nodiscard]] state now() const;
   /// Ends the phase `from`; the first process to do so is named.

@@ -1,5 +1,5 @@
 /// @file
-/// Looks after waits that run on a GPU, which nothing but a value of their word can end. Used by timelines.
+/// Supervises waits that run on a GPU. Only a value of the awaited word can end such a wait. Used by timelines.
 #pragma once
 
 #include <condition_variable>
@@ -35,7 +35,7 @@ class wait_watch {
   wait_watch(const wait_watch&) = delete;
   wait_watch& operator=(const wait_watch&) = delete;
 
-  /// Looks after the object until remove(), which returns when no look is under way.
+  /// Supervises the object until remove(), which returns when no check is running.
   void add(watched& object);
   void remove(watched& object) noexcept;
 

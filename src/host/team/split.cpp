@@ -36,13 +36,11 @@ proposal decode(const blob& bytes, int pe) {
   proposal asked;
   if (bytes.size() >= sizeof(asked.call)) std::memcpy(&asked.call, bytes.data(), sizeof(asked.call));
   if (bytes.size() < sizeof(asked.call) || asked.call.magic != split_call::expected_magic)
-    throw error(
-        code::asymmetric_call,
-        fmt::format(
-            "PE {} makes another collective call than a split of this team: all members must make the same calls "
-            "in the same order",
-            pe),
-        pe);
+    throw error(code::asymmetric_call,
+                fmt::format("PE {} makes a different collective call from a split of this team: all members must make "
+                            "the same calls in the same order",
+                            pe),
+                pe);
   asked.list.resize((bytes.size() - sizeof(asked.call)) / sizeof(int));
   if (!asked.list.empty())
     std::memcpy(asked.list.data(), bytes.data() + sizeof(asked.call), asked.list.size() * sizeof(int));
@@ -89,7 +87,7 @@ void check_same(const std::vector<proposal>& all, const control_group& parent) {
 void check_arguments(const proposal& asked, int n) {
   const split_call& call = asked.call;
   if (call.channels < 1 || call.channels > most_channels)
-    refuse(fmt::format("{} channels, where 1 to {} are possible", call.channels, most_channels));
+    refuse(fmt::format("{} channels: a team has 1 to {} channels", call.channels, most_channels));
   if ((call.what == kind::rows || call.what == kind::columns) && call.size < 1)
     refuse(fmt::format("rows of {} PEs: at least 1", call.size));
   if (call.what == kind::strided) {
@@ -97,14 +95,14 @@ void check_arguments(const proposal& asked, int n) {
     if (call.size < 1) refuse(fmt::format("a team of {} PEs: at least 1", call.size));
     if (call.size > 1 && call.stride == 0) refuse("a stride of 0 names the same PE again and again");
     if (call.start < 0 || call.start >= n || last < 0 || last >= n)
-      refuse(fmt::format("start {}, stride {} and size {} lead from PE {} to PE {}, where PEs are 0 to {}", call.start,
+      refuse(fmt::format("start {}, stride {} and size {} lead from PE {} to PE {}, but PEs are 0 to {}", call.start,
                          call.stride, call.size, call.start, last, n - 1));
   }
   if (call.what == kind::list) {
     if (asked.list.empty()) refuse("the list of members is empty");
     std::vector<bool> seen(static_cast<std::size_t>(n));
     for (const int pe : asked.list) {
-      if (pe < 0 || pe >= n) refuse(fmt::format("the list has PE {}, where PEs are 0 to {}", pe, n - 1));
+      if (pe < 0 || pe >= n) refuse(fmt::format("the list has PE {}, but PEs are 0 to {}", pe, n - 1));
       if (seen[static_cast<std::size_t>(pe)]) refuse(fmt::format("the list has PE {} twice", pe));
       seen[static_cast<std::size_t>(pe)] = true;
     }
@@ -195,8 +193,8 @@ std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> 
   asked.list.assign(members.begin(), members.end());
   check_arguments(asked, group.n_pes());
   if (std::find(members.begin(), members.end(), group.my_pe()) == members.end())
-    refuse("this PE is not among the members, who make the team alone");
-  if (key >= while_made) refuse("the key of a group is below 2^62");
+    refuse("this PE is not a member: only the members call this function");
+  if (key >= while_made) refuse("the key of a group must be less than 2^62");
 
   std::vector<int> there;
   for (const int pe : members) there.push_back(group.world_pe(pe));

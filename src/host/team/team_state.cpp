@@ -192,25 +192,26 @@ void team_state::check() const {
 void team_state::check_direct() const {
   check();
   if (view_.members_ != nullptr)
-    throw error(
-        code::invalid_argument,
-        "direct_context: the members of this team are not evenly spaced in the world: take context(), which looks "
-        "them up");
+    throw error(code::invalid_argument,
+                "direct_context: the members of this team are not evenly spaced in the world: use context(), which "
+                "looks up each member");
   const int me = world_.context().world_pe_;
   for (const int pe : members()) {
     const char* why = nullptr;
     if (!world_.domains().direct(pe))
-      why = "is not reached by load and store";
+      why = "is not load/store accessible";
     else if (world_.heap().distances()[static_cast<std::size_t>(pe)] != pe - me)
-      why = "has its memory at an address that only a table tells (memory shared by cuda_ipc, or a domain with gaps)";
+      why =
+          "has its memory at an address that must be looked up in a table (memory shared by cuda_ipc, or a domain with "
+          "gaps)";
     if (why != nullptr)
-      throw error(code::peer_unreachable, fmt::format("direct_context: PE {} {}: take context()", pe, why), pe);
+      throw error(code::peer_unreachable, fmt::format("direct_context: PE {} {}: use context()", pe, why), pe);
   }
 }
 
 void team_state::enqueue_collective(const collective_request& request, stream_handle on) {
-  // A barrier by words of the caller has no state of the team: several may be under way at once.
-  const bool in_order = request.what != collective_kind::meet;
+  // A barrier by words of the caller uses no state of the team: several may run at the same time.
+  const bool in_order = request.what != collective_kind::word_barrier;
   const std::lock_guard lock(order_mutex_);
   if (grid_ == nullptr) {
     order_ = world_.device().make_stream_order();
@@ -235,7 +236,7 @@ void team_state::destroy() {
   world_.check();
   const std::lock_guard lock(collective_mutex());
   if (stream_ != nullptr) world_.synchronize(stream_);
-  world_.complete();  // operations on the team's memory that are under way
+  world_.complete();  // running operations on the team's memory
   group_->barrier();
   release();
 }

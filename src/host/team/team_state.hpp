@@ -52,7 +52,7 @@ class team_state {
   [[nodiscard]] const team_view& view() const noexcept { return view_; }
   /// The team on the channel behind the last one, which is reserved for collectives that the host calls.
   [[nodiscard]] team_view host_view() const noexcept { return view_.channel(view_.n_channels()); }
-  /// The context whose numbers are the team's.
+  /// The context with the team's numbers of PEs.
   [[nodiscard]] pgas::context context() const;
   /// Where its copy lies, which code out of line reads.
   [[nodiscard]] const pgas::context* context_copy() const;
@@ -77,7 +77,7 @@ class team_state {
   /// One host-side collective of the team at a time.
   [[nodiscard]] std::mutex& collective_mutex() noexcept { return *mutex_; }
 
-  /// The number of the next collective call in the time line, from 1.
+  /// The number of the next collective call in the trace, from 1.
   [[nodiscard]] std::uint64_t next_traced() noexcept { return traced_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
   /// Collective: waits for all members, then releases the team's memory. Does nothing for the teams of the world

@@ -37,7 +37,7 @@ kind_list offered(const device& device, handle_kind wanted, bool allow_proxied) 
 
 /// The restrictions of a heap whose addresses the device chooses, for the log.
 constexpr const char* fixed_size =
-    ", so each PE makes its whole heap at once (PGAS_HEAP_LIMIT) and can't register other memory";
+    ", so each PE creates its whole heap at once (PGAS_HEAP_LIMIT) and can't register external memory";
 
 /// The result of one attempt.
 struct finding {
@@ -133,7 +133,7 @@ class prober {
       if (!expected && kind == handle_kind::posix_fd) continue;  // descriptors do not travel between hosts
       const std::optional<error> refused = attempt(everyone_, fmt::format("map the segment of PE {}", pe), [&] {
         if (theirs.fds_lost)
-          throw error(code::system, "the descriptor got lost, because this process may open no more files (ulimit -n)");
+          throw error(code::system, "the descriptor was lost because this process can't open more files (ulimit -n)");
         try_to_map(device_, theirs.handle, bytes_);
       });
       theirs.handle.fd.reset();
@@ -235,7 +235,7 @@ probe_result find_domains(device& device, const control_group& everyone, const c
     return {best->first, domains(everyone.my_pe(), best->second)};
   }
   throw error(code::handle_exchange,
-              fmt::format("no way of sharing memory works between all PEs. {}{}", refusals,
+              fmt::format("no kind of handle works between all PEs. {}{}", refusals,
                           wanted == handle_kind::automatic
                               ? ""
                               : fmt::format(". PGAS_MEM_HANDLE={} allows only that kind", to_string(wanted))),

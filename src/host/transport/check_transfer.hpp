@@ -14,10 +14,10 @@ namespace pgas::detail {
 /// *Errors* transport_failed unless `pe` is one of `n_pes` and `bytes` are at most `most`.
 inline void check_message(int pe, int n_pes, std::size_t bytes, std::size_t most) {
   if (pe < 0 || pe >= n_pes)
-    throw error{code::transport_failed, fmt::format("a message to PE {} where there are {} PEs", pe, n_pes), pe};
+    throw error{code::transport_failed, fmt::format("a message to PE {} in a job of {} PEs", pe, n_pes), pe};
   if (bytes > most)
     throw error{code::transport_failed,
-                fmt::format("a message of {} bytes to PE {}: cut it into chunks of at most {}", bytes, pe, most), pe};
+                fmt::format("a message of {} bytes to PE {}: the limit is {} bytes", bytes, pe, most), pe};
 }
 
 /// *Errors* transport_failed unless [offset, offset + bytes) is inside the `exposed` bytes of `pe`.

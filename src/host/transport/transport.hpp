@@ -86,7 +86,7 @@ class transport {
   /// Writes `bytes` bytes from `local` to `offset` bytes behind the start of the imported memory.
   virtual void put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
                    transport_token token) = 0;
-  /// Reads them.
+  /// Reads at most the payload of one command.
   virtual void get(std::uint64_t imported, std::uint64_t offset, void* local, std::size_t bytes,
                    transport_token token) = 0;
   /// Sends a message of at most max_message() bytes; the buffer stays unchanged until done().

@@ -1,5 +1,5 @@
 /// @file
-/// Which calls the host threads of a PE are in, and since when: for whoever asks why a program does not go on.
+/// The running calls of the host threads of a PE and their start times, for reports about programs that hang.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class call_list {
   [[nodiscard]] bool enter(const char* name) noexcept;
   /// The end of a call for which enter() gave true.
   void leave() noexcept;
-  /// What the call of this thread waits for, or has seen since.
+  /// The object that the call of this thread waits for, or the value that it has seen since.
   void waits_for(const awaited_word& word) noexcept;
 
   /// A call of this thread that is too short to be listed: an operation that waits for no other PE.

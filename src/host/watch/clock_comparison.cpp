@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// What PEs with the same clock have in common: the boot of the machine, and the time namespace.
+/// The properties that PEs with the same clock share: the boot of the machine, and the time namespace.
 struct clock_name {
   std::array<char, 96> text{};
 };

@@ -81,8 +81,8 @@ world_stats stats_report::collect_locked() {
     const auto index = static_cast<std::size_t>(pe);
     peer_stats& one = last_.peers[index];
     one.direct = from.heap.domains().direct(pe);
-    one.host = from.operations.of(pe, caller::host);
-    one.streams = from.operations.of(pe, caller::stream);
+    one.host = from.operations.counts_of(pe, caller::host);
+    one.streams = from.operations.counts_of(pe, caller::stream);
     if (proxy != nullptr) one.proxy = counts_of(proxy->commands_to(pe));
     one.silence = control.silence[index].value_or(std::chrono::milliseconds(-1));
   }

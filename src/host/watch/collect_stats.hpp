@@ -1,5 +1,5 @@
 /// @file
-/// What this PE has counted, for its own program and for PGAS_METRICS.
+/// The counters of this PE, for its own program and for PGAS_METRICS.
 #pragma once
 
 #include <mutex>
@@ -39,7 +39,7 @@ class stats_report {
  public:
   explicit stats_report(const stats_sources& from);
 
-  /// All of it; the last values of the heap while an allocation is under way. Once this has ended, what it was at the
+  /// All of it; the last values of the heap while an allocation is in progress. Once this has ended, what it was at the
   /// last call.
   [[nodiscard]] world_stats collect();
   /// The same as metrics_text(); nothing once this has ended.
@@ -59,7 +59,7 @@ class stats_report {
   world_stats last_;
 };
 
-/// What a PE has counted in Prometheus' text format 0.0.4; docs/metrics.md has the names. Each sample has the label pe,
+/// The counters of a PE in Prometheus' text format 0.0.4; docs/metrics.md has the names. Each sample has the label pe,
 /// those about another PE the label peer too. PEs on which no operation was made have no samples of operations.
 /// @param here this PE @param n_pes of the world
 [[nodiscard]] std::string metrics_text(const world_stats& of, const pe_info& here, int n_pes);

@@ -44,8 +44,8 @@ std::vector<bool> reached_from(int from, const names& named) {
 
 /// By PE, whether all ways by names lead back to it: it names nobody, or it is in a cycle that nobody leaves.
 std::vector<bool> ends_of(const names& named) {
-  // Tarjan's algorithm, in linear time. PEs from which names lead to one another are a group, whose number is that of
-  // its PE that was seen first. A chain may be as long as the job, so the search keeps its own stack.
+  // Tarjan's algorithm, in linear time. PEs that name one another, directly or through others, form a group; its number
+  // is that of its PE that was seen first. A chain may be as long as the job, so the search keeps its own stack.
   constexpr int none = -1;
   const std::size_t n = named.size();
   std::vector<int> seen(n, none);    // how many PEs were seen before
@@ -202,8 +202,8 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
       const bool alike = two.first == two.second;
       return fmt::format(
           "On {} two groups of threads are in collectives of one team at the same time, on channel {} of {}: block {} "
-          "thread {} and {}. A channel serves one group at a time: give each block its own (team.channel(i)), or let "
-          "one block call the collective.{}",
+          "thread {} and {}. A channel serves one group at a time: give each block its own channel (team.channel(i)), "
+          "or let one block call the collective.{}",
           who, two.channel, name_of(two.of), two.first.first, two.first.second,
           alike ? "the same thread of another launch"
                 : fmt::format("block {} thread {}", two.second.first, two.second.second),
@@ -211,21 +211,21 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
     }
     case root::kind::unseen:
       return fmt::format(
-          "No wait is seen, but {} {} in a call: PE {} {}. The kernels of such calls compute, or have "
-          "had no processor to answer on.",
+          "No wait was found, but {} {} in a call: PE {} {}. The kernels of such calls are computing, or had no "
+          "processor to answer on.",
           who, many ? "are" : "is", first.pe, activity_of(first));
     case root::kind::gone:
       return fmt::format("{} {} gone: pid {} on {} has ended.{}", who, many ? "are" : "is", first.pid, first.host,
                          others);
     case root::kind::stopped:
-      return fmt::format("{} {} stopped, as by a debugger or SIGSTOP (pid {} on {}): `kill -CONT {}` lets it go on.{}",
+      return fmt::format("{} {} stopped, as by a debugger or SIGSTOP (pid {} on {}): `kill -CONT {}` continues it.{}",
                          who, many ? "are" : "is", first.pid, first.host, first.pid, others);
     case root::kind::silent:
       return fmt::format("{} {} not answer (pid {} on {}): stopped, or {} host or the network is down.{}", who,
                          many ? "do" : "does", first.pid, first.host, many ? "their" : "its", others);
     case root::kind::elsewhere:
-      return fmt::format("{} {} what the others wait for: {} {}.{}", who, many ? "are" : "is",
-                         many ? fmt::format("PE {}", first.pe) : "it", activity_of(first), others);
+      return fmt::format("The others wait for {}: {} {}.{}", who, many ? fmt::format("PE {}", first.pe) : "it",
+                         activity_of(first), others);
     case root::kind::cycle: {
       bool of_collectives = many;
       std::string text =
@@ -250,7 +250,7 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
              others;
     }
     case root::kind::own_wait:
-      return fmt::format("{} {} for a word that no PE is on the way to write: {}.{}", who, many ? "wait" : "waits",
+      return fmt::format("{} {} for a word that no PE is about to write: {}.{}", who, many ? "wait" : "waits",
                          describe(first, telling_wait(first)), others);
   }
   return {};

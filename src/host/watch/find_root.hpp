@@ -11,7 +11,7 @@
 
 namespace pgas::detail::told {
 
-/// What the root of the waits is.
+/// The kind of the root of the waits.
 struct root {
   enum class kind {
     nobody_waits,  ///< no PE waits for anything

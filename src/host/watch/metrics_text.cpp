@@ -114,7 +114,7 @@ void add_calls(exposition& page, const world_stats& of) {
   for (const call_stats& one : of.calls) page.sample(one.calls, labels(one));
   page.begin("pgas_call_seconds_total", "counter", "Time in those calls.");
   for (const call_stats& one : of.calls) page.sample(seconds(one.time), labels(one));
-  page.begin("pgas_call_running_seconds", "gauge", "For how long such a call is under way; of several, the longest.");
+  page.begin("pgas_call_running_seconds", "gauge", "How long such a call has been running; of several, the longest.");
   for (const call_stats& one : of.calls) page.sample(seconds(one.running), labels(one));
 }
 

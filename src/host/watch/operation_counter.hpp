@@ -27,7 +27,7 @@ class operation_counter {
     to.operations[at].fetch_add(1, std::memory_order_relaxed);
     if (bytes != 0) to.bytes[at].fetch_add(bytes, std::memory_order_relaxed);
   }
-  [[nodiscard]] operation_counts of(int pe, caller by) const noexcept {
+  [[nodiscard]] operation_counts counts_of(int pe, caller by) const noexcept {
     const line& from = lines_[index(pe, by)];
     const auto read = [](const std::atomic<std::uint64_t>& one) { return one.load(std::memory_order_relaxed); };
     return {read(from.operations[0]), read(from.bytes[0]),      read(from.operations[1]),

@@ -24,12 +24,12 @@ class stream_log {
  public:
   struct write {
     const char* what;
-    int pe;                ///< whose memory it writes
+    int pe;                ///< the PE that owns the written memory
     std::uint64_t offset;  ///< in the heap
     std::uint64_t bytes;
   };
 
-  /// @param on whose streams these are; it outlives this object
+  /// @param on the device of the streams; it outlives this object
   explicit stream_log(device& on) : device_(on) {}
   stream_log(const stream_log&) = delete;
   stream_log& operator=(const stream_log&) = delete;

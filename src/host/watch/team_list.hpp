@@ -19,13 +19,13 @@ namespace pgas::detail {
 /// *Callers* any thread.
 class team_list {
  public:
-  /// What a wait of a kernel is for, in the state of a team.
+  /// The purpose of a kernel's wait, in the state of a team.
   struct place {
     control_group::identity team;
     std::vector<int> members;  ///< as the world numbers them
     std::int32_t channel;
     bool of_host;  ///< a collective that the host has enqueued
-    int sender;    ///< who has to send the packet, -1 where the wait is for none
+    int sender;    ///< the PE that must send the packet; -1 if the wait is not for a packet
     /// Equal for waits for the same message, whatever the epoch; one thread of a collective waits for a message. None
     /// for words that several threads may wait for.
     std::optional<std::uint64_t> message;

@@ -19,7 +19,7 @@ using teams_by_id = std::map<std::uint64_t, team>;
 
 std::string text_of(const json& from) { return printable(from.get<std::string>()); }
 
-/// What the kernel says of a process of this host that does not answer.
+/// The kernel's information on a process of this host that does not answer.
 pe_state::life life_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -218,11 +218,11 @@ std::string activity_of(const pe_state& of) {
   if (of.leaving) return "is leaving the world";
   if (!of.calls.empty()) {
     const call& longest = *std::ranges::max_element(of.calls, {}, &call::ms);
-    return fmt::format("is in {} since {}, and none of its kernels has said within {} ms that it waits in pgas",
+    return fmt::format("has been in {} for {}, and none of its kernels has reported a wait in pgas within {} ms",
                        strip(longest.name), duration(longest.ms), of.looked_ms);
   }
-  if (of.short_calls != 0) return "makes one short call after the other, such as put or test";
-  return fmt::format("is in no call of this world since {}", duration(of.idle_ms));
+  if (of.short_calls != 0) return "makes many short calls, such as put or test";
+  return fmt::format("has been in no call of this world for {}", duration(of.idle_ms));
 }
 
 std::string place_of(const pe_state& of, const wait& one) {
@@ -255,7 +255,7 @@ std::string describe(const pe_state& of, const wait& one) {
   }
   if (!one.writer.empty()) text += ", whose " + one.writer;
   if (one.number) text += fmt::format(" (number {} of its group)", *one.number);
-  return text + ", since " + duration(one.ms);
+  return text + ", for " + duration(one.ms);
 }
 
 }  // namespace pgas::detail::told

@@ -1,5 +1,5 @@
 /// @file
-/// What the PEs of a job say of their waits: read from their answers, and in words. Used by pgas-why, and by a PE that
+/// The waits that the PEs of a job report: read from their answers, and as text. Used by pgas-why, and by a PE that
 /// warns of a wait.
 #pragma once
 
@@ -26,7 +26,7 @@ struct awaited_word {
   std::optional<allocation> around{};  ///< that it lies in
 };
 
-/// The team whose collective a wait is part of.
+/// The team of the collective that a wait belongs to.
 struct team {
   std::uint64_t id = 0;
   std::vector<int> members;  ///< empty: all PEs
@@ -35,7 +35,7 @@ struct team {
 /// A write that a stream has been given: it has not run while earlier work of the stream waits.
 struct enqueued_write {
   std::string what;
-  int pe = 0;  ///< whose memory it writes
+  int pe = 0;  ///< the PE that owns the written memory
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
@@ -68,7 +68,7 @@ struct crowd {
   std::pair<std::uint32_t, std::uint32_t> second;
 };
 
-/// What is known of a PE.
+/// The reports of one PE.
 struct pe_state {
   enum class life { answers, silent, stopped, gone };
 
@@ -92,7 +92,7 @@ struct pe_state {
 [[nodiscard]] std::vector<pe_state> introduced(const nlohmann::json& by);
 /// Takes the answer of a PE. Strings in the state are printable.
 void read_answer(pe_state& state, const nlohmann::json& from);
-/// What can be said once all answers are there: what the system says of processes of this host that have not answered,
+/// The report after all answers: the system's information on processes of this host that have not answered,
 /// and which PE is to write a word, where that write is behind a wait on a stream.
 void complete(std::vector<pe_state>& pes);
 
@@ -106,7 +106,7 @@ void complete(std::vector<pe_state>& pes);
 [[nodiscard]] std::string duration(long ms);
 /// "the team of all PEs", "team 0.2 of PEs 0, 3": the third team that PE 0 has proposed.
 [[nodiscard]] std::string name_of(const team& one);
-/// What a PE does that does not wait, as far as it is known: "is in no call of this world since 8.2 s".
+/// The activity of a PE that does not wait, if known: "has been in no call of this world for 8.2 s".
 [[nodiscard]] std::string activity_of(const pe_state& of);
 /// Where a wait is: "barrier in a kernel", "allocate", "fcollect of team 0.2 of PEs 0, 3".
 [[nodiscard]] std::string place_of(const pe_state& of, const wait& one);

@@ -1,5 +1,5 @@
 /// @file
-/// The operations that kernels compiled with PGAS_TRACE have recorded, as tracks of the time line.
+/// The operations that kernels compiled with PGAS_TRACE have recorded, as tracks of the trace.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class kernel_recording {
   void compare_clock();
   /// How wrong the times of take() may be on the host's clock.
   [[nodiscard]] std::int64_t clock_error() const noexcept { return clock().error(); }
-  /// What there is, with times of the host's clock. *Callers* one, once no kernel runs.
+  /// The records, with times of the host's clock. *Callers* one thread, when no kernel runs.
   /// @param direct whether a PE is reached by load and store *Errors* device_failed
   [[nodiscard]] kernel_tracks take(const std::function<bool(int pe)>& direct);
 

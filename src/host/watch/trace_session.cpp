@@ -122,19 +122,19 @@ void trace_session::write(const peer_info& me, const std::function<bool(int pe)>
     }
     int number = 0;
     for (auto& [handle, one] : streams) {
-      one.name = handle == 0 ? "stream 0, the default one" : fmt::format("stream {}", ++number);
+      one.name = handle == 0 ? "stream 0, the default stream" : fmt::format("stream {}", ++number);
       made.tracks.push_back(std::move(one));
     }
     if (const int failed = write_all(file.get(), trace::write_perfetto({{std::move(made)}})); failed != 0)
-      log.warn("the time line could not be written to {}: {}", path_, std::strerror(failed));
+      log.warn("the trace could not be written to {}: {}", path_, std::strerror(failed));
     if (made.lost != 0)
       log.warn(
-          "{} events of the time line are lost: {} host threads keep their last {} each, and {} rings of kernels {}; "
+          "{} events of the trace are lost: {} host threads keep their last {} each, and {} rings of kernels {}; "
           "record a shorter run, or set PGAS_TRACE_SAMPLE for kernels",
           made.lost, trace::recorder::most_threads, trace::recorder::usual_events, trace_area::rings,
           trace_area::ring_events);
   } catch (const std::exception& failed) {
-    log.warn("the time line could not be written to {}: {}", path_, failed.what());
+    log.warn("the trace could not be written to {}: {}", path_, failed.what());
   }
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// The time line of one PE of a world: from its setting to its file.
+/// The trace of one PE of a world, from the option to the file.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// @file
-/// Records a host call for the time line.
+/// Records a host call in the trace.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ class traced_call {
   traced_call(const traced_call&) = delete;
   traced_call& operator=(const traced_call&) = delete;
 
-  /// What is to be known of it; null where nothing is recorded.
+  /// The details of the call; null if nothing is recorded.
   [[nodiscard]] trace::event_facts* facts() noexcept { return to_ == nullptr ? nullptr : &event_->facts; }
   /// Records what happened at this moment inside of it. Only where facts() is not null.
   void add_moment(const trace::event_facts& facts, const char* name) noexcept {

@@ -22,7 +22,7 @@ const char* what_of(const failure_record& wait) {
 
 namespace {
 
-// What is on its way for less is no wait to speak of.
+// Shorter waits are not reported.
 constexpr auto least_of_command = std::chrono::milliseconds(5);
 
 std::chrono::milliseconds lasted(const awaited_command& one) {
@@ -137,20 +137,20 @@ std::string wait_report::text_of_word(std::uint64_t offset, std::int32_t compare
 std::string wait_report::sentence_of(const kernel_wait& wait) const {
   const std::string place =
       wait.of_stream ? "on a stream" : fmt::format("by block {} thread {} of a kernel", wait.block, wait.thread);
-  return fmt::format("{} {} waits since {:.1f} s{}{}", what_of(wait), place, wait.limit_ms / 1000.0,
+  return fmt::format("{} {} has waited {:.1f} s{}{}", what_of(wait), place, wait.limit_ms / 1000.0,
                      wait.pe >= 0 ? fmt::format(" for PE {}", wait.pe) : "",
                      text_of_word(wait.heap_offset, wait.compare, wait.expected, wait.seen));
 }
 
 std::string wait_report::sentence_of(const awaited_command& one) const {
-  return fmt::format("{} through the proxy waits since {:.1f} s for PE {}{}", what_of(one.cmd),
+  return fmt::format("{} through the proxy has waited {:.1f} s for PE {}{}", what_of(one.cmd),
                      static_cast<double>(lasted(one).count()) / 1000.0, fmt::join(one.pes, ", "),
                      words_of_place(one.cmd.offset));
 }
 
 std::string wait_report::sentence_of(const call_list::call& call) const {
   const std::optional<call_list::awaited_word>& word = call.word;
-  return fmt::format("{} waits since {:.1f} s{}", call.name, static_cast<double>(call.lasted.count()) / 1000.0,
+  return fmt::format("{} has waited {:.1f} s{}", call.name, static_cast<double>(call.lasted.count()) / 1000.0,
                      word ? text_of_word(word->offset, word->compare, word->expected, word->seen) : "");
 }
 

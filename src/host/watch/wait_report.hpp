@@ -1,5 +1,5 @@
 /// @file
-/// What this PE waits for, as its kernels and its calls say when they are asked: the source of pgas-why.
+/// The waits of this PE, as its kernels and host calls report them on request: the source of pgas-why.
 #pragma once
 
 #include <chrono>
@@ -36,12 +36,12 @@ struct crowded_channel {
   std::pair<std::uint32_t, std::uint32_t> second;
 };
 
-/// What is known of the waits of a PE at some time.
+/// The waits of a PE at one time.
 struct pe_waits {
   std::vector<kernel_wait> kernels;
   std::optional<crowded_channel> crowd;
   bool more = false;                      ///< there was no room for all
-  std::vector<awaited_command> commands;  ///< for whose answers kernels or calls wait
+  std::vector<awaited_command> commands;  ///< kernels or calls wait for their answers
   std::vector<call_list::call> calls;
   std::uint64_t short_calls = 0;  ///< since the question
   std::chrono::milliseconds idle{};
@@ -72,11 +72,12 @@ class wait_report {
   /// Whether the answers tell what this PE waits for. They do not while a call that began before the question lasts,
   /// names no word, and no kernel has answered: the threads of that kernel may have had no processor since.
   [[nodiscard]] bool settled() const;
-  /// What they were, and host calls; nothing once this has ended. Without another question none answers any more.
+  /// The waits of the kernels, and host calls; nothing after this has ended. Kernels answer only after another
+  /// question.
   [[nodiscard]] pe_waits collect();
   /// Both, and the time between them: time_to_answer, or until the answers are settled.
   [[nodiscard]] pe_waits ask_and_collect();
-  /// What collect() returns as fields of a JSON object; docs/debugging.md has their names.
+  /// The result of collect() as fields of a JSON object; docs/debugging.md has their names.
   [[nodiscard]] std::string answer();
   /// The waits in the last answer() that had lasted for `limit` or longer, the most telling first: those of kernels,
   /// the proxy's, calls. A call that only waits for its kernel is left out

@@ -27,7 +27,7 @@ class listed_call {
   call_list* calls_;
 };
 
-/// Marks a host call in the profiler's time line, and in the one of PGAS_TRACE, for as long as it lives.
+/// For its lifetime, marks a host call in the profiler's timeline and in the trace of PGAS_TRACE.
 class profiled_call {
  public:
   profiled_call(world_state& world, const char* name) noexcept

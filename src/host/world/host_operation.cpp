@@ -75,11 +75,9 @@ void host_operation::check_local(const void* memory) const {
   if (memory == nullptr) throw error(code::invalid_argument, fmt::format("{}: the local memory is null", what_));
   if (how_.on == nullptr || state_.heap().contains(memory, 1)) return;  // the usual case, without asking the driver
   if (!state_.device().capturing(queue_) || state_.device().reaches(memory)) return;
-  throw error(
-      code::capturing,
-      fmt::format("{}: {} is pageable host memory, which a CUDA graph can't copy at each replay: allocate it with "
-                  "cudaHostAlloc or pin it with cudaHostRegister",
-                  what_, memory));
+  throw error(code::capturing, fmt::format("{}: {} is pageable host memory, and a CUDA graph can't copy it at each "
+                                           "replay: allocate it with cudaHostAlloc or pin it with cudaHostRegister",
+                                           what_, memory));
 }
 
 void host_operation::check_kernel_memory(const void* memory, const char* role) const {

@@ -52,7 +52,7 @@ class host_operation {
   void count(const atomic_op& update, int pe) noexcept;
   /// Waits for the operation on PE `pe` in a blocking call.
   void finish(int pe);
-  /// For the time line: this call waits; word `index` of the set has satisfied it.
+  /// For the trace: this call waits; word `index` of the set has satisfied it.
   void begin_wait() noexcept;
   void end_wait(const word_set& set, std::size_t index, std::uint64_t expected, std::uint64_t seen) noexcept;
   /// Whether it is recorded there.

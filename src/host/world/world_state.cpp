@@ -76,7 +76,7 @@ void world_state::choose_device() {
     const peer_info& peer = control_plane_->peer(static_cast<int>(pe));
     const device_properties& theirs = chosen.users[pe].info.properties;
     pes_.push_back({peer.host, peer.pid, peer.local_rank, theirs.name, theirs.uuid, true, "load and store",
-                    takes_turns(chosen.users, pe)});
+                    time_sliced(chosen.users, pe)});
   }
   concurrent_pes_ = detail::concurrent_pes(chosen.users, static_cast<std::size_t>(control_plane_->my_pe()));
   max_collective_blocks_ = detail::max_collective_blocks(chosen.users);
@@ -103,9 +103,9 @@ void world_state::connect_proxied_peers() {
   if (how.me == 0 &&
       lacks_queue_for_proxy(device_->properties(), config_detail::setting_of_others("CUDA_DEVICE_MAX_CONNECTIONS")))
     log_.warn(
-        "some PEs are reached by proxies under MPS, where CUDA gives a process few hardware queues: kernels that wait "
-        "in two streams or more can keep the proxy's kernel from running, and wait for ever. Set "
-        "CUDA_DEVICE_MAX_CONNECTIONS=4, or one more than streams that wait; all processes of a GPU share some 64");
+        "some PEs are proxied under MPS, where CUDA gives a process few hardware queues: waiting kernels in two or "
+        "more streams can block the proxy's kernel and then wait for ever. Set CUDA_DEVICE_MAX_CONNECTIONS to 4, or to "
+        "one more than the number of waiting streams; all processes of a GPU share about 64");
 }
 
 void world_state::build_heap() {
@@ -136,7 +136,7 @@ void world_state::build_heap() {
   void* area = heap_->allocate(first.bytes, 512);
   if (area != heap_->slot(me))
     throw error(code::address_space,
-                "the first allocation of a new heap is not at the start of the slot: please report this");
+                "the first allocation of a new heap is not at the start of the slot: please report this defect");
   team_state::clear_memory_of_world(*device_, static_cast<std::byte*>(area), n);  // other teams clear their own states
   make_room_for_traced_kernels();
   device_->synchronize(nullptr);
@@ -201,7 +201,7 @@ void world_state::report(const std::string& how) {
                                         : " " + pes_[pe].device_uuid);
   }
   if (!heap_->in_a_row())
-    return log_.info("slots of {} MiB, each where the device put it on each PE", heap_->slot_bytes() >> 20);
+    return log_.info("slots of {} MiB, each at an address that the device chose on each PE", heap_->slot_bytes() >> 20);
   log_.info("slots of {} GiB at {}, {} on all PEs", (std::uint64_t{1} << heap_->log2_stride()) >> 30,
             fmt::ptr(heap_->slot(0)), heap_->same_base() ? "the same" : "not the same");
 }
@@ -220,17 +220,15 @@ void world_state::on_proxy_failure(int pe, const std::string& what) noexcept {
     if (pe < 0 || pe == me)
       control_plane_->fail(error(
           code::transport_failed,
-          fmt::format("the proxy of PE {} (host {}, pid {}) itself can't go on: {}; look in its output for what failed "
-                      "first",
+          fmt::format("the proxy of PE {} (host {}, pid {}) can't continue: {}; look in its output for the first error",
                       me, control_plane_->peer(me).host, control_plane_->peer(me).pid, what),
           me));
     else
-      control_plane_->fail(
-          error(code::peer_lost,
-                fmt::format("PE {} (host {}, pid {}) can't be reached any more: {}; look at its output, then at "
-                            "the network between the hosts",
-                            pe, control_plane_->peer(pe).host, control_plane_->peer(pe).pid, what),
-                pe));
+      control_plane_->fail(error(code::peer_lost,
+                                 fmt::format("PE {} (host {}, pid {}) is no longer reachable: {}; look at its output, "
+                                             "then at the network between the hosts",
+                                             pe, control_plane_->peer(pe).host, control_plane_->peer(pe).pid, what),
+                                 pe));
   } catch (const std::exception&) {
     control_plane_->fail("out of host memory");
   }
@@ -258,11 +256,10 @@ void world_state::await_streams() {
     if (std::chrono::steady_clock::now() > end)
       throw error(
           code::wait_timeout,
-          fmt::format(
-              "all PEs leave the world, but a stream of PE {} has had work for {} ms since. It may compute, wait for a "
-              "word that nobody writes any more, or be in a collective that not all members have called. Synchronize "
-              "it before the end, or raise the limit, PGAS_JOIN_TIMEOUT",
-              context_.my_pe(), settings_.join_timeout.count()),
+          fmt::format("all PEs leave the world, but a stream of PE {} still has work after {} ms. It may compute, wait "
+                      "for a word that no PE will write, or run a collective that not all members have called. "
+                      "Synchronize the stream before leaving, or raise the limit, PGAS_JOIN_TIMEOUT",
+                      context_.my_pe(), settings_.join_timeout.count()),
           context_.my_pe());
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
@@ -275,7 +272,7 @@ void world_state::end_streams() noexcept {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!streams_are_idle()) {
     if (std::chrono::steady_clock::now() > end) {
-      log_.error("a stream still works on the heap after the world has failed: its memory stays mapped");
+      log_.error("a stream still uses the heap after the world has failed: its memory stays mapped");
       static_cast<void>(heap_.release());
       return;
     }
@@ -360,7 +357,7 @@ bool world_state::unwinding() const noexcept { return std::uncaught_exceptions()
 
 void world_state::check() const {
   check_process();
-  if (left_) throw error(code::not_joined, "the world has been left: join again, or leave it after the last call");
+  if (left_) throw error(code::not_joined, "the world has been left: join again, or call leave() after the last call");
   control_plane_->check();
 }
 
@@ -384,12 +381,9 @@ void world_state::synchronize(stream_handle stream) {
 
 void world_state::check_not_captured(stream_handle stream, const char* what) const {
   if (device_->capturing(stream))
-    throw error(
-        code::capturing,
-        fmt::format(
-            "{}: the stream is being captured into a CUDA graph, so there is nothing to wait for: end the capture, "
-            "launch the graph, then wait",
-            what));
+    throw error(code::capturing, fmt::format("{}: the stream is being captured into a CUDA graph and executes nothing: "
+                                             "end the capture, launch the graph, then wait",
+                                             what));
 }
 
 void world_state::rethrow_failure() const {
@@ -441,11 +435,11 @@ void world_state::abandon() noexcept {
       const std::lock_guard lock(timeout_mutex_);
       recorded = last_timeout_;
     }
-    if (recorded) return fail(fmt::format("an exception ended its part in the world, after {}", recorded->what()));
+    if (recorded) return fail(fmt::format("an exception ended its part of the world, after {}", recorded->what()));
   } catch (const std::exception&) {
     // No memory for a longer text.
   }
-  fail("an exception ended its part in the world");
+  fail("an exception ended its part of the world");
 }
 
 error world_state::with_stopped_pe(const error& timed_out) const {
@@ -478,13 +472,12 @@ void world_state::check_process() const {
 void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment,
                                   const char* what) const {
   if (!heap_->contains(pointer, bytes))
-    throw error(
-        code::outside_heap,
-        fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass "
-                    "memory that was allocated in the symmetric heap, and a count that fits it",
-                    what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
-                    fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
-        context_.my_pe());
+    throw error(code::outside_heap,
+                fmt::format("{}: {} and the {} bytes that start there are not inside this PE's symmetric memory ({} to "
+                            "{}): pass memory that was allocated in the symmetric heap, and a count that fits it",
+                            what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
+                            fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
+                context_.my_pe());
   if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
     throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment),
                 context_.my_pe());
@@ -493,7 +486,7 @@ void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::s
 void world_state::check_peer_has(const void* local, int pe) const {
   if (!heap_->peer_has(local, pe))
     throw error(code::outside_heap,
-                fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe,
+                fmt::format("PE {} has no memory at {}: the address belongs to a team that does not contain PE {}", pe,
                             local, pe),
                 pe);
 }
@@ -622,13 +615,13 @@ void world_state::write_trace() noexcept {
 
 pe_waits world_state::waits() const {
   check_process();
-  if (left_) throw error(code::not_joined, "the world has been left: nothing in it waits any more");
+  if (left_) throw error(code::not_joined, "the world has been left: nothing waits in it");
   return wait_report_->ask_and_collect();
 }
 
 world_stats world_state::stats() const {
   check_process();
-  if (left_) throw error(code::not_joined, "the world has been left: ask before that");
+  if (left_) throw error(code::not_joined, "the world has been left: call this before leave()");
   return stats_report_->collect();
 }
 

@@ -47,7 +47,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   world_state(const world_state&) = delete;
   world_state& operator=(const world_state&) = delete;
 
-  /// Collective: returns when all PEs have come to their end, and the work on the streams that the program has made is
+  /// Collective: returns when all PEs leave, and the work on the program's streams is
   /// done. leave() begins with it. *Errors* asymmetric_call where a PE is in another collective call; wait_timeout
   /// where that work lasts for PGAS_JOIN_TIMEOUT.
   void await_leave();
@@ -137,19 +137,19 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
   /// The teams that this PE is in.
   [[nodiscard]] team_list& teams() noexcept { return teams_; }
-  /// What streams have been given.
+  /// The work that streams have been given.
   [[nodiscard]] stream_log& enqueued() noexcept { return *enqueued_; }
 
   /// The operations of host threads and streams.
   [[nodiscard]] operation_counter& operations() noexcept { return *operations_; }
-  /// Of the time line; null where none is recorded.
+  /// Of the trace; null if none is recorded.
   [[nodiscard]] trace::recorder* events() noexcept { return trace_ ? &trace_->events() : nullptr; }
   /// Null where all PEs are direct.
   [[nodiscard]] const proxy_thread* proxy() const noexcept { return proxied_ ? &proxied_->through() : nullptr; }
 
-  /// What this PE waits for; takes as long as kernels need to answer.
+  /// The waits of this PE; takes as long as kernels need to answer.
   [[nodiscard]] pe_waits waits() const;
-  /// What it has counted.
+  /// The counters of this PE.
   [[nodiscard]] world_stats stats() const;
 
   /// A host-side collective on the heap at a time: allocation is deterministic only in one order.
@@ -171,7 +171,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Tells the control plane whom to ask about this PE.
   void begin_watch(control_block& control);
   void end_watch() noexcept;
-  /// Collective where some PE records a time line.
+  /// Collective if any PE records a trace.
   void compare_clocks_for_trace();
   void make_room_for_traced_kernels();
   void write_trace() noexcept;

@@ -1,5 +1,5 @@
 /// @file
-/// What is known of a command. Its help, its manual page and its completions are made of this and of nothing else.
+/// The description of a command, from which its help, its manual page and its completions are generated.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct entry {
   std::string meaning;
 };
 
-/// What a command says of itself, besides its options. Plain text; a meaning begins small and has no full stop.
+/// The texts of a command besides its options. Plain text; a meaning begins with a small letter and has no full stop.
 struct page {
   std::string summary = {};                  ///< what it does, in a line
   std::string usage = {};                    ///< what follows its name; empty: as its options and arguments are

@@ -15,7 +15,7 @@ std::string patterns_of(const command& of, const option& each) {
   return out;
 }
 
-/// What is done where the word is the value of an option.
+/// The completion of a word that is the value of an option.
 std::string action_for(const option& each) {
   const std::string otherwise = each.may_lack_value() ? "[[ $cur == -* ]] || " : "";
   if (each.takes_file()) return otherwise + "{ _pgas_files; return; }";

@@ -79,7 +79,7 @@ std::string completion_of(const command& of, const std::string& shell) {
   return shell == "zsh" ? zsh_completion_of(of) : fish_completion_of(of);
 }
 
-/// What is wrong, and where it is told how it would be right.
+/// The text of a command-line error, with the command that prints the options.
 std::string complaint(const CLI::App* app, const CLI::Error& why) {
   const std::vector<CLI::App*> commands = app->get_subcommands();
   return fmt::format("{0}: {1}\n{0}{2} --help lists the options\n", app->get_name(), why.what(),

@@ -2,7 +2,7 @@
 /// The look that all tools have in common: their help, their errors, and what --man and --completion print.
 ///
 ///     CLI::App app("", "pgas-why");
-///     app.add_option("--watch", seconds, "look again every so many seconds")->type_name("SECONDS");
+///     app.add_option("--watch", seconds, "look again after this time")->type_name("SECONDS");
 ///     pgas::tools::set_page(app, about());
 ///     try { app.parse(argc, argv); } catch (const CLI::ParseError& stop) { return pgas::tools::end_with(app, stop); }
 #pragma once

@@ -64,14 +64,14 @@ row row_of_pairs(const gpu_survey& all) {
         emulated.push_back(fmt::format("{}-{}", from, pair.to));
     }
   }
-  constexpr const char* mend =
+  constexpr const char* fix =
       "nvidia-smi topo -p2p r and -p2p a show why (IOMMU, PCIe ACS, a MIG part, another PCIe root)";
   if (!apart.empty())
     return {"GPU pairs", verdict::slow, fmt::format("no load and store between {}", fmt::join(apart, ", ")),
-            "PEs on these GPUs reach one another by the proxy, staged through the host", mend};
+            "PEs on these GPUs are proxied, staged through the host", fix};
   if (!emulated.empty())
     return {"GPU pairs", verdict::slow, fmt::format("no native atomics between {}", fmt::join(emulated, ", ")),
-            "atomics and signals between these GPUs are slow, or not atomic with those of the GPU itself", mend};
+            "atomics and signals between these GPUs are slow, or not atomic with those of the GPU itself", fix};
   return {"GPU pairs", verdict::ok,
           all.gpus.size() < 2 ? "one GPU, so there are none" : "load, store and native atomics between all"};
 }
@@ -96,9 +96,9 @@ row row_of_mps(const gpu_survey& all) {
             "the variable has no effect", "nvidia-cuda-mps-control -d"};
   if (share && *share != "100")
     return {"MPS", verdict::slow, fmt::format("a process has {} % of the multiprocessors", *share),
-            "kernels have fewer blocks at once",
+            "fewer blocks of a kernel are resident",
             "unset CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, unless the GPU is shared on purpose"};
-  return {"MPS", verdict::ok, all.mps ? "on" : "off; PEs that share a GPU take turns without it"};
+  return {"MPS", verdict::ok, all.mps ? "on" : "off; without it, the PEs on one GPU run one after another"};
 }
 
 row row_of_clocks(const gpu_survey& all) {
@@ -113,7 +113,7 @@ row row_of_clocks(const gpu_survey& all) {
     idle_unloads = idle_unloads || gpu.persistent == false;
   }
   if (found.empty())
-    return {"GPU clocks", verdict::unknown, "NVML (libnvidia-ml.so.1) is not here", "clocks can't be seen", ""};
+    return {"GPU clocks", verdict::unknown, "NVML (libnvidia-ml.so.1) is not here", "clocks can't be read", ""};
   if (!held.empty())
     return {"GPU clocks", verdict::slow, found + "; held down: " + held,
             "kernels run slower than on a cool GPU with its full power", "nvidia-smi -q -d PERFORMANCE says more"};
@@ -143,8 +143,7 @@ row row_of_locality(const gpu_survey& all) {
   }
   if (close_by) return {"NUMA", verdict::ok, found.empty() ? "the system names no nodes of the GPUs" : found};
   return {"NUMA", verdict::slow, fmt::format("{}; this process may use CPUs {} only", found, fmt::join(allowed, ",")),
-          "every command to the GPU goes through another node",
-          "mpirun --bind-to none, or srun --cpu-bind=none, or numactl"};
+          "every command to the GPU crosses NUMA nodes", "mpirun --bind-to none, or srun --cpu-bind=none, or numactl"};
 }
 
 /// A segment of GPU memory for each kind of handle, shared with the process itself.

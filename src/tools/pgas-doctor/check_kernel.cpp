@@ -44,38 +44,38 @@ std::string first_line(const std::string& path) {
 row check_proc(const config& settings) {
   if (detail::process_start(::getpid()) != 0) return {"/proc", verdict::ok, "there, with this process in it"};
   const char* const found = "there is none, or it does not show this process";
-  const char* const mend = "mount -t proc proc /proc";
+  const char* const fix = "mount -t proc proc /proc";
   if (settings.mem_handle == handle_kind::named)
-    return {"/proc", verdict::fails, found, "PGAS_MEM_HANDLE=named shares memory through it", mend};
+    return {"/proc", verdict::fails, found, "PGAS_MEM_HANDLE=named shares memory through it", fix};
   if (settings.p2p != "all")
-    return {"/proc", verdict::fails, found, "UCX can't tell hosts apart without it, and connects no proxied PEs", mend};
+    return {"/proc", verdict::fails, found, "UCX can't identify hosts without it, and connects no proxied PEs", fix};
   return {"/proc", verdict::slow, found,
-          "a PE that dies is noticed by its sockets alone, memory limits of the container are not seen, hosts are told "
-          "apart by their names",
-          mend};
+          "only closed sockets show that a PE has died, memory limits of the container are not seen, hosts are "
+          "identified by their names",
+          fix};
 }
 
 row check_memory_files(const config& settings) {
   row result{"memory files", verdict::fails, "",
-             "the host heap is made of such files: no world on the host heap can be joined", seccomp_mend};
+             "the host heap consists of such files: no world on the host heap can be joined", seccomp_mend};
   // On a GPU heap the library's own shared pages are not of this kind.
   if (settings.heap == heap_kind::cuda) result.is = verdict::slow;
   const std::size_t bytes = 2 * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const detail::unique_fd file(::memfd_create("pgas-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) {
     result.found = fmt::format("memfd_create: {}", std::strerror(errno));
-    if (errno == EMFILE || errno == ENFILE) result.mend = "ulimit -n 1024";
+    if (errno == EMFILE || errno == ENFILE) result.fix = "ulimit -n 1024";
     return result;
   }
   if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
     result.found = fmt::format("ftruncate of a memory file: {}", std::strerror(errno));
-    if (errno == EFBIG) result.mend = "ulimit -f unlimited";
+    if (errno == EFBIG) result.fix = "ulimit -f unlimited";
     return result;
   }
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (at == MAP_FAILED) {
     result.found = fmt::format("mmap of a memory file: {}", std::strerror(errno));
-    result.mend = "ulimit -v unlimited";
+    result.fix = "ulimit -v unlimited";
     return result;
   }
   std::memset(at, 1, bytes);
@@ -109,15 +109,14 @@ row check_descriptor_passing(const config& settings) {
     const detail::received_packet got = detail::receive_packet(called.fd.get(), room);
     if (got.fds.size() != 1)
       throw error(code::system, got.descriptors_lost
-                                    ? "a descriptor got lost: this process may open no more files (ulimit -n)"
+                                    ? "a descriptor was lost: this process can't open more files (ulimit -n)"
                                     : "a descriptor that was sent did not arrive");
     const std::optional<detail::socket_owner> owner = detail::peer_credentials(called.fd.get());
-    if (!owner || owner->uid != ::geteuid())
-      throw error(code::system, "the kernel does not say who is at the other end");
+    if (!owner || owner->uid != ::geteuid()) throw error(code::system, "the kernel does not report the peer process");
   } catch (const error& why) {
     result.found = fmt::format("{}: {}", where, why.what());
     if (result.found.find("ulimit -n") != std::string::npos || result.found.find("open files") != std::string::npos)
-      result.mend = "ulimit -n 1024";
+      result.fix = "ulimit -n 1024";
     return result;
   }
   return {"sockets", verdict::ok, where + " pass descriptors"};
@@ -127,7 +126,7 @@ row check_process_handles() {
   bool gone = false;
   if (detail::process_of(::getppid(), gone)) return {"process handles", verdict::ok, "pidfd_open"};
   return {"process handles", verdict::slow, fmt::format("pidfd_open: {}", std::strerror(errno)),
-          "a PE that dies is noticed by its sockets alone: not at once where a child of it still has them",
+          "only closed sockets show that a PE has died, and not at once if a child process still has them open",
           seccomp_mend};
 }
 

@@ -111,16 +111,16 @@ row check_open_files(int pes) {
   const auto least = static_cast<rlim_t>(5 + 3 * pes);
   const auto usual = static_cast<rlim_t>(256 + 9 * pes);
   const std::string found = fmt::format("{} of {} that joining asks for", limit.rlim_max, usual);
-  const std::string mend =
+  const std::string fix =
       fmt::format("ulimit -n {} (as root, or in /etc/security/limits.conf; docker run --ulimit nofile={})",
                   std::max<rlim_t>(usual, 1024), std::max<rlim_t>(usual, 1024));
   if (limit.rlim_max >= usual)
     return {"open files", verdict::ok, fmt::format("{}, may be raised to {}", limit.rlim_cur, limit.rlim_max)};
   if (limit.rlim_max < least)
     return {"open files", verdict::fails, found,
-            "joining runs out of descriptors: sockets to the PEs and handles of memory", mend};
+            "joining runs out of descriptors: sockets to the PEs and handles of memory", fix};
   return {"open files", verdict::unknown, found,
-          "joining works, but each segment by which the heap grows needs a descriptor for each PE", mend};
+          "joining works, but each segment by which the heap grows needs a descriptor for each PE", fix};
 }
 
 }  // namespace pgas::doctor

@@ -19,7 +19,7 @@ namespace {
 /// Why a PE could not be reached, and what would help.
 struct refusal {
   std::string why;  ///< empty where it was reached
-  std::string mend;
+  std::string fix;
 };
 
 /// The ports that the system gives to listeners that ask for none: "32768-60999".
@@ -54,14 +54,14 @@ refusal try_addresses(const std::vector<detail::tcp_address>& addresses, std::ch
   const bool loopback_only = std::ranges::all_of(
       addresses, [](const detail::tcp_address& one) { return one.host().starts_with("127.") || one.host() == "::1"; });
   if (loopback_only)
-    result.mend = no_interface;
+    result.fix = no_interface;
   else if (routed)
-    result.mend = fmt::format(
+    result.fix = fmt::format(
         "firewall-cmd --add-port={}/tcp on both hosts, or ufw allow; PGAS_SOCKET_IFNAME=eth0 where the "
         "addresses are of the wrong network",
         port_range());
   else
-    result.mend = fmt::format("ip route get {} on this host: there is no way to it", addresses.front().host());
+    result.fix = fmt::format("ip route get {} on this host: there is no way to it", addresses.front().host());
   return result;
 }
 
@@ -111,7 +111,7 @@ std::vector<row> check_tcp_between_hosts(const job& all, const config& settings,
     else if (first.why.empty())
       first = {fmt::format("PE {} on {} does not answer: {}", pe,
                            all.pes[static_cast<std::size_t>(pe)]["host"].get<std::string>(), refused.why),
-               refused.mend};
+               refused.fix};
   }
   exchange.barrier();  // the listeners are needed until all have tried
   if (first.why.empty()) {
@@ -121,7 +121,7 @@ std::vector<row> check_tcp_between_hosts(const job& all, const config& settings,
   result.is = verdict::fails;
   result.found = first.why;
   result.means = "joining fails: PEs of different hosts connect over TCP, at ports that the system chooses";
-  result.mend = first.mend;
+  result.fix = first.fix;
   return {result};
 }
 

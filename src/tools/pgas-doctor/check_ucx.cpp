@@ -24,7 +24,7 @@ std::string own_choice() {
   return text;
 }
 
-std::string mend_for(const std::string& failure) {
+std::string fix_for(const std::string& failure) {
   if (failure.find("Install libucx0") != std::string::npos || failure.find("without UCX") != std::string::npos)
     return "apt-get install libucx0 (1.13 or newer), or its folder in LD_LIBRARY_PATH";
   if (!own_choice().empty()) return "unset UCX_TLS UCX_NET_DEVICES, or name what `ucx_info -d` lists";
@@ -66,7 +66,7 @@ row check_ucx(const job& all, const config& settings) {
     return {"UCX", needed ? verdict::fails : verdict::ok,
             tried.failure + (needed ? "" : "; all PEs share memory, which needs none"),
             needed ? "PEs that don't share memory reach one another by UCX: joining fails" : "",
-            needed ? mend_for(tried.failure) : ""};
+            needed ? fix_for(tried.failure) : ""};
   const auto ports = all.pes[static_cast<std::size_t>(all.me)]["rdma"].get<std::vector<std::string>>();
   const std::string found = *tried.result + (choice.empty() ? "" : ", " + choice);
   if (settings.heap != heap_kind::host && needed && !all.pes[static_cast<std::size_t>(all.me)]["gpus"].empty() &&

@@ -86,7 +86,7 @@ std::string share_by(world& joined, handle_kind kind) {
     if (pe == me || theirs.failure || !problem.empty() || !joined.pe(pe).direct) continue;
     ++sharers;
     problem = problem_of([&] {
-      if (theirs.fds_lost) throw error(code::system, "a descriptor got lost: raise the limit (ulimit -n)");
+      if (theirs.fds_lost) throw error(code::system, "a descriptor was lost: raise the limit (ulimit -n)");
       const mapped_segment foreign(on, on.import_segment(theirs.handle, bytes), theirs.handle.kind, bytes);
       const std::uint64_t value = pattern(me, pe, 0);
       on.copy(foreign.words() + 1 + me, &value, sizeof value, nullptr);
@@ -100,11 +100,11 @@ std::string share_by(world& joined, handle_kind kind) {
     std::vector<std::uint64_t> seen(1 + static_cast<std::size_t>(everyone.n_pes()));
     on.copy(seen.data(), own->words(), seen.size() * sizeof seen[0], nullptr);
     on.synchronize(nullptr);
-    if (seen[0] != static_cast<std::uint64_t>(sharers)) problem = "atomic updates of other PEs got lost";
+    if (seen[0] != static_cast<std::uint64_t>(sharers)) problem = "atomic updates of other PEs were lost";
     for (int pe = 0; pe < everyone.n_pes(); ++pe)
       if (pe != me && joined.pe(pe).direct && !all[static_cast<std::size_t>(pe)].failure &&
           seen[1 + static_cast<std::size_t>(pe)] != pattern(pe, me, 0))
-        problem = fmt::format("what PE {} stored is not there", pe);
+        problem = fmt::format("the data that PE {} stored is missing", pe);
   }
   everyone.barrier();
   own.reset();
@@ -137,7 +137,7 @@ row check_sharing(world& joined) {
   }
   bool direct = false;
   for (int pe = 0; pe < joined.n_pes(); ++pe) direct = direct || (pe != joined.my_pe() && joined.pe(pe).direct);
-  if (!direct && joined.n_pes() > 1) return {"sharing", verdict::ok, "no two PEs are to share memory"};
+  if (!direct && joined.n_pes() > 1) return {"sharing", verdict::ok, "no two PEs are configured to share memory"};
   if (!works.empty())
     return {"sharing", verdict::ok,
             fmt::format("{}: exported, imported, mapped, stored to, updated{}{}", works,
@@ -179,7 +179,7 @@ row check_access(world& joined) {
     if (problem.empty())
       problem = problem_of([&] {
         if (g(joined, counter.data(), me) != static_cast<std::uint64_t>(n))
-          throw error(code::device_failed, "atomic updates got lost");
+          throw error(code::device_failed, "atomic updates were lost");
         barrier(joined.team(), joined.stream());  // a kernel on every PE
         joined.synchronize();
       });
@@ -187,7 +187,7 @@ row check_access(world& joined) {
   }
   if (problem.empty())
     return {"access", verdict::ok,
-            fmt::format("put, get, atomics and a barrier between {} PE{}, data as it should be", n, n == 1 ? "" : "s")};
+            fmt::format("put, get, atomics and a barrier between {} PE{}, data correct", n, n == 1 ? "" : "s")};
   return {"access", verdict::fails, problem, "programs get wrong data or errors",
           "PGAS_CHECKS=1 PGAS_LOG=debug names the operation; please report it where the data is wrong"};
 }
@@ -195,10 +195,10 @@ row check_access(world& joined) {
 row check_turns(const world& joined) {
   std::vector<int> pes;
   for (int pe = 0; pe < joined.n_pes(); ++pe)
-    if (joined.pe(pe).takes_turns) pes.push_back(pe);
+    if (joined.pe(pe).time_sliced) pes.push_back(pe);
   if (pes.empty()) return {"shared GPUs", verdict::ok, "no PE has to wait for another one's kernels"};
   return {"shared GPUs", verdict::slow, name_pes(pes) + " share a GPU with another process, without MPS",
-          "the GPU runs their kernels in turns: a kernel that waits for a PE of the same GPU takes milliseconds",
+          "the GPU time-slices their kernels: a kernel that waits for a PE of the same GPU takes milliseconds",
           "nvidia-cuda-mps-control -d, or as many PEs as GPUs"};
 }
 
@@ -213,7 +213,7 @@ std::vector<row> check_world(const job& all, const config& settings, std::unique
     const std::string found = fmt::format("{} PE{} in {:.2g} s", all.n(), all.n() == 1 ? "" : "s", seconds);
     rows.push_back(seconds < long_join
                        ? row{"joining", verdict::ok, found}
-                       : row{"joining", verdict::slow, found, "a program begins late",
+                       : row{"joining", verdict::slow, found, "programs start late",
                              "PGAS_LOG=debug shows which step takes long; persistence mode on GPUs: nvidia-smi -pm 1"});
     out.begin("sharing memory", step_limit);
     rows.push_back(check_sharing(joined));

@@ -1,4 +1,4 @@
-// What differs between the PEs of a job that should be the same.
+// Finds differences between the PEs of a job in settings that should be equal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,12 +60,12 @@ row compare_libraries(const job& all) {
     paths[fmt::format("{} {}", library["path"].get<std::string>(), version)].push_back(pe);
   }
   if (builds.size() == 1) return {"same library", verdict::ok, "all PEs load the same"};
-  const std::string mend =
+  const std::string fix =
       "one LD_LIBRARY_PATH for all PEs (mpirun -x LD_LIBRARY_PATH, srun --export=ALL), or one installation";
   if (versions.size() > 1)
-    return {"same library", verdict::fails, text_of(paths), "PEs of different versions don't join", mend};
+    return {"same library", verdict::fails, text_of(paths), "PEs of different versions don't join", fix};
   return {"same library", verdict::unknown, text_of(paths) + ", which are different builds",
-          "it works as long as they were built from the same source", mend};
+          "it works as long as they were built from the same source", fix};
 }
 
 row compare_users(const job& all) {
@@ -114,12 +114,12 @@ row compare_namespaces(const job& all, const config& settings) {
   const std::string found =
       fmt::format("the PEs have different namespaces of {}{}{}", processes ? "processes" : "",
                   processes && shared_memory ? " and " : "", shared_memory ? "System V memory" : "");
-  const std::string mend = "one container for all PEs of a host; or docker run --pid=host --ipc=host";
+  const std::string fix = "one container for all PEs of a host; or docker run --pid=host --ipc=host";
   if (processes && settings.mem_handle == handle_kind::named)
     return {"namespaces", verdict::fails, found, "PGAS_MEM_HANDLE=named looks for memory in /proc of the other PE",
-            mend};
+            fix};
   if (all.proxied())
-    return {"namespaces", verdict::slow, found, "UCX can't use shared memory between them: it goes over TCP", mend};
+    return {"namespaces", verdict::slow, found, "UCX can't use shared memory between them: it goes over TCP", fix};
   return {"namespaces", verdict::ok, found + "; memory is shared all the same"};
 }
 
@@ -160,18 +160,18 @@ row compare_gpus(const job& all) {
 }
 
 row compare_cpus(const job& all) {
-  const std::string mend =
+  const std::string fix =
       "fewer PEs on the host; mpirun --bind-to none, srun --cpu-bind=none; more CPUs for the container";
   for (int host = 0; host < all.hosts(); ++host) {
     const auto pes = std::ranges::count(all.host_of, host);
     if (const int cpus = all.cpus_of(host); cpus > 0 && pes > cpus)
       return {"CPUs", verdict::slow, fmt::format("{} PEs have {} CPU{} between them", pes, cpus, cpus == 1 ? "" : "s"),
-              "PEs that wait take the CPU from those that they wait for", mend};
+              "waiting PEs take CPU time from the PEs that they wait for", fix};
   }
   const bool one = std::ranges::any_of(all.pes, [](const facts& each) { return each["cpus"].size() == 1; });
   if (all.proxied() && one)
-    return {"CPUs", verdict::slow, "a PE has one CPU, for the program and for its proxy",
-            "transfers to proxied PEs wait until the program waits", mend};
+    return {"CPUs", verdict::slow, "each PE has one CPU for the program and its proxy",
+            "transfers to proxied PEs progress only while the program waits", fix};
   return {"CPUs", verdict::ok, "one or more for each PE"};
 }
 

@@ -54,7 +54,7 @@ row check_settings(config& settings) {
       remarks += fmt::format("{}{}", remarks.empty() ? "" : "; ", each.text);
     static_cast<void>(detail::parse_p2p_sets(settings.p2p, 1));
     if (!remarks.empty())
-      return {"settings", verdict::unknown, remarks, "what was meant is perhaps not what applies",
+      return {"settings", verdict::unknown, remarks, "the setting in force may not be the intended one",
               "pgas-info --config lists all settings"};
     return {"settings", verdict::ok, set.empty() ? "all at their defaults" : "set: " + set};
   } catch (const error& why) {
@@ -63,7 +63,7 @@ row check_settings(config& settings) {
   }
 }
 
-/// What needs no other PE. The UUIDs of the GPUs.
+/// The checks that need no other PE. Returns the UUIDs of the GPUs.
 std::vector<std::string> examine_process(const request& how, const config& settings, journal& out) {
   out.begin("looking at this process", step_limit);
   out.add(check_container());
@@ -82,7 +82,7 @@ std::vector<std::string> examine_process(const request& how, const config& setti
   return gpus.uuids;
 }
 
-/// What depends on how many PEs there are, and where.
+/// The checks that depend on the number of PEs and on their hosts.
 void examine_share(const job& all, const config& settings, journal& out) {
   out.begin("looking at the limits and the network", step_limit);
   out.add(check_open_files(all.n()));
@@ -92,7 +92,7 @@ void examine_share(const job& all, const config& settings, journal& out) {
   out.add(check_ucx(all, settings));
 }
 
-/// What joining would only find out when its time is over.
+/// The checks of conditions that joining would detect only after its time limit.
 bool keeps_joining_waiting(const row& each) {
   if (each.is != verdict::fails) return false;
   return each.name == "ports" || (each.name == "UCX" && each.found.find(did_not_end) != std::string::npos);
@@ -109,11 +109,11 @@ void believe_the_world(std::vector<row>& rows) {
     const bool of_programs = each.name == "launcher" || each.name == "same library" || each.name == "settings";
     if (each.is != verdict::fails || of_programs) continue;
     each.is = verdict::unknown;
-    each.found += "; a world was joined all the same, and worked";
+    each.found += "; joining a world still worked";
   }
 }
 
-/// A world that fails for a reason that has a row of its own: that row has the mend, not the error's code.
+/// A world that fails for a reason that has a row of its own: that row has the fix, not the error's code.
 void refer_to_causes(std::vector<row>& rows) {
   std::vector<std::string> causes;
   for (const row& each : rows)
@@ -123,8 +123,8 @@ void refer_to_causes(std::vector<row>& rows) {
   if (causes.empty()) return;
   for (row& each : rows)
     if (each.is == verdict::fails && (each.name == "joining" || each.name == "access"))
-      each.mend = fmt::format("what the row{} {} say{}", causes.size() == 1 ? "" : "s", fmt::join(causes, ", "),
-                              causes.size() == 1 ? "s" : "");
+      each.fix = fmt::format("what the row{} {} say{}", causes.size() == 1 ? "" : "s", fmt::join(causes, ", "),
+                             causes.size() == 1 ? "s" : "");
 }
 
 }  // namespace
@@ -169,7 +169,7 @@ void run_examination(const request& how, journal& out) {
     for (row& each : merge(of_pes)) rows.push_back(std::move(each));
     const auto cause = std::ranges::find_if(rows, keeps_joining_waiting);
     if (cause != rows.end())
-      rows.push_back({"joining", verdict::fails, fmt::format("not tried: the row {} says why", cause->name),
+      rows.push_back({"joining", verdict::fails, fmt::format("not tried: see the row {}", cause->name),
                       "a program that joins fails, or hangs", ""});
     else
       for (row& each : check_world(all, settings, std::make_unique<lent_bootstrap>(exchange), how, out, what.pairs))

@@ -1,6 +1,6 @@
 /// @file
 /// One run of the doctor in two processes. The worker does everything that may go wrong: it joins, maps, loads
-/// libraries. The supervisor, its parent, does nothing but wait and print, so that a worker that hangs or dies becomes
+/// libraries. The supervisor, its parent, only waits and prints, so that a worker that hangs or dies becomes
 /// a row of the table.
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace pgas::doctor {
 
-/// What the command line asks for.
+/// The options of the command line.
 struct request {
   bool quick = false;
   bool verbose = false;
   std::optional<std::string> json{};  ///< a file; "-": standard output, instead of the table
 };
 
-/// What the table is about.
+/// The subject of the table.
 struct subject {
   int pe = -1;    ///< -1 until the process knows it
   int n_pes = 0;  ///< 0 until it has joined the launcher
@@ -46,7 +46,7 @@ class journal {
   /// could not be told: this PE prints those that fail
   void end(const std::vector<row>& rows, bool alone = false);
 
-  /// What was added by this process.
+  /// The rows that this process has added.
   [[nodiscard]] const std::vector<row>& rows() const noexcept { return rows_; }
 
  private:
@@ -60,7 +60,7 @@ class journal {
 /// where one ended it. PEs other than 0 print only where they can't tell PE 0.
 [[nodiscard]] int examine(const request& how, const std::function<void(journal&)>& work);
 
-/// What the worker does: looks at its own process, joins the launcher, asks the other PEs, joins a world with them,
+/// The worker: examines its own process, joins the launcher, queries the other PEs, joins a world with them,
 /// tries it. *Errors* pgas::error and those of the standard library for what no row stands for; examine() makes a row
 /// of them.
 void run_examination(const request& how, journal& out);

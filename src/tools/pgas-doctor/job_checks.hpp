@@ -12,7 +12,8 @@
 
 namespace pgas::doctor {
 
-/// What differs between PEs that should be the same: settings, libraries, users, namespaces, GPUs; CPUs for so many.
+/// Differences between PEs in settings, libraries, users, namespaces and GPUs, and whether the CPUs suffice for all
+/// PEs.
 [[nodiscard]] std::vector<row> compare(const job& all, const config& settings);
 
 /// UCX as this job would use it: it is there, starts, and has the devices. @param needed the job has proxied PEs

@@ -28,7 +28,7 @@ std::optional<int> number_in(const char* variable) {
 struct launcher {
   const char* size;
   const char* name;
-  const char* mend;
+  const char* fix;
 };
 
 constexpr launcher launchers[] = {
@@ -65,7 +65,7 @@ row check_launcher(int size, const std::string& how) {
         return {"launcher", verdict::fails,
                 fmt::format("{} started {} processes ({}), and each is a world of its own: {}", one.name, *started,
                             one.size, how),
-                "every process is PE 0 of 1: none sees the others", one.mend};
+                "every process is PE 0 of 1: none sees the others", one.fix};
   return {"launcher", verdict::ok, how};
 }
 
@@ -91,15 +91,15 @@ row row_of_launcher_failure(const error& why) {
   row result{"launcher", verdict::fails, why.what(), "a program that joins gets this error", ""};
   const std::string text = why.what();
   if (text.find("PMIx is not usable") != std::string::npos)
-    result.mend = "apt-get install libpmix2, or the folder of the launcher's libpmix in LD_LIBRARY_PATH";
+    result.fix = "apt-get install libpmix2, or the folder of the launcher's libpmix in LD_LIBRARY_PATH";
   else if (text.find("without PMIx") != std::string::npos)
-    result.mend = "a libpgas that was built where libpmix-dev is; or pgasrun";
+    result.fix = "a libpgas that was built where libpmix-dev is; or pgasrun";
   else if (text.find("pgasrun's socket") != std::string::npos)
-    result.mend =
+    result.fix =
         "pgasrun -n N pgas-doctor without a wrapper that closes descriptors (Python: subprocess with pass_fds)";
   else
     for (const error_info& each : error_table())
-      if (each.code == why.code()) result.mend = each.fix;
+      if (each.code == why.code()) result.fix = each.fix;
   return result;
 }
 

@@ -68,13 +68,13 @@ loaded_library find_library() {
 
 row check_library(const loaded_library& found) {
   if (found.path.empty())
-    return {"library", verdict::unknown, found.failure, "programs that don't know where it is find no " DOCTOR_LIBRARY,
+    return {"library", verdict::unknown, found.failure, "programs without a run path don't find " DOCTOR_LIBRARY,
             "LD_LIBRARY_PATH=/the/prefix/lib, or a run path in the program"};
   const std::string text =
       fmt::format("{} {}", found.path, found.version.empty() ? "of another version" : found.version);
   if (found.version == DOCTOR_VERSION) return {"library", verdict::ok, text};
   return {"library", verdict::unknown, text + ", and this doctor is of " DOCTOR_VERSION,
-          "what the doctor tried is not what programs load",
+          "pgas-doctor does not test the library that programs load",
           "the pgas-doctor that came with that library, or another LD_LIBRARY_PATH"};
 }
 

@@ -44,7 +44,7 @@ namespace pgas::doctor {
 
 // ---- GPUs (check_gpus.cpp)
 
-/// What a process sees of GPUs.
+/// The GPUs that a process can see.
 struct gpu_findings {
   std::vector<row> rows;           ///< driver, GPUs, each other's access, fabric, MPS, clocks, CPUs close by, segments
   std::vector<std::string> uuids;  ///< by number

@@ -1,6 +1,6 @@
 /// @file
 /// pgas-doctor: says whether pgas programs will run where and as it was started, and how fast, row by row: what it
-/// found, what that means, and what mends it. Every PE runs it; PE 0 prints.
+/// found, what that means, and its fix. Every PE runs it; PE 0 prints.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -15,14 +15,14 @@ namespace {
 
 pgas::tools::page about() {
   return {
-      .summary = "says whether pgas programs will run here, and fast",
+      .summary = "checks whether pgas programs run on this machine, and how fast",
       .paragraphs =
           {"Start it as programs are started, alone or on several PEs, with the same launcher, hosts, container and "
-           "variables. It tries what programs do, and PE 0 prints a row for each thing: ok, slow, fails or unknown, "
-           "what was found, what that means and what mends it. No row hangs: each step has a limit.",
-           "docs/doctor.md has all rows, and the JSON document."},
-      .examples = {{"pgas-doctor --quick", "this process alone, in a fraction of a second where there are no GPUs"},
-                   {"pgasrun -n 4 pgas-doctor --json report.json", "four PEs on this host; the report is kept, too"},
+           "variables. It tries each thing that programs need, and PE 0 prints a row for it: ok, slow, fails or "
+           "unknown, the finding, its effect and its fix. No row hangs: each step has a limit.",
+           "docs/doctor.md describes all rows and the JSON document."},
+      .examples = {{"pgas-doctor --quick", "this process alone; takes a fraction of a second without GPUs"},
+                   {"pgasrun -n 4 pgas-doctor --json report.json", "four PEs on this host; the report is saved too"},
                    {"mpirun --host node1:4,node2:4 -n 8 pgas-doctor", "eight PEs on two hosts"}},
       .statuses = {{"0", "no row fails"}, {"1", "a row fails"}, {"128 + N", "ended by signal N: 130 after Ctrl-C"}},
       .variables = {{"PGAS_*", "the settings, as programs read them; PGAS_JOIN_TIMEOUT counts up to 30 s"},
@@ -35,13 +35,13 @@ pgas::tools::page about() {
 /// Reads the command line. False where the program ends here with `status`; the reason is printed.
 bool read(pgas::doctor::request& into, int argc, char** argv, int& status) {
   CLI::App app{"", "pgas-doctor"};
-  app.add_flag("--quick", into.quick, "leave out what takes long: bandwidths, GPU segments");
+  app.add_flag("--quick", into.quick, "skip slow steps: bandwidths, GPU segments");
   std::string file;
   const CLI::Option* const json =
       app.add_option("--json", file, "print a JSON document instead of the table; with FILE, write it there too")
           ->expected(0, 1)
           ->type_name("[FILE]");
-  app.add_flag("-v,--verbose", into.verbose, "pass on what UCX, PMIx and drivers print");
+  app.add_flag("-v,--verbose", into.verbose, "show the output of UCX, PMIx and drivers");
   pgas::tools::set_page(app, about());
   try {
     app.parse(argc, argv);
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& failed) {
     using namespace pgas::doctor;
     report(how, {},
-           {{"doctor", verdict::fails, failed.what(), "not even the doctor can start what it needs",
+           {{"doctor", verdict::fails, failed.what(), "pgas-doctor itself can't start the processes it needs",
              "ulimit -n 1024, ulimit -u unlimited"}});
     return 1;
   }

@@ -61,7 +61,7 @@ std::string names(const std::vector<row>& rows, verdict is) {
 
 std::string head(const subject& what) {
   const std::string name = fmt::format("pgas-doctor {}: ", DOCTOR_VERSION);
-  if (what.n_pes == 0) return name + "this process, which has joined no other";
+  if (what.n_pes == 0) return name + "this process alone";
   return name + fmt::format("{} PE{} on {} host{}, {}", what.n_pes, what.n_pes == 1 ? "" : "s", what.hosts,
                             what.hosts == 1 ? "" : "s", what.started);
 }
@@ -107,7 +107,7 @@ std::string table_of(const subject& what, const std::vector<row>& rows, const lo
     }
     if (first) text += '\n';
     add_part(text, "means: ", each.means, how.width);
-    add_part(text, "mend:  ", each.mend, how.width);
+    add_part(text, "fix:   ", each.fix, how.width);
   }
   for (const std::string& line : lines_of(conclusion(rows), how.width, how.width)) text += line + "\n";
   return text;
@@ -128,7 +128,7 @@ std::string document_of(const subject& what, const std::vector<row>& rows) {
                                 {"pes", each.pes},
                                 {"found", each.found},
                                 {"means", each.means},
-                                {"mend", each.mend}});
+                                {"fix", each.fix}});
   document["pairs"] = nlohmann::ordered_json::array();
   for (const pair_route& each : what.pairs)
     document["pairs"].push_back({{"from", each.from},
@@ -159,7 +159,7 @@ void report(const request& how, const subject& what, const std::vector<row>& row
 void complain(const subject& what, const std::vector<row>& rows) {
   for (const row& each : rows) {
     if (each.is != verdict::fails) continue;
-    fmt::print(stderr, "pgas-doctor: PE {}: {} fails: {}; {}\n", what.pe, each.name, one_line(each.found), each.mend);
+    fmt::print(stderr, "pgas-doctor: PE {}: {} fails: {}; {}\n", what.pe, each.name, one_line(each.found), each.fix);
   }
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// What people and programs get to see: the table, its progress, the JSON document.
+/// The output of the doctor: the table, its progress, and the JSON document.
 #pragma once
 
 #include <string>
@@ -25,10 +25,10 @@ struct look {
 /// Prints what `how` asks for.
 void report(const request& how, const subject& what, const std::vector<row>& rows);
 
-/// For a PE that can't tell PE 0: its rows that are not ok, to standard error.
+/// For a PE that can't send its rows to PE 0: prints the rows that are not ok to standard error.
 void complain(const subject& what, const std::vector<row>& rows);
 
-/// The line that says what is under way: on terminals only, and gone before anything else is printed.
+/// The progress line: on terminals only, and erased before other output.
 class progress {
  public:
   progress();

@@ -166,7 +166,7 @@ struct pair_class {
 };
 
 constexpr double least_of_gpus = 5;    // GB/s that any PCIe link of a GPU passes
-constexpr double share_of_local = 10;  // a copy to a peer in the same memory is not so many times slower
+constexpr double share_of_local = 10;  // a larger factor is too slow for a peer in the same memory
 
 row judge_direct(const pair_class& direct, const std::vector<pair_route>& pairs, bool crowded, bool gpu) {
   std::map<int, double> alone_of;
@@ -199,10 +199,10 @@ row judge_proxied(const pair_class& some, const job& all, const config& settings
   row result{"proxied PEs", verdict::ok,
              fmt::format("{} by {}{}{}", some.text(), first.route, first.lanes.empty() ? "" : " (" + first.lanes + ")",
                          some.speeds())};
-  const auto slow = [&](std::string means, std::string mend) {
+  const auto slow = [&](std::string means, std::string fix) {
     result.is = verdict::slow;
     result.means = std::move(means);
-    result.mend = std::move(mend);
+    result.fix = std::move(fix);
     return result;
   };
   if (one_host && settings.p2p != "all")

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 4> words{"ok", "unknown", "slow", "fails"};
 
 bool same(const row& a, const row& b) {
-  return a.name == b.name && a.is == b.is && a.found == b.found && a.means == b.means && a.mend == b.mend;
+  return a.name == b.name && a.is == b.is && a.found == b.found && a.means == b.means && a.fix == b.fix;
 }
 
 /// The rows, without those that only say in other figures that something is ok, where there are many.
@@ -80,8 +80,9 @@ std::string name_pes(const std::vector<int>& pes) {
 }
 
 nlohmann::json to_json(const row& from) {
-  return {{"name", from.name},   {"verdict", word_of(from.is)}, {"found", from.found},
-          {"means", from.means}, {"mend", from.mend},           {"pes", from.pes}};
+  return {{"name", from.name},   {"verdict", word_of(from.is)},
+          {"found", from.found}, {"means", from.means},
+          {"fix", from.fix},     {"pes", from.pes}};
 }
 
 row row_from(const nlohmann::json& from) {
@@ -89,7 +90,7 @@ row row_from(const nlohmann::json& from) {
   from.at("name").get_to(made.name);
   from.at("found").get_to(made.found);
   from.at("means").get_to(made.means);
-  from.at("mend").get_to(made.mend);
+  from.at("fix").get_to(made.fix);
   from.at("pes").get_to(made.pes);
   const auto word = std::ranges::find(words, from.at("verdict").get<std::string>());
   made.is = word == words.end() ? verdict::unknown : static_cast<verdict>(word - words.begin());

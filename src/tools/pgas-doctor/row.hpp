@@ -1,5 +1,5 @@
 /// @file
-/// The rows of the table: what was looked at, what was found there, what it means for a program, what mends it.
+/// The rows of the table: what was looked at, what was found there, what it means for a program, its fix.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,7 +9,7 @@
 
 namespace pgas::doctor {
 
-/// What a row says of programs that are started as the doctor was.
+/// The verdict of a row on programs that are started like the doctor.
 enum class verdict {
   ok,       ///< they run with it
   unknown,  ///< the doctor can't say, or it only counts later
@@ -22,7 +22,7 @@ struct row {
   verdict is = verdict::ok;
   std::string found;
   std::string means{};     ///< empty where it is ok
-  std::string mend{};      ///< a command or a setting; empty where it is ok
+  std::string fix{};       ///< a command or a setting; empty where it is ok
   std::vector<int> pes{};  ///< that found it, ascending; empty: it is about the whole job
 };
 

@@ -41,7 +41,7 @@ struct channel {
   detail::unique_fd in;
 };
 
-/// What is known of the worker.
+/// The state of the worker.
 class examination {
  public:
   examination(const request& how, pid_t worker, detail::unique_fd told, detail::unique_fd said,
@@ -121,7 +121,7 @@ class examination {
     ::kill(worker_, SIGKILL);
     reap();
     rows_.push_back({step_, verdict::fails, fmt::format("{} {} s{}", did_not_end, limit_.count() / 1000, last_words()),
-                     "a program would hang here, or fail when PGAS_JOIN_TIMEOUT has passed",
+                     "a program hangs here, or fails after PGAS_JOIN_TIMEOUT",
                      "PGAS_LOG=debug pgas-doctor --verbose shows the steps"});
     return print_alone();
   }
@@ -130,13 +130,12 @@ class examination {
     line.clear();
     const int status = reap();
     while (said_) listen();
-    rows_.push_back(
-        {step_, verdict::fails,
-         WIFSIGNALED(status)
-             ? fmt::format("signal {} ({}) ended the process{}", WTERMSIG(status), ::strsignal(WTERMSIG(status)),
-                           last_words())
-             : fmt::format("a library ended the process with status {}{}", WEXITSTATUS(status), last_words()),
-         "it would end a program in the same way", "pgas-doctor --verbose shows what libraries print before"});
+    rows_.push_back({step_, verdict::fails,
+                     WIFSIGNALED(status) ? fmt::format("signal {} ({}) ended the process{}", WTERMSIG(status),
+                                                       ::strsignal(WTERMSIG(status)), last_words())
+                                         : fmt::format("a library ended the process with status {}{}",
+                                                       WEXITSTATUS(status), last_words()),
+                     "a program would end in the same way", "pgas-doctor --verbose shows what libraries print before"});
     return print_alone();
   }
 

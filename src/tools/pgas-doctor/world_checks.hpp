@@ -1,5 +1,5 @@
 /// @file
-/// What can only be seen in a world: that PEs reach one another's memory, by which way, and how fast.
+/// The checks that need a world: whether PEs access one another's memory, by which route, and how fast.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace pgas::doctor {
 
-/// The rows of a world that could not be joined: what failed, in the words of the library, and the mend of its code.
+/// The rows of a world that could not be joined: what failed, in the words of the library, and the fix of its code.
 [[nodiscard]] row row_of_failure(const error& why);
 
 /// Collective: joins, tries everything between all PEs, leaves. The rows of the whole world on PE 0, none elsewhere;
@@ -28,11 +28,11 @@ namespace pgas::doctor {
 [[nodiscard]] row check_sharing(world& joined);
 /// Puts to every PE, gets from it, and updates a word of it; looks at the data.
 [[nodiscard]] row check_access(world& joined);
-/// PEs whose kernels take turns on a GPU.
+/// PEs that share a GPU and whose kernels can't run at the same time.
 [[nodiscard]] row check_turns(const world& joined);
 /// From each PE to each other one: how, through which devices, how fast.
 [[nodiscard]] std::vector<pair_route> measure_routes(world& joined, const request& how);
-/// What the routes mean.
+/// The verdict on the routes.
 [[nodiscard]] std::vector<row> judge_routes(const std::vector<pair_route>& pairs, const job& all,
                                             const config& settings, bool gpu);
 

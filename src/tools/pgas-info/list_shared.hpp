@@ -1,5 +1,5 @@
 /// @file
-/// What the processes of this host share by tickets, asked of the processes that share it.
+/// Lists the memory and timelines that the processes of this host share by tickets, by asking these processes.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ namespace pgas_info {
 /// what it has open.
 [[nodiscard]] std::string lines_about(const std::string& list, pid_t pid);
 
-/// What `pid`, or every process, exports and imports, one line for each thing and one for each process that has it
+/// The exports and imports of `pid`, or of every process: a line for each object and for each process that has it
 /// open. An exporter that does not answer this user is a line with the reason. *Errors* those of the system.
 [[nodiscard]] std::string shared_text(const std::string& directory, std::optional<pid_t> pid);
 

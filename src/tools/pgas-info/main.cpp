@@ -30,13 +30,13 @@ constexpr std::string_view about = "pgas " INFO_VERSION
 
 pgas::tools::page page_of_tool() {
   return {
-      .summary = "shows settings and errors of pgas, how PEs reach one another, and what they have counted",
+      .summary = "shows settings and error codes of pgas, routes between PEs, and their statistics",
       .paragraphs = {"Without an option it prints the version, and whether pgas was built with CUDA and PMIx.",
                      "docs/metrics.md has the columns of --stats, and what is in its JSON document."},
       .examples = {{"pgas-info --config", "the settings, their values now and where each comes from"},
                    {"mpirun -n 4 pgas-info --peers", "how each of four PEs reaches the others"},
-                   {"pgas-info --stats", "what the PEs of the jobs on this host have counted"},
-                   {"pgas-info --shared", "what processes here share by tickets"}},
+                   {"pgas-info --stats", "statistics of the PEs of all jobs on this host"},
+                   {"pgas-info --shared", "memory and timelines that processes of this host share by ticket"}},
       .statuses = {{"0", "all was printed"},
                    {"1", "an error, whose code begins its message: --errors explains it; or no job answers --stats"}},
       .variables = {{"PGAS_*", "the settings, as programs read them: --config lists all"},
@@ -118,7 +118,8 @@ std::string errors_markdown() {
       "\n"
       "<!-- Printed by `pgas-info --errors --markdown` from src/host/error/error_table.cpp; change it there. -->\n"
       "\n"
-      "The host API throws `pgas::error`; its text starts with one of these codes. A code keeps its meaning for good.\n"
+      "The host API throws `pgas::error`; its text starts with one of these codes. The meaning of a code never "
+      "changes.\n"
       "\n";
   for (const pgas::error_info& row : pgas::error_table())
     fmt::format_to(std::back_inserter(text), "## {} {}\n\n*Cause* {}\n\n*Fix* {}\n\n", to_string(row.code), row.name,
@@ -158,20 +159,21 @@ int main(int argc, char** argv) {
   bool with_peers = false;
   app.add_flag("--config", config, "list the settings, their values now and where each comes from");
   app.add_flag("--errors", errors, "list the error codes with cause and fix");
-  app.add_flag("--peers", with_peers, "join, with whatever started it, and list how this PE reaches the others");
-  const CLI::Option* const shared =
-      app.add_option("--shared", shared_by, "list what processes here share by tickets, and who has it open")
-          ->expected(0, 1)
-          ->type_name("[PID]");
+  app.add_flag("--peers", with_peers, "join with the current launcher, and list the routes from this PE to the others");
+  const CLI::Option* const shared = app.add_option("--shared", shared_by,
+                                                   "list memory and timelines that processes of this host share by "
+                                                   "ticket, and the processes that have them open")
+                                        ->expected(0, 1)
+                                        ->type_name("[PID]");
   std::string job;
   bool json = false;
   const CLI::Option* const stats =
       app.add_option("--stats", job,
-                     "list what the PEs of a running job have counted: of all jobs, or of one, by its name, the "
-                     "beginning of it, or the pid of one of its PEs here")
+                     "print the statistics of the PEs of all jobs on this host, or of one job: its name, the start of "
+                     "its name, or the pid of one of its PEs on this host")
           ->expected(0, 1)
           ->type_name("[JOB]");
-  app.add_flag("--json", json, "with --stats: all that the PEs say (docs/metrics.md)")->needs("--stats");
+  app.add_flag("--json", json, "with --stats: print all answers as JSON (docs/metrics.md)")->needs("--stats");
   app.add_flag("--markdown", markdown, "with --config or --errors: print the list as a page of docs/");
   pgas::tools::set_page(app, page_of_tool());
   try {
@@ -200,7 +202,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", e.what());
     return 1;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "pgas-info: {}. If the job runs another version of pgas, use the pgas-info of that one\n",
+    fmt::print(stderr, "pgas-info: {}. If the job runs another version of pgas, use the pgas-info of that version\n",
                e.what());
     return 1;
   }

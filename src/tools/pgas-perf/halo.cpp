@@ -1,4 +1,4 @@
-// A stencil whose PEs exchange border rows at every step: an application, where the other rows are single operations.
+// A stencil: PEs exchange border rows at every step. This row is an application; the other rows are single operations.
 #include "timed_kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
@@ -10,7 +10,7 @@ namespace {
   return row * row + 3 * column * column + 8 * time;
 }
 
-/// A PE's part of the cells, in two grids used by turns: rows 1 to `rows` are its own; row 0 and row `rows` + 1 are
+/// A PE's part of the cells, in two grids used alternately: rows 1 to `rows` are its own; row 0 and row `rows` + 1 are
 /// halos for the neighbouring PEs' rows, or the border of the domain.
 struct slab {
   std::size_t columns = 1;

@@ -31,17 +31,16 @@ struct command_line {
 pgas::tools::page about() {
   return {
       .summary = "measures pgas on this machine",
-      .paragraphs =
-          {"Start it on two or more PEs (pgasrun, mpirun, srun), on the machine and with the settings that count. "
-           "Every PE runs it; PE 0 prints. Each figure is the median of several runs, with the lowest and the highest; "
-           "data is random and checked.",
-           "docs/pgas-perf.md says how it measures and what is in the JSON document. docs/performance.md says which "
-           "figures to expect."},
+      .paragraphs = {"Start it on two or more PEs (pgasrun, mpirun, srun), on the machine and with the settings of "
+                     "interest. Every PE runs it; PE 0 prints. Each figure is the median of several runs, with the "
+                     "lowest and the highest; data is random and checked.",
+                     "docs/pgas-perf.md describes the measurements and the JSON document; docs/performance.md shows "
+                     "which figures to expect."},
       .examples = {{"pgasrun -n 2 pgas-perf", "everything between two PEs of this host"},
                    {"mpirun -n 4 pgas-perf put_bw \"atomic*\" --blocks 1,8", "some rows, some shapes"},
-                   {"pgasrun -n 2 pgas-perf put_bw -b 64K -e 64M -f 4 --plot put.svg", "some sizes, drawn, too"}},
-      .statuses = {{"0", "all was measured, and all data was right"}, {"1", "a failure, or wrong data"}},
-      .variables = {{"PGAS_HEAP", "host: measure the host heap where there is a GPU, too"},
+                   {"pgasrun -n 2 pgas-perf put_bw -b 64K -e 64M -f 4 --plot put.svg", "some sizes, with a plot"}},
+      .statuses = {{"0", "all measurements completed, and all data was correct"}, {"1", "a failure, or wrong data"}},
+      .variables = {{"PGAS_HEAP", "host: measure the host heap even if there is a GPU"},
                     {"PGAS_HOST_BLOCK_THREADS", "threads of a block on the host heap"},
                     {"PGAS_P2P", "0: measure proxied PEs"},
                     {"PGAS_*", "the other settings, as programs read them"}},
@@ -67,26 +66,27 @@ bool read(command_line& line, int argc, char** argv, int& status) {
   options& into = line.rows;
   CLI::App app{"", "pgas-perf"};
   const std::map<std::string, scope> scopes{{"thread", scope::thread}, {"warp", scope::warp}, {"block", scope::block}};
-  app.add_option("ROW", into.rows, "what to measure, such as put_bw, put_* or *_pp; all if none is named")
+  app.add_option("ROW", into.rows, "the rows to measure, such as put_bw, put_* or *_pp; default: all")
       ->check(known_row());
-  app.add_flag("--list", into.list, "list the rows and what they mean");
+  app.add_flag("--list", into.list, "list the rows and their meanings");
   app.add_option("-b,--minbytes", into.least_bytes, "smallest size, such as 4K (default: 8)")
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false));
   app.add_option("-e,--maxbytes", into.most_bytes, "largest size (default: 16M)")
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false));
-  app.add_option("-f,--stepfactor", into.factor, "from one size to the next (default: 8)")
+  app.add_option("-f,--stepfactor", into.factor, "factor between sizes (default: 8)")
       ->type_name("FACTOR")
       ->check(CLI::Range(2, 1 << 20));
-  app.add_option("-n,--iters", into.iterations, "iterations of a run (default: as many as take --ms)")->type_name("N");
+  app.add_option("-n,--iters", into.iterations, "iterations of a run (default: as many as fit into --ms)")
+      ->type_name("N");
   app.add_option("-w,--warmup_iters", into.warmup, "iterations before the clock starts (default: 5)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("-r,--repeats", into.repeats, "runs of which the median is taken (default: 5)")
+  app.add_option("-r,--repeats", into.repeats, "runs; the result is their median (default: 5)")
       ->type_name("N")
       ->check(CLI::Range(1, 10000));
-  app.add_option("--ms", into.milliseconds, "of a run (default: 10)")
+  app.add_option("--ms", into.milliseconds, "target time of a run (default: 10)")
       ->type_name("MILLISECONDS")
       ->check(CLI::PositiveNumber);
   app.add_option("-s,--scope", into.scopes, "thread, warp, block: some of them, with commas")
@@ -100,7 +100,7 @@ bool read(command_line& line, int argc, char** argv, int& status) {
       ->delimiter(',')
       ->check(CLI::Range(1, 65535));
   app.add_option("-t,--threads", into.threads, "threads of a block")->type_name("N")->check(CLI::Range(1, 1024));
-  app.add_option("--pair", into.pair, "that rows between two PEs take (default: 0,1)")
+  app.add_option("--pair", into.pair, "the two PEs that point-to-point rows use (default: 0,1)")
       ->type_name("PE,PE")
       ->delimiter(',')
       ->expected(2)

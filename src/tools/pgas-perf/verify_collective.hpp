@@ -13,7 +13,7 @@ namespace pgas::perf {
   return j.count / static_cast<std::size_t>(s.world().n_pes());
 }
 
-/// Words that PE `pe` of `n` contributes to a collect: by turns a quarter less and a quarter more than the average.
+/// Words that PE `pe` of `n` contributes to a collect: alternately a quarter less and a quarter more than the average.
 [[nodiscard]] PGAS_HD std::size_t collected_from(const job& j, int pe, int n) {
   const std::size_t each = j.count / static_cast<std::size_t>(n);
   if (n % 2 != 0 && pe == n - 1) return each;

@@ -1,5 +1,5 @@
 /// @file
-/// Finds the jobs of this user on this host, and asks one of them what its PEs wait for, or what they have counted.
+/// Finds the jobs of this user on this host, and asks one of them for the waits or the counters of its PEs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -33,9 +33,10 @@ struct job {
 /// The job and the PE that the name of a socket stands for; none for other names, and for numbers that no PE writes.
 [[nodiscard]] std::optional<std::pair<std::string, int>> parse_name(std::string_view name);
 
-/// What the PEs of a job say: an object with `pes`, as the first that answered knows them, and `answers`. Without `pes`
-/// none answers this user. Only processes of this user are asked; root asks all. What they say has the fields that
-/// docs/debugging.md or docs/metrics.md names; other text is dropped with the one that says it. Takes at most 1.5 s.
+/// The answers of the PEs of a job: an object with `pes`, as the first that answered knows them, and `answers`. Without
+/// `pes` none answers this user. Only processes of this user are asked; root asks all. What they say has the fields
+/// that docs/debugging.md or docs/metrics.md names; other text is dropped with the one that says it. Takes at most 1.5
+/// s.
 [[nodiscard]] nlohmann::json ask(const job& whom, pgas::detail::question what);
 
 /// The PEs of a job, in order; none where no PE of it answers this user. Strings in them are printable. Takes at most

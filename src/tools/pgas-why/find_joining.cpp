@@ -116,9 +116,9 @@ std::string say(const joining_job& of) {
   const char* const verb = of.pes.size() == 1 ? "joins" : "join";
   std::string text = of.n < 0 ? fmt::format("{} PE{} {}", of.pes.size(), of.pes.size() == 1 ? "" : "s", verb)
                               : fmt::format("{} of {} PEs {}", of.pes.size(), of.n, verb);
-  text += " on this host, since " + pgas::detail::told::duration(longest) + ".";
+  text += " on this host, for " + pgas::detail::told::duration(longest) + ".";
   const bool known = of.n > 0 && std::ranges::all_of(of.pes, [](const joining_pe& one) { return one.pe >= 0; });
-  if (!known) return text + " Which ones are missing is not known yet: the launcher has not answered.";
+  if (!known) return text + " The missing PEs are not known yet: the launcher has not answered.";
   const std::vector<int> others = not_seen(of);
   if (others.empty()) return text;
   return text + fmt::format(" PE{} {} {} not: not started, not in world::join() yet, on another host, or ended.",
@@ -128,7 +128,7 @@ std::string say(const joining_job& of) {
 std::string report(const joining_job& of) {
   std::string text = "joining\n\n" + pgas::tools::wrapped(say(of), pgas::tools::usual_width, 0) + "\n\n";
   for (const joining_pe& one : of.pes)
-    text += fmt::format("PE {} joins since {} (pid {})\n", one.pe < 0 ? "?" : std::to_string(one.pe),
+    text += fmt::format("PE {} has been joining for {} (pid {})\n", one.pe < 0 ? "?" : std::to_string(one.pe),
                         pgas::detail::told::duration(one.ms), one.pid);
   return text;
 }

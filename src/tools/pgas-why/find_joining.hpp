@@ -19,23 +19,23 @@ struct joining_pe {
   long ms = 0;  ///< since it began
 };
 
-/// PEs that one launcher has started for one world, as far as that can be told: they have one parent, and say the same
+/// PEs that one launcher has apparently started for one world: they have one parent, and report the same
 /// number of PEs.
 struct joining_job {
   int n = -1;
   std::vector<joining_pe> pes;  ///< in order
 };
 
-/// What the name of a socket says; none if it is another's.
+/// The information in the name of a socket; none if the socket belongs to another program.
 [[nodiscard]] std::optional<joining_pe> parse_joining(const std::string& name, long now_ms);
 
-/// Jobs whose PEs have been joining for longer than that takes where nobody is missing.
+/// Jobs with PEs that have been joining for longer than joining takes if no PE is missing.
 /// @param directory PGAS_SOCKET_DIR, empty for none @param wanted the pid of one of the PEs, or empty: all jobs
 [[nodiscard]] std::vector<joining_job> find_joining(const std::string& directory, const std::string& wanted);
 
-/// Who waits, and who is not seen here.
+/// The PEs that wait, and those that are missing on this host.
 [[nodiscard]] std::string say(const joining_job& of);
-/// That, and a line for each.
+/// say(), and a line for each PE.
 [[nodiscard]] std::string report(const joining_job& of);
 /// The same for programs.
 [[nodiscard]] nlohmann::json describe(const joining_job& of);

@@ -1,5 +1,5 @@
 /// @file
-/// pgas-why: who waits for whom in a running job, and which PE is the root of it.
+/// pgas-why: shows the waits between the PEs of a running job, and the PE at their root.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -31,20 +31,20 @@ struct options {
 
 pgas::tools::page about() {
   return {
-      .summary = "says who waits for whom in a running job",
+      .summary = "shows which PE waits for which in a running job",
       .paragraphs =
           {"pgas-why finds the jobs of this user on this host and asks all their PEs, on other hosts too, what they "
-           "wait for: threads of kernels, host calls, collectives. The first sentence names the root, the PE for "
-           "which, in the end, all others wait. It stops nothing, and takes some 20 ms, 1.5 s where a PE does not "
-           "answer. PEs that still join, and whom nobody can ask, are shown with those that are missing.",
-           "docs/debugging.md says what its sentences mean, what is not seen, and what is in the JSON document."},
+           "wait for: threads of kernels, host calls, collectives. The first sentence names the root, the PE for which "
+           "all others ultimately wait. The command stops no process and takes about 20 ms, or 1.5 s if a PE does not "
+           "answer. PEs that are still joining can't be asked; they are shown together with the missing PEs.",
+           "docs/debugging.md explains the sentences, the limits and the JSON document."},
       .examples = {{"pgas-why", "all jobs of this user"},
-                   {"pgas-why --watch 2 --stacks", "look every two seconds, and show where the root is"},
+                   {"pgas-why --watch 2 --stacks", "repeat every two seconds, with the stacks of the root"},
                    {"pgas-why --json 4711", "the job of the process 4711, for a program"}},
       .statuses = {{"0", "a job has answered"},
-                   {"1", "there is none, or none has answered; with --watch, the last one has ended"},
+                   {"1", "there is no job, or none has answered; with --watch, the last job has ended"},
                    {"130", "ended by Ctrl-C"}},
-      .variables = {{"PGAS_SOCKET_DIR", "where the job's sockets are, if it was started with this setting"},
+      .variables = {{"PGAS_SOCKET_DIR", "the directory of the job's sockets, if the job was started with this setting"},
                     {"NO_COLOR", "if it is set and not empty, no colours on terminals"}},
       .see_also = {"pgasrun", "pgas-doctor", "pgas-info"},
   };
@@ -148,8 +148,9 @@ bool look(const options& asked) {
         asked.job.empty()
             ? "no job of this user answers on this host: run it on a host of the job, as the job's user (a world of "
               "one PE has no socket to ask)"
-            : fmt::format("no job '{}' of this user answers on this host; without a name all that do are shown",
-                          asked.job));
+            : fmt::format(
+                  "no job '{}' of this user answers on this host; without a name pgas-why shows all jobs that answer",
+                  asked.job));
   std::fflush(stdout);
   return any;
 }
@@ -160,10 +161,10 @@ int main(int argc, char** argv) {
   options asked;
   CLI::App app("", "pgas-why");
   app.add_option("JOB", asked.job,
-                 "the job: its name, the beginning of it, or the pid of one of its PEs here; all if none is named");
-  app.add_flag("--json", asked.json, "all that the PEs say, and the root, as JSON (docs/debugging.md)");
+                 "the job: its name, the beginning of it, or the pid of one of its PEs here; default: all jobs");
+  app.add_flag("--json", asked.json, "print the answers of all PEs and the root as JSON (docs/debugging.md)");
   app.add_flag("--stacks", asked.stacks, "the host stacks of the root, by eu-stack or gdb");
-  app.add_option("--watch", asked.watch, "look again every so many seconds, until Ctrl-C")
+  app.add_option("--watch", asked.watch, "repeat every N seconds, until Ctrl-C")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.1, 3600.0));
   pgas::tools::set_page(app, about());

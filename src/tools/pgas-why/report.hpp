@@ -12,7 +12,7 @@ namespace pgas_why {
 /// All of it: the root first, then each PE. @param colour for a terminal
 [[nodiscard]] std::string report(const job& of, const std::vector<pe_state>& pes, const root& found, bool colour);
 
-/// What `eu-stack` or `gdb` prints of all threads of process `pid`; a sentence that says why there is none.
+/// The output of `eu-stack` or `gdb` for all threads of process `pid`, or a sentence with the reason why there is none.
 [[nodiscard]] std::string stacks_of(pid_t pid);
 
 }  // namespace pgas_why

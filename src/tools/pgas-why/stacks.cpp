@@ -38,7 +38,7 @@ std::string stacks_of(pid_t pid) {
     if (got.succeeded && got.text.find('#') != std::string::npos) return got.text;
   }
   return fmt::format(
-      "no stacks of process {}: install elfutils (eu-stack) or gdb, and see that this user may trace it (sysctl "
+      "no stacks of process {}: install elfutils (eu-stack) or gdb, and allow this user to trace it (sysctl "
       "kernel.yama.ptrace_scope)\n",
       pid);
 }

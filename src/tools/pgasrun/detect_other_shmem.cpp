@@ -1,4 +1,4 @@
-// Whether a program was built for another library, whose PEs pgasrun would start each on its own.
+// Whether a program was built for another library: pgasrun would start its PEs as unrelated processes.
 #include <elf.h>
 #include <fmt/format.h>
 

@@ -69,7 +69,7 @@ job::job(job_options options)
                    pe_process& one = processes_.at(static_cast<std::size_t>(rank));
                    // A process closes its connections just before it ends, and its exit status is the better reason.
                    if (!one.has_ended_within(to_fall_silent))
-                     return std::string{"it closed its connection, though its process runs on"};
+                     return std::string{"it closed its connection, although its process still runs"};
                    announce(one);  // first, before PEs fail that are about to receive this
                    return describe(one);
                  },
@@ -111,10 +111,10 @@ void job::start_all() {
     processes_.push_back(pe_process::start(rank, options_.processes, options_.command, options_.tag_output));
     if (rank == 0)
       if (const auto library = other_shmem_library(processes_.back().pid))
-        say(fmt::format(
-            "warning: {} is linked to {}, not to pgas, so that each PE may find itself alone: build it for pgas "
-            "(oshcc, pgas-config), or start it with the launcher of that library",
-            options_.command.front(), *library));
+        say(
+            fmt::format("warning: {} is linked to {}, not to pgas, so each PE may be a job of its own: build the "
+                        "program for pgas (oshcc, pgas-config), or start it with the launcher of that library",
+                        options_.command.front(), *library));
     hubs_.serve(rank, processes_.back().requests.get());
     if (options_.tag_output) pass_on(processes_.back());
   }

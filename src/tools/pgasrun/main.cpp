@@ -20,7 +20,7 @@
 namespace pgas::boot {
 namespace {
 
-/// What the command line asks for: a job, or to end at once because all has been said.
+/// The request of the command line: a job, or an immediate end after help or version output.
 struct command_line {
   job_options job;
   std::vector<std::string> variables;  ///< of -x: NAME=VALUE, or NAME alone
@@ -35,21 +35,21 @@ constexpr int most_pes = 4096;
       .summary = "starts N processes of a program on this host as the PEs of one job",
       .usage = "-n N [OPTIONS] PROGRAM [ARGUMENTS...]",
       .paragraphs =
-          {"When a PE fails, the others have the grace period to end by themselves; then they are ended. Nothing that "
-           "PEs have started outlives the job, and a signal to end goes to all of them; a second one ends them at "
-           "once.",
+          {"When a PE fails, the others have the grace period to exit; then pgasrun kills them. No process that a PE "
+           "has started outlives the job. pgasrun forwards a termination signal to all PEs; a second signal kills them "
+           "at once.",
            "PE 0 reads the standard input unless that is a terminal. PEs inherit the environment. On several hosts, "
            "start programs with mpirun or srun."},
       .examples = {{"pgasrun -n 4 ./app", "four PEs"},
                    {"pgasrun -n 2 -x PGAS_LOG=debug --tag-output ./app -v",
-                    "with a setting, and the PE before each line"},
+                    "with a setting, and with the PE's number before each line"},
                    {"pgasrun -n 8 --timeout 60 ./test", "ended after a minute, with status 124"}},
       .statuses = {{"0", "all PEs ended with 0"},
-                   {"N", "that of the first PE that failed"},
+                   {"N", "the status of the first PE that failed"},
                    {"124", "--timeout has ended the job"},
                    {"127", "the program can't be started"},
                    {"128 + N", "signal N killed the first PE that failed, or ended the job: 130 after Ctrl-C"}},
-      .variables = {{"PGAS_RANK, PGAS_SIZE", "set for each PE: its number, and how many there are"},
+      .variables = {{"PGAS_RANK, PGAS_SIZE", "set for each PE: its number, and the number of PEs"},
                     {"PGAS_LOCAL_FD", "set for each PE: the socket through which they find one another"}},
       .see_also = {"pgas-doctor", "pgas-info", "pgas-perf", "pgas-why"},
   };
@@ -109,15 +109,15 @@ void check_variables(const std::vector<std::string>& variables) {
       ->type_name("NAME[=VALUE]")
       ->expected(1)
       ->take_all();
-  app.add_option("--timeout", timeout, "end the job after so many seconds")
+  app.add_option("--timeout", timeout, "end the job after this time")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.001, longest));
-  app.add_option("--grace-period", grace_period, "that the others have to end by themselves once one has failed")
+  app.add_option("--grace-period", grace_period, "time for the other PEs to exit once a PE has failed")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, longest))
       ->capture_default_str();
   CLI::Option* const former = app.add_option("--grace", grace_period)->check(CLI::Range(0.0, longest))->group("");
-  app.add_flag("--tag-output", asked.job.tag_output, "put [PE] in front of each line that a PE prints");
+  app.add_flag("--tag-output", asked.job.tag_output, "print [PE] before each line of a PE's output");
   CLI::Option* const elsewhere = app.add_option("-H,--host,--hostfile,--machinefile", hosts)->group("");
   app.prefix_command();
   tools::set_page(app, about());

@@ -95,7 +95,7 @@ number combine(const function& f, const std::string& op, number a, number b) {
   return {a.bits ^ b.bits, 0};
 }
 
-/// The teams that a collective is tried on.
+/// The teams with which a collective is tested.
 std::vector<nvshmem_team_t> teams(const bench& b) {
   return b.n > 2 ? std::vector<nvshmem_team_t>{NVSHMEM_TEAM_WORLD, b.rows}
                  : std::vector<nvshmem_team_t>{NVSHMEM_TEAM_WORLD};

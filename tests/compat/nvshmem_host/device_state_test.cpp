@@ -37,7 +37,7 @@ class compat_state : public testing::Test {
     seen.clear();
     fails = 0;
   }
-  // Publishes a world with so many PEs.
+  // Publishes a world with the given number of PEs.
   void publish(int n) {
     registry.publish(world, [n] { return state_of(n); });
   }

@@ -105,12 +105,12 @@ TEST_P(NvshmemLaunch, what_is_refused_is_told_with_numbers) {
   const auto most = static_cast<unsigned>(processors * each / pes);
   const std::string more = said_of(dim3(most + 1));
   EXPECT_NE(more.find("nvshmemx_collective_launch: "), std::string::npos) << more;
-  EXPECT_NE(more.find(": " + std::to_string(most + 1) + " blocks of 64 threads do not run all at once"),
+  EXPECT_NE(more.find(": " + std::to_string(most + 1) + " blocks of 64 threads can't be resident together"),
             std::string::npos)
       << more;
   EXPECT_NE(more.find("holds " + std::to_string(most) + " of this kernel"), std::string::npos) << more;
   each = 0;
-  EXPECT_NE(said_of(dim3(0)).find("1 blocks of 64 threads do not run"), std::string::npos);
+  EXPECT_NE(said_of(dim3(0)).find("1 blocks of 64 threads can't be resident"), std::string::npos);
 }
 
 TEST_P(NvshmemLaunch, what_cuda_refuses_is_told_in_its_words) {

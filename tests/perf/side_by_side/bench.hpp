@@ -51,7 +51,7 @@ class bench : public together {
   std::size_t bytes() const { return bytes_; }
   cudaStream_t stream() { return stream_; }
   std::uint64_t seed() const { return 20; }
-  /// The PE that the rows between two PEs have on the other side; the others look on.
+  /// The second PE of the rows between two PEs; the other PEs are idle.
   int peer() const { return me_ == 0 ? 1 : 0; }
 
   /// A row of a kernel that all PEs run.

@@ -110,9 +110,9 @@ def test_every_operation_is_there_for_every_type_and_group():
 
 
 @pytest.mark.parametrize("call, complaint", [
-    (lambda ctx, x, y: shm.put(ctx, x, y, 1, 0), "arrays of int32 and of int64: both have to have the same elements"),
-    (lambda ctx, x, y: shm.put(ctx, 1, y, 1, 0), "an array of the symmetric heap is needed"),
-    (lambda ctx, x, y: shm.atomic_add(ctx, shm.peer(ctx, x, 1)[0], 1, 0), "an array of the symmetric heap is needed"),
+    (lambda ctx, x, y: shm.put(ctx, x, y, 1, 0), "arrays of int32 and of int64: both must have the same element type"),
+    (lambda ctx, x, y: shm.put(ctx, 1, y, 1, 0), "must be an array of the symmetric heap"),
+    (lambda ctx, x, y: shm.atomic_add(ctx, shm.peer(ctx, x, 1)[0], 1, 0), "must be an array of the symmetric heap"),
 ])
 def test_wrong_arguments_are_named(call, complaint):
     with pytest.raises(Exception, match=complaint):

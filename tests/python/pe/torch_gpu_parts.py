@@ -198,7 +198,7 @@ def operators_of_nvshmem():
             call()
             raise AssertionError(f"{operator} was called")
         except pgas.Error as said:
-            assert operator in str(said) and "the backend here is PGAS" in str(said), said
+            assert operator in str(said) and "the current backend is PGAS" in str(said), said
 
 
 def inductor():

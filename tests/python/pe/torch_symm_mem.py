@@ -171,7 +171,7 @@ def collectives():
 
 def staged_threads(rounds=200):
     """Tensors that are copied through memory of the group, by two threads: each gets its own values. With several ranks the threads
-    take turns, as ranks have to make their calls in one order."""
+    alternate, because ranks must make their calls in one order."""
     turns = [threading.Semaphore(1), threading.Semaphore(0)] if n > 1 else [threading.Semaphore(int(rounds)) for _ in range(2)]
     wrong = []
 

@@ -75,7 +75,9 @@ TEST(timeline, a_wait_ends_with_its_timeout_and_says_the_values) {
     FAIL() << "it has no 4";
   } catch (const error& late) {
     EXPECT_EQ(late.code(), code::wait_timeout);
-    EXPECT_NE(std::string(late.what()).find("stood at 3 after 50 ms, 4 was awaited"), std::string::npos) << late.what();
+    EXPECT_NE(std::string(late.what()).find("wait for value 4 of a timeline gave up after 50 ms: the value is 3"),
+              std::string::npos)
+        << late.what();
   }
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds{50});
   EXPECT_EQ(code_of([&] { mine.wait_host(4, milliseconds{0}); }), code::wait_timeout);

@@ -92,7 +92,7 @@ TEST(tcp, ranks_that_do_not_come_are_named_by_all_who_did) {
     ASSERT_TRUE(e);
     EXPECT_EQ(e->code(), code::bootstrap_timeout);
     EXPECT_EQ(e->pe(), 2);
-    EXPECT_SAYS(*e, "ranks 2, 4, 5 of 6 did not come to join the world within 0.");
+    EXPECT_SAYS(*e, "ranks 2, 4, 5 of 6 did not reach the start of the world within 0.");
   }
   // A failed attempt leaves nothing in the way of the next one.
   run_all(6, [&](int rank) { exchange_everything(*make_bootstrap(member_of(id, rank, 6)).exchange); });
@@ -115,7 +115,7 @@ TEST(tcp, a_rank_that_does_not_come_to_a_barrier_is_named) {
     const auto& e = thrown[static_cast<std::size_t>(rank)];
     ASSERT_TRUE(e);
     EXPECT_EQ(e->code(), code::bootstrap_timeout);
-    EXPECT_SAYS(*e, "rank 1 of 3 did not come to a barrier");
+    EXPECT_SAYS(*e, "rank 1 of 3 did not reach a barrier");
   }
 }
 
@@ -146,7 +146,7 @@ TEST(tcp, another_secret_is_refused_and_reported_at_both_ends) {
   });
   ASSERT_TRUE(thrown[0]);
   EXPECT_EQ(thrown[0]->code(), code::bootstrap_timeout);
-  EXPECT_SAYS(*thrown[0], "rank 1 of 2 did not come");
+  EXPECT_SAYS(*thrown[0], "rank 1 of 2 did not reach");
   EXPECT_SAYS(*thrown[0], "it does not know the secret of this job");
   ASSERT_TRUE(thrown[1]);
   EXPECT_EQ(thrown[1]->code(), code::authentication);
@@ -214,7 +214,7 @@ TEST(tcp, without_a_secret_nobody_of_this_host_gets_in_over_the_network) {
   });
   ASSERT_TRUE(thrown[0]);
   EXPECT_EQ(thrown[0]->code(), code::bootstrap_timeout);
-  EXPECT_SAYS(*thrown[0], "it came over TCP from this host");
+  EXPECT_SAYS(*thrown[0], "it connected over TCP from this host");
 }
 
 TEST(tcp, without_a_secret_an_address_of_another_host_is_refused_with_the_remedy) {

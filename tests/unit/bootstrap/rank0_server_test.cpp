@@ -96,7 +96,7 @@ TEST(server, whose_thread_fails_tells_everybody_and_keeps_nobody) {
     if (rank == 0) {
       const error second = thrown_by([&] { (void)make_bootstrap(member_of(id, 0, 2)); });
       EXPECT_EQ(second.code(), code::system);
-      EXPECT_SAYS(second, "leave those, then join again");
+      EXPECT_SAYS(second, "leave them, then join again");
     }
     const auto began = clock::now();
     mine.exchange.reset();

@@ -70,7 +70,7 @@ TEST(registry, a_named_method_is_the_only_one_tried) {
   bootstrap_options options = member_at(free_port(), 0, 1);
   for (const char* const name : {"singleton", "alone"}) {  // the second is its former name
     options.method = name;
-    EXPECT_NE(make_bootstrap(options).description.find("singleton, rank 0 of 1, as asked for"), std::string::npos);
+    EXPECT_NE(make_bootstrap(options).description.find("singleton, rank 0 of 1, as requested"), std::string::npos);
   }
   options.method = "local";
   EXPECT_EQ(refused(options).code(), code::bootstrap_unavailable);

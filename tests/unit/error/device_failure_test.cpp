@@ -40,7 +40,7 @@ void expect_said(failure why, operation what, code expected, std::initializer_li
 
 TEST(failure_text, names_what_a_wait_looked_at) {
   expect_said(failure::timed_out, operation::wait, code::wait_timeout,
-              {"wait_until", "0x1240", "PE 7", "== 12", "seen as 11"});
+              {"wait_until", "0x1240", "PE 7", "== 12", "its last value is 11"});
   expect_said(failure::timed_out, operation::receive, code::wait_timeout, {"receive by", "0x1240", "PE 7", "== 12"});
   expect_said(failure::aborted, operation::barrier, code::aborted, {"barrier", "the world has failed"});
   expect_said(failure::timed_out, operation::lock, code::wait_timeout, {"a lock operation", "PE 7 is ahead"});

@@ -36,7 +36,7 @@ TEST(allocation_list, numbers_are_not_used_again) {
 }
 
 TEST(allocation_list, says_where_an_offset_is) {
-  EXPECT_EQ(describe({0, 0, 100}, 8), "of pgas itself");
+  EXPECT_EQ(describe({0, 0, 100}, 8), "of the pgas library");
   EXPECT_EQ(describe({3, 64, 4096}, 64), "the start of allocation 3 of 4096 bytes");
   EXPECT_EQ(describe({3, 64, 4096}, 72), "8 bytes into allocation 3 of 4096 bytes");
 }

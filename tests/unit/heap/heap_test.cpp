@@ -219,7 +219,7 @@ TEST(heap, wrong_frees_are_refused_on_all_pes_and_free_nothing) {
       EXPECT_EQ(end->code(), code::invalid_free) << end->what();
       EXPECT_NE(std::string(end->what()).find(why), std::string::npos) << end->what();
     };
-    refused(a, "freed before");
+    refused(a, "already freed");
     refused(b + 64, "64 bytes inside an allocation");
     refused(&local, "not an address");
     refused(at.heap->slot((at.me + 1) % 3), "not an address");

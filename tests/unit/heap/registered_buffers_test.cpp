@@ -164,13 +164,13 @@ TEST(registration, what_is_no_shared_memory_is_refused_with_the_reason) {
         const chunks memory({4 * MiB, 4 * MiB});
         attempt(memory.base() + 2 * MiB, 4 * MiB);
       },
-      code::invalid_argument, "before the address");
+      code::invalid_argument, "before the given address");
   expect_refused(
       [](heap_pe&, const auto& attempt) {
         const chunks memory({2 * MiB, 4 * MiB});
         attempt(memory.base(), 4 * MiB);
       },
-      code::invalid_argument, "larger than what was given");
+      code::invalid_argument, "larger than the given range");
   expect_refused(
       [](heap_pe&, const auto& attempt) {
         const chunks memory({4 * MiB});
@@ -178,7 +178,7 @@ TEST(registration, what_is_no_shared_memory_is_refused_with_the_reason) {
       },
       code::invalid_argument, "not a multiple");
   expect_refused([](heap_pe& at, const auto& attempt) { attempt(at.heap->slot(at.me), 4 * MiB); },
-                 code::invalid_argument, "symmetric memory already");
+                 code::invalid_argument, "already symmetric memory");
 }
 
 TEST(registration, sizes_must_be_the_same_on_all_pes) {

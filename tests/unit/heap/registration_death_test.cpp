@@ -33,7 +33,7 @@ TEST_P(killed_while_registering, is_named_by_the_others_who_keep_nothing_of_it) 
     require(lost.has_value(), "an error");
     require(lost->code() == code::peer_lost && lost->pe() == 1, lost->what());
     require(std::chrono::steady_clock::now() - from < std::chrono::seconds(2), "told within two seconds");
-    // Before the exchange, nobody has heard that all have released the other one.
+    // Before the exchange, no PE knows that all PEs have released the other registration.
     require(at.heap->team_segment_map().count() == (which == step::retain ? 1u : 0u), "no registration is left");
     require(thrown([&] { static_cast<void>(buffers.collect()); }).has_value(), "the world has failed");
     at.heap.reset();

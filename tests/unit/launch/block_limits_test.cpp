@@ -77,19 +77,19 @@ TEST(concurrent_pes, processes_that_take_turns_have_all_of_it) {
   EXPECT_EQ(max_collective_blocks(processes(4, 132, false)), 32u);
 }
 
-TEST(takes_turns, only_processes_that_share_a_gpu_without_mps) {
+TEST(time_sliced, only_processes_that_share_a_gpu_without_mps) {
   std::vector<device_user> users = processes(2, 132, false);
   for (device_user& each : users) each.info.properties.kind = heap_kind::cuda;
-  EXPECT_TRUE(takes_turns(users, 0));
-  EXPECT_TRUE(takes_turns(users, 1));
+  EXPECT_TRUE(time_sliced(users, 0));
+  EXPECT_TRUE(time_sliced(users, 1));
   users[1].process = users[0].process;
-  EXPECT_FALSE(takes_turns(users, 0)) << "one process";
+  EXPECT_FALSE(time_sliced(users, 0)) << "one process";
   users[1] = users[0];
   users[1].host = 1;
-  EXPECT_FALSE(takes_turns(users, 0)) << "another host";
+  EXPECT_FALSE(time_sliced(users, 0)) << "another host";
   for (device_user& each : users = processes(2, 132, true)) each.info.properties.kind = heap_kind::cuda;
-  EXPECT_FALSE(takes_turns(users, 0)) << "under MPS";
-  EXPECT_FALSE(takes_turns(std::vector<device_user>(2), 0)) << "on the host";
+  EXPECT_FALSE(time_sliced(users, 0)) << "under MPS";
+  EXPECT_FALSE(time_sliced(std::vector<device_user>(2), 0)) << "on the host";
 }
 
 TEST(concurrent_pes, processes_side_by_side_share) {

@@ -12,7 +12,7 @@ namespace {
 constexpr detail::pinned_sizes enough{};
 constexpr std::size_t large = 1 << 20;  // a bulk put, by the transport
 
-/// The order of remote writes that devices made during its life report.
+/// The order of remote writes reported by devices that are created during its lifetime.
 class devices_that {
  public:
   explicit devices_that(detail::remote_writes order) { lazy_device::order = order; }

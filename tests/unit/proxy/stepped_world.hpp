@@ -1,5 +1,5 @@
 /// @file
-/// PEs in one thread whose engines take turns at the calls of a test.
+/// PEs in one thread; the calls of a test run their engines one after another.
 #pragma once
 
 #include <gtest/gtest.h>

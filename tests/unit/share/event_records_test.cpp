@@ -144,7 +144,7 @@ TEST_F(event_records_test, whoever_ends_while_it_records_holds_up_nobody) {
   EXPECT_EQ(eight.record(nullptr, nothing_), 1U);
   // After the number was given, before the stream had the word.
   page_->recording = name_of_7;
-  page_->of(2).recorder = name_of_7;
+  page_->slot_of(2).recorder = name_of_7;
   page_->records = 2;
   detail::stream_handle waiting = device_->create_stream();
   eight.wait(waiting);

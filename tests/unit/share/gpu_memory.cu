@@ -133,7 +133,7 @@ int import() {
       party::write(last, words[1] + 1);
       std::string again = "shared again";
       try {
-        static_cast<void>(pgas::shared_memory::of(opened.data(), opened.size()));
+        static_cast<void>(pgas::shared_memory::share(opened.data(), opened.size()));
       } catch (const pgas::error& failure) {
         again = pgas::to_string(failure.code());
       }
@@ -148,7 +148,7 @@ int import() {
 /// The error of sharing the memory, or an empty string.
 std::string refusal(void* pointer, std::size_t bytes, const pgas::shared_memory_options& options = {}) {
   try {
-    static_cast<void>(pgas::shared_memory::of(pointer, bytes, options));
+    static_cast<void>(pgas::shared_memory::share(pointer, bytes, options));
   } catch (const pgas::error& failure) {
     return failure.what();
   }
@@ -159,7 +159,7 @@ std::string refusal(void* pointer, std::size_t bytes, const pgas::shared_memory_
 void expect_shared(importer& other, const char* kind, void* pointer, std::size_t bytes,
                    pgas::whole_block block = pgas::whole_block::refuse) {
   try {
-    pgas::shared_memory mine = pgas::shared_memory::of(pointer, bytes, {.block = block});
+    pgas::shared_memory mine = pgas::shared_memory::share(pointer, bytes, {.block = block});
     char* const last = static_cast<char*>(pointer) + bytes - sizeof(unsigned);
     party::write(pointer, 100);
     party::write(last, 200);

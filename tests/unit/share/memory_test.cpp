@@ -172,23 +172,23 @@ TEST(SharedMemory, OfMemoryThatExists) {
   ASSERT_NE(at, MAP_FAILED);
   static_cast<char*>(at)[5000] = 'x';
   {
-    shared_memory mine = shared_memory::of(at, 8192);
+    shared_memory mine = shared_memory::share(at, 8192);
     EXPECT_EQ(mine.data(), at);
     const opened_memory theirs = opened_memory::open(mine.ticket());
     EXPECT_EQ(theirs.size(), 8192u);
     EXPECT_EQ(static_cast<char*>(theirs.data())[5000], 'x');
-    EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(theirs.data(), 8192)); }), code::invalid_argument);
+    EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(theirs.data(), 8192)); }), code::invalid_argument);
   }
   static_cast<char*>(at)[0] = 'y';  // still the program's
   // Part of it, and more than it.
-  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(at, 4096)); }), code::invalid_argument);
-  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(at, 1 << 20)); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(at, 4096)); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(at, 1 << 20)); }), code::invalid_argument);
   {
     // Without a seal as well: importers get a descriptor for reading.
-    shared_memory mine = shared_memory::of(at, 8192, {.importers = pgas::access::read_only});
+    shared_memory mine = shared_memory::share(at, 8192, {.importers = pgas::access::read_only});
     expect_read_only(opened_memory::open(mine.ticket()), 8192);
     static_cast<char*>(at)[1] = 'z';
-    EXPECT_EQ(shared_memory::of(at, 8192).size(), 8192u);  // its file can still be found
+    EXPECT_EQ(shared_memory::share(at, 8192).size(), 8192u);  // its file can still be found
   }
   ::munmap(at, 8192);
   ::close(file);
@@ -208,7 +208,7 @@ TEST(SharedMemory, NeitherSideCanTruncateWhatTheOtherUses) {
   EXPECT_EQ(code_of([&] { static_cast<void>(pgas::detail::import_host_memory(described, pieces)); }),
             code::handle_invalid);
   {
-    shared_memory mine = shared_memory::of(at, 8192);
+    shared_memory mine = shared_memory::share(at, 8192);
     const opened_memory theirs = opened_memory::open(mine.ticket());
     EXPECT_NE(pgas::detail::import_host_memory(described, pieces), nullptr);
     EXPECT_EQ(::ftruncate(file, 0), -1);
@@ -223,7 +223,7 @@ TEST(SharedMemory, NeitherSideCanTruncateWhatTheOtherUses) {
   ASSERT_EQ(::ftruncate(unsealed, 8192), 0);
   void* const other = ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, unsealed, 0);
   ASSERT_NE(other, MAP_FAILED);
-  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(other, 8192)); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(other, 8192)); }), code::invalid_argument);
   ::munmap(other, 8192);
   ::close(unsealed);
 }
@@ -235,10 +235,11 @@ TEST(SharedMemory, RefusesWhatItCannotShare) {
   EXPECT_EQ(code_of([] { static_cast<void>(shared_memory::make(memory_place::host(), std::size_t{1} << 60)); }),
             code::out_of_memory);
   std::vector<char> ordinary(1 << 16);
-  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(ordinary.data(), ordinary.size())); }),
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(ordinary.data(), ordinary.size())); }),
             code::invalid_argument);
-  EXPECT_EQ(code_of([] { static_cast<void>(shared_memory::of(nullptr, 10)); }), code::invalid_argument);
-  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(&ordinary, ~std::size_t{0})); }), code::invalid_argument);
+  EXPECT_EQ(code_of([] { static_cast<void>(shared_memory::share(nullptr, 10)); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(&ordinary, ~std::size_t{0})); }),
+            code::invalid_argument);
   shared_memory none;
   EXPECT_EQ(code_of([&] { static_cast<void>(none.ticket()); }), code::invalid_argument);
   EXPECT_FALSE(none);

@@ -1,4 +1,4 @@
-// What opening 2 MiB of another process on a GPU costs, step by step: by the driver's own calls, and by tickets. Then
+// The time of opening 2 MiB of another process on a GPU, step by step: by the driver's own calls, and by tickets. Then
 // the bandwidth of copies from an opened ticket beside that from local memory.
 //
 //     open_costs [TIMES]     starts itself as the exporter; ends with 1 where a ticket costs over 1.2 times the
@@ -131,7 +131,7 @@ int export_for(int socket) {
   pgas::shared_memory small = pgas::shared_memory::make(party::place, unit);
   pgas::shared_memory wide = pgas::shared_memory::make(party::place, large);
   pgas::shared_memory by_legacy =
-      pgas::shared_memory::of(party::allocate(unit), unit, {.block = pgas::whole_block::allow});
+      pgas::shared_memory::share(party::allocate(unit), unit, {.block = pgas::whole_block::allow});
   for (;;) {
     const std::string asked = receive(socket);
     if (asked == "e") {  // exported for this one importer

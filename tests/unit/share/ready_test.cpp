@@ -107,7 +107,8 @@ TEST(Ready, OpenWaitsEachTimeForWhatWasRecordedLast) {
   for (std::uint64_t round = 2; round < 6; ++round) {
     here.stream.enqueue_record(round);
     const std::string said = text_of([&] { open_for(here.ticket, 300ms); });
-    EXPECT_NE(said.find("it has recorded " + std::to_string(round)), std::string::npos) << said;
+    EXPECT_NE(said.find("the last record of the memory's timeline is " + std::to_string(round)), std::string::npos)
+        << said;
     std::thread later([&] {
       std::this_thread::sleep_for(30ms);
       here.words()[0] = static_cast<int>(round);

@@ -65,7 +65,7 @@ def an_importers_number():
     assert comes(lambda: one.good("openers") == "openers")
     next_party_gets(other.pid)
     two = Party()
-    two.bad(f"open {once}", "PGAS-E0104", "as often as it allows")
+    two.bad(f"open {once}", "PGAS-E0104", "its limit")
     assert one.good("openers") == "openers"
     two.good(f"open {one.good('ticket')}")
     assert one.good("openers") == f"openers {other.pid}"

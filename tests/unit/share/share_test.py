@@ -38,9 +38,9 @@ def tickets_end():
     other = Party()
     once = one.good("ticket 1")
     other.good(f"open {once}")
-    Party().bad(f"open {once}", "PGAS-E0104", "as often as it allows")
+    Party().bad(f"open {once}", "PGAS-E0104", "its limit")
     other.good("close")
-    other.bad(f"open {once}", "PGAS-E0104", "as often as it allows")  # used up
+    other.bad(f"open {once}", "PGAS-E0104", "its limit")  # used up
     brief = one.good("ticket 0 1")
     time.sleep(2.1)
     other.bad(f"open {brief}", "PGAS-E0104", "expired")

@@ -160,7 +160,7 @@ TEST(Ticket, MessagesSayWhatIsWrong) {
   };
   const std::string text = encode(sample());
   EXPECT_NE(message("").find("is empty"), std::string::npos);
-  EXPECT_NE(message("hello").find("is not one of pgas"), std::string::npos);
+  EXPECT_NE(message("hello").find("is not a ticket of pgas"), std::string::npos);
   EXPECT_NE(message("pgas1." + text.substr(6)).find("another version"), std::string::npos);
   EXPECT_NE(message(text.substr(0, text.size() - 10)).find("cut off"), std::string::npos);
 }

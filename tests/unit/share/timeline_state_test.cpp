@@ -223,9 +223,9 @@ TEST(TimelineState, ALongWaitOfAThreadIsWarnedOfOnce) {
   one.state->set(2);
   const std::string said =
       warnings_of([&] { EXPECT_EQ(code_of([&] { one.state->wait_host(5, 2s); }), code::wait_timeout); });
-  EXPECT_EQ(count(said, "a thread waits since"), 1U) << said;
-  EXPECT_EQ(count(said, "for value 5 of the timeline that process " + std::to_string(::getpid())), 1U) << said;
-  EXPECT_EQ(count(said, "It stands at 2"), 1U) << said;
+  EXPECT_EQ(count(said, "a thread has waited"), 1U) << said;
+  EXPECT_EQ(count(said, "for value 5 of the timeline of process " + std::to_string(::getpid())), 1U) << said;
+  EXPECT_EQ(count(said, "Its value is 2"), 1U) << said;
 }
 
 TEST(TimelineState, ALongWaitOfAStreamIsWarnedOfOnce) {
@@ -241,8 +241,8 @@ TEST(TimelineState, ALongWaitOfAStreamIsWarnedOfOnce) {
     of_gpu.state->set(4);
     device->synchronize(stream);
   });
-  EXPECT_EQ(count(said, "a stream waits since"), 1U) << said;
-  EXPECT_EQ(count(said, "a stream of a GPU waits since"), 1U) << said;
+  EXPECT_EQ(count(said, "a stream has waited"), 1U) << said;
+  EXPECT_EQ(count(said, "a stream of a GPU has waited"), 1U) << said;
   EXPECT_EQ(count(said, "no process has recorded a value"), 2U) << said;
   device->destroy_stream(stream);
 }

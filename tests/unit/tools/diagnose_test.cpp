@@ -59,7 +59,7 @@ TEST(Diagnose, a_call_without_an_answer_of_its_kernel_is_no_all_clear) {
   expect(pes, kind::unseen, {0, 1});
   EXPECT_TRUE(may_be_late(find_root(pes), pes));
   EXPECT_EQ(say(find_root(pes), pes),
-            "No wait is seen, but PEs 0, 1 are in a call: PE 0 is in reduce since 0.6 s, and none of its kernels has "
+            "No wait was found, but PEs 0, 1 are in a call: PE 0 is in reduce since 0.6 s, and none of its kernels has "
             "said within 400 ms that it waits in pgas. The kernels of such calls compute, or have had no processor to "
             "answer on.");
   for (pe_state& one : pes) {
@@ -101,7 +101,7 @@ TEST(Diagnose, a_signal_behind_its_own_wait_is_said) {
   expect(pes, kind::cycle, {0});
   EXPECT_EQ(say(find_root(pes), pes),
             "PE 0 waits for itself in wait_until on a stream, the word at heap offset 0x40 to become >= 2 (it is 1), "
-            "whose signal is enqueued behind this wait on the same stream, since 0.0 s. 1 of 2 PEs wait.");
+            "whose signal is enqueued behind this wait on the same stream, for 0.0 s. 1 of 2 PEs wait.");
 }
 
 TEST(Diagnose, signals_behind_waits_of_two_streams_are_a_cycle) {
@@ -159,7 +159,7 @@ TEST(Diagnose, follows_names_to_the_end) {
   pes[2].waits = {for_pes({3})};
   expect(pes, kind::elsewhere, {3});
   EXPECT_EQ(say(find_root(pes), pes),
-            "PE 3 is what the others wait for: it is in no call of this world since 8.2 s. 3 of 4 PEs wait.");
+            "The others wait for PE 3: it has been in no call of this world for 8.2 s. 3 of 4 PEs wait.");
   pes[3].waits = {for_word()};
   expect(pes, kind::own_wait, {3});
 }
@@ -276,11 +276,11 @@ TEST(joining, the_name_of_a_socket_says_who_joins) {
 
 TEST(joining, who_is_missing_is_said) {
   EXPECT_EQ(say(joining_job{4, {{77, 2, 4, 12'345}}}),
-            "1 of 4 PEs joins on this host, since 12 s. PEs 0, 1, 3 do not: not started, not in world::join() yet, on "
+            "1 of 4 PEs joins on this host, for 12 s. PEs 0, 1, 3 do not: not started, not in world::join() yet, on "
             "another host, or ended.");
-  EXPECT_EQ(say(joining_job{2, {{77, 0, 2, 1500}, {78, 1, 2, 1000}}}), "2 of 2 PEs join on this host, since 1.5 s.");
+  EXPECT_EQ(say(joining_job{2, {{77, 0, 2, 1500}, {78, 1, 2, 1000}}}), "2 of 2 PEs join on this host, for 1.5 s.");
   EXPECT_EQ(say(joining_job{-1, {{77, -1, -1, 1500}}}),
-            "1 PE joins on this host, since 1.5 s. Which ones are missing is not known yet: the launcher has not "
+            "1 PE joins on this host, for 1.5 s. Which ones are missing is not known yet: the launcher has not "
             "answered.");
 }
 

@@ -68,7 +68,7 @@ TEST(DoctorRoutes, tcp_is_slow_where_a_port_of_infiniband_is_active) {
   const row tcp = judged(all, routes(false, "tcp/eth0", 1));
   EXPECT_EQ(tcp.is, verdict::slow);
   EXPECT_NE(tcp.means.find("mlx5_0:1"), std::string::npos);
-  EXPECT_NE(tcp.mend.find("ucx_info -d"), std::string::npos);
+  EXPECT_NE(tcp.fix.find("ucx_info -d"), std::string::npos);
   EXPECT_EQ(judged(all, routes(false, "rc_mlx5/mlx5_0:1", 20)).is, verdict::ok);
 }
 
@@ -82,9 +82,9 @@ TEST(DoctorRoutes, tcp_is_slow_for_gpu_memory) {
 TEST(DoctorRoutes, proxies_inside_a_host_name_the_setting_or_the_cause) {
   config settings;
   settings.p2p = "0";
-  EXPECT_NE(judged(two_pes(true), routes(false, "posix/memory", 3), false, settings).mend.find("unset PGAS_P2P"),
+  EXPECT_NE(judged(two_pes(true), routes(false, "posix/memory", 3), false, settings).fix.find("unset PGAS_P2P"),
             std::string::npos);
-  EXPECT_NE(judged(two_pes(true), routes(false, "posix/memory", 3)).mend.find("GPU pairs"), std::string::npos);
+  EXPECT_NE(judged(two_pes(true), routes(false, "posix/memory", 3)).fix.find("GPU pairs"), std::string::npos);
 }
 
 TEST(DoctorRoutes, load_and_store_is_slow_far_below_what_the_hardware_passes) {
@@ -142,7 +142,7 @@ TEST(DoctorRows, figures_that_differ_and_are_ok_fill_no_page) {
 
 TEST(DoctorTable, fits_its_width_and_has_no_control_characters) {
   const std::string word(300, 'x');
-  const std::vector<row> rows{{"UCX", verdict::fails, "a\nb\033[31m" + word, word + " " + word, "mend it"}};
+  const std::vector<row> rows{{"UCX", verdict::fails, "a\nb\033[31m" + word, word + " " + word, "fix it"}};
   const std::string table = table_of({0, 2, 1, "pgasrun", {}}, rows, {80, false});
   EXPECT_EQ(table.find('\033'), std::string::npos);
   for (std::size_t at = 0; at < table.size();) {

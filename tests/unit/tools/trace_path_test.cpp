@@ -1,4 +1,4 @@
-// The critical path of time lines whose path is known.
+// The critical path of traces for which the path is known.
 #include <gtest/gtest.h>
 
 #include <string>

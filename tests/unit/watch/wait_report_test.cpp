@@ -1,4 +1,4 @@
-// What a PE says of its waits: kernels that answer the host's question, and calls of host threads.
+// The wait report of a PE: kernels that answer the host's question, and calls of host threads.
 #include "host/watch/wait_report.hpp"
 
 #include <gtest/gtest.h>
@@ -371,13 +371,13 @@ TEST_F(WaitReport, names_all_waits_that_are_overdue) {
   EXPECT_TRUE(report_.overdue(milliseconds(1501)).empty());
   ASSERT_EQ(report_.overdue(milliseconds(1500)).size(), 1u);
   EXPECT_EQ(report_.overdue(milliseconds(1500))[0].sentence,
-            "barrier by block 0 thread 0 of a kernel waits since 1.5 s for PE 2: the word at heap offset 0x480 has to "
+            "barrier by block 0 thread 0 of a kernel has waited 1.5 s for PE 2: the word at heap offset 0x480 has to "
             "become >= 7 and is 6");
   ASSERT_TRUE(calls_.enter("barrier_all"));
   report_.ask();
   static_cast<void>(report_.answer());
   ASSERT_EQ(report_.overdue(milliseconds(0)).size(), 1u);
-  EXPECT_EQ(report_.overdue(milliseconds(0))[0].sentence.find("barrier_all waits since 0"), 0u);
+  EXPECT_EQ(report_.overdue(milliseconds(0))[0].sentence.find("barrier_all has waited 0"), 0u);
   calls_.leave();
   ASSERT_TRUE(calls_.enter("synchronize"));
   report_.ask();
@@ -415,7 +415,7 @@ TEST_F(WaitReport, sentences_are_of_all_waits) {
   calls_.leave();
   ASSERT_EQ(report_.sentences().size(), 2u);
   EXPECT_NE(report_.sentences()[0].find("barrier by block 0 thread 0 of a kernel"), std::string::npos);
-  EXPECT_NE(report_.sentences()[1].find("synchronize waits since 0."), std::string::npos);
+  EXPECT_NE(report_.sentences()[1].find("synchronize has waited 0."), std::string::npos);
   report_.end();
   EXPECT_TRUE(report_.sentences().empty());
 }

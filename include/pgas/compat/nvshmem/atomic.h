@@ -1,6 +1,6 @@
 /// @file
-/// Atomic operations on other PEs' memory. For all types of types.inc, on device and host; sums and exchanges of 64-bit
-/// types are of 64 bits. fetch, set and swap take half, too.
+/// Atomic operations on other PEs' memory, for all types of types.inc, on device and host; sums and exchanges of 64-bit
+/// types have 64 bits. fetch, set and swap also accept half.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -54,7 +54,7 @@
 #undef PGAS_NVSHMEM_UPDATE
 #undef PGAS_NVSHMEM_FETCHING
 
-// Sums of floating-point numbers: an extension of NVSHMEM's, on the device.
+// Sums of floating-point numbers: an extension to NVSHMEM, for kernels only.
 #define PGAS_NVSHMEM_ADD(NAME, TYPE)                                                                     \
   PGAS_NVSHMEM_DEVICE_ONLY(                                                                              \
       PGAS_NVSHMEM_DEVICE_FN void nvshmemx_##NAME##_atomic_add(TYPE* dest, TYPE value, int pe) {         \

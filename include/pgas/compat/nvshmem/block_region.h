@@ -15,7 +15,7 @@ struct block_region {
   std::uint32_t hints;
   std::uint32_t started;  ///< regions of the block so far
 
-  /// What `owner` is in the calling block: no value that memory has by chance.
+  /// The value of `owner` for the calling block. Uninitialized memory is unlikely to have it.
   [[nodiscard]] PGAS_FN static std::uint64_t own_owner() {
     const std::uint64_t key = std::uint64_t{detail::place_launch()} << 32 | detail::place_block();
     return (key ^ 0xa5a3564e36d05b8bu) * 0x9e3779b97f4a7c15u;

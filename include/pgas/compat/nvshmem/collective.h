@@ -5,9 +5,9 @@
 
 #include "pgas/compat/nvshmem/host_device.h"
 
-// Host barriers, allocations and collectives first wait for CUDA's legacy default stream: a cudaMemset() called before
-// is done when peers go on. No other stream is looked at. The wait ends after PGAS_DEFAULT_STREAM_WAIT, with a warning,
-// as a kernel in that stream may wait for later work of this PE.
+// Host barriers, allocations and collectives first wait for CUDA's legacy default stream, so an earlier cudaMemset() is
+// complete when peers continue. They ignore other streams. The wait ends after PGAS_DEFAULT_STREAM_WAIT with a warning,
+// because a kernel in that stream may wait for later work of this PE.
 
 // ---- all PEs ----
 
@@ -49,7 +49,7 @@ PGAS_NVSHMEM_GROUP_BARRIER(barrier, barrier, warpgroup)
 #undef PGAS_NVSHMEM_BARRIER
 #undef PGAS_NVSHMEM_GROUP_BARRIER
 
-/// The name that OpenSHMEM has for it.
+/// OpenSHMEM's name of the function.
 PGAS_NVSHMEM_FN int nvshmem_sync(nvshmem_team_t team) { return nvshmem_team_sync(team); }
 
 // ---- broadcast, fcollect, alltoall ----
@@ -112,7 +112,7 @@ PGAS_NVSHMEM_BROADCAST(broadcastmem, void, PGAS_NVSHMEM_BYTES)
 
 // ---- reductions: the result on every member (reduce), or a block of it on each (reducescatter) ----
 
-// KIND is the end of the function's name; HOST_OP is the operation in pgas and in host_abi.h.
+// KIND is the end of the function's name; HOST_OP is the name of the operation in pgas and in host_abi.h.
 #define PGAS_NVSHMEM_REDUCE(KIND, COLLECTIVE, NAME, TYPE, OP, HOST_OP)                                             \
   PGAS_NVSHMEM_FN int nvshmem_##NAME##OP##KIND(nvshmem_team_t team, TYPE* dest, const TYPE* src, size_t nreduce) { \
     PGAS_NVSHMEM_BODY(PGAS_NVSHMEM_WITH_TEAM(team, pgas::COLLECTIVE(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_TEAM(team), \
@@ -140,14 +140,14 @@ PGAS_NVSHMEM_BROADCAST(broadcastmem, void, PGAS_NVSHMEM_BYTES)
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 
-/// Of two pairs (value, location) the one with the larger value; of equal values the one with the smaller location.
+/// Selects the pair (value, location) with the larger value; of equal values the pair with the smaller location.
 struct pgas_nvshmem_maxloc {
   PGAS_NVSHMEM_INLINE double2 operator()(const double2& a, const double2& b) const {
     return b.x > a.x || (b.x == a.x && b.y < a.y) ? b : a;
   }
 };
 
-/// The maximum of the members' first numbers, with the second number of the same member.
+/// The maximum of the members' first numbers, together with the second number of the same member.
 PGAS_NVSHMEM_DEVICE_FN int nvshmemx_double2_maxloc_reduce_block(nvshmem_team_t team, double2* dest, const double2* src,
                                                                 size_t nreduce) {
   return PGAS_NVSHMEM_WITH_TEAM(team, pgas::reduce(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_block,

@@ -1,10 +1,10 @@
 /// @file
-/// The state of the world that kernels of an NVSHMEM program read. No argument carries it, so each separately loaded
-/// piece of device code has a copy in constant memory under the same name: one for each translation unit, or, with
+/// The state of the world that kernels of an NVSHMEM program read. No argument passes it, so each separately loaded
+/// piece of device code has a copy in constant memory under the same name: one for each translation unit or, with
 /// -rdc=true, one for all units that are linked together.
 ///
-/// Each translation unit registers a function that writes its copy, by the unit's own CUDA runtime, as a process may
-/// have several. In modules that a program loads, the library looks up the name (nvshmemx_cumodule_init).
+/// Each translation unit registers a function that writes its copy with the unit's CUDA runtime, because a process may
+/// have several runtimes. In modules that a program loads, the library looks up the name (nvshmemx_cumodule_init).
 ///
 /// For nvcc units, and for libnvshmem_host.
 #pragma once
@@ -14,19 +14,19 @@
 #include "pgas/device/direct_context.hpp"
 #include "pgas/device/impl/sync/block_table.hpp"
 
-/// Team numbers that kernels know; bounds the size of a copy.
+/// The number of teams that kernels can use; limits the size of a copy.
 inline constexpr std::int32_t pgas_nvshmem_max_teams = 128;
 
-/// The state. Teams are indexed by their number; an unused number has a team without members. `blocks` has the
-/// lent memory of running blocks; null where none is used.
+/// The state. Teams are indexed by their number; an unused number has a team without members. `blocks` contains
+/// the lent memory of running blocks; null if none is used.
 struct pgas_nvshmem_state {
   pgas::context context;
   pgas::team_view teams[pgas_nvshmem_max_teams];
   pgas::detail::block_table* blocks;
 };
 
-/// What a setter returns whose unit is compiled with PGAS_NVSHMEM_DIRECT, where some PEs are proxied or slots lie
-/// anywhere.
+/// The status of a setter in a unit compiled with PGAS_NVSHMEM_DIRECT, if some PEs are proxied or slots are not evenly
+/// spaced.
 inline constexpr int pgas_nvshmem_not_direct = -1;
 
 #if !defined(__CUDACC_RTC__)
@@ -54,7 +54,7 @@ static __constant__ pgas_nvshmem_state pgas_nvshmem_device_state{};
 
 namespace {
 
-/// Registers this translation unit's copy as long as it is loaded.
+/// Registers this translation unit's copy while the unit is loaded.
 class pgas_nvshmem_registration {
  public:
   pgas_nvshmem_registration() { pgas_nvshmem_register_state(&set); }

@@ -1,7 +1,7 @@
 /// @file
 /// The ABI between the typed functions in these headers and libnvshmem_host: one untyped entry for each kind of
-/// operation, with type and operation as arguments. Host side, C++17. Registration of device state is in
-/// device_state.h. Conversions of typed arguments follow the entries.
+/// operation, with type and operation as arguments. Host side, C++17. device_state.h has the registration of device
+/// state. Conversions of typed arguments follow the entries.
 ///
 /// *Errors* entries that return an nvshmemx_status, a pointer or a number in a team return a failure. All others log
 /// the failure with the name of the function that the program called, and end the processes of all PEs.
@@ -26,21 +26,21 @@ enum class reduction : int { sum, prod, min, max, bit_and, bit_or, bit_xor };
 /// An atomic operation. inc is an add of one.
 enum class update : int { fetch, set, add, bit_and, bit_or, bit_xor, swap, compare_swap };
 
-/// Which words of a set a wait or a test asks for.
+/// The words of a set that must satisfy a wait or a test.
 enum class which : int { all, any, some };
 
 enum class collective : int { barrier, sync, broadcast, fcollect, alltoall, reduce, reduce_scatter };
 
-/// When an operation called by the host completes.
+/// The completion of an operation that the host calls.
 struct when {
   enum class mode : int {
     blocking,     ///< when the call returns
-    nonblocking,  ///< by the next quiet: the `_nbi` forms
+    nonblocking,  ///< at the next quiet: the `_nbi` forms
     on_stream     ///< in the order of a stream
   };
   mode how;
   void* stream;          ///< a cudaStream_t
-  const char* function;  ///< the function that the program called: the caller of the three below
+  const char* function;  ///< the function that the program called: the caller of the three functions below
 };
 inline when blocking(const char* function = __builtin_FUNCTION()) { return {when::mode::blocking, nullptr, function}; }
 inline when nonblocking(const char* function = __builtin_FUNCTION()) {
@@ -56,19 +56,19 @@ struct elements {
   size_t element_bytes;
 };
 
-/// Words of this PE, of 2, 4 or 8 bytes, and the values that they are compared with.
+/// Words of this PE, of 2, 4 or 8 bytes, and their comparison values.
 struct words {
   number type;
   const void* at;
   size_t count;
-  const int* status;     ///< null, or excludes words whose entry is not 0
+  const int* status;     ///< null, or excludes words with an entry other than 0
   int cmp;               ///< NVSHMEM_CMP_*
   uint64_t value;        ///< bit pattern in the low bytes, for all words
-  const void* values;    ///< one for each word instead; null: `value`
+  const void* values;    ///< one value for each word; null: `value` for all
   const char* function;  ///< the function that the program called
 };
 
-/// A collective of a team. Members that the collective does not use keep their defaults.
+/// A collective of a team. Data members that a collective does not use keep their defaults.
 struct collective_call {
   collective what;
   int team;
@@ -77,7 +77,7 @@ struct collective_call {
   size_t count = 0;
   size_t element_bytes = 1;
   int root = 0;              ///< of broadcast
-  number type = number::u8;  ///< of reductions, as the next
+  number type = number::u8;  ///< of reductions, as is the next one
   reduction op = reduction::sum;
 };
 
@@ -95,9 +95,9 @@ void pgas_nvshmem_iget(pgas::compat::when when, void* dst, const void* src, ptrd
                        pgas::compat::elements n, int pe);
 /// Writes one value of up to 16 bytes, copied during the call. Values of up to 8 bytes are written in one access.
 void pgas_nvshmem_p(pgas::compat::when when, void* dst, const void* value, size_t bytes, int pe);
-/// Reads one value. On a stream: in its order; the call waits for the stream.
+/// Reads one value. On a stream the read is in stream order, and the call waits for the stream.
 void pgas_nvshmem_g(pgas::compat::when when, void* value, const void* src, size_t bytes, int pe);
-/// put, then the signal: `op` is NVSHMEM_SIGNAL_SET or _ADD.
+/// A put followed by a signal: `op` is NVSHMEM_SIGNAL_SET or _ADD.
 void pgas_nvshmem_put_signal(pgas::compat::when when, void* dst, const void* src, pgas::compat::elements n,
                              uint64_t* signal, uint64_t value, int op, int pe);
 void pgas_nvshmem_signal_op(pgas::compat::when when, uint64_t* signal, uint64_t value, int op, int pe);
@@ -105,31 +105,31 @@ uint64_t pgas_nvshmem_signal_fetch(const uint64_t* signal);
 /// Sets a counter of this PE to 0.
 void pgas_nvshmem_signal_reset(uint64_t* signal);
 
-/// An atomic operation on a word of PE `pe`. @param function that the program called. *On return* the previous bits, in
-/// the low bytes.
+/// An atomic operation on a word of PE `pe`. @param function that the program called. @return The old bits, in the low
+/// bytes.
 uint64_t pgas_nvshmem_atomic(pgas::compat::update how, pgas::compat::number type, const void* target, uint64_t value,
                              uint64_t condition, int pe, const char* function);
 
 /// Waits until a word of this PE satisfies the comparison; returns its bits. `count` and `status` of `one` are ignored.
 uint64_t pgas_nvshmem_wait(pgas::compat::words one);
-/// Waits for words of a set. *On return* which::any: the index of one, SIZE_MAX for an empty set; which::some: how many
-/// satisfy the comparison, with their indices in `indices`; which::all: 1.
+/// Waits for words of a set. @return which::any: the index of a word, SIZE_MAX for an empty set; which::some: the
+/// number of words that satisfy the comparison, with their indices in `indices`; which::all: 1.
 size_t pgas_nvshmem_wait_set(pgas::compat::which which, pgas::compat::words set, size_t* indices);
-/// Tests once. *On return* as pgas_nvshmem_wait_set(), and 0, or SIZE_MAX for which::any, where it is not satisfied.
+/// Tests once. @return As pgas_nvshmem_wait_set(); if the comparison is not satisfied 0, or SIZE_MAX for which::any.
 size_t pgas_nvshmem_test_set(pgas::compat::which which, pgas::compat::words set, size_t* indices);
 /// Makes a stream wait until all words satisfy the comparison.
 void pgas_nvshmem_wait_on_stream(pgas::compat::words set, void* stream);
 
-/// Orders, or completes, operations of the host, or of the stream.
+/// Orders or completes operations of the host or of a stream.
 void pgas_nvshmem_fence(void);
 void pgas_nvshmem_quiet(pgas::compat::when when);
 
-/// A collective of a team, called by the host or enqueued. *On return* an nvshmemx_status.
+/// A collective of a team, called by the host or enqueued. @return An nvshmemx_status.
 int pgas_nvshmem_collective(pgas::compat::when when, const pgas::compat::collective_call* call);
-/// A barrier or sync of all PEs, for functions that return nothing.
+/// A barrier or sync of all PEs, for functions without a result.
 void pgas_nvshmem_barrier_all(pgas::compat::when when, pgas::compat::collective what);
 
-/// Queries that kernels can make as well.
+/// Queries that kernels can also make.
 int pgas_nvshmem_my_pe(void);
 int pgas_nvshmem_n_pes(void);
 int pgas_nvshmem_team_my_pe(int team);
@@ -139,16 +139,16 @@ void* pgas_nvshmem_ptr(const void* local, int pe);
 void* pgas_nvshmem_mc_ptr(int team, const void* local);
 [[noreturn]] void pgas_nvshmem_global_exit(int status);
 
-/// Whether the calling thread is in a region with these hints. *On return* an nvshmemx_status.
+/// Whether the calling thread is in a region with these hints. @return An nvshmemx_status.
 int pgas_nvshmem_region_is_active(uint32_t hints, int* active);
 
-/// Joins the world where that was deferred. *On return* an nvshmemx_status.
+/// Joins the world if this was deferred. @return An nvshmemx_status.
 int pgas_nvshmem_join(void);
-/// How many blocks of a kernel this PE may run at once on so many multiprocessors, each of which fits `each`. Joins
-/// where that was deferred. @param registers of a thread
+/// The number of blocks of a kernel that can be resident for this PE on the given number of multiprocessors, each of
+/// which holds `each`. Joins if this was deferred. @param registers of a thread
 int pgas_nvshmem_admitted_blocks(int multiprocessors, int each, int threads, int registers);
-/// Logs why a launch of so many blocks failed: the error of the CUDA runtime, or with null that only `fit` blocks fit.
-/// *On return* NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED.
+/// Logs why a launch failed: the error of the CUDA runtime or, with null, that only `fit` blocks fit.
+/// @return NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED.
 int pgas_nvshmem_launch_failed(const char* function, unsigned long long blocks, unsigned threads, unsigned fit,
                                const char* cause);
 
@@ -200,7 +200,7 @@ T atomic(update how, const T* target, int pe, T value = T{}, T condition = T{},
       pgas_nvshmem_atomic(how, number_of<T>(), target, bits_of(value), bits_of(condition), pe, function));
 }
 
-/// The value that PE `pe` has at `src`.
+/// The value at `src` on PE `pe`.
 template <class T>
 T read(when when, const T* src, int pe) {
   T value;
@@ -208,7 +208,7 @@ T read(when when, const T* src, int pe) {
   return value;
 }
 
-/// Words that are compared with one value, or with a value for each.
+/// Words that are compared with one value, or each with its own value.
 template <class T>
 words words_of(const T* at, size_t count, const int* status, int cmp, T value,
                const char* function = __builtin_FUNCTION()) {

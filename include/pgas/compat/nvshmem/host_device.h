@@ -2,8 +2,8 @@
 /// Macros for functions of host and device, which are expanded for each type of types.inc. Undefined at the end of
 /// nvshmem.h.
 ///
-/// Such a function has two expressions: device code calls the inline operations of pgas, host code the untyped entries
-/// of libnvshmem_host (host_abi.h). Functions of a warp or a block have the first only.
+/// Such a function has two expressions: device code calls the inline operations of pgas, host code calls the untyped
+/// entries of libnvshmem_host (host_abi.h). Functions of a warp or a block have the device expression only.
 ///
 /// C++17. Without nvcc, or with NVSHMEM_HOSTLIB_ONLY, only the host's functions are declared.
 #pragma once
@@ -29,8 +29,8 @@
 #else
 #define PGAS_NVSHMEM_INLINE __host__ __device__ PGAS_INLINED
 #endif
-// The interface has thousands of functions. As templates with a default argument they are compiled where a program
-// calls them, and only then.
+// The interface has thousands of functions. As templates with a default argument they are compiled only if a program
+// calls them.
 #define PGAS_NVSHMEM_FN             \
   template <int pgas_if_called = 0> \
   PGAS_NVSHMEM_INLINE
@@ -38,7 +38,7 @@
   template <int pgas_if_called = 0> \
   __device__ PGAS_INLINED
 #define PGAS_NVSHMEM_DEVICE_ONLY(...) __VA_ARGS__
-/// The context of all operations. With PGAS_NVSHMEM_DIRECT the program says that all PEs are reached by load and store.
+/// The context of all operations. With PGAS_NVSHMEM_DIRECT the program states that all PEs are load/store accessible.
 #if defined(PGAS_NVSHMEM_DIRECT)
 template <int>
 __device__ PGAS_INLINED pgas::direct_context pgas_nvshmem_context() {
@@ -68,8 +68,8 @@ __device__ PGAS_INLINED const pgas::context& pgas_nvshmem_context() {
 #define PGAS_NVSHMEM_BODY(DEVICE, HOST) return HOST
 #endif
 
-/// Elements of Bytes bytes as integers with the alignment that programs give them: 16 bytes are two of 8, like complex
-/// numbers.
+/// Elements of Bytes bytes as integers with the alignment that programs use: 16 bytes are two integers of 8 bytes, like
+/// complex numbers.
 template <class Unit, int Units>
 struct pgas_nvshmem_units {
   static constexpr int count = Units;
@@ -91,15 +91,15 @@ struct pgas_nvshmem_element<16> : pgas_nvshmem_units<uint64_t, 2> {};
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 
-/// Whether there is a team with this number.
+/// Whether a team with this number exists.
 __device__ PGAS_INLINED bool pgas_nvshmem_has_team(nvshmem_team_t team) {
   return team >= 0 && team < pgas_nvshmem_max_teams && pgas_nvshmem_device_state.teams[team].n_pes() != 0;
 }
 
-/// The team, if there is one.
+/// The team with this number, which must exist.
 #define PGAS_NVSHMEM_TEAM(TEAM) pgas_nvshmem_device_state.teams[TEAM]
 
-/// Calls a collective of a team; the value is its status.
+/// Calls a collective of a team and returns its status.
 #define PGAS_NVSHMEM_WITH_TEAM(TEAM, ...) \
   (pgas_nvshmem_has_team(TEAM) ? ((__VA_ARGS__), int{NVSHMEMX_SUCCESS}) : int{NVSHMEMX_ERROR_INVALID_VALUE})
 

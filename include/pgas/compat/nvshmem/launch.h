@@ -1,6 +1,6 @@
 /// @file
-/// Launching kernels whose blocks wait for other PEs: all of them run at once, or the launch fails. Compiled in the
-/// program's own unit, as kernels are known to the CUDA runtime of that unit.
+/// Launches of kernels with blocks that wait for other PEs: all blocks are resident, or the launch fails. Compiled in
+/// the program's translation unit, because only that unit's CUDA runtime knows the kernels.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_abi.h"
@@ -10,7 +10,7 @@ namespace pgas::compat {
 
 inline unsigned threads_in(dim3 block) { return block.x * block.y * block.z; }
 
-/// How many blocks of a kernel this PE may have at once on the current GPU; 0 if none.
+/// The maximum number of resident blocks of a kernel for this PE on the current GPU; 0 if none.
 inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_bytes, unsigned* blocks) {
   int device = 0;
   int processors = 0;
@@ -27,15 +27,15 @@ inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_b
   return status;
 }
 
-/// A launch on all PEs of a grid whose blocks must all fit; of 0 blocks: of as many as fit. @param start launches a
-/// grid of this size and returns the CUDA runtime's status
+/// A launch on all PEs of a grid whose blocks must all be resident; with 0 blocks, of the largest such grid. @param
+/// start launches a grid of this size and returns the CUDA runtime's status
 template <class Start>
 int collective_launch(const void* func, dim3 grid, dim3 block, size_t shared_bytes, Start start,
                       const char* function = __builtin_FUNCTION()) {
   if (const int joined = pgas_nvshmem_join(); joined != NVSHMEMX_SUCCESS) return joined;
   if (func == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
   const bool largest = grid.x == 0 || grid.y == 0 || grid.z == 0;
-  unsigned fit = 0;  // the CUDA runtime counts for this PE alone
+  unsigned fit = 0;  // the CUDA runtime does not consider other PEs
   cudaError_t status = resident_blocks(func, block, shared_bytes, &fit);
   if (largest) grid = dim3(fit != 0 ? fit : 1, 1, 1);
   const auto asked = static_cast<unsigned long long>(grid.x) * grid.y * grid.z;
@@ -54,7 +54,7 @@ typedef struct nvshmemx_collective_launch_attr {
   cudaLaunchConfig_t cuda_config;
 } nvshmemx_collective_launch_attr_t;
 
-/// The largest grid of blocks of this shape that nvshmemx_collective_launch() takes. *On return* an nvshmemx_status.
+/// The largest grid of blocks of this shape that nvshmemx_collective_launch() accepts. @return An nvshmemx_status.
 inline int nvshmemx_collective_launch_query_gridsize(const void* func, dim3 blockDims, void** args, size_t sharedMem,
                                                      int* gridsize) {
   static_cast<void>(args);
@@ -67,10 +67,10 @@ inline int nvshmemx_collective_launch_query_gridsize(const void* func, dim3 bloc
   return pgas_nvshmem_launch_failed(__func__, 1, pgas::compat::threads_in(blockDims), 0, cudaGetErrorString(status));
 }
 
-/// Collective: starts a kernel on every PE, by a cooperative launch. A grid of 0 blocks is the largest that there may
-/// be. *On return* an nvshmemx_status; NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED where the blocks do not fit, together
-/// with as many of each other PE that shares the GPU and with the proxy's kernel where there is one: the log says how
-/// many would. What the CUDA runtime says is also left for cudaGetLastError().
+/// Collective: launches a kernel on every PE, by a cooperative launch. A grid of 0 blocks means the largest possible
+/// grid. @return An nvshmemx_status; NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED if the blocks can't all be resident,
+/// together with those of each other PE that shares the GPU and with the proxy's kernel. The log then names the largest
+/// possible number of blocks. cudaGetLastError() also returns the error of the CUDA runtime.
 inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 blockDims, void** args, size_t sharedMem,
                                       cudaStream_t stream) {
   return pgas::compat::collective_launch(func, gridDims, blockDims, sharedMem, [=](dim3 grid) {
@@ -79,8 +79,8 @@ inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 bloc
 }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // the struct and the function have one name in NVSHMEM
-/// The same with attributes of the program. The launch is cooperative as well, unless they say whether it is.
+#pragma GCC diagnostic ignored "-Wshadow"  // NVSHMEM gives the struct and the function the same name
+/// The same with launch attributes of the program. The launch is cooperative unless an attribute specifies otherwise.
 /// *Errors* also NVSHMEMX_ERROR_INVALID_VALUE for null, and for more attributes than the CUDA runtime has.
 inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr_t* attr, const void* func,
                                            void** args) {

@@ -1,19 +1,20 @@
 /// @file
 /// Shared memory that a block lends for its copies:
 ///
-///     extern __shared__ char room[];                            // nvshmemx_ask_smem() bytes, asked by the host
+///     extern __shared__ char room[];                            // nvshmemx_ask_smem() bytes, queried by the host
 ///     nvshmemx_give_smem(room, bytes);                          // all threads
 ///     nvshmemx_putmem_block(dst, src, n, pe);
 ///     nvshmemx_release_smem();                                  // all threads, before the kernel ends
 ///
-/// With NVSHMEM_TMA_POLICY=ENABLE (PGAS_LENT_MEMORY=1) on a GPU from sm_90 on, put and get, also nonblocking ones, then
-/// go through the GPU's copy unit: of 512 bytes and more, at multiples of 16 bytes on both sides and in size, to and
-/// from PEs that load and store reach, by a thread, a warp or a block. One copy of a block at a time has the memory.
-/// All other copies, and all without that setting, which is off by default as in NVSHMEM, are made as ever. They mean
-/// the same, and complete no later. In units that are compiled with PGAS_NVSHMEM_DIRECT all are.
+/// With NVSHMEM_TMA_POLICY=ENABLE (PGAS_LENT_MEMORY=1) on a GPU from sm_90 on, put and get, including the nonblocking
+/// forms, use the GPU's copy unit between these calls. This applies to copies of 512 bytes and more, with addresses and
+/// size at multiples of 16 bytes, to and from load/store accessible PEs, by a thread, a warp or a block. One copy of a
+/// block at a time uses the memory. All other copies use loads and stores, and so do all copies without that setting
+/// (the default, as in NVSHMEM) and in units compiled with PGAS_NVSHMEM_DIRECT. The semantics are the same, and no copy
+/// completes later.
 ///
-/// The memory is the library's between the two calls. Memory that is not shared, or is less than
-/// NVSHMEMX_SMEM_BARRIERS_ONLY asks for, is not taken. With so little, only copies from and to shared memory use it.
+/// The library owns the memory between the two calls. Memory that is not shared memory, or is smaller than
+/// NVSHMEMX_SMEM_BARRIERS_ONLY requires, is ignored. With that minimum, only copies from and to shared memory use it.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -22,7 +23,7 @@
 #include "pgas/device/impl/copy/lent_memory.hpp"
 #endif
 
-/// The bytes to lend. *Callers* host and kernels. *Memory* 16-byte aligned.
+/// The number of bytes to lend. *Callers* host and kernels. *Memory* 16-byte aligned.
 PGAS_NVSHMEM_FN int nvshmemx_ask_smem(nvshmemx_smem_amount_t flag) {
   return flag == NVSHMEMX_SMEM_BARRIERS_ONLY ? 1136 : flag == NVSHMEMX_SMEM_MINIMUM ? 32768 : 65536;
 }
@@ -30,7 +31,8 @@ PGAS_NVSHMEM_FN int nvshmemx_ask_smem(nvshmemx_smem_amount_t flag) {
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 static_assert(pgas::detail::lent_memory::least_bytes == 1136, "what NVSHMEMX_SMEM_BARRIERS_ONLY asks for");
 
-/// Lends [smem, smem + size), in place of what the block has lent before. *Callers* all threads of the block.
+/// Lends [smem, smem + size), in place of all memory that the block has lent before. *Callers* all threads of the
+/// block.
 PGAS_NVSHMEM_DEVICE_FN void nvshmemx_give_smem(void* smem, size_t size) {
   const bool used = (pgas_nvshmem_device_state.context.flags_ & pgas::detail::slow_path::lent) != 0;
   pgas::detail::lend(used ? pgas_nvshmem_device_state.blocks : nullptr, PGAS_NVSHMEM_GROUP_block, smem, size);

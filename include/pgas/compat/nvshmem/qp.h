@@ -1,6 +1,6 @@
 /// @file
-/// Queue pairs: making them on the host, and one-sided operations on one in kernels. All are the one that the plain
-/// operations use, so operations are ordered at least as strictly as asked for.
+/// Queue pairs: their creation on the host, and one-sided operations on a queue pair in kernels. All queue pairs are
+/// the one that ordinary operations use, so operations are ordered at least as strictly as requested.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -10,7 +10,8 @@
 #if !defined(__CUDACC_RTC__)
 #pragma GCC visibility push(default)
 extern "C" {
-/// Collective: queue pairs, which are all one here. *Memory* the array is the program's, by new[].
+/// Collective: creates queue pairs, which are all the same here. *Memory* the program owns the array, which was
+/// allocated by new[].
 int nvshmemx_qp_create(int num_qps, nvshmemx_qp_handle_t** out_qp_array);
 }  // extern "C"
 #pragma GCC visibility pop

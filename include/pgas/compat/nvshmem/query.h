@@ -1,5 +1,5 @@
 /// @file
-/// Queries of PEs, teams and pointers, by host and kernels.
+/// Queries of PEs, teams and pointers, for host and kernels.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -25,7 +25,7 @@ PGAS_NVSHMEM_FN void* nvshmem_ptr(const void* ptr, int pe) {
   PGAS_NVSHMEM_BODY(PGAS_NVSHMEM_CONTEXT.ptr(static_cast<char*>(const_cast<void*>(ptr)), pe),
                     pgas_nvshmem_ptr(ptr, pe));
 }
-/// Null: there are no multicast addresses.
+/// Returns null: there are no multicast addresses.
 PGAS_NVSHMEM_FN void* nvshmemx_mc_ptr([[maybe_unused]] nvshmem_team_t team, [[maybe_unused]] const void* ptr) {
   PGAS_NVSHMEM_BODY(nullptr, pgas_nvshmem_mc_ptr(team, ptr));
 }

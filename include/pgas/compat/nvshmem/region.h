@@ -1,15 +1,15 @@
 /// @file
-/// Regions: a thread of the host, or a block, says that nonblocking copies follow one another until it stops the
-/// region, so that a library may send them together (NVSHMEMX_REGION_HINT_BATCH_RMA).
+/// Regions: a thread of the host, or a block, announces a sequence of nonblocking copies until it stops the region, so
+/// that a library may send them together (NVSHMEMX_REGION_HINT_BATCH_RMA).
 ///
-/// Here copies are issued when they are called, in a region and outside: load and store have nothing to gain by
-/// waiting, and the proxy takes what lies in its queue together anyway. So a stop sends nothing that is late, and
-/// completes nothing: quiet, fence, barriers and signals mean in a region what they mean elsewhere.
+/// In this library copies are issued when they are called, inside and outside a region: loads and stores gain nothing
+/// from waiting, and the proxy combines queued commands anyway. Stopping a region therefore sends and completes
+/// nothing. quiet, fence, barriers and signals have the same meaning inside a region as outside.
 ///
-/// A thread or a block is in one region at a time, which ends with it, or with nvshmem_finalize(); threads that the
-/// host's starts are in none. *On return* an
-/// nvshmemx_status: NVSHMEMX_ERROR_INVALID_VALUE for null pointers, unknown hints, a second region, and the handle of
-/// another region. Null attributes mean NVSHMEMX_REGION_ATTRS_INITIALIZER.
+/// A thread or a block can be in one region at a time. The region ends when the thread or block ends, or with
+/// nvshmem_finalize(). It does not apply to threads that the calling host thread starts. @return An nvshmemx_status:
+/// NVSHMEMX_ERROR_INVALID_VALUE for null pointers, unknown hints, a second region, and the handle of another region.
+/// Null attributes mean NVSHMEMX_REGION_ATTRS_INITIALIZER.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -33,8 +33,8 @@ PGAS_NVSHMEM_DEVICE_FN pgas::compat::block_region& pgas_nvshmem_block_region() {
   return own;
 }
 
-/// Start and stop a region of the calling block. *Callers* all threads of the block; the attributes of its first thread
-/// count, and all get the handle.
+/// Start and stop a region of the calling block. *Callers* all threads of the block. The attributes of its first
+/// thread are used, and all threads receive the handle.
 PGAS_NVSHMEM_DEVICE_FN int nvshmemx_region_start_block(nvshmemx_region_handle_t* handle,
                                                        const nvshmemx_region_attrs_t* attrs) {
   return pgas::compat::start_region(pgas_nvshmem_block_region(), PGAS_NVSHMEM_GROUP_block, handle, attrs);
@@ -44,7 +44,7 @@ PGAS_NVSHMEM_DEVICE_FN int nvshmemx_region_stop_block(nvshmemx_region_handle_t h
 }
 #endif
 
-/// Whether the caller's thread, or block, is in a region that has all these hints.
+/// Whether the caller's thread or block is in a region that has all these hints.
 PGAS_NVSHMEM_FN int nvshmemx_region_is_active(uint32_t hints, int* active) {
   PGAS_NVSHMEM_BODY(pgas::compat::is_region_active(pgas_nvshmem_block_region(), hints, active),
                     pgas_nvshmem_region_is_active(hints, active));

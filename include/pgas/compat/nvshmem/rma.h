@@ -1,11 +1,12 @@
 /// @file
 /// Puts and gets: single values, arrays, and strided arrays; by type, by size of element, and by bytes. Their order and
-/// completion. Copies on a stream are in stream.h, copies with a signal in signal_wait.h.
+/// completion. stream.h has copies on a stream, signal_wait.h copies with a signal.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
 
-// Calls by a warp or a block begin and end with a sync of it. Nonblocking operations of pgas do not end with one.
+// Calls by a warp or a block begin and end with a sync of it. Nonblocking operations of pgas do not end with a sync, so
+// these macros add it.
 #define PGAS_NVSHMEM_END_blocking(SCOPE)
 #define PGAS_NVSHMEM_END_nonblocking(SCOPE) PGAS_NVSHMEM_GROUP_##SCOPE.sync()
 
@@ -129,8 +130,8 @@ PGAS_NVSHMEM_FN void nvshmem_quiet(void) {
   PGAS_NVSHMEM_BODY(pgas::quiet(PGAS_NVSHMEM_CONTEXT), pgas_nvshmem_quiet(pgas::compat::blocking()));
 }
 
-// The sources of earlier non-blocking puts may be written again. Operations have read them when they return; those of a
-// group when its threads have met.
+// Allows the program to write the sources of earlier nonblocking puts again. Operations have read their sources when
+// they return; for a group, after its threads have synchronized.
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush(void){})
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_warp(void) { PGAS_NVSHMEM_GROUP_warp.sync(); })
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_block(void) { PGAS_NVSHMEM_GROUP_block.sync(); })

@@ -1,6 +1,6 @@
 /// @file
-/// Puts with a signal, signals alone, waits for words of this PE's own memory that other PEs write, and tests of them.
-/// Calls by a warp or a block begin with a sync of it, and end with one after the signal.
+/// Puts with a signal, signals alone, waits for words of this PE's memory that other PEs write, and tests of such
+/// words. Calls by a warp or a block begin with a sync of the group, and end with one after the signal.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -65,7 +65,7 @@
 PGAS_NVSHMEM_PUT_SIGNAL(putmem_signal, put_signal, blocking, 1)
 PGAS_NVSHMEM_PUT_SIGNAL(putmem_signal_nbi, put_signal_nbi, nonblocking, 1)
 
-// NVSHMEM calls the 16-bit ones of warps and blocks by these names.
+// NVSHMEM's names of the 16-bit functions of warps and blocks.
 PGAS_NVSHMEM_GROUP_PUT_SIGNAL(put6_signal, put_signal, 2, warp)
 PGAS_NVSHMEM_GROUP_PUT_SIGNAL(put6_signal, put_signal, 2, block)
 PGAS_NVSHMEM_GROUP_PUT_SIGNAL(put6_signal_nbi, put_signal_nbi, 2, warp)
@@ -77,7 +77,7 @@ PGAS_NVSHMEM_GROUP_PUT_SIGNAL(put6_signal_nbi, put_signal_nbi, 2, block)
 // ---- signals alone ----
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
-/// Sets or adds to a signal, by the constant.
+/// Sets a signal or adds to it, according to the constant.
 PGAS_NVSHMEM_DEVICE_FN void pgas_nvshmem_signal(uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
   if (static_cast<pgas::signal_op>(sig_op) == pgas::signal_op::add) {
     pgas::signal_add(PGAS_NVSHMEM_CONTEXT, sig_addr, signal, pe);
@@ -99,7 +99,7 @@ PGAS_NVSHMEM_FN uint64_t nvshmem_signal_wait_until(uint64_t* sig_addr, int cmp, 
                     pgas_nvshmem_wait(pgas::compat::words_of(sig_addr, 1, nullptr, cmp, cmp_val)));
 }
 
-/// The signal operation of older versions of NVSHMEM: sets a word of any type that waits take.
+/// The signal operation of older versions of NVSHMEM: sets a word of any type that waits accept.
 #define PGAS_WAIT_TYPE(NAME, TYPE)                                                               \
   PGAS_NVSHMEM_FN void nvshmemx_##NAME##_signal(TYPE* dest, const TYPE value, int pe) {          \
     PGAS_NVSHMEM_BODY(pgas::p(PGAS_NVSHMEM_CONTEXT, dest, value, pe),                            \
@@ -114,7 +114,7 @@ PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN int nvshmemx_putmem_signal_count
   nvshmemx_putmem_signal_nbi_block(dest, source, bytes, signal_addr, bytes, static_cast<int>(pgas::signal_op::add), pe);
   return NVSHMEMX_SUCCESS;
 })
-/// The bytes that have arrived at this PE's counter since it was reset.
+/// The bytes that have arrived at this PE's counter since its last reset.
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN uint64_t nvshmemx_signal_counted_load(const uint64_t* signal_addr) {
   return pgas::signal_fetch(PGAS_NVSHMEM_CONTEXT, const_cast<uint64_t*>(signal_addr));
 })
@@ -122,7 +122,7 @@ PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_signal_counted_wai
                                                                                         uint64_t expected) {
   pgas::signal_wait_until(PGAS_NVSHMEM_CONTEXT, const_cast<uint64_t*>(signal_addr), pgas::cmp::ge, expected);
 })
-/// Sets this PE's counter to 0. *Order* no counted put to it may be under way.
+/// Sets this PE's counter to 0. *Order* no counted put to it may be in progress.
 PGAS_NVSHMEM_FN void nvshmemx_signal_counted_reset(uint64_t* signal_addr) {
   PGAS_NVSHMEM_BODY(pgas::signal_set(PGAS_NVSHMEM_CONTEXT, signal_addr, 0, PGAS_NVSHMEM_CONTEXT.my_pe()),
                     pgas_nvshmem_signal_reset(signal_addr));
@@ -130,7 +130,7 @@ PGAS_NVSHMEM_FN void nvshmemx_signal_counted_reset(uint64_t* signal_addr) {
 
 // ---- waits and tests ----
 
-// Sets of words, compared with one value or with a value for each. ENTRY and WHICH are those of host_abi.h.
+// Sets of words that are compared with one value or each with its own value. ENTRY and WHICH are those of host_abi.h.
 #define PGAS_NVSHMEM_SET(RESULT, OP, SUFFIX, ENTRY, WHICH, NAME, TYPE, VALUE)                                  \
   PGAS_NVSHMEM_FN RESULT nvshmem_##NAME##_##OP##SUFFIX(TYPE* ivars, size_t nelems, const int* status, int cmp, \
                                                        VALUE cmp_value) {                                      \

@@ -1,7 +1,7 @@
 /// @file
-/// The tensors of NVSHMEM's tile interface: an address, a shape and strides, each number known to the compiler or not;
-/// and the names of algorithms. For host and device, C++17. Empty for compilers that don't find libcu++: nvcc does,
-/// others get it from the CUDA toolkit's include directory (of CUDA 13: its subdirectory cccl).
+/// The tensors of NVSHMEM's tile interface: an address, a shape and strides, each number a compile-time constant or
+/// not; and the names of algorithms. For host and device, C++17. Empty for compilers without libcu++: nvcc has it,
+/// other compilers need the CUDA toolkit's include directory (of CUDA 13: its subdirectory cccl).
 #pragma once
 
 #if __has_include(<cuda/std/tuple>)
@@ -14,7 +14,7 @@
 #include <cuda/std/tuple>
 #include <cuda/std/type_traits>
 
-/// A number that the compiler knows, in a shape or in strides.
+/// A compile-time constant in a shape or in strides.
 template <int v>
 struct ConstInt : cuda::std::integral_constant<int, v> {
   __host__ __device__ constexpr operator int() const { return v; }
@@ -22,10 +22,10 @@ struct ConstInt : cuda::std::integral_constant<int, v> {
 
 namespace nvshmemx {
 
-/// The elements of a tensor along each dimension; coordinates are of this type, too.
+/// The number of elements of a tensor along each dimension; also the type of coordinates.
 template <class... Shapes>
 using shape = cuda::std::tuple<Shapes...>;
-/// The distances, in elements, of neighbours along each dimension.
+/// The distance, in elements, between neighbours along each dimension.
 template <class... Strides>
 using stride = cuda::std::tuple<Strides...>;
 
@@ -57,7 +57,7 @@ __host__ __device__ constexpr Layout<Shape, Stride> make_layout(const Shape& of_
   return Layout<Shape, Stride>(of_shape, of_stride);
 }
 
-/// Elements of memory that is not the tensor's.
+/// A tensor that does not own its elements' memory.
 template <typename T, class Layout>
 struct Tensor {
   using value_type = T;
@@ -74,9 +74,9 @@ struct Tensor {
   __host__ __device__ constexpr auto shape() const { return _layout.shape(); }
 };
 
-/// How a collective of tiles moves them: each member's results by itself (one-shot), or all results by one member, the
-/// root (two-shot); by loads from the others (pull) or by stores to them (push). The names are NVSHMEM's, whose
-/// implementation uses multicast memory (NVLS); here they are loads and stores.
+/// The algorithm of a tile collective. Each member produces its own results (one-shot), or one member, the root,
+/// produces all results (two-shot). Data moves by loads from the other members (pull) or by stores to them (push). The
+/// names are NVSHMEM's; its implementation uses multicast memory (NVLS), this one uses loads and stores.
 typedef enum {
   NVLS_ONE_SHOT_PUSH_NBI = 0,
   NVLS_ONE_SHOT_PULL_NBI = 1,
@@ -85,7 +85,7 @@ typedef enum {
   NVSHMEMI_TILE_COLL_ALGO_SENTINEL = INT_MAX
 } tile_coll_algo_t;
 
-/// The route of a put or get. The library knows it: all do the same.
+/// The route of a put or get. All values have the same effect, because the library knows the route.
 typedef enum {
   PEER_PUSH_NBI = 0,
   PEER_PULL_NBI = 0,

@@ -1,22 +1,24 @@
 /// @file
 /// NVSHMEM's tile operations as functions of a context and a group: put, get, broadcast, all-gather and reductions of
-/// tiles in global memory, and the wait for the collectives. `tile_api.h` has them by NVSHMEM's names.
+/// tiles in global memory, and the wait for the collectives. `tile_api.h` declares them under NVSHMEM's names.
 ///
-/// A tile is a tensor of one or two dimensions whose elements follow one another along one of them, the same in source
-/// and destination; tensors of more dimensions have one element along the others. `first_coord` is where the tile lies
-/// in a larger matrix, `end_coord` where that ends, in elements: what is beyond it is neither read nor written.
-/// Coordinates without numbers leave nothing out.
+/// A tile is a tensor of one or two dimensions with contiguous elements along one of them, the same one in source and
+/// destination; tensors of more dimensions have one element along the others. `first_coord` is the position of the tile
+/// in a larger matrix, and `end_coord` the end of the matrix, in elements: elements beyond it are neither read nor
+/// written. Empty coordinates exclude nothing.
 ///
 /// *Callers* all threads of a group, same arguments; in collectives of all members of the team, one call at a time for
-/// each team and PE. *Memory* the other PEs' side of a put or get is symmetric; so are sources of reductions, and
-/// destinations of broadcast, all-gather and two-shot reductions. Tiles may be of any alignment: accesses have up to 16
-/// bytes where addresses and strides are multiples of it. *On return* an nvshmemx_status; the data moves on. quiet(),
-/// fence() or a barrier completes put and get, tile_collective_wait() the collectives. *Order* put, get and the
-/// collectives begin with a sync of the group. Reductions begin with a barrier of the team, the others don't: sources
-/// are ready, and destinations free, when a member calls. Operands of reductions have the order of the team's members;
-/// 16-bit floats are combined as floats and rounded once. *Errors* NVSHMEMX_ERROR_INVALID_VALUE for null addresses,
-/// shapes that do not fit, tiles that are contiguous along no common dimension, a `flag` other than 0, or a root that
-/// is not a member's number in the team.
+/// each team and PE.
+/// *Memory* the remote side of a put or get is symmetric; so are sources of reductions, and destinations of broadcast,
+/// all-gather and two-shot reductions. Tiles may have any alignment: accesses have up to 16 bytes if addresses and
+/// strides are multiples of 16.
+/// *On return* an nvshmemx_status; the data may be in flight. quiet(), fence() or a barrier completes put and get;
+/// tile_collective_wait() completes the collectives.
+/// *Order* put, get and the collectives begin with a sync of the group. Reductions begin with a barrier of the team.
+/// The other collectives do not: when a member calls, sources must be ready and destinations free. Operands of
+/// reductions are combined in the order of the team's members; 16-bit floats are combined as floats and rounded once.
+/// *Errors* NVSHMEMX_ERROR_INVALID_VALUE for null addresses, shapes that do not match, tiles that are contiguous along
+/// no common dimension, a `flag` other than 0, or a root that is not a member's number in the team.
 #pragma once
 
 #include "pgas/compat/nvshmem/tensor.h"
@@ -35,17 +37,18 @@ namespace pgas::compat {
 
 // ---- shapes, strides and coordinates ----
 
-/// Number `I` of a tuple; `beyond` behind its end.
+/// Number `I` of a tuple; `beyond` past its end.
 template <std::size_t I, class... Numbers>
-[[nodiscard]] PGAS_HD constexpr std::ptrdiff_t number(const cuda::std::tuple<Numbers...>& of, std::ptrdiff_t beyond) {
+[[nodiscard]] PGAS_HD constexpr std::ptrdiff_t number(const cuda::std::tuple<Numbers...>& tuple,
+                                                      std::ptrdiff_t beyond) {
   if constexpr (I < sizeof...(Numbers)) {
-    return static_cast<std::ptrdiff_t>(cuda::std::get<I>(of));
+    return static_cast<std::ptrdiff_t>(cuda::std::get<I>(tuple));
   } else {
     return beyond;
   }
 }
 
-/// The elements of a tensor along dimension `I`, and from one of them to the next.
+/// The number of elements of a tensor along dimension `I`, and the stride between them.
 template <std::size_t I, class Tile>
 [[nodiscard]] PGAS_HD constexpr std::ptrdiff_t extent(const Tile& tile) {
   return number<I>(tile.shape(), 1);
@@ -62,7 +65,7 @@ template <class Tile>
   return extent<0>(tile) * extent<1>(tile) * extent<2>(tile) * extent<3>(tile) * extent<4>(tile);
 }
 
-/// Whether the compiler knows that elements follow one another along dimension `I`.
+/// Whether elements are contiguous along dimension `I`, by compile-time constants.
 template <std::size_t I, class... Numbers>
 [[nodiscard]] constexpr bool known_contiguous(cuda::std::tuple<Numbers...>*) {
   if constexpr (I < sizeof...(Numbers)) {
@@ -75,7 +78,7 @@ template <std::size_t I, class Tile>
 inline constexpr bool is_known_contiguous =
     known_contiguous<I>(static_cast<std::remove_cv_t<decltype(detail::some<Tile>().stride())>*>(nullptr));
 
-/// How much of `whole` elements along dimension `I` is inside.
+/// The part of `whole` elements along dimension `I` that is inside the matrix.
 template <std::size_t I, class Coord>
 [[nodiscard]] PGAS_HD constexpr std::ptrdiff_t inside(std::ptrdiff_t whole, const Coord& first_coord,
                                                       const Coord& end_coord) {
@@ -88,16 +91,16 @@ template <std::size_t I, class Coord>
   }
 }
 
-/// A tile of the source and its place in the destination: rows of elements that follow one another.
+/// A tile of the source and its position in the destination: rows of contiguous elements.
 template <class T>
 struct tile_rows {
   T* dst;
   const T* src;
   std::ptrdiff_t dst_stride;
   std::ptrdiff_t src_stride;
-  std::size_t block;   ///< elements of a row that are not beyond `end_coord`
-  std::size_t count;   ///< rows that are not
-  std::ptrdiff_t row;  ///< elements of a row of the source
+  std::size_t block;   ///< elements of a row before `end_coord`
+  std::size_t count;   ///< rows before `end_coord`
+  std::ptrdiff_t row;  ///< from one row of the source to the next, in elements
   std::ptrdiff_t rows;
   std::ptrdiff_t dst_row;
   bool valid;
@@ -131,7 +134,7 @@ template <class Src, class Dst, class Coord>
           contiguous && flat && dst_tile.data() != nullptr && src_tile.data() != nullptr};
 }
 
-/// Its bytes, with one side elsewhere.
+/// The same in bytes, with one side at another address.
 template <class T>
 [[nodiscard]] PGAS_FN detail::byte_blocks bytes_of(const tile_rows<T>& tile, T* dst, const T* src) {
   return detail::byte_blocks_of(dst, src, tile.dst_stride, tile.src_stride, tile.block, tile.count);
@@ -154,8 +157,8 @@ PGAS_FN int tile_put(const context& ctx, const G& g, Src src_tile, Dst dst_tile,
   if (!tile.valid || flag != 0 || elements(src_tile) != elements(dst_tile)) return NVSHMEMX_ERROR_INVALID_VALUE;
   using T = typename Src::value_type;
   detail::put_strided_by_route<detail::completion::submitted, true>(
-      ctx, g, tile.dst, tile.src, tile.dst_stride, tile.src_stride, tile.block, tile.count, pe, [=](T* there) {
-        const detail::byte_blocks blocks = bytes_of(tile, there, tile.src);
+      ctx, g, tile.dst, tile.src, tile.dst_stride, tile.src_stride, tile.block, tile.count, pe, [=](T* remote) {
+        const detail::byte_blocks blocks = bytes_of(tile, remote, tile.src);
         detail::copy_by_largest_units<detail::direction::put, detail::unit_of<T>>(&blocks, detail::slice_of(g));
       });
   g.sync();  // a quiet by any thread of the group completes it
@@ -171,8 +174,8 @@ PGAS_FN int tile_get(const context& ctx, const G& g, Src src_tile, Dst dst_tile,
   if (!tile.valid || flag != 0 || elements(src_tile) != elements(dst_tile)) return NVSHMEMX_ERROR_INVALID_VALUE;
   using T = typename Src::value_type;
   detail::get_strided_by_route<detail::completion::submitted, true>(
-      ctx, g, tile.dst, tile.src, tile.dst_stride, tile.src_stride, tile.block, tile.count, pe, [=](const T* there) {
-        const detail::byte_blocks blocks = bytes_of(tile, tile.dst, there);
+      ctx, g, tile.dst, tile.src, tile.dst_stride, tile.src_stride, tile.block, tile.count, pe, [=](const T* remote) {
+        const detail::byte_blocks blocks = bytes_of(tile, tile.dst, remote);
         detail::copy_by_largest_units<detail::direction::get, detail::unit_of<T>>(&blocks, detail::slice_of(g));
       });
   g.sync();
@@ -181,7 +184,7 @@ PGAS_FN int tile_get(const context& ctx, const G& g, Src src_tile, Dst dst_tile,
 
 // ---- collectives ----
 
-/// With checks on: ends the thread unless this PE is a member, and a symmetric side of a tile is inside the heap.
+/// With checks on, ends the thread unless this PE is a member and the symmetric side of a tile is inside the heap.
 template <class T>
 PGAS_FN void check_tile(const context& ctx, const team_view& team, detail::operation what, const T* symmetric,
                         std::ptrdiff_t distance, const tile_rows<T>& tile) {
@@ -202,7 +205,7 @@ PGAS_FN int push_tile(const context& ctx, const G& g, const team_view& team, det
   return NVSHMEMX_SUCCESS;
 }
 
-/// Writes this PE's tile to all members, itself included. One member calls it, then all call tile_collective_wait().
+/// Writes this PE's tile to all members, including itself. One member calls it, then all call tile_collective_wait().
 template <nvshmemx::tile_coll_algo_t Algorithm, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int tile_broadcast(const context& ctx, const G& g, const team_view& team, Src src_tile, Dst dst_tile,
                            const Coord& first_coord, const Coord& end_coord, std::uint64_t flag) {
@@ -213,8 +216,8 @@ PGAS_FN int tile_broadcast(const context& ctx, const G& g, const team_view& team
   return push_tile(ctx, g, team, detail::operation::broadcast, tile);
 }
 
-/// Writes this PE's tile to its place at all members: the destination has the members' tiles in their order, as many
-/// side by side, along the contiguous dimension, as it has room for.
+/// Writes this PE's tile to its position on all members. The destination contains the members' tiles in order, as many
+/// side by side along the contiguous dimension as fit.
 template <nvshmemx::tile_coll_algo_t Algorithm, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int tile_allgather(const context& ctx, const G& g, const team_view& team, Src src_tile, Dst dst_tile,
                            const Coord& first_coord, const Coord& end_coord, std::uint64_t flag) {
@@ -230,7 +233,7 @@ PGAS_FN int tile_allgather(const context& ctx, const G& g, const team_view& team
   return push_tile(ctx, g, team, detail::operation::fcollect, tile);
 }
 
-/// The type of numbers that a reduction takes elements for.
+/// The numeric type that a reduction uses for the elements.
 template <class T>
 struct element_number {
   using type = T;
@@ -246,11 +249,11 @@ struct element_number<cutlass::bfloat16_t> {
 };
 #endif
 
-/// What `root` is where there is none.
+/// The value of `root` if there is none.
 inline constexpr int no_root = -1;
 
-/// Combines the members' tiles. @param root the member that does it, or no_root: each for itself
-/// @param to_all the results are for all members, not for the one that makes them
+/// Combines the members' tiles. @param root the member that combines them, or no_root if each member does so for itself
+/// @param to_all the results go to all members, not only to the member that computes them
 template <class Op, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int reduce_tiles(const context& ctx, const G& g, const team_view& team, Op op, Src src_tile, Dst dst_tile,
                          const Coord& first_coord, const Coord& end_coord, int root, bool to_all, std::uint64_t flag) {
@@ -262,7 +265,7 @@ PGAS_FN int reduce_tiles(const context& ctx, const G& g, const team_view& team, 
   if (!tile.valid || flag != 0 || elements(src_tile) != elements(dst_tile)) return NVSHMEMX_ERROR_INVALID_VALUE;
   check_tile(ctx, team, detail::operation::reduce, tile.src, tile.src_stride, tile);
   if (to_all) check_tile(ctx, team, detail::operation::reduce, tile.dst, tile.dst_stride, tile);
-  // In memory before the barrier: it would cost registers in there.
+  // In memory before the barrier, where it would occupy registers.
   detail::strided_reduce_job job{bytes_of(tile, tile.dst, tile.src), team.n_pes(), to_all ? 0 : team.my_pe(),
                                  to_all ? team.n_pes() : team.my_pe() + 1};
   barrier(ctx, g, team);
@@ -272,7 +275,7 @@ PGAS_FN int reduce_tiles(const context& ctx, const G& g, const team_view& team, 
   return NVSHMEMX_SUCCESS;
 }
 
-/// Combines the members' tiles for all of them: one-shot each for itself, two-shot by member `root` for all.
+/// Combines the members' tiles for all members: one-shot each for itself, two-shot by member `root` for all.
 template <nvshmemx::tile_coll_algo_t Algorithm, class Op, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int tile_reduce(const context& ctx, const G& g, const team_view& team, Op op, Src src_tile, Dst dst_tile,
                         const Coord& first_coord, const Coord& end_coord, int root, std::uint64_t flag) {
@@ -285,7 +288,7 @@ PGAS_FN int tile_reduce(const context& ctx, const G& g, const team_view& team, O
                       flag);
 }
 
-/// Combines the members' tiles for member `root`, whose destination alone is written.
+/// Combines the members' tiles for member `root`; only its destination is written.
 template <nvshmemx::tile_coll_algo_t Algorithm, class Op, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int tile_rooted_reduce(const context& ctx, const G& g, const team_view& team, Op op, Src src_tile, Dst dst_tile,
                                const Coord& first_coord, const Coord& end_coord, int root, std::uint64_t flag) {
@@ -296,8 +299,8 @@ PGAS_FN int tile_rooted_reduce(const context& ctx, const G& g, const team_view& 
   return reduce_tiles(ctx, g, team, op, src_tile, dst_tile, first_coord, end_coord, root, false, flag);
 }
 
-/// Completes earlier collectives of tiles by this algorithm. Those that push: a barrier of the team, after which all
-/// members' results are there. Those that pull: this PE's results are there, for all its threads.
+/// Completes earlier tile collectives with this algorithm. Push algorithms: a barrier of the team, after which all
+/// members' results are complete. Pull algorithms: this PE's results are complete, for all its threads.
 template <nvshmemx::tile_coll_algo_t Algorithm, PGAS_IS(group) G>
 PGAS_FN int tile_collective_wait(const context& ctx, const G& g, const team_view& team, std::uint64_t flag) {
   static_assert(Algorithm == nvshmemx::NVLS_ONE_SHOT_PUSH_NBI || Algorithm == nvshmemx::NVLS_ONE_SHOT_PULL_NBI ||

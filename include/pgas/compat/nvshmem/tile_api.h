@@ -1,6 +1,6 @@
 /// @file
-/// NVSHMEM's tile operations by its names, for kernels: by a thread, a warp, a warpgroup and a block. `tile.h` says
-/// what they do. The template arguments are the types of source, destination and coordinates, and the algorithm.
+/// NVSHMEM's tile operations under its names, for kernels: by a thread, a warp, a warpgroup and a block. `tile.h`
+/// documents them. The template arguments are the types of source, destination and coordinates, and the algorithm.
 #pragma once
 
 #include "pgas/compat/nvshmem.h"
@@ -17,7 +17,7 @@ namespace nvshmemx {
             int pgas_if_called = 0>                                                                             \
   __device__ PGAS_INLINED
 #define PGAS_NVSHMEM_TILES src_tensor_t src_tile, dst_tensor_t dst_tile, tuple_t first_coord, tuple_t end_coord
-/// The call of a collective where there is a team with this number.
+/// Calls a collective if a team with this number exists.
 #define PGAS_NVSHMEM_TILE_COLLECTIVE(FUNCTION, GROUP, ...)                                                  \
   (pgas_nvshmem_has_team(team_number) ? FUNCTION(pgas_nvshmem_context<pgas_if_called>(), GROUP,             \
                                                  pgas_nvshmem_device_state.teams[team_number], __VA_ARGS__) \

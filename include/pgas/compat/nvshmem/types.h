@@ -1,7 +1,7 @@
 /// @file
 /// NVSHMEM's constants with its values, its types with their sizes and members, and their initializers. Includes the
-/// headers that programs expect from nvshmem.h: CUDA's types and groups, and assert(). PGAS_NVSHMEM_NO_GROUPS, defined
-/// before, leaves cooperative_groups.h to those who use it: it takes nvcc as long as all the rest
+/// headers that programs expect from nvshmem.h: CUDA's types and groups, and assert(). If PGAS_NVSHMEM_NO_GROUPS is
+/// defined before, cooperative_groups.h is not included; nvcc needs as much time for it as for all other headers
 /// (docs/compiled-code.md).
 #pragma once
 
@@ -20,14 +20,14 @@
 #include "pgas/compat/non_abi/nvshmem_build_options.h"
 #include "pgas/compat/non_abi/nvshmem_version.h"
 
-/// The OpenSHMEM version whose interface this is an extension of, as NVSHMEM states it.
+/// The OpenSHMEM version that this interface extends, as NVSHMEM states it.
 #define NVSHMEM_MAJOR_VERSION 1
 #define NVSHMEM_MINOR_VERSION 3
 
 #define NVSHMEM_VENDOR_VERSION \
   (NVSHMEM_VENDOR_MAJOR_VERSION * 10000 + NVSHMEM_VENDOR_MINOR_VERSION * 100 + NVSHMEM_VENDOR_PATCH_VERSION)
 #define NVSHMEM_VENDOR_STRING "NVSHMEM v" NVSHMEM_VENDOR_BASE_VERSION_STRING " (pgas)"
-/// Bytes of the longest name, its end included.
+/// The size of the longest name, including its terminator.
 #define NVSHMEM_MAX_NAME_LEN 256
 
 // ---- statuses and levels ----
@@ -46,8 +46,8 @@
 enum nvshmemx_status { NVSHMEMX_STATUS_LIST(PGAS_NVSHMEM_ITEM) NVSHMEMX_ERROR_SENTINEL = INT_MAX };
 #undef PGAS_NVSHMEM_ITEM
 
-/// Progress of initialization: nvshmemx_init_status(). Everything works with several PEs on one GPU, so LIMITED_MPG is
-/// never returned.
+/// Progress of initialization: nvshmemx_init_status(). All functions work with several PEs on one GPU, so LIMITED_MPG
+/// is never returned.
 typedef enum {
   NVSHMEM_STATUS_NOT_INITIALIZED = 0,
   NVSHMEM_STATUS_IS_BOOTSTRAPPED,
@@ -66,8 +66,8 @@ typedef enum nvshmemi_thread_support {
   NVSHMEM_THREAD_TYPE_SENTINEL = INT_MAX
 } nvshmemx_thread_support_t;
 
-/// How processes find one another: flags of nvshmemx_init_attr(). Without one of the three with WITH: through the
-/// launcher. INIT_MAX is no flag.
+/// Methods by which processes find one another: flags of nvshmemx_init_attr(). Without one of the three WITH flags the
+/// launcher is used. INIT_MAX is not a flag.
 enum {
   NVSHMEMX_INIT_THREAD_PES = 1,
   NVSHMEMX_INIT_WITH_MPI_COMM = 1 << 1,
@@ -76,7 +76,7 @@ enum {
   NVSHMEMX_INIT_MAX = INT_MIN
 };
 
-/// A request to end the job, as NVSHMEM's proxy tells it. Nothing here takes or returns one.
+/// A request to end the job, as NVSHMEM's proxy sends it. No function here takes or returns one.
 typedef enum {
   PROXY_GLOBAL_EXIT_NOT_REQUESTED = 0,
   PROXY_GLOBAL_EXIT_INIT,
@@ -115,9 +115,9 @@ typedef int32_t nvshmemx_qp_handle_t;
 
 // ---- teams ----
 
-/// The predefined teams, and their numbers by other names. SAME_GPU and GPU_LEADERS are numbers without a team.
-/// TEAM_MC_SHARED has the PEs that load and store reach, where NVSHMEM has those of one multicast object. TEAMS_MIN is
-/// the lowest number of a team that the program makes.
+/// The predefined teams, and other names for their numbers. SAME_GPU and GPU_LEADERS are numbers without a team.
+/// TEAM_MC_SHARED contains the load/store accessible PEs; in NVSHMEM it contains those of one multicast object.
+/// TEAMS_MIN is the lowest number of a team that the program creates.
 typedef enum {
   NVSHMEM_TEAM_INVALID = -1,
   NVSHMEM_TEAM_WORLD = 0,
@@ -142,14 +142,14 @@ typedef nvshmem_team_t nvshmemx_team_t;
 /// The unique id of a team, for nvshmemx_team_init().
 typedef uint64_t nvshmemx_team_uniqueid_t;
 
-/// Which members of a team's configuration count.
+/// The data members of a team's configuration that are used.
 #define NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS 0x0000000000000001
 #define NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID 0x0000000000000002
 
-/// The version of a struct, in its first member. Functions take the newest version of each.
+/// The version of a struct, in its first data member. Functions accept the newest version of each.
 #define PGAS_NVSHMEM_VERSION(NUMBER, TYPE) (((NUMBER) << 16) + static_cast<int>(sizeof(TYPE)))
 
-/// Configuration of a team. `num_contexts` is only kept for the query; -1 is not set.
+/// Configuration of a team. `num_contexts` is stored for the query only; -1 means not set.
 typedef struct {
   int version;
   int num_contexts;
@@ -172,7 +172,7 @@ typedef nvshmem_team_config_v2 nvshmem_team_config_t;
 
 // ---- initialization ----
 
-/// A unique id of a job: one process gets it, the program sends it to all.
+/// A unique id of a job: one process obtains it, and the program sends it to all processes.
 typedef struct {
   int version;
   char internal[124];
@@ -191,7 +191,7 @@ typedef nvshmemx_uniqueid_args_v1 nvshmemx_uniqueid_args_t;
 typedef struct {
   int version;
   nvshmemx_uniqueid_args_t uid_args;
-  int cuda_device_id;  ///< the GPU of this PE, which need not be current yet; negative: the current one
+  int cuda_device_id;  ///< GPU of this PE, which need not be current yet; negative: the current GPU
   char content[92];
 } nvshmemx_init_args_v2;
 typedef struct {
@@ -201,7 +201,8 @@ typedef struct {
 } nvshmemx_init_args_v1;
 typedef nvshmemx_init_args_v2 nvshmemx_init_args_t;
 
-/// Attributes of nvshmemx_init_attr(). Members that the flags do not ask for may be uninitialized, as in many programs.
+/// Attributes of nvshmemx_init_attr(). Data members that the flags do not select may be uninitialized, as in many
+/// programs.
 typedef struct {
   int version;
   void* mpi_comm;  ///< points to an MPI_Comm
@@ -225,7 +226,7 @@ typedef nvshmemx_init_attr_v2 nvshmemx_init_attr_t;
   }
 #define NVSHMEMX_UNIQUEID_ARGS_INITIALIZER \
   { PGAS_NVSHMEM_VERSION(1, nvshmemx_uniqueid_args_t), NULL, -1, -1 }
-/// Of version 1, which has no GPU.
+/// Version 1 of the struct, which has no GPU.
 #define NVSHMEMX_INIT_ARGS_INITIALIZER                                                       \
   {                                                                                          \
     PGAS_NVSHMEM_VERSION(1, nvshmemx_init_args_t), NVSHMEMX_UNIQUEID_ARGS_INITIALIZER, { 0 } \
@@ -238,7 +239,7 @@ typedef nvshmemx_init_attr_v2 nvshmemx_init_attr_t;
   { NVSHMEM_INIT_ATTR_V1_IDENTIFIER, NULL, NVSHMEMX_INIT_ARGS_INITIALIZER }
 #define NVSHMEMX_INIT_ATTR_INITIALIZER \
   { NVSHMEM_INIT_ATTR_V2_IDENTIFIER, NULL, NVSHMEMX_INIT_ARGS_V2_INITIALIZER }
-/// Sets the versions of attributes to 1 and leaves the rest as it is.
+/// Sets the versions of attributes to 1 and leaves the other data unchanged.
 #define nvshmemx_init_init_attr_ver_only(ATTR)                                        \
   do {                                                                                \
     (ATTR).version = NVSHMEM_INIT_ATTR_V1_IDENTIFIER;                                 \
@@ -250,7 +251,7 @@ typedef nvshmemx_init_attr_v2 nvshmemx_init_attr_t;
 
 /// The region of a thread of the host, or of a block: region.h.
 typedef uint64_t nvshmemx_region_handle_t;
-/// What a region is for.
+/// The purpose of a region.
 typedef enum {
   NVSHMEMX_REGION_HINT_NONE = 0,
   NVSHMEMX_REGION_HINT_BATCH_RMA = 1u << 0  ///< nonblocking copies may be sent together
@@ -258,7 +259,7 @@ typedef enum {
 
 #define NVSHMEMX_REGION_ATTRS_RESERVED_BYTES 60
 typedef struct nvshmemx_region_attrs {
-  uint32_t hints;  ///< nvshmemx_region_hint_t, by bits
+  uint32_t hints;  ///< bits of nvshmemx_region_hint_t
   char reserved[NVSHMEMX_REGION_ATTRS_RESERVED_BYTES];
 } nvshmemx_region_attrs_t;
 #define NVSHMEMX_REGION_ATTRS_INITIALIZER \
@@ -266,7 +267,7 @@ typedef struct nvshmemx_region_attrs {
     NVSHMEMX_REGION_HINT_NONE, { 0 }      \
   }
 
-/// How much shared memory nvshmemx_ask_smem() is asked for: lent_memory.h.
+/// The amount of shared memory that nvshmemx_ask_smem() returns: lent_memory.h.
 typedef enum nvshmemx_smem_amount_t {
   NVSHMEMX_SMEM_RECOMMENDED = 0,
   NVSHMEMX_SMEM_MINIMUM = 1,

@@ -1,6 +1,6 @@
 /// @file
-/// OpenSHMEM: collectives of active sets, of 1.4: PEs PE_start, PE_start + 2^logPE_stride, ..., PE_size of them, which
-/// all call. `pSync` and `pWrk` are not used.
+/// OpenSHMEM: collectives of the active sets of 1.4: PEs PE_start, PE_start + 2^logPE_stride, ..., PE_size of them,
+/// which all call. `pSync` and `pWrk` are ignored.
 #pragma once
 
 #include "collective.h"
@@ -52,7 +52,7 @@ PGAS_SHMEM_SET_SIZED(64)
 }
 #endif
 
-// C++: those of complex numbers for programs that have C's types, as in collective.h.
+// C++: reductions of complex numbers for programs that use C's types, as in collective.h.
 #if defined(__cplusplus) && defined(__GNUC__)
 #define PGAS_SHMEM_OF_C_TO_ALL(NAME, OF_C, OF_CXX)                                                                   \
   inline void shmem_##NAME(OF_C* dest, const OF_C* source, int nreduce, int PE_start, int logPE_stride, int PE_size, \

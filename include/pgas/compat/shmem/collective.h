@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: collectives of teams, which return zero, or nonzero where they failed.
+/// OpenSHMEM: collectives of teams. They return zero, or nonzero on failure.
 #pragma once
 
 #include "types.h"
@@ -51,8 +51,8 @@ PGAS_SHMEM_DECLARE(int, alltoallsmem,
 }
 #endif
 
-// C++: reductions of complex numbers for programs that have C's types (`float _Complex`, as <complex.h> of the GNU
-// compilers gives them to C++) beside those for std::complex. They are laid out alike.
+// C++: reductions of complex numbers for programs that use C's types (`float _Complex`, which <complex.h> of the GNU
+// compilers provides to C++), besides those for std::complex. Both have the same layout.
 #if defined(__cplusplus) && defined(__GNUC__)
 __extension__ typedef float _Complex pgas_shmem_complexf;
 __extension__ typedef double _Complex pgas_shmem_complexd;

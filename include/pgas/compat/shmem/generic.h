@@ -1,11 +1,12 @@
 /// @file
-/// C11: one name for all types. How the right function is selected, then the names. Types that are the same to the
-/// compiler (long and int64_t) select the same function.
+/// C11: one name for all types. First the selection of the function, then the names. Types that the compiler treats as
+/// one type (long and int64_t) select the same function.
 #pragma once
 
 #include "types.h"
 
-/// Selected by a call with a type that an operation does not take: it has no parameters, so the call does not compile.
+/// Selected by a call with a type that an operation does not support. It has no parameters, so the call does not
+/// compile.
 void pgas_shmem_no_such_type(void);
 
 #define PGAS_SHMEM_FIRST(...) PGAS_SHMEM_FIRST_OF(__VA_ARGS__, 0)
@@ -13,7 +14,7 @@ void pgas_shmem_no_such_type(void);
 #define PGAS_SHMEM_SECOND(...) PGAS_SHMEM_SECOND_OF(__VA_ARGS__, 0, 0)
 #define PGAS_SHMEM_SECOND_OF(FIRST, SECOND, ...) SECOND
 
-/// Pointers to one type.
+/// Rows for pointers to one type.
 #define PGAS_SHMEM_ROW(TYPE, FUNCTION) TYPE* : FUNCTION, const TYPE* : FUNCTION, volatile TYPE* : FUNCTION
 
 /// Associations of _Generic for the types of a family. PRE and POST surround the name of the type.
@@ -37,7 +38,7 @@ void pgas_shmem_no_such_type(void);
 #define PGAS_SHMEM_SUM_TYPES(PRE, POST)                                                  \
   PGAS_SHMEM_RMA_TYPES(PRE, POST), PGAS_SHMEM_ROW(double _Complex, PRE##complexd##POST), \
       PGAS_SHMEM_ROW(float _Complex, PRE##complexf##POST)
-/// Signed types that the unsigned rows lack: bitwise operations take int32_t and int64_t too.
+/// Signed types that are missing in the unsigned rows: bitwise operations also accept int32_t and int64_t.
 #define PGAS_SHMEM_BITS_TYPES(PRE, POST)                                          \
   PGAS_SHMEM_UNSIGNED_ROWS(PRE, POST), PGAS_SHMEM_ROW(int32_t, PRE##int32##POST), \
       PGAS_SHMEM_ROW(int64_t, PRE##int64##POST)
@@ -46,13 +47,13 @@ void pgas_shmem_no_such_type(void);
       PGAS_SHMEM_ROW(unsigned short, PRE##ushort##POST), PGAS_SHMEM_ROW(int8_t, PRE##int8##POST), \
       PGAS_SHMEM_ROW(int16_t, PRE##int16##POST)
 
-/// By the type of the first argument.
+/// Selects by the type of the first argument.
 #define PGAS_SHMEM_BY_FIRST(TYPES, POST, ...) \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), TYPES(shmem_, POST), default : pgas_shmem_no_such_type)(__VA_ARGS__)
-/// By the type of the second argument: a team comes first.
+/// Selects by the type of the second argument, after a team.
 #define PGAS_SHMEM_BY_SECOND(TYPES, POST, ...) \
   _Generic((PGAS_SHMEM_SECOND(__VA_ARGS__)), TYPES(shmem_, POST), default : pgas_shmem_no_such_type)(__VA_ARGS__)
-/// By the type of the first argument that is not a context.
+/// Selects by the type of the first argument that is not a context.
 #define PGAS_SHMEM_BY_DATA(TYPES, POST, ...)                                             \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), shmem_ctx_t                                  \
            : _Generic((PGAS_SHMEM_SECOND(__VA_ARGS__)), TYPES(shmem_ctx_, POST), default \
@@ -81,7 +82,7 @@ void pgas_shmem_no_such_type(void);
 #define shmem_signal_add(...) \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), shmem_ctx_t : shmem_ctx_signal_add, default : shmem_signal_add)(__VA_ARGS__)
 
-/// Also the short ones, which 1.4 has.
+/// Also the short types of 1.4.
 #define PGAS_SHMEM_WAIT_TYPES(PRE, POST)                                        \
   PGAS_SHMEM_INTEGER_TYPES(PRE, POST), PGAS_SHMEM_ROW(short, PRE##short##POST), \
       PGAS_SHMEM_ROW(unsigned short, PRE##ushort##POST)
@@ -140,11 +141,11 @@ void pgas_shmem_no_such_type(void);
 
 // ---- collectives of teams ----
 
-/// Of a team; of an active set with four arguments.
+/// One argument: a sync of a team; four arguments: of an active set.
 #define shmem_sync(...) \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), shmem_team_t : shmem_team_sync, default : shmem_sync)(__VA_ARGS__)
 
-/// Also long double, which sums have too; no complex numbers.
+/// Also long double, which sums accept too; no complex numbers.
 #define PGAS_SHMEM_ORDER_TYPES(PRE, POST) PGAS_SHMEM_RMA_TYPES(PRE, POST)
 
 #define shmem_broadcast(...) PGAS_SHMEM_BY_SECOND(PGAS_SHMEM_RMA_TYPES, _broadcast, __VA_ARGS__)

@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: locks, which are taken in the order of asking.
+/// OpenSHMEM: locks, granted in the order of the requests.
 #pragma once
 
 #include "types.h"
@@ -8,14 +8,14 @@
 extern "C" {
 #endif
 
-/// A lock is a symmetric variable, initially zero: one lock for all PEs. Holders are PEs, not threads.
+/// A lock is a symmetric variable, initially zero; it is one lock for all PEs. PEs hold locks, not threads.
 ///
-/// Waits for the lock and takes it: what earlier holders stored before they cleared it is visible then.
+/// Waits for the lock and takes it: stores of earlier holders before they cleared it are visible afterwards.
 PGAS_SHMEM_DECLARE(void, set_lock, (long* lock))
-/// Gives it to the PE that has waited longest, after this PE's operations are complete. *Errors* where this PE does not
-/// hold it.
+/// Passes the lock to the PE that has waited longest, after this PE's operations are complete. *Errors* if this PE does
+/// not hold the lock.
 PGAS_SHMEM_DECLARE(void, clear_lock, (long* lock))
-/// Takes it if it is free, and does not wait. 0 if this PE has it now.
+/// Takes the lock if it is free, without waiting. @return 0 if this PE now holds the lock.
 PGAS_SHMEM_DECLARE(int, test_lock, (long* lock))
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: names that 1.2 to 1.4 replaced.
+/// OpenSHMEM: names that versions 1.2 to 1.4 replaced.
 #pragma once
 
 #include "types.h"
@@ -30,11 +30,11 @@ PGAS_SHMEM_API void shfree(void* ptr);
 #define PGAS_OLD_WAIT_TYPE(NAME, TYPE) PGAS_SHMEM_DECLARE(void, NAME##_wait, (TYPE * ivar, TYPE cmp_value))
 #include "../types.inc"
 
-/// Waits of `long`.
+/// Waits for words of type `long`.
 PGAS_SHMEM_DECLARE(void, wait, (long* ivar, long cmp_value))
 PGAS_SHMEM_DECLARE(void, wait_until, (long* ivar, int cmp, long cmp_value))
 
-/// Caches are coherent: these do nothing.
+/// Caches are coherent, so these functions have no effect.
 PGAS_SHMEM_DECLARE(void, set_cache_inv, (void))
 PGAS_SHMEM_DECLARE(void, set_cache_line_inv, (void* dest))
 PGAS_SHMEM_DECLARE(void, clear_cache_inv, (void))

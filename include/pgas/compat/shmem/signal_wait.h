@@ -1,6 +1,6 @@
 /// @file
-/// OpenSHMEM: signals, and copies that end with one; waits for this PE's own words, and tests of them. `sig_op`
-/// is SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. `status`, where not null, leaves out every word i with status[i] != 0.
+/// OpenSHMEM: signals, and copies that end with a signal; waits for this PE's words, and tests of them. `sig_op` is
+/// SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. `status`, if not null, excludes every word i with status[i] != 0.
 #pragma once
 
 #include "types.h"

@@ -8,7 +8,7 @@
 #include <complex>
 #endif
 
-/// The types of OpenSHMEM that are not in every interface: see types.inc.
+/// Selects the types of types.inc that only OpenSHMEM has.
 #define PGAS_OPENSHMEM_TYPES
 #ifndef PGAS_COMPLEX_DOUBLE
 #ifdef __cplusplus
@@ -26,12 +26,12 @@
 #define PGAS_SHMEM_API
 #endif
 
-/// One function under its name and under its profiling name.
+/// Declares a function under its name and under its profiling name.
 #define PGAS_SHMEM_DECLARE(RESULT, NAME, PARAMETERS) \
   PGAS_SHMEM_API RESULT shmem_##NAME PARAMETERS;     \
   PGAS_SHMEM_API RESULT pshmem_##NAME PARAMETERS;
 
-/// One function without and with a context. The rest are the parameters.
+/// Declares a function without and with a context. The other arguments are the parameters.
 #define PGAS_SHMEM_DECLARE_CTX(RESULT, NAME, ...) \
   PGAS_SHMEM_DECLARE(RESULT, NAME, (__VA_ARGS__)) \
   PGAS_SHMEM_DECLARE(RESULT, ctx_##NAME, (shmem_ctx_t ctx, __VA_ARGS__))
@@ -47,12 +47,12 @@ typedef struct pgas_shmem_ctx* shmem_ctx_t;
 
 /// Configuration of a team.
 typedef struct {
-  int num_contexts;  ///< expected contexts; more are allowed
+  int num_contexts;  ///< expected number of contexts; more are allowed
 } shmem_team_config_t;
 
 /// Configuration of a session.
 typedef struct {
-  size_t total_ops;  ///< operations expected in it
+  size_t total_ops;  ///< expected number of operations
 } shmem_ctx_session_config_t;
 
 #ifdef __cplusplus
@@ -102,7 +102,7 @@ typedef struct {
 #define SHMEM_MALLOC_ATOMICS_REMOTE 1L
 #define SHMEM_MALLOC_SIGNAL_REMOTE 2L
 
-/// Work arrays of active-set collectives; unused, as the first collective of a set allocates its memory.
+/// Work arrays of active-set collectives. They are unused, because the first collective of a set allocates its memory.
 #define SHMEM_SYNC_VALUE (-1L)
 #define SHMEM_SYNC_SIZE 4
 #define SHMEM_BARRIER_SYNC_SIZE 4
@@ -113,7 +113,7 @@ typedef struct {
 #define SHMEM_ALLTOALLS_SYNC_SIZE 4
 #define SHMEM_REDUCE_MIN_WRKDATA_SIZE 4
 
-/// Their names before 1.3.
+/// The names before version 1.3.
 #define _SHMEM_MAJOR_VERSION SHMEM_MAJOR_VERSION
 #define _SHMEM_MINOR_VERSION SHMEM_MINOR_VERSION
 #define _SHMEM_MAX_NAME_LEN SHMEM_MAX_NAME_LEN

@@ -1,6 +1,6 @@
 /// @file
-/// A bootstrap over an MPI communicator of any MPI: a type has its calls. mpi.hpp has that type for the program's own
-/// MPI.
+/// A bootstrap over a communicator of any MPI library; a template parameter provides its calls. mpi.hpp has that type
+/// for the program's MPI.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ class mpi_exchange final : public bootstrap {
     if (!Mpi::is_initialized() || Mpi::is_finalized())
       throw error{code::bootstrap_unavailable,
                   "MPI is not initialized; call MPI_Init before joining and finalize after leaving"};
-    // MPI may write the duplicate at any later time, so it lives in memory that can be leaked.
+    // MPI may write to the duplicate at any later time, so it is in memory that can be leaked.
     auto duplicate = begin();
     check(Mpi::duplicate(comm, &duplicate->comm, &duplicate->request), "MPI_Comm_idup");
     finish(duplicate, "duplicating the communicator");
@@ -92,7 +92,7 @@ class mpi_exchange final : public bootstrap {
     finish(all, "a barrier");
   }
 
-  /// MPI_Abort, which in most implementations ends the calling process as well.
+  /// Calls MPI_Abort, which in most implementations also ends the calling process.
   void abort(std::string_view) noexcept override {
     if (!Mpi::is_finalized()) Mpi::abort(comm_);
   }
@@ -110,7 +110,7 @@ class mpi_exchange final : public bootstrap {
   };
 
   [[nodiscard]] std::unique_ptr<operation> begin() const {
-    if (stuck_) throw error{code::bootstrap_timeout, "an earlier exchange over MPI did not end; leave this world"};
+    if (stuck_) throw error{code::bootstrap_timeout, "an earlier exchange over MPI did not complete; leave this world"};
     return std::make_unique<operation>();
   }
 
@@ -133,10 +133,10 @@ class mpi_exchange final : public bootstrap {
     }
     stuck_ = true;
     (void)one.release();
-    throw error{code::bootstrap_timeout,
-                "rank " + std::to_string(rank_) + " waited " + std::to_string(timeout_.count()) +
-                    " ms for the other ranks of the communicator to come to " + std::string{what} +
-                    ". Check that all make the same calls, and whether they still run"};
+    throw error{code::bootstrap_timeout, "rank " + std::to_string(rank_) + " waited " +
+                                             std::to_string(timeout_.count()) +
+                                             " ms for the other ranks of the communicator to come to " +
+                                             std::string{what} + ". Check that all make the same calls and still run"};
   }
 
   std::chrono::milliseconds timeout_;

@@ -1,14 +1,14 @@
 /// @file
-/// Which memory an address belongs to, and addresses within one kind. On a GPU that decides who else can reach it; on
-/// the CPU all memory is alike.
-/// (By hand: of __isLocal() and the like nvcc makes broken code where the pointer has been cast.)
+/// The memory that an address belongs to, and addresses within one kind of memory. On a GPU the kind decides which
+/// other threads and devices can access the memory; on the CPU there is one kind. (In PTX, because nvcc generates
+/// broken code for __isLocal() and similar functions if the pointer has been cast.)
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
 
 namespace pgas::detail {
 
-/// Whether no other thread can address `p`: it points into this thread's stack.
+/// Whether `p` points into this thread's stack, which no other thread can address.
 [[nodiscard]] PGAS_FN bool is_private([[maybe_unused]] const void* p) {
   std::uint32_t yes = 0;
 #if defined(__CUDACC__)
@@ -26,8 +26,8 @@ namespace pgas::detail {
   return yes != 0;
 }
 
-/// Whether the host and the GPU's copy unit can access `p`: not a stack, nor shared memory, nor constants, nor a
-/// kernel's arguments, whose window lies in the .global one.
+/// Whether the host and the GPU's copy unit can access `p`: not a stack, shared memory, constants, or a kernel's
+/// arguments, which have a window inside the .global window.
 [[nodiscard]] PGAS_FN bool is_global([[maybe_unused]] const void* p) {
   std::uint32_t yes = 1;
 #if defined(__CUDACC__)
@@ -42,9 +42,9 @@ namespace pgas::detail {
 }
 
 #if defined(__CUDA_ARCH__)
-/// Operands of instructions on the .shared and the .global window, for pointers that only the program knows to point
-/// there. Not by __cvta_generic_to_*(): nvcc makes broken addresses of it where a pointer turns out to be another one
-/// on a path that is never taken.
+/// Operands of instructions on the .shared and the .global window, for pointers that the program knows to point there.
+/// Not by __cvta_generic_to_*(): nvcc generates broken addresses if the pointer has another value on a path that is
+/// never taken.
 [[nodiscard]] PGAS_FN std::uint32_t shared_address(const void* p) {
   std::uint64_t address;
   asm("cvta.to.shared.u64 %0, %1;" : "=l"(address) : "l"(p));
@@ -57,7 +57,7 @@ namespace pgas::detail {
 }
 #endif
 
-/// `Bytes` bytes of shared memory, the same on all threads of the block and wherever it is called; null on the CPU.
+/// `Bytes` bytes of shared memory, the same memory for all threads of the block and all callers; null on the CPU.
 template <std::size_t Bytes>
 [[nodiscard]] PGAS_FN std::byte* block_memory() {
 #if defined(__CUDACC__)
@@ -68,8 +68,8 @@ template <std::size_t Bytes>
 #endif
 }
 
-/// How large an array of its own a thread may have that it indexes at will. On GPUs such arrays are memory that is
-/// reserved for all threads that can run at once, whether they use it or not.
+/// The maximum size of a thread's own array with dynamic indices. On GPUs such arrays are memory that is reserved for
+/// all resident threads, used or not.
 #if defined(__CUDACC__)
 inline constexpr std::size_t own_array_bytes = 16;
 #else

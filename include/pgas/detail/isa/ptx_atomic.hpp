@@ -1,9 +1,9 @@
 /// @file
-/// Read-modify-write operations at system scope: PTX beside its C++ meaning, as in `ptx_memory.hpp`. `reduce` sends the
-/// operand and forgets it (`red`, no way back); `fetch` waits for the old value (`atom`).
+/// Read-modify-write operations at system scope: PTX, and the equivalent C++ for CPUs, as in `ptx_memory.hpp`. `reduce`
+/// sends the operand and returns nothing (`red`); `fetch` waits for the old value (`atom`).
 ///
-/// Operands: integers of 4 and 8 bytes; for `add` also float, double, and 16-bit floating point, alone or packed.
-/// Floating-point minima and maxima are made of these in `order_rmw`.
+/// Operands: integers of 4 and 8 bytes; for `add` also float, double, and 16-bit floating-point numbers, alone or
+/// packed. `order_rmw` composes floating-point minima and maxima of these.
 #pragma once
 
 #include "pgas/detail/float16.hpp"
@@ -11,14 +11,14 @@
 
 namespace pgas::detail {
 
-/// What a read-modify-write does to its word.
+/// The update of a read-modify-write operation.
 enum class rmw { add, bit_and, bit_or, bit_xor, min, max };
 
 template <class T>
 inline constexpr bool is_float16 = float16_traits<T>::numbers != 0;
 
-/// The sum of 16-bit numbers in bit patterns, each half rounded once: the sum of two such numbers in float is so close
-/// that rounding it again changes nothing (Figueroa 1995: 24 bits are twice 11 and two more).
+/// The sum of 16-bit numbers in bit patterns, each half rounded once. The sum of two such numbers in float is exact
+/// enough that a second rounding changes nothing (Figueroa 1995: 24 bits are twice 11 plus two).
 template <class T>
 [[nodiscard]] PGAS_HD word_of<T> add_float16(word_of<T> a, word_of<T> b) {
   constexpr format16 format = float16_traits<T>::format;
@@ -33,7 +33,7 @@ template <class T>
   }
 }
 
-/// What `Op` makes of `seen`.
+/// The result of `Op` on `seen` and `value`.
 template <rmw Op, class T>
 [[nodiscard]] PGAS_HD T combined(T seen, T value) {
   if constexpr (is_float16<T>) {
@@ -77,7 +77,7 @@ struct operation_name<rmw::max> {
   static constexpr char text[] = "max";
 };
 
-/// 's' where the sign matters, 'u' for other arithmetic, 'b' for bits.
+/// 's' if the sign matters, 'u' for other arithmetic, 'b' for bits.
 template <rmw Op, class T>
 inline constexpr char kind_of = Op == rmw::bit_and || Op == rmw::bit_or || Op == rmw::bit_xor ? 'b'
                                 : Op != rmw::add&& std::is_signed_v<T>                        ? 's'
@@ -116,11 +116,11 @@ inline constexpr bool has_add_instruction = true;
 
 #else
 
-/// On the CPU, operations without a GCC builtin: a compare-and-swap loop.
+/// Whether an operation has no GCC builtin on the CPU and uses a compare-and-swap loop.
 template <rmw Op, class T>
 inline constexpr bool by_trial = Op == rmw::min || Op == rmw::max || !std::is_integral_v<T>;
 
-/// Returns the old value. `Order` is one of __ATOMIC_*, a constant because GCC takes any other for the strongest.
+/// Returns the old value. `Order` is a constant __ATOMIC_*, because GCC replaces a variable by the strongest order.
 template <rmw Op, int Order, class T>
 inline T fetch_host(T* p, T value) {
   auto* const target = aliased(p);
@@ -147,7 +147,7 @@ inline T fetch_host(T* p, T value) {
 
 #endif
 
-/// Relaxed compare and swap of the bit pattern, returns what was there. 2, 4 and 8 bytes.
+/// Relaxed compare and swap of the bit pattern; returns the old value. 2, 4 and 8 bytes.
 template <class T>
 [[nodiscard]] PGAS_FN T compare_exchange(T* p, T condition, T value) {
   const auto c = bits_as<word_of<T>>(condition);
@@ -174,14 +174,14 @@ template <class T>
   return bits_as<T>(old);
 }
 
-/// Relaxed exchange of the bit pattern, returns the old one. 2, 4 and 8 bytes.
+/// Relaxed exchange of the bit pattern; returns the old value. 2, 4 and 8 bytes.
 template <class T>
 [[nodiscard]] PGAS_FN T exchange(T* p, T value) {
   const auto v = bits_as<word_of<T>>(value);
   word_of<T> old;
 #if defined(__CUDACC__)
   [[maybe_unused]] const std::size_t at = global(p);
-  if constexpr (sizeof(T) == 2) {  // there is no exchange of 16 bits
+  if constexpr (sizeof(T) == 2) {  // there is no 16-bit exchange instruction
     old = load_relaxed(reinterpret_cast<const word_of<T>*>(p));
     for (word_of<T> seen = old;; seen = old) {
       old = compare_exchange(reinterpret_cast<word_of<T>*>(p), seen, v);
@@ -200,7 +200,7 @@ template <class T>
   return bits_as<T>(old);
 }
 
-/// fetch() where there is no instruction: a compare-and-swap loop.
+/// fetch() by a compare-and-swap loop, if there is no instruction.
 template <rmw Op, class T>
 [[nodiscard]] PGAS_FN T fetch_by_trial(T* p, T value) {
   using bits = word_of<T>;
@@ -253,7 +253,7 @@ PGAS_FN void reduce(T* p, T value) {
 #endif
 }
 
-/// An add that releases, as store_release does. u64 only: signals and barrier slots.
+/// An addition with release semantics, as store_release. u64 only: signals and barrier slots.
 PGAS_FN void reduce_add_release(std::uint64_t* p, std::uint64_t value) {
 #if defined(__CUDACC__)
   const std::size_t at = global(p);
@@ -324,9 +324,10 @@ template <rmw Op, class T>
 }
 
 /// Minima and maxima of any amo_type: passes the operation to f(constant operation, word, operand). There are no
-/// floating-point instructions for it, but bit patterns of floating-point numbers are ordered as integers are, upwards
-/// as signed ones where the sign bit is clear, downwards as unsigned ones where it is set, and the operand's sign tells
-/// which of both suits any word. The order is IEEE 754's totalOrder: -NaN, -inf, ..., -0, +0, ..., inf, NaN.
+/// floating-point instructions for them. The bit patterns of floating-point numbers are ordered like integers:
+/// ascending like signed integers if the sign bit is clear, descending like unsigned integers if it is set. The sign of
+/// the operand tells which of the two orders is correct for any word. The order is IEEE 754's totalOrder: -NaN, -inf,
+/// ..., -0, +0, ..., inf, NaN.
 template <rmw Op, class T, class F>
 PGAS_FN void as_integer_order(T* p, T value, const F& f) {
   static_assert(Op == rmw::min || Op == rmw::max);

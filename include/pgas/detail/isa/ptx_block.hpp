@@ -1,5 +1,5 @@
 /// @file
-/// What a block knows of itself, and a lock in its shared memory. sm_90 and newer, where copies use lent memory.
+/// Queries about the calling block, and a lock in its shared memory. For sm_90 and newer, where copies use lent memory.
 #pragma once
 
 #include "pgas/detail/isa/ptx_copy.hpp"
@@ -15,7 +15,7 @@ namespace pgas::detail {
   return bytes <= all && address <= all - bytes;
 }
 
-/// Words in shared memory, by their address there.
+/// Loads a word of shared memory by its address in the shared window.
 template <class T>
 [[nodiscard]] PGAS_FN T load_shared(std::uint32_t address) {
   T v;
@@ -35,13 +35,13 @@ PGAS_FN void store_shared(std::uint32_t address, T v) {
   }
 }
 
-/// Takes a word in shared memory from 0 to 1, or does not wait for it. Acquires.
+/// Tries to change a word in shared memory from 0 to 1, without waiting. Acquires.
 [[nodiscard]] PGAS_FN bool try_lock_shared(std::uint32_t address) {
   std::uint32_t old;
   asm volatile("atom.acquire.cta.shared::cta.cas.b32 %0, [%1], 0, 1;" : "=r"(old) : "r"(address) : "memory");
   return old == 0;
 }
-/// Takes it back to 0. Releases.
+/// Changes the word back to 0. Releases.
 PGAS_FN void unlock_shared(std::uint32_t address) {
   asm volatile("st.release.cta.shared::cta.u32 [%0], 0;" ::"r"(address) : "memory");
 }

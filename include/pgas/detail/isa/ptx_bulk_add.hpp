@@ -1,6 +1,5 @@
 /// @file
-/// Additions to an array in global memory by the GPU's copy unit. sm_90 and newer; nothing of it exists for other
-/// targets.
+/// Additions to an array in global memory by the GPU's copy unit. For sm_90 and newer only.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -10,7 +9,7 @@
 
 namespace pgas::detail {
 
-/// How the instruction names the elements of an array of T. Pairs of 16-bit numbers are so many single ones.
+/// The instruction's name for elements of an array of T. Pairs of 16-bit numbers count as two numbers.
 template <class T>
 struct bulk_add_name : operand_name<rmw::add, T> {};
 template <>
@@ -30,7 +29,7 @@ struct bulk_add_name<bfloat16> {
   static constexpr char text[] = "noftz.bf16";
 };
 
-/// The type whose name stands for T.
+/// The type whose name is used for T.
 template <class T, int Numbers = float16_traits<T>::numbers>
 struct bulk_add_element {
   using type = basic_float16<float16_traits<T>::format>;
@@ -40,7 +39,8 @@ struct bulk_add_element<T, 0> {
   using type = T;
 };
 
-/// Starts the addition of `bytes` bytes of T from shared to global memory, both at multiples of 16, as is their number.
+/// Starts the addition of `bytes` bytes of T from shared to global memory. Both addresses and `bytes` are multiples of
+/// 16.
 template <class T>
 PGAS_FN void bulk_add(void* to, std::uint32_t from, std::uint32_t bytes) {
   using name = bulk_add_name<typename bulk_add_element<T>::type>;

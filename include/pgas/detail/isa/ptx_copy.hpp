@@ -1,7 +1,7 @@
 /// @file
-/// The accesses of copies: by threads, and by the GPU's copy unit (TMA). `weak` ones are ordinary: race-free data, made
-/// visible by fences. Nothing here is a `ld.global.nc`: memory that a peer may write during a kernel must not go
-/// through the read-only path.
+/// The memory accesses of copies: by threads, and by the GPU's copy unit (TMA). `weak` accesses are ordinary accesses:
+/// race-free data, made visible by fences. No access is a `ld.global.nc`, because memory that a peer may write during a
+/// kernel must not be read through the read-only path.
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
@@ -9,9 +9,9 @@
 
 namespace pgas::detail {
 
-/// The memory that an access of a copy may touch. `any`: everything a generic pointer may point to, shared and local
-/// memory included; weak accesses. `heap`: memory that other PEs write. Loads see its contents, never L1's copy, which
-/// stores over NVLink don't change.
+/// The memory that an access of a copy may touch. `any`: everything that a generic pointer may point to, including
+/// shared and local memory; weak accesses. `heap`: memory that other PEs write. Loads read memory, never a copy in L1,
+/// which stores over NVLink don't update.
 enum class space { any, heap };
 
 /// 16-byte load of bulk data; 16-byte aligned.
@@ -51,7 +51,7 @@ PGAS_FN void store16(void* p, vec16 v) {
 #endif
 }
 
-/// Weak load of 1, 2, 4 or 8 bytes, naturally aligned, from wherever `p` points.
+/// Weak load of 1, 2, 4 or 8 bytes, naturally aligned, from any memory.
 template <std::size_t Bytes>
 [[nodiscard]] PGAS_FN typename word<Bytes>::type load_weak(const void* p) {
   typename word<Bytes>::type v;
@@ -92,7 +92,7 @@ PGAS_FN void store_weak(void* p, typename word<Bytes>::type v) {
 #endif
 }
 
-/// What a unit of a copy is in registers.
+/// The register type of a unit of a copy.
 template <std::size_t Bytes>
 using unit_word = std::conditional_t<Bytes == 16, vec16, typename word<Bytes == 16 ? 8 : Bytes>::type>;
 
@@ -128,7 +128,7 @@ PGAS_FN void store_unit(void* p, Unit v) {
 #endif
 }
 
-/// Asks for the line of `p` to be brought to L1. A hint: no effect on meaning, none at all on shared memory.
+/// Prefetches the line of `p` to L1. A hint without semantic effect; no effect on shared memory.
 PGAS_FN void prefetch(const void* p) {
 #if defined(__CUDACC__)
   asm volatile("prefetch.L1 [%0];" ::"l"(p));
@@ -139,11 +139,11 @@ PGAS_FN void prefetch(const void* p) {
 
 }  // namespace pgas::detail
 
-// Asynchronous bulk copies by the GPU's copy unit (TMA). sm_90 and newer; nothing of it exists for other targets.
+// Asynchronous bulk copies by the GPU's copy unit (TMA). For sm_90 and newer only.
 //
 // The unit accesses memory through the *async proxy*: fence_proxy_async() makes earlier stores of threads visible
-// there. The other direction needs no fence: whoever has seen a copy's completion sees its data (PTX ISA, "Async
-// proxy").
+// there. The other direction needs no fence: a thread that has seen the completion of a copy sees its data (PTX ISA,
+// "Async proxy").
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define PGAS_HAS_BULK_COPIES 1
 
@@ -151,19 +151,19 @@ namespace pgas::detail {
 
 /// Makes earlier accesses of threads visible to bulk copies that the caller starts.
 PGAS_FN void fence_proxy_async() { asm volatile("fence.proxy.async;" ::: "memory"); }
-/// The same for accesses to this block's shared memory, and for those to global memory. The fence for all memory takes
-/// a MEMBAR of the GPU, these two together none.
+/// The same for accesses to this block's shared memory, and for those to global memory. The fence for all memory
+/// contains a MEMBAR of the GPU; these two together do not.
 PGAS_FN void fence_proxy_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 PGAS_FN void fence_proxy_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
-/// Starts a copy of `bytes` bytes from global to shared memory, both at multiples of 16, as is their number. `barrier`
-/// counts them as they arrive.
+/// Starts a copy of `bytes` bytes from global to shared memory. Both addresses and `bytes` are multiples of 16.
+/// `barrier` counts the bytes as they arrive.
 PGAS_FN void bulk_load(std::uint32_t to, const void* from, std::uint32_t bytes, std::uint32_t barrier) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
                "l"(global_address(from)), "r"(bytes), "r"(barrier)
                : "memory");
 }
-/// Starts one from shared to global memory, and bulk_commit() makes a group of those that this thread has started.
+/// Starts a copy from shared to global memory. bulk_commit() makes a group of the copies that this thread has started.
 PGAS_FN void bulk_store(void* to, std::uint32_t from, std::uint32_t bytes) {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global_address(to)), "r"(from),
                "r"(bytes)
@@ -175,7 +175,7 @@ template <int Pending>
 PGAS_FN void bulk_stores_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
 }
-/// Waits until all stores of this thread have been made, and are seen by it.
+/// Waits until all bulk stores of this thread are complete and visible to it.
 PGAS_FN void bulk_stores_made() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
 }  // namespace pgas::detail

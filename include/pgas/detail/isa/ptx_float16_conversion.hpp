@@ -6,7 +6,7 @@
 
 namespace pgas::detail {
 
-/// How 16 bits encode a number.
+/// The encoding of a number in 16 bits.
 enum class format16 { binary16, bfloat };
 
 /// The value of 16 bits. Exact.
@@ -24,7 +24,7 @@ template <format16 Format>
     const std::uint32_t magnitude = bits & 0x7fffu;
     if (magnitude >= 0x7c00u) return __builtin_bit_cast(float, sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
     if (magnitude >= 0x400u) return __builtin_bit_cast(float, sign | ((magnitude << 13) + (112u << 23)));
-    const float small = static_cast<float>(magnitude) * 0x1p-24F;  // a subnormal: exact in a float
+    const float small = static_cast<float>(magnitude) * 0x1p-24F;  // a subnormal number, exact in a float
     return sign != 0 ? -small : small;
 #endif
   }
@@ -53,9 +53,9 @@ template <format16 Format>
     const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
     const std::uint32_t magnitude = bits & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
-    if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds beyond 65504
+    if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds to more than 65504
     if (magnitude < 0x38800000u) {
-      // Subnormal: adding 0.5 puts the last bit kept at the last bit of a float, which rounds it.
+      // Subnormal: adding 0.5 moves the last kept bit to the last bit of a float, and the addition rounds it.
       const float raised = __builtin_bit_cast(float, magnitude) + 0.5F;
       return static_cast<std::uint16_t>(sign | (__builtin_bit_cast(std::uint32_t, raised) - 0x3f000000u));
     }

@@ -1,5 +1,5 @@
 /// @file
-/// Accesses at the scope of one GPU, for communication among its blocks: PTX beside its C++ meaning, as in
+/// Accesses at the scope of one GPU, for communication among its blocks: PTX, and the equivalent C++ for CPUs, as in
 /// `ptx_memory.hpp`. On the CPU there is one scope only.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace pgas::detail {
 
-/// Orders everything before it before everything after it, as a release and as an acquire, between the blocks of a GPU.
+/// Orders all earlier accesses before all later ones, as a release and as an acquire, between the blocks of a GPU.
 PGAS_FN void fence_gpu() {
 #if defined(__CUDACC__)
   asm volatile("fence.acq_rel.gpu;" ::: "memory");
@@ -17,15 +17,15 @@ PGAS_FN void fence_gpu() {
 #endif
 }
 
-/// In a kernel that may be set up early (`launch_attributes.hpp`): waits until the stream's earlier work is done and
-/// visible. Before sm_90 no kernel is set up early.
+/// In a kernel that may be set up early (`launch_attributes.hpp`): waits until the stream's earlier work is complete
+/// and visible. Before sm_90 no kernel is set up early.
 PGAS_FN void wait_for_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// Lets blocks of the stream's next kernel take places, once all blocks have called this or ended.
+/// Allows blocks of the stream's next kernel to become resident, after all blocks have called this or ended.
 PGAS_FN void trigger_successor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

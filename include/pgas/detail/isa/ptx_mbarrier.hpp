@@ -1,7 +1,8 @@
 /// @file
 /// Words in shared memory that count arrivals and bytes: the mbarrier of sm_90 and newer, which the GPU's copy unit
-/// counts on. Elsewhere the same in a word of 64 bits: the parity of the phase, arrivals of each phase (15 bits), those
-/// that are missing (16), bytes that are missing (32, modulo 2^32). Used by `device/mbarrier.hpp` and the copies.
+/// updates. On other targets a 64-bit word implements the same: the parity of the phase, arrivals of each phase (15
+/// bits), missing arrivals (16 bits), missing bytes (32 bits, modulo 2^32). Used by `device/mbarrier.hpp` and the
+/// copies.
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
@@ -11,15 +12,15 @@ namespace pgas::detail {
 
 #if defined(PGAS_HAS_BULK_COPIES)
 
-/// A word as instructions take it: in the shared window.
+/// The operand of instructions for a word: its address in the shared window.
 using mbarrier_word = std::uint32_t;
 [[nodiscard]] PGAS_FN mbarrier_word mbarrier_at(std::uint64_t* word) { return shared_address(word); }
 
-/// Makes the word count `arrivals` arrivals in each phase.
+/// Initializes the word for `arrivals` arrivals in each phase.
 PGAS_FN void mbarrier_init(mbarrier_word at, std::uint32_t arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(arrivals) : "memory");
 }
-/// The word is ordinary memory again.
+/// Turns the word into ordinary memory again.
 PGAS_FN void mbarrier_end(mbarrier_word at) {
   asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(at) : "memory");
 }
@@ -27,8 +28,8 @@ PGAS_FN void mbarrier_end(mbarrier_word at) {
 PGAS_FN void mbarrier_expect(mbarrier_word at, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
 }
-/// Counts bytes that this thread has written, as the unit counts those that it has: whoever waits sees them, and so do
-/// instructions that read shared memory through the async proxy.
+/// Counts bytes that this thread has written, as the copy unit counts the bytes that it has written. Threads that wait
+/// see them, and so do instructions that read shared memory through the async proxy.
 PGAS_FN void mbarrier_complete(mbarrier_word at, std::uint32_t bytes) {
   fence_proxy_async_shared();
   asm volatile(
@@ -37,8 +38,8 @@ PGAS_FN void mbarrier_complete(mbarrier_word at, std::uint32_t bytes) {
       "r"(bytes)
       : "memory");
 }
-/// Whether the phase of this parity is complete: all have arrived, with the bytes that they announced. Waits for it for
-/// some time, a millisecond at most.
+/// Whether the phase of this parity is complete: all threads have arrived, and all announced bytes. Waits for the phase
+/// for up to a millisecond.
 [[nodiscard]] PGAS_FN bool mbarrier_try_wait(mbarrier_word at, std::uint32_t parity) {
   std::uint32_t complete = 0;
   asm volatile(
@@ -62,14 +63,14 @@ PGAS_FN void mbarrier_complete(mbarrier_word at, std::uint32_t bytes) {
       : "memory");
   return complete != 0;
 }
-inline constexpr std::uint32_t mbarrier_polls = 128;  ///< between two checks of a wait: of up to a millisecond each
+inline constexpr std::uint32_t mbarrier_polls = 128;  ///< between two checks of a wait, up to a millisecond each
 
 #else
 
 using mbarrier_word = std::uint64_t*;
 [[nodiscard]] PGAS_FN mbarrier_word mbarrier_at(std::uint64_t* word) { return word; }
 
-/// Accesses of threads of one block to the word.
+/// Accesses to the word by threads of one block.
 [[nodiscard]] PGAS_FN std::uint64_t mbarrier_load(mbarrier_word at) {
 #if defined(__CUDACC__)
   std::uint64_t v;

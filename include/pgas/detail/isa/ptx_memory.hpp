@@ -1,9 +1,9 @@
 /// @file
-/// The memory operations that everything else is made of. Each function holds its PTX and, for g++, the same operation
-/// in C++ terms; this file and its neighbours `ptx_*.hpp` are the only ones with inline assembly.
+/// The memory operations on which all others are built. Each function contains its PTX and, for g++, the equivalent C++
+/// operation. Only this file and its neighbours `ptx_*.hpp` contain inline assembly.
 ///
-/// Naming: `relaxed` and `release` are strong accesses at system scope, of symmetric memory or of host-mapped memory
-/// (the .global window). What copies are made of is in `ptx_copy.hpp`.
+/// Naming: `relaxed` and `release` are strong accesses at system scope, to symmetric memory or to host-mapped memory
+/// (the .global window). `ptx_copy.hpp` has the accesses of copies.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -43,7 +43,7 @@ struct word<8> {
 template <class T>
 using word_of = typename word<sizeof(T)>::type;
 
-/// memcpy, by the name that each compiler has for it without a header.
+/// memcpy, by each compiler's name for it without a header.
 PGAS_FN void copy_bytes(void* to, const void* from, std::size_t bytes) {
 #if defined(__CUDACC__)
   memcpy(to, from, bytes);
@@ -52,7 +52,7 @@ PGAS_FN void copy_bytes(void* to, const void* from, std::size_t bytes) {
 #endif
 }
 
-/// std::bit_cast for device code, and for CUDA's packed 16-bit types, which do not call themselves trivially copyable.
+/// std::bit_cast for device code, and for CUDA's packed 16-bit types, which are not formally trivially copyable.
 template <class To, class From>
 [[nodiscard]] PGAS_HD constexpr To bits_as(const From& from) {
   static_assert(sizeof(To) == sizeof(From));
@@ -75,7 +75,7 @@ template <class To, class From>
   return __cvta_generic_to_global(const_cast<const void*>(p));
 }
 #else
-/// The same integers for accesses to memory of another type.
+/// The same integer types, for accesses to memory of another type.
 template <std::size_t Bytes>
 struct aliasing_word;
 template <>
@@ -100,7 +100,7 @@ template <class T>
 }
 #endif
 
-/// Strong load, 1, 2, 4 or 8 bytes, for polls and `g`: it always asks the memory, never L1.
+/// Strong load, 1, 2, 4 or 8 bytes, for polls and `g`: always from memory, never from L1.
 template <class T>
 [[nodiscard]] PGAS_FN T load_relaxed(const T* p) {
   word_of<T> v;
@@ -146,7 +146,7 @@ PGAS_FN void store_relaxed(T* p, T value) {
 #endif
 }
 
-/// Store that makes all earlier accesses of this thread visible to whoever acquires the value. 4 or 8 bytes.
+/// Store that makes all earlier accesses of this thread visible to every thread that acquires the value. 4 or 8 bytes.
 template <class T>
 PGAS_FN void store_release(T* p, T value) {
   const auto v = bits_as<word_of<T>>(value);
@@ -162,8 +162,8 @@ PGAS_FN void store_release(T* p, T value) {
 #endif
 }
 
-/// Two strong 8-byte accesses in one instruction; 16-byte aligned. Either half arrives whole, the two need not
-/// together: to PTX, a vector is so many accesses of its elements' size.
+/// Two strong 8-byte accesses in one instruction; 16-byte aligned. Each half arrives in one piece, but the two halves
+/// may arrive separately: in PTX a vector access counts as one access per element.
 [[nodiscard]] PGAS_FN vec16 load_relaxed(const vec16* p) {
   vec16 v;
 #if defined(__CUDACC__)
@@ -196,7 +196,7 @@ PGAS_FN void store_relaxed(vec16* p, vec16 v) {
 }
 
 #if defined(__CUDACC__)
-/// The calling thread's place in its warp.
+/// The calling thread's index in its warp.
 [[nodiscard]] PGAS_FN std::uint32_t lane_id() {
   std::uint32_t lane;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
@@ -204,7 +204,8 @@ PGAS_FN void store_relaxed(vec16* p, vec16 v) {
 }
 #endif
 
-/// Everything before it in this thread is visible to whoever acquires a later relaxed store of this thread.
+/// Makes all earlier accesses of this thread visible to every thread that acquires a later relaxed store of this
+/// thread.
 PGAS_FN void fence_release() {
 #if defined(__CUDACC__)
 #if __CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8 && __CUDA_ARCH__ >= 900)
@@ -219,8 +220,8 @@ PGAS_FN void fence_release() {
 #endif
 }
 
-/// Makes an earlier relaxed load of this thread an acquire: everything that the value's writer had released is visible
-/// from here on. On sm_90 it only drops L1, no MEMBAR.
+/// Turns an earlier relaxed load of this thread into an acquire: accesses that the value's writer had released are
+/// visible afterwards. On sm_90 it only drops L1 and needs no MEMBAR.
 PGAS_FN void fence_acquire() {
 #if defined(__CUDACC__)
 #if __CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8 && __CUDA_ARCH__ >= 900)
@@ -235,7 +236,7 @@ PGAS_FN void fence_acquire() {
 #endif
 }
 
-/// Both, and in one total order with all other such fences: no later load overtakes an earlier store.
+/// Release and acquire, in one total order with all other such fences: no later load overtakes an earlier store.
 PGAS_FN void fence_sc() {
 #if defined(__CUDACC__)
   asm volatile("fence.sc.sys;" ::: "memory");
@@ -246,7 +247,7 @@ PGAS_FN void fence_sc() {
 #endif
 }
 
-/// Nanoseconds of a monotonic clock. Its zero differs between devices.
+/// Nanoseconds of a monotonic clock. Its origin differs between devices.
 [[nodiscard]] PGAS_FN std::uint64_t clock_ns() {
 #if defined(__CUDACC__)
   std::uint64_t now;
@@ -260,7 +261,7 @@ PGAS_FN void fence_sc() {
 }
 
 #if defined(__CUDACC__)
-/// The number of the calling thread's launch: two grids that run at the same time have different ones.
+/// The number of the calling thread's launch: concurrent grids have different numbers.
 [[nodiscard]] PGAS_FN std::uint32_t launch_number() {
   std::uint64_t number;
   asm("mov.u64 %0, %%gridid;" : "=l"(number));
@@ -268,13 +269,13 @@ PGAS_FN void fence_sc() {
 }
 #endif
 
-/// Polls of a wait between two checks of the abort word and the clock. The abort word is in host memory, which a GPU
-/// reads slowly, one multiprocessor after the other: blocks of a grid that wait for one another and check at the same
-/// time delay each other for longer than a large copy takes. A poll takes some 0.15 us on an H200: the first check
-/// comes after 0.6 ms, when a wait is no longer short. A CPU yields at every check.
+/// The number of polls of a wait between two checks of the abort word and the clock. The abort word is in host memory,
+/// which a GPU reads slowly, one multiprocessor after another. If waiting blocks of a grid check at the same time, they
+/// delay each other for longer than a large copy takes. A poll takes about 0.15 us on an H200, so the first check comes
+/// after 0.6 ms, when a wait is no longer short. A CPU yields at every check.
 ///
-/// A wait may poll in line first and continue out of line, where it checks as well: as often, except on a CPU, where
-/// every poll before the first check keeps other threads waiting.
+/// A wait may poll inline first and continue out of line, where it also checks. The interval between checks is the
+/// same, except on a CPU, where each poll before the first check delays other threads.
 #if defined(__CUDACC__)
 inline constexpr std::uint32_t polls_between_checks = 4096;
 inline constexpr std::uint32_t polls_in_line = 4096;
@@ -283,7 +284,7 @@ inline constexpr std::uint32_t polls_between_checks = 256;
 inline constexpr std::uint32_t polls_in_line = 1;
 #endif
 
-/// Yields while this thread has nothing to do. GPU threads have the multiprocessor to themselves and continue.
+/// Yields while this thread waits. GPU threads do not share their multiprocessor and continue.
 PGAS_FN void yield_waiting() {
 #if !defined(__CUDACC__)
   sched_yield();
@@ -291,14 +292,14 @@ PGAS_FN void yield_waiting() {
 }
 
 #if !defined(__CUDACC__)
-/// Ends a thread of a kernel on the CPU. It has no message: the reason is in the failure_record of the PE's control
-/// block. Only launchers catch it.
+/// Thrown to end a thread of a kernel on the CPU. It has no message, because the reason is in the failure_record of the
+/// PE's control block. Only launchers catch it.
 struct thread_ended {};
 #endif
 
-/// Ends the calling thread, as a return from the kernel would. Not a hardware trap: that would end the CUDA context
-/// with it, and the memory of a dead PE could not be rescued; and of several processes on one GPU that trap at the same
-/// time, the driver leaves one hanging (seen with driver 580).
+/// Ends the calling thread as if the kernel had returned. It does not use a hardware trap, which would end the CUDA
+/// context as well, so the memory of a dead PE could not be recovered. Also, if several processes on one GPU trap at
+/// the same time, the driver leaves one of them hanging (observed with driver 580).
 [[noreturn]] PGAS_FN void end_thread() {
 #if defined(__CUDACC__)
   asm volatile("exit;");

@@ -1,6 +1,6 @@
 /// @file
 /// The numbered barriers of a block (`bar`), of which a GPU has 16: sync and vote of some of its warps. Used by
-/// `device/group.hpp`; nothing of it exists for the CPU.
+/// `device/group.hpp`; not available on the CPU.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -9,15 +9,15 @@
 
 namespace pgas::detail {
 
-/// How many there are; 0 is that of `__syncthreads()`.
+/// The number of barriers; `__syncthreads()` uses barrier 0.
 inline constexpr std::uint32_t hardware_barriers = 16;
 
-/// Returns when `threads` threads, whole warps, have arrived at the barrier. Orders memory among them.
+/// Returns when `threads` threads, in whole warps, have arrived at the barrier. Orders memory among them.
 PGAS_FN void named_barrier_sync(std::uint32_t barrier, std::uint32_t threads) {
   asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
-/// The same; and whether `yes` holds on any of them.
+/// The same, and returns whether `yes` is true on any of them.
 [[nodiscard]] PGAS_FN bool named_barrier_any(std::uint32_t barrier, std::uint32_t threads, bool yes) {
   std::uint32_t all;
   asm volatile(

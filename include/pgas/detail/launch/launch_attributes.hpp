@@ -1,11 +1,11 @@
 /// @file
-/// Attributes of launches: of urgent ones, and of those that hide a part of their time. A kernel is set up on the GPU
-/// while the one before it on the stream ends, and waits for it by itself (programmatic dependent launch, CUDA
-/// Programming Guide).
+/// Launch attributes: a high priority, and programmatic dependent launch (CUDA Programming Guide), which hides a part
+/// of the launch latency. A kernel is set up on the GPU while the previous kernel of the stream ends, and then waits
+/// for that kernel itself.
 ///
-/// Its blocks take their places when all of that kernel's blocks have ended, or said so (`device/launch_order.hpp`).
-/// Those of the library's kernels never say so: they may wait for another kernel, of this PE or of another one on the
-/// same GPU, that would find no place any more.
+/// Its blocks become resident when all blocks of the previous kernel have ended or have allowed it
+/// (`device/launch_order.hpp`). Kernels of the library never allow it: they may wait for another kernel, of this PE or
+/// of another PE on the same GPU, and that kernel would find no free resources.
 #pragma once
 
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"
@@ -14,9 +14,9 @@
 
 namespace pgas::detail {
 
-/// Whether a kernel that calls wait_for_predecessor() first may be set up early: its code for the current GPU must have
-/// been compiled with that call in it, so not for an older GPU and translated by the driver, which must know such
-/// launches in graphs, too.
+/// Whether a kernel that first calls wait_for_predecessor() may be set up early. Its code for the current GPU must
+/// contain that call: code that was compiled for an older GPU and translated by the driver does not. The driver must
+/// also support such launches in graphs.
 [[nodiscard]] inline bool may_be_set_up_early(const cudaFuncAttributes& kernel) {
   constexpr int with_graphs = 12030;
   static const int driver = [] {
@@ -26,7 +26,7 @@ namespace pgas::detail {
   return kernel.ptxVersion >= 90 && driver >= with_graphs;
 }
 
-/// The attribute of such a launch.
+/// The attribute for a launch that is set up early.
 [[nodiscard]] inline cudaLaunchAttribute early_set_up() {
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -34,11 +34,11 @@ namespace pgas::detail {
   return early;
 }
 
-/// The attribute of a launch whose blocks take free places before those of others.
+/// The attribute for a launch with the highest priority for free resources.
 [[nodiscard]] inline cudaLaunchAttribute highest_priority() {
   static const int highest = [] {
     int lowest = 0;
-    int found = 0;  // a lower number
+    int found = 0;  // lower numbers are higher priorities
     return cudaDeviceGetStreamPriorityRange(&lowest, &found) == cudaSuccess ? found : 0;
   }();
   cudaLaunchAttribute first{};

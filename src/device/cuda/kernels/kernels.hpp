@@ -67,7 +67,7 @@ inline constexpr unsigned max_collective_threads = 512;
 
 /// The threads of a request's block. A barrier alone is fastest by one warp.
 [[nodiscard]] constexpr unsigned threads_for(const collective_request& request) {
-  const bool only_barrier = request.what <= collective_kind::meet;
+  const bool only_barrier = request.what <= collective_kind::word_barrier;
   return only_barrier ? 32 : max_collective_threads;
 }
 

@@ -147,7 +147,8 @@ void flush_stream(std::FILE* stream, std::chrono::steady_clock::time_point until
                   descriptor, why));
 }
 
-/// Flushes what can be flushed without waiting, before exit() does it in an order that one stream may hold up.
+/// Flushes the streams that can be flushed without waiting. exit() flushes them in an order in which one stream may
+/// block the others.
 void flush_streams() noexcept {
   try {
     const auto until = std::chrono::steady_clock::now() + time_for_locks;

@@ -22,8 +22,8 @@ void begin_end(int status) noexcept;
 /// Whether this thread ends the process, or runs exit() while another thread does. All others stop here then.
 [[nodiscard]] bool is_ending() noexcept;
 
-/// From now on end_process() knows whether the calling thread runs exit(). Does nothing but in the main thread: others
-/// may end without it.
+/// From now on end_process() knows whether the calling thread runs exit(). Has an effect only in the main thread:
+/// others may end without it.
 void watch_exit() noexcept;
 
 /// For an exit handler with this status: goes on with the status of begin_end(), if another thread has called that.

@@ -83,9 +83,9 @@ class handle_table {
   }
   [[nodiscard]] std::unique_ptr<T>& slot(int number) {
     if (index(number) >= objects_.size() || objects_[index(number)] == nullptr)
-      throw error(
-          code::invalid_argument,
-          fmt::format("there is no {0} {1}: it was never made, was destroyed, or this PE is not in it", what_, number));
+      throw error(code::invalid_argument,
+                  fmt::format("there is no {0} {1}: it was never created, was destroyed, or this PE is not a member",
+                              what_, number));
     return objects_[index(number)];
   }
 

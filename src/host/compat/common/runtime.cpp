@@ -22,7 +22,7 @@ namespace pgas::compat {
 
 namespace {
 
-/// What PEs tell one another before they join.
+/// The data that PEs exchange before they join.
 struct gathered {
   std::vector<int> hosts;  ///< for each PE the lowest PE of its host
   bool same_program = true;
@@ -276,7 +276,8 @@ void runtime::make_teams() {
 
 void runtime::check_started() const {
   if (users_ == 0)
-    throw error(code::not_joined, "not initialized: call the init function first, and nothing after the last finalize");
+    throw error(code::not_joined,
+                "not initialized: call the init function first, and make no call after the last finalize");
 }
 
 void runtime::end() noexcept {

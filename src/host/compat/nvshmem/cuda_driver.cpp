@@ -102,7 +102,7 @@ bool default_stream_is_busy() {
   if (state == not_ready) return true;
   if (is_sticky(state))
     check(state,
-          "a kernel or other work of this process has failed on its GPU, which it can't use any more "
+          "a kernel or other work of this process has failed on its GPU, and the process can no longer use the GPU "
           "(compute-sanitizer finds the kernel)");
   return false;
 }
@@ -118,7 +118,7 @@ void write_variable(const loaded_code& where, const char* name, const void* from
   std::size_t size = 0;
   if (find(&address, &size, where.handle, name) != 0)
     throw error(code::invalid_argument,
-                fmt::format("the loaded code has no variable {}: it includes no nvshmem.h", name));
+                fmt::format("the loaded code has no variable {}: it does not include nvshmem.h", name));
   if (size != bytes)
     throw error(
         code::version_mismatch,

@@ -18,7 +18,7 @@ namespace {
 /// As declared in device_state.h.
 constexpr const char* variable_name = "pgas_nvshmem_device_state";
 
-/// In this PE's part of the heap: the table, and the context whose operations look there for lent memory.
+/// In this PE's part of the heap: the table, and the context with operations that look there for lent memory.
 struct alignas(128) table_and_context {
   detail::block_table table;
   detail::lending_context context;
@@ -85,7 +85,7 @@ void state_registry::remove(const loaded_code& loaded) {
   const std::lock_guard lock(mutex_);
   const auto found = std::find(loaded_.begin(), loaded_.end(), loaded);
   if (found == loaded_.end())
-    throw error(code::invalid_argument, "this module or library is not initialized, or was finalized before");
+    throw error(code::invalid_argument, "this module or library is not initialized, or was already finalized");
   loaded_.erase(found);
   write(loaded, {});
 }
@@ -123,10 +123,9 @@ void state_registry::write(unit& copy, const pgas_nvshmem_state& state) const {
   const int status = copy.set(&state);
   copy.stale = status != 0;
   if (status == pgas_nvshmem_not_direct)
-    throw error(
-        code::peer_unreachable,
-        "a part of the program is compiled with PGAS_NVSHMEM_DIRECT, but load and store do not reach all PEs of "
-        "this job, or not at evenly spaced addresses: compile it without PGAS_NVSHMEM_DIRECT");
+    throw error(code::peer_unreachable,
+                "a part of the program is compiled with PGAS_NVSHMEM_DIRECT, but some PEs of this job are not "
+                "load/store accessible at evenly spaced addresses: compile it without PGAS_NVSHMEM_DIRECT");
   if (status != 0)
     throw error(
         code::device_failed,

@@ -50,7 +50,7 @@ class state_registry {
   std::mutex mutex_;
   std::vector<unit> units_;
   std::vector<loaded_code> loaded_;
-  world* joined_ = nullptr;  ///< whose state is published; null if none is
+  world* joined_ = nullptr;  ///< the world with the published state; null if none is published
   pgas_nvshmem_state state_{};
 };
 

@@ -35,7 +35,7 @@ void finalize_at_exit() {
   runtime& here = runtime::instance();
   if (here.my_pe() == 0)
     here.warn(
-        "the program ends without nvshmem_finalize(), which each PE has to call before it ends: the library calls it, "
+        "the program ends without nvshmem_finalize(), which each PE must call before it ends: the library calls it, "
         "and waits for the other PEs");
   while (!is_ending() && here.stage() != stage::none) here.stop();
 }
@@ -63,7 +63,7 @@ void start(std::unique_ptr<bootstrap> exchange, int device) {
 
 std::unique_ptr<bootstrap> make_uid_bootstrap(const nvshmemx_uniqueid_args_t& args) {
   if (args.id == nullptr)
-    throw error(code::invalid_argument, "the unique id is null: pass on what nvshmemx_get_uniqueid() gave");
+    throw error(code::invalid_argument, "the unique id is null: pass the id from nvshmemx_get_uniqueid()");
   if (args.nranks < 1 || args.myrank < 0 || args.myrank >= args.nranks)
     throw error(code::invalid_argument, fmt::format("rank {} of {}: give the number of processes, and ranks from 0 on",
                                                     args.myrank, args.nranks));
@@ -73,7 +73,7 @@ std::unique_ptr<bootstrap> make_uid_bootstrap(const nvshmemx_uniqueid_args_t& ar
   options.rank = args.myrank;
   options.size = args.nranks;
   if (options.unique_id.empty())
-    throw error(code::invalid_argument, "the unique id is empty: pass on what nvshmemx_get_uniqueid() gave");
+    throw error(code::invalid_argument, "the unique id is empty: pass the id from nvshmemx_get_uniqueid()");
   return make_bootstrap(options).exchange;
 }
 

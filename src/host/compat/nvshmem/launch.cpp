@@ -19,7 +19,7 @@ int pgas_nvshmem_admitted_blocks(int multiprocessors, int each, int threads, int
 int pgas_nvshmem_launch_failed(const char* function, unsigned long long blocks, unsigned threads, unsigned fit,
                                const char* cause) {
   return to_nvshmemx_status(function, [&] {
-    if (cause == nullptr) throw detail::does_not_fit(blocks, threads, fit, "launch it as any other kernel");
+    if (cause == nullptr) throw detail::does_not_fit(blocks, threads, fit, "launch it as an ordinary kernel");
     throw error(code::launch_failed, fmt::format("launch of {} blocks of {} threads: {}", blocks, threads, cause));
   });
 }

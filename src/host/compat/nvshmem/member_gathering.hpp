@@ -10,7 +10,7 @@
 
 namespace pgas::compat {
 
-/// How PEs that share nothing but a number find one another, for nvshmemx_team_init(): by slots in the symmetric heap,
+/// How PEs that share only a number find one another, for nvshmemx_team_init(): by slots in the symmetric heap,
 /// some on each PE. *Callers* any thread, also several at once with different numbers.
 class member_gathering {
  public:

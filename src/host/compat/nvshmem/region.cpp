@@ -50,7 +50,8 @@ int nvshmemx_region_start(nvshmemx_region_handle_t* handle, const nvshmemx_regio
     const std::uint32_t hints = attrs != nullptr ? attrs->hints : std::uint32_t{NVSHMEMX_REGION_HINT_NONE};
     check_hints(hints);
     if (current().handle != 0)
-      throw error(code::invalid_argument, "this thread is in a region: a thread is in one at a time");
+      throw error(code::invalid_argument,
+                  "this thread is already in a region: a thread can be in one region at a time");
     current() = {last_handle.fetch_add(1, std::memory_order_relaxed) + 1, hints};
     *handle = current().handle;
   });

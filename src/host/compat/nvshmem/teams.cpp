@@ -45,8 +45,9 @@ nvshmem_team_t add_team(team added, int contexts) {
   runtime& here = runtime::instance();
   const int number = here.add_team(std::move(added), contexts);
   if (number >= pgas_nvshmem_max_teams)
-    here.warn(fmt::format("team {} is for the host only: kernels know teams 0 to {}, destroy some before making more",
-                          number, pgas_nvshmem_max_teams - 1));
+    here.warn(
+        fmt::format("team {} is for the host only: kernels can use teams 0 to {}; destroy teams before creating more",
+                    number, pgas_nvshmem_max_teams - 1));
   publish_state(here.world());
   return number;
 }

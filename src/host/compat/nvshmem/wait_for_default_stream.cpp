@@ -36,10 +36,10 @@ void wait_for_default_stream(world& w) {
       static std::atomic<bool> is_said{false};
       if (is_said.exchange(true)) return;
       runtime::instance().warn(fmt::format(
-          "the legacy default stream is still busy after {} (PGAS_DEFAULT_STREAM_WAIT), so that a host's barrier, "
-          "allocation or collective goes on without it: a cudaMemset there may undo what peers write from now on. If a "
-          "kernel there waits for this PE, start it on a non-blocking stream, or set the variable to 0; else call "
-          "cudaDeviceSynchronize() before",
+          "the legacy default stream is still busy after {} (PGAS_DEFAULT_STREAM_WAIT), and the host's barrier, "
+          "allocation or collective continues without it: a cudaMemset on that stream may overwrite data that peers "
+          "write from now on. If a kernel on that stream waits for this PE, launch it on a non-blocking stream, or set "
+          "the variable to 0; otherwise call cudaDeviceSynchronize() first",
           longest));
       return;
     }

@@ -138,7 +138,7 @@ std::string static_data::program() {
 
 namespace {
 
-/// The static data of this process whose pages are replaced, for the handlers of fork().
+/// The static data of this process with replaced pages, for the handlers of fork().
 static_data* replaced = nullptr;
 /// While this thread forks: a file with a copy of the pages.
 thread_local int copied_pages = -1;
@@ -196,8 +196,8 @@ void static_data::join(world& w, bool same_program) {
   alias_ = nullptr;
   if (w.heap() != heap_kind::host) {
     why_not_ =
-        "the heap is in GPU memory, where static data is not: allocate it with shmem_malloc, or use the host heap "
-        "(PGAS_HEAP=host)";
+        "the heap is in GPU memory, and static data is in host memory: allocate it with shmem_malloc, or use the host "
+        "heap (PGAS_HEAP=host)";
     return;
   }
   if (!same_program) {

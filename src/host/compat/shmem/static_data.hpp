@@ -25,7 +25,7 @@ class static_data {
   static_data(const static_data&) = delete;
   static_data& operator=(const static_data&) = delete;
 
-  /// What differs for another program, as text.
+  /// The properties that differ for another program, as text.
   [[nodiscard]] std::string program();
   /// Collective: makes static data symmetric in this world, if its heap is in host memory and all PEs run the same
   /// program; else translate() throws with the reason. No other thread may write to static data meanwhile.

@@ -13,7 +13,7 @@
 namespace pgas::detail {
 namespace {
 
-/// For UCX to end the requests to a failed peer, and as long again to close the endpoint.
+/// The time for UCX to end the requests to a failed peer, and the same time for closing the endpoint.
 constexpr std::chrono::seconds close_timeout{1};
 
 struct key_header {
@@ -50,7 +50,7 @@ ucx_memory_key ucx_memory_key::unpack(int pe, std::span<const std::byte> packed)
   if (packed.size() > sizeof header) std::memcpy(&header, packed.data(), sizeof header);
   if (header.magic != key_magic || header.checksum != checksum(packed.subspan(sum_from)))
     throw error{code::handle_invalid,
-                fmt::format("{} bytes that came as a key of PE {}'s memory are no key", packed.size(), pe), pe};
+                fmt::format("the {} bytes received as the key of PE {}'s memory are not a key", packed.size(), pe), pe};
   const auto rkey = packed.subspan(sizeof header);
   return {header.address, header.bytes, blob(rkey.begin(), rkey.end())};
 }

@@ -75,7 +75,7 @@ class ucx_endpoint {
 
   /// A disconnect message of the peer has arrived.
   void note_disconnect() noexcept { peer_disconnected_ = true; }
-  /// So many operations have been reported as done.
+  /// The number of operations reported as done.
   void completed(std::size_t operations) noexcept { incomplete_ -= operations; }
   /// Whether the failure is a loss: not where the peer has disconnected and no operation to it is incomplete.
   [[nodiscard]] bool is_lost() const noexcept { return failure_ && (!peer_disconnected_ || incomplete_ > 0); }

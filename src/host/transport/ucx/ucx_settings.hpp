@@ -24,7 +24,7 @@ namespace pgas::detail {
 /// The same text in processes of one host that share memory by name.
 [[nodiscard]] std::string memory_namespaces();
 
-/// What this process finds of /dev/shm, by which UCX passes data between the PEs of a host.
+/// The state of /dev/shm, through which UCX passes data between the PEs of a host.
 struct shared_memory_room {
   std::size_t free = 0;  ///< bytes
   std::string found;     ///< "12 KiB of the 1 MiB of /dev/shm are free", or why no file can be made there
@@ -33,7 +33,7 @@ struct shared_memory_room {
 /// Makes a file in /dev/shm, for a moment.
 [[nodiscard]] shared_memory_room look_at_shared_memory();
 
-/// What a PE takes of /dev/shm, and how to make it larger.
+/// The space that a PE takes in /dev/shm, and how to make /dev/shm larger.
 inline constexpr std::size_t shared_memory_of_pe = std::size_t{5} << 20;
 inline constexpr const char* more_shared_memory =
     "mount -o remount,size=1g /dev/shm, or mount -t tmpfs tmpfs /dev/shm (docker run --shm-size=1g); or UCX_TLS=tcp, "

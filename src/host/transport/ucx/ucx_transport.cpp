@@ -68,7 +68,7 @@ void ucx_transport::connect(std::vector<blob> addresses, transport_events& event
   for (std::size_t pe = 0; pe < addresses.size(); ++pe) {
     if (addresses[pe].empty())
       throw error{code::transport_failed,
-                  fmt::format("PE {} has no UCX address: it was started with another transport, or without", pe),
+                  fmt::format("PE {} has no UCX address: it uses another transport, or none", pe),
                   static_cast<int>(pe)};
     peers_.push_back(
         std::make_unique<ucx_endpoint>(static_cast<int>(pe), me_, std::move(addresses[pe]), worker_, completions_));
@@ -134,7 +134,7 @@ void ucx_transport::withdraw(const exposed_memory& memory) noexcept {
 
 std::uint64_t ucx_transport::import_memory(int pe, std::span<const std::byte> key) {
   if (pe < 0 || static_cast<std::size_t>(pe) >= peers_.size())
-    throw error{code::handle_invalid, fmt::format("a key of PE {} where there are {} PEs", pe, peers_.size()), pe};
+    throw error{code::handle_invalid, fmt::format("a key of PE {} in a job of {} PEs", pe, peers_.size()), pe};
   imported_.emplace(next_import_,
                     imported_memory{peers_[static_cast<std::size_t>(pe)].get(), ucx_memory_key::unpack(pe, key)});
   return next_import_++;
@@ -193,8 +193,8 @@ ucs_status_t ucx_transport::arrived(void* self, const void* header, std::size_t 
                      (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0;
   if (!sound) {
     if (!std::exchange(me.warned_, true))
-      me.log_.warn("UCX delivered a message that is not of this job ({} + {} bytes); such messages are ignored",
-                   header_bytes, bytes);
+      me.log_.warn("UCX delivered a message of another job ({} + {} bytes); such messages are ignored", header_bytes,
+                   bytes);
     return UCS_OK;
   }
   one.bytes = bytes;

@@ -60,11 +60,11 @@ void check_boot_id() {
   std::string id;
   if (std::ifstream("/proc/sys/kernel/random/boot_id") >> id) return;
   throw error{code::transport_failed,
-              "UCX can't tell hosts apart, and connects no PEs, as /proc/sys/kernel/random/boot_id can't be read: "
+              "UCX can't identify hosts and connects no PEs, because /proc/sys/kernel/random/boot_id can't be read: "
               "mount -t proc proc /proc"};
 }
 
-/// What is said where /dev/shm has little room. UCX says it on standard error only.
+/// The message if /dev/shm has little space. UCX prints such a message on standard error only.
 std::string about_shared_memory() {
   const shared_memory_room room = look_at_shared_memory();
   if (room.free >= 4 * shared_memory_of_pe) return {};
@@ -103,9 +103,11 @@ void ucx_worker::stop() noexcept {
 
 void ucx_worker::check(ucs_status_t status, const char* what, const std::string& why) const {
   if (status == UCS_OK) return;
-  throw error{code::transport_failed, fmt::format("UCX {}: {}: {}{}. UCX_LOG_LEVEL=info makes it say more; UCX_TLS and "
-                                                  "UCX_NET_DEVICES choose another way",
-                                                  library_.version, what, library_.status_string(status), why)};
+  throw error{
+      code::transport_failed,
+      fmt::format(
+          "UCX {}: {}: {}{}. UCX_LOG_LEVEL=info shows details; UCX_TLS and UCX_NET_DEVICES choose other networks",
+          library_.version, what, library_.status_string(status), why)};
 }
 
 void ucx_worker::start_context(const ucx_settings& settings) {

@@ -9,7 +9,7 @@
 
 namespace pgas::perf {
 
-/// What became of one pair.
+/// The comparison of one pair.
 struct pair_change {
   std::string measure;
   std::string in;

@@ -1,5 +1,5 @@
 /// @file
-/// What the link between two GPUs can do, as NVIDIA's management library (NVML) tells it.
+/// The bandwidth of the link between two GPUs, from NVIDIA's management library (NVML).
 #pragma once
 
 #include <memory>

@@ -10,7 +10,7 @@
 
 namespace pgas::perf {
 
-/// What the link from one PE to another can do.
+/// The peak bandwidth of the link from one PE to another.
 struct link_peak {
   /// 1e9 bytes per second, one way.
   double gb_per_s = unmeasured;

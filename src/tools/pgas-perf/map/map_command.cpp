@@ -159,20 +159,20 @@ int report(const map_options& how, const world_map& map, const std::optional<wor
 
 tools::page about_map() {
   return {
-      .summary = "measures every pair of PEs, both ways, alone and all at once, and names what is slow",
+      .summary = "measures every pair of PEs in both directions, alone and all at once, and names slow PEs and pairs",
       .paragraphs =
-          {"Bandwidth, latency and atomics, in these patterns: alone, one pair at a time; shift, every PE to the one d "
-           "further, for every d; incast, all PEs to one, for every PE; all, every PE to all others.",
-           "docs/perf-map.md says how to read the tables and pictures, and what is in the JSON document."},
+          {"Bandwidth, latency and atomics, in these patterns: alone, one pair at a time; shift, every PE to the PE at "
+           "distance d, for every d; incast, all PEs to one PE, for every PE; all, every PE to all others.",
+           "docs/perf-map.md explains the tables, the pictures and the JSON document."},
       .examples = {{"pgasrun -n 4 pgas-perf map --save good.json --html map.html", "to keep, and to look at"},
                    {"pgasrun -n 4 pgas-perf map --compare good.json --tolerance 15",
                     "status 3 if a pair has become slower by more than 15 %"}},
-      .statuses = {{"0", "all was measured, and all data was right"},
+      .statuses = {{"0", "all measurements completed, and all data was correct"},
                    {"1", "a failure, or wrong data"},
                    {"3", "a pair is slower than in --compare"},
                    {"130", "ended by Ctrl-C or SIGTERM, after the step"}},
-      .variables = {{"PGAS_HEAP", "host: measure the host heap where there is a GPU, too"},
-                    {"PGAS_P2P", "which PEs of a host are direct; the others are measured as proxied ones"},
+      .variables = {{"PGAS_HEAP", "host: measure the host heap even if there is a GPU"},
+                    {"PGAS_P2P", "the direct PEs of a host; the others are measured as proxied"},
                     {"PGAS_*", "the other settings, as programs read them"},
                     {"NO_COLOR", "if it is set and not empty, no colours on terminals, unless --color asks for them"}},
       .see_also = {"pgas-perf", "pgasrun", "pgas-doctor"},
@@ -188,7 +188,7 @@ int agree(world& w, int mine) {
   return g(w, value.data(), w.my_pe());
 }
 
-/// Calls PE 0's `part`, whose errors are printed. Returns its status, or status_of_failure, on all PEs.
+/// Calls PE 0's `part` and prints its errors. Returns its status, or status_of_failure, on all PEs.
 template <class Part>
 int on_pe_0(world& w, const Part& part) {
   int status = 0;

@@ -28,7 +28,7 @@ struct map_options {
   bool matrices = false;
 };
 
-/// What `pgas-perf map` ends with, besides 0 and the status of wrong command lines.
+/// The exit statuses of `pgas-perf map`, besides 0 and that of wrong command lines.
 inline constexpr int status_of_failure = 1;
 inline constexpr int status_of_slower_pair = 3;
 inline constexpr int status_of_interrupt = 130;

@@ -21,7 +21,7 @@ struct map_estimate {
 };
 [[nodiscard]] map_estimate estimate(const map_options& how, int n_pes);
 
-/// What PE 0 is told before each step.
+/// The message to PE 0 before each step.
 struct map_progress {
   std::size_t step = 0;  ///< from 0
   std::size_t steps = 0;

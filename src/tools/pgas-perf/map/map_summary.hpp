@@ -30,7 +30,7 @@ struct summary_line {
 /// The median of the figures out of this PE, or into it.
 [[nodiscard]] double median_of_line(const pair_map& map, std::size_t pe, bool out);
 
-/// What the map is of: "4 PEs on 1 host, host memory".
+/// The subject of the map: "4 PEs on 1 host, host memory".
 [[nodiscard]] std::string world_line(const world_map& map);
 /// How complete and right it is: an empty text if all was measured, and all data right.
 [[nodiscard]] std::string complaint_line(const world_map& map);

@@ -49,7 +49,7 @@ point traffic_meter::point_of(const row& r, const map_measure* what) const {
   sized.least_bytes = how_.most_bytes;
   sized.pair = {0, 1};
   const std::vector<point> points = points_of(r, sized, s_.world());
-  if (points.empty()) throw error(code::invalid_argument, "the size of --bytes is too small for so many PEs");
+  if (points.empty()) throw error(code::invalid_argument, "the size of --bytes is too small for this number of PEs");
   return what == nullptr || what->moves_data ? points.back() : points.front();
 }
 

@@ -14,7 +14,7 @@
 
 namespace pgas::perf {
 
-/// What is measured of a pair, and the row whose kernel does it.
+/// The measured figure of a pair, and the row with the kernel that measures it.
 struct map_measure {
   std::string_view name;
   std::string_view row;

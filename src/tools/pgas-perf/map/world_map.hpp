@@ -1,5 +1,5 @@
 /// @file
-/// What a map holds: a figure for each ordered pair of PEs, measured in several ways.
+/// The contents of a map: a figure for each ordered pair of PEs, measured in several ways.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// A time line is the same after it was written and read, and every track is properly nested.
+// A trace is the same after it was written and read, and every track is properly nested.
 #include "common/trace/document.hpp"
 
 #include <gtest/gtest.h>

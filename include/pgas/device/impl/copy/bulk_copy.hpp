@@ -1,7 +1,7 @@
 /// @file
-/// The pipeline of a bulk_copier (`device/bulk.hpp`): TMA loads run ahead of stores through a ring of stages in shared
-/// memory. Software pipelining: one thread starts all copies and waits only for those it needs; no registers between
-/// source and destination.
+/// The pipeline of a bulk_copier (`device/bulk.hpp`): TMA loads run ahead of the stores through a ring of stages in
+/// shared memory. Software pipelining: one thread starts all copies and waits only for the stages that it needs. No
+/// data passes through registers.
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
@@ -12,25 +12,25 @@
 
 namespace pgas::detail {
 
-/// Shared memory that a bulk_copier is made of: a barrier for each stage, then the stages.
+/// The shared memory of a bulk_copier: one barrier for each stage, then the stages.
 struct bulk_ring {
   static constexpr std::uint32_t stages = 8;
   static constexpr std::uint32_t header_bytes = 128;
   static constexpr std::uint32_t least_stage = 256;
-  /// Bytes of a stage where there are `bytes` in all; 0 if they are too few to be worth it.
+  /// Bytes of a stage if the memory has `bytes` bytes; 0 if the memory is too small to be useful.
   [[nodiscard]] PGAS_HD static constexpr std::uint32_t stage_bytes_of(std::size_t bytes) {
     const std::size_t each = bytes < header_bytes ? 0 : (bytes - header_bytes) / stages / 128 * 128;
     return each < least_stage ? 0 : static_cast<std::uint32_t>(each);
   }
 
-  std::uint32_t address = 0;  ///< of the first barrier, in the shared window
+  std::uint32_t address = 0;  ///< of the first barrier, an address in the shared window
   std::uint32_t stage_bytes = 0;
-  std::uint32_t parities = 0;  ///< bit i: of the phase that stage i's next load will complete
+  std::uint32_t parities = 0;  ///< bit i: parity of the phase that the next load of stage i completes
 };
 
 #if defined(PGAS_HAS_BULK_COPIES)
 
-/// Some bytes that go from one memory to another, at multiples of 16 in both.
+/// A range of bytes to copy, at multiples of 16 in both memories.
 struct bulk_job {
   std::byte* dst;
   const std::byte* src;
@@ -53,14 +53,14 @@ PGAS_FN void load_stage(const bulk_ring& ring, std::uint32_t stage, const void* 
   bulk_load(stage_of(ring, stage), from, bytes, barrier_of(ring, stage));
 }
 
-/// Waits for the bytes that a barrier expects; its phase changes.
+/// Waits for the bytes that a barrier expects, and moves on to the barrier's next phase.
 PGAS_FN void await_stage(const checked_heap& heap, bulk_ring& ring, std::uint32_t stage) {
   await_mbarrier(heap, barrier_of(ring, stage), ring.parities >> stage & 1);
   ring.parities ^= 1u << stage;
 }
 
-/// A copy between global memories. Returns when it is complete. Half of the ring is being stored while the other half
-/// is being loaded.
+/// A copy between global memories. Returns when the copy is complete. Half of the ring is stored while the other half
+/// is loaded.
 PGAS_OUTLINE_IN_UNIT void copy_through(checked_heap heap, bulk_ring* through, bulk_job job) {
   constexpr std::uint32_t stages = bulk_ring::stages;
   constexpr std::uint32_t half = stages / 2;
@@ -72,7 +72,7 @@ PGAS_OUTLINE_IN_UNIT void copy_through(checked_heap heap, bulk_ring* through, bu
     loaded += piece;
   }
   std::uint32_t stage = 0;
-  std::uint32_t stored = 0;  // pieces, until as many are in flight as the rest of the loop keeps
+  std::uint32_t stored = 0;  // counts pieces until the number in flight is the one that the main loop keeps
   for (std::size_t at = 0; at < job.bytes; at += ring.stage_bytes) {
     await_stage(heap, ring, stage);
     bulk_store(job.dst + at, stage_of(ring, stage), job.piece(ring.stage_bytes, at));
@@ -90,7 +90,7 @@ PGAS_OUTLINE_IN_UNIT void copy_through(checked_heap heap, bulk_ring* through, bu
   through->parities = ring.parities;
 }
 
-/// A copy from the block's shared memory, or into it.
+/// A copy from or to the block's shared memory.
 PGAS_FN void copy_shared(const checked_heap& heap, bulk_ring* through, bulk_job job, bool from_shared) {
   if (from_shared) {
     bulk_store(job.dst, shared_address(job.src), static_cast<std::uint32_t>(job.bytes));
@@ -103,10 +103,10 @@ PGAS_FN void copy_shared(const checked_heap& heap, bulk_ring* through, bulk_job 
   await_stage(heap, *through, 0);
 }
 
-/// Whether the unit reaches `p`: global memory, and the shared memory of this block.
+/// Whether the copy unit can access `p`: global memory or the shared memory of this block.
 [[nodiscard]] PGAS_FN bool in_reach(const void* p) { return is_global(p) || is_shared(p); }
 
-/// Copies that the unit can carry and that are worth it: the rest of copy_bulk()'s.
+/// Whether the copy unit can carry the copy and the size is worth it. The other conditions are in copy_bulk().
 [[nodiscard]] PGAS_FN bool worth_bulk(const bulk_ring& ring, const void* dst, const void* src, std::size_t bytes) {
   constexpr std::size_t least = 512;
   const auto apart = reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src);
@@ -115,7 +115,7 @@ PGAS_FN void copy_shared(const checked_heap& heap, bulk_ring* through, bulk_job 
 
 #endif
 
-/// One thread's copy through a ring. Returns when the source has been read and the stores are made, or issued.
+/// One thread's copy through a ring. Returns when the source has been read and the stores are complete or issued.
 template <direction Direction, class T>
 PGAS_FN void copy_by_ring([[maybe_unused]] const context& ctx, [[maybe_unused]] bulk_ring* ring, T* dst, const T* src,
                           std::size_t count) {

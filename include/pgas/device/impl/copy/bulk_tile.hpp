@@ -1,7 +1,7 @@
 /// @file
 /// Asynchronous copies between a tile in the block's shared memory and a peer's memory (`device/bulk.hpp`): one
-/// instruction of the GPU's copy unit for each row. What is left to the calling thread are the ends of rows that are no
-/// multiple of 16 bytes, and rows that the unit can't carry.
+/// instruction of the GPU's copy unit for each row. The calling thread copies row ends that are not a multiple of 16
+/// bytes, and rows that the unit can't carry.
 #pragma once
 
 #include "pgas/detail/isa/ptx_bulk_add.hpp"
@@ -20,17 +20,18 @@ struct tile_rows {
 
 #if defined(PGAS_HAS_BULK_COPIES)
 
-/// What of a row the unit carries: `bytes` bytes behind `head` others and before `tail`, from and to multiples of 16.
+/// The part of a row that the copy unit carries: `bytes` bytes after `head` and before `tail` other bytes, from and to
+/// multiples of 16.
 struct carried_part {
   std::uint32_t head;
-  std::uint32_t bytes;  ///< 0: it carries nothing
+  std::uint32_t bytes;  ///< 0: nothing
   std::uint32_t tail;
 };
-[[nodiscard]] PGAS_FN carried_part part_of(const void* there, const void* tile, std::size_t bytes) {
-  constexpr std::size_t least = 64;  // a thread has fewer in flight at once
+[[nodiscard]] PGAS_FN carried_part part_of(const void* remote, const void* tile, std::size_t bytes) {
+  constexpr std::size_t least = 64;  // a single thread has fewer bytes in flight
   const auto at = reinterpret_cast<std::uintptr_t>(tile);
-  const auto apart = reinterpret_cast<std::uintptr_t>(there) ^ at;
-  if (bytes < least || (apart & 15) != 0 || !is_shared(tile) || !is_global(there)) return {0, 0, 0};
+  const auto apart = reinterpret_cast<std::uintptr_t>(remote) ^ at;
+  if (bytes < least || (apart & 15) != 0 || !is_shared(tile) || !is_global(remote)) return {0, 0, 0};
   const auto head = static_cast<std::uint32_t>((0 - at) & 15);
   const std::uint32_t rest = static_cast<std::uint32_t>(bytes) - head;
   return {head, rest & ~15u, rest & 15u};
@@ -38,14 +39,14 @@ struct carried_part {
 
 #endif
 
-/// Starts a put of one row. Rows that the unit can't carry are read when it returns.
+/// Starts a put of one row. Rows that the unit can't carry have been read on return.
 template <class T>
-PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* there, const T* tile, std::size_t count) {
+PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* remote, const T* tile, std::size_t count) {
 #if defined(PGAS_HAS_BULK_COPIES)
   const std::size_t bytes = count * sizeof(T);
-  const carried_part part = part_of(there, tile, bytes);
+  const carried_part part = part_of(remote, tile, bytes);
   if (part.bytes != 0) {
-    auto* const to = reinterpret_cast<std::byte*>(there);
+    auto* const to = reinterpret_cast<std::byte*>(remote);
     const auto* const from = reinterpret_cast<const std::byte*>(tile);
     if constexpr (unit_of<T> < 16)
       copy_ends<direction::put, unit_of<T>>(to, from, bytes, part.head, part.tail, slice{0, 1});
@@ -53,69 +54,69 @@ PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* there, const T* t
     return;
   }
 #endif
-  copy_by_ring<direction::put>(ctx, ring, there, tile, count);
+  copy_by_ring<direction::put>(ctx, ring, remote, tile, count);
 }
 
-/// Starts a get of one row, whose bytes are counted at `on` as they arrive. Returns how many it has written itself:
-/// they are to be counted.
+/// Starts a get of one row. The mbarrier `on` counts the bytes as they arrive. @return The bytes that the thread itself
+/// has written, which the caller must count.
 template <class T>
-[[nodiscard]] PGAS_FN std::uint32_t start_get([[maybe_unused]] mbarrier_word on, T* tile, const T* there,
+[[nodiscard]] PGAS_FN std::uint32_t start_get([[maybe_unused]] mbarrier_word on, T* tile, const T* remote,
                                               std::size_t count) {
   const std::size_t bytes = count * sizeof(T);
 #if defined(PGAS_HAS_BULK_COPIES)
-  const carried_part part = part_of(there, tile, bytes);
+  const carried_part part = part_of(remote, tile, bytes);
   if (part.bytes != 0) {
     auto* const to = reinterpret_cast<std::byte*>(tile);
-    const auto* const from = reinterpret_cast<const std::byte*>(there);
+    const auto* const from = reinterpret_cast<const std::byte*>(remote);
     bulk_load(shared_address(to + part.head), from + part.head, part.bytes, on);
     if constexpr (unit_of<T> < 16)
       copy_ends<direction::get, unit_of<T>>(to, from, bytes, part.head, part.tail, slice{0, 1});
     return part.head + part.tail;
   }
 #endif
-  copy<direction::get>(this_thread{}, tile, there, count);
+  copy<direction::get>(this_thread{}, tile, remote, count);
   return static_cast<std::uint32_t>(bytes);
 }
 
-/// Adds by single atomic operations.
+/// Adds the elements by individual atomic operations.
 template <class T>
-PGAS_FN void add_singly(T* there, const T* tile, std::size_t count) {
+PGAS_FN void add_singly(T* remote, const T* tile, std::size_t count) {
   PGAS_ROLLED
-  for (std::size_t i = 0; i < count; ++i) reduce<rmw::add>(there + i, tile[i]);
+  for (std::size_t i = 0; i < count; ++i) reduce<rmw::add>(remote + i, tile[i]);
 }
 
 /// Starts the addition of one row.
 template <class T>
-PGAS_FN void start_add(T* there, const T* tile, std::size_t count) {
+PGAS_FN void start_add(T* remote, const T* tile, std::size_t count) {
 #if defined(PGAS_HAS_BULK_COPIES)
-  const carried_part part = part_of(there, tile, count * sizeof(T));
+  const carried_part part = part_of(remote, tile, count * sizeof(T));
   if (part.bytes != 0) {
     const std::size_t first = part.head / sizeof(T);
     const std::size_t last = part.tail / sizeof(T);
-    bulk_add<T>(there + first, shared_address(tile + first), part.bytes);
-    add_singly(there, tile, first);
-    add_singly(there + (count - last), tile + (count - last), last);
+    bulk_add<T>(remote + first, shared_address(tile + first), part.bytes);
+    add_singly(remote, tile, first);
+    add_singly(remote + (count - last), tile + (count - last), last);
     return;
   }
 #endif
-  add_singly(there, tile, count);
+  add_singly(remote, tile, count);
 }
 
-/// What makes this thread's earlier accesses visible to the copies that it is about to start.
+/// Makes this thread's earlier accesses visible to the copies that it is about to start.
 PGAS_FN void before_bulk() {
 #if defined(PGAS_HAS_BULK_COPIES)
   fence_proxy_async_shared();
   fence_proxy_async_global();
 #endif
 }
-/// The copies started since are one group, for which flush() and the like wait.
+/// Commits the copies started so far as one group, for which flush() and similar functions wait.
 PGAS_FN void after_bulk() {
 #if defined(PGAS_HAS_BULK_COPIES)
   bulk_commit();
 #endif
 }
 
-/// Waits until all copies of this thread are made: they are its stores from here on.
+/// Waits until all copies of this thread are complete. Afterwards they count as stores of this thread.
 PGAS_FN void bulk_copies_made() {
 #if defined(PGAS_HAS_BULK_COPIES)
   bulk_stores_made();
@@ -134,26 +135,26 @@ PGAS_FN void for_each_row(To* dst, From* src, const tile_rows& rows, const Row& 
 }
 
 template <class T>
-PGAS_FN void put_rows(const context& ctx, bulk_ring* ring, T* there, const T* tile, const tile_rows& rows) {
+PGAS_FN void put_rows(const context& ctx, bulk_ring* ring, T* remote, const T* tile, const tile_rows& rows) {
   before_bulk();
-  for_each_row(there, tile, rows, [&](T* to, const T* from) { start_put(ctx, ring, to, from, rows.length); });
+  for_each_row(remote, tile, rows, [&](T* to, const T* from) { start_put(ctx, ring, to, from, rows.length); });
   after_bulk();
 }
 template <class T>
-PGAS_FN void get_rows(mbarrier_word on, T* tile, const T* there, const tile_rows& rows) {
+PGAS_FN void get_rows(mbarrier_word on, T* tile, const T* remote, const tile_rows& rows) {
   before_bulk();
   std::uint32_t own = 0;
-  for_each_row(tile, there, rows, [&](T* to, const T* from) { own += start_get(on, to, from, rows.length); });
+  for_each_row(tile, remote, rows, [&](T* to, const T* from) { own += start_get(on, to, from, rows.length); });
   if (own != 0) mbarrier_complete(on, own);
 }
 template <class T>
-PGAS_FN void add_rows(T* there, const T* tile, const tile_rows& rows) {
+PGAS_FN void add_rows(T* remote, const T* tile, const tile_rows& rows) {
   before_bulk();
-  for_each_row(there, tile, rows, [&](T* to, const T* from) { start_add(to, from, rows.length); });
+  for_each_row(remote, tile, rows, [&](T* to, const T* from) { start_add(to, from, rows.length); });
   after_bulk();
 }
 
-/// The same by the proxy of the target: a command for each element. @param about of the first element
+/// The same through the proxy of the target: one command for each element. @param about of the first element
 template <class T>
 PGAS_COLD void proxied_add_rows(proxy_queue queue, op_info about, const T* tile, tile_rows rows) {
   PGAS_ROLLED
@@ -168,7 +169,7 @@ PGAS_COLD void proxied_add_rows(proxy_queue queue, op_info about, const T* tile,
   }
 }
 
-/// Of a tile as one command: its shape in bytes, as seen from this PE.
+/// The shape of a tile that is one command: in bytes, as seen from this PE.
 template <class T>
 [[nodiscard]] PGAS_FN strided_range range_of(const tile_rows& rows, std::ptrdiff_t local, std::ptrdiff_t remote) {
   return strided_range_of<T>(rows.length, rows.count, local, remote);

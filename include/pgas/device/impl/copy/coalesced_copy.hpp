@@ -1,13 +1,13 @@
 /// @file
-/// Copies that neighbouring lanes of a warp call at the same time, each for itself, carried out together. Used by put()
-/// and get() of single threads. Opportunistic warp-level coalescing: a thread alone accesses 16 bytes here and there,
-/// each a transfer of its own over the link; eight lanes that take 128 neighbouring bytes of one request after the
-/// other make full ones. They hold 128 bytes of four requests at a time, so as much is in flight as if each worked
-/// alone.
+/// Copies that neighbouring lanes of a warp request individually at the same time, and that the lanes carry out
+/// together. Used by put() and get() of single threads. Opportunistic warp-level coalescing: a single thread accesses
+/// scattered 16-byte words, and each access is a separate transfer over the link. Eight lanes that copy 128 adjacent
+/// bytes of one request after another produce full transfers. They hold 128 bytes of four requests at a time, so the
+/// number of bytes in flight is the same as if each lane worked alone.
 ///
-/// The callers' order is kept. The sync before makes a lane's earlier stores visible to the lanes that read them. The
-/// sync after puts a lane's later operations after the others' copies for it, so its later fence, quiet or release
-/// covers them, as releases are cumulative.
+/// The order of each caller is preserved. The sync before the copies makes a lane's earlier stores visible to the lanes
+/// that read them. The sync after the copies orders a lane's later operations after the other lanes' copies for it. A
+/// later fence, quiet or release of the lane covers these copies, because releases are cumulative.
 #pragma once
 
 #include "pgas/detail/coalesced_lanes.hpp"
@@ -16,41 +16,41 @@
 
 namespace pgas::detail {
 
-/// Requests of fewer bytes are left to their own thread.
+/// Requests with fewer bytes are copied by their own thread.
 inline constexpr std::size_t least_coalesced_bytes = 64;
 
 /// The words that each lane has in flight: a divisor of 8.
 inline constexpr std::uint32_t coalesced_words = 4;
 
-/// Copies one word of each of coalesced_words requests, those of the lanes from `first` on: the word at this lane's
-/// place. All eight lanes call.
+/// Copies one word of each of coalesced_words requests: those of the lanes from `first` on, and the word at this lane's
+/// position. All eight lanes call it.
 /// @param n the bytes of this lane's own request at dst and src, at most 128
 template <direction Direction, class Lanes>
 PGAS_FN void copy_words_of(const Lanes& lanes, std::uint32_t first, std::byte* dst, const std::byte* src,
                            std::uint32_t n) {
   vec16 v[coalesced_words] = {};
-  std::uint32_t present = 0;  // bit i: request first + i has a word at this lane's place
+  std::uint32_t present = 0;  // bit i: request first + i has a word at this lane's position
   PGAS_UNROLL
   for (std::uint32_t i = 0; i < coalesced_words; ++i) {
-    const std::byte* const from = lanes.of(src, first + i) + lanes.rank() * 16;
-    if (lanes.rank() * 16 < lanes.of(n, first + i)) {
+    const std::byte* const from = lanes.from_lane(src, first + i) + lanes.rank() * 16;
+    if (lanes.rank() * 16 < lanes.from_lane(n, first + i)) {
       present |= 1u << i;
       v[i] = load16<source_space<Direction>>(from);
     }
   }
   PGAS_UNROLL
   for (std::uint32_t i = 0; i < coalesced_words; ++i) {
-    std::byte* const to = lanes.of(dst, first + i) + lanes.rank() * 16;
+    std::byte* const to = lanes.from_lane(dst, first + i) + lanes.rank() * 16;
     if ((present >> i & 1) != 0) store16<target_space<Direction>>(to, v[i]);
   }
 }
 
-/// The copy of one lane whose seven neighbours are there with copies of theirs. Both sides are congruent modulo 16.
+/// The copy of one lane if its seven neighbours have copies as well. Source and destination are congruent modulo 16.
 template <direction Direction, std::size_t Unit, class Lanes>
 PGAS_FN void copy_coalesced(const Lanes& lanes, std::byte* dst, const std::byte* src, std::uint32_t bytes) {
   std::uint32_t head = (0 - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst))) & 15;
   if (head > bytes) head = bytes;
-  if constexpr (Unit < 16) {  // its own ends first, so that no register is kept for them
+  if constexpr (Unit < 16) {  // the lane's own ends come first, so no register is kept for them
     copy_ends<Direction, Unit>(dst, src, bytes, head, (bytes - head) & 15, slice{0, 1});
   }
   std::uint32_t left = (bytes - head) & ~15u;
@@ -70,8 +70,9 @@ PGAS_FN void copy_coalesced(const Lanes& lanes, std::byte* dst, const std::byte*
   lanes.sync();
 }
 
-/// The copy of a thread by itself: with its neighbours if they call at the same time, else alone. A thread always
-/// copies alone where the local memory is private (its stack), where the two sides differ modulo 16, and from 2 GiB on.
+/// The copy of a single thread: together with its neighbours if they call at the same time, otherwise alone. A thread
+/// always copies alone if the local memory is private (its stack), if the two sides differ modulo 16, and from 2 GiB
+/// on.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_by_thread(std::byte* dst, const std::byte* src, std::size_t bytes) {
   const bool congruent = ((reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src)) & 15) == 0;
@@ -95,7 +96,7 @@ PGAS_FN void copy_alone(T* dst, const T* src, std::size_t count) {
   }
 }
 
-/// copy(), or copy_alone() where the group is one thread.
+/// copy(), or copy_alone() if the group is one thread.
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy_by(const G& g, T* dst, const T* src, std::size_t count) {
   if constexpr (std::is_same_v<G, this_thread>) {

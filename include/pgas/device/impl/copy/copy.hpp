@@ -1,20 +1,20 @@
 /// @file
-/// The copy between local memory and a peer's part of the heap, used by put(), get() and all collectives: in registers,
-/// 16 bytes an access, many loads in flight before the first store (unrolled, grid-stride tiles). Put and get are the
-/// same code; they differ in the remote side.
+/// The copy between local memory and a peer's part of the heap, used by put(), get() and all collectives. It goes
+/// through registers, 16 bytes per access, with many loads in flight before the first store (unrolled, grid-stride
+/// tiles). Put and get share this code and differ only in which side is remote.
 ///
 /// * `Unit` is the alignment and size that the element type guarantees: 1, 2, 4, 8 or 16 bytes.
-/// * Where source and destination agree modulo 16, a head of units brings both to a 16-byte boundary. Elsewhere the
-///   destination is aligned and each 16 bytes are shifted from the two aligned source words that hold them. So remote
-///   accesses are whole aligned 16-byte words on both paths; single units occur at the two ends only.
-/// * No byte outside the source range is read, none outside the destination range written.
-/// * The group's warps take tiles of consecutive memory in turn; each access of a warp covers 512 bytes, at a constant
-///   distance from its first, so that addresses cost no registers. All threads share the rest that is smaller than a
-///   tile for each, predicated instead of a ladder of smaller loops. Groups of fewer than 32 threads do the same thread
-///   by thread.
-/// * The bodies are out of line and know the group by rank and size only: one copy of the code per kind. With the
-///   values that a caller's loop keeps across the call they stay below 64 registers, so that blocks of 1024 threads
-///   launch (tests/codegen/loops.cu).
+/// * If source and destination agree modulo 16, a head of units brings both to a 16-byte boundary. Otherwise the
+///   destination is aligned, and each 16 bytes are shifted out of the two aligned source words that contain them. On
+///   both paths remote accesses are whole aligned 16-byte words; single units occur at the two ends only.
+/// * No byte outside the source range is read, and no byte outside the destination range is written.
+/// * The group's warps share, cyclically, the tiles of consecutive memory. Each access of a warp covers 512 bytes, at a
+///   constant distance from its first access, so addresses need no additional registers. All threads share the
+///   remainder that is too small for one tile each; it is predicated instead of a ladder of smaller loops. Groups of
+///   fewer than 32 threads do the same thread by thread.
+/// * The bodies are out of line and know the group by rank and size only, so there is one copy of the code per kind.
+///   Together with the values that a caller's loop keeps across the call they need fewer than 64 registers, so blocks
+///   of 1024 threads can be launched (tests/codegen/loops.cu).
 #pragma once
 
 #include "pgas/detail/isa/ptx_copy.hpp"
@@ -22,10 +22,10 @@
 
 namespace pgas::detail {
 
-/// Which side of a copy is the peer's.
+/// The remote side of a copy: its destination (put) or its source (get).
 enum class direction { put, get };
 
-/// One thread's slice of a group's work: `rank` of `size` threads.
+/// One thread's share of a group's work: thread `rank` of `size` threads.
 struct slice {
   std::uint32_t rank;
   std::uint32_t size;
@@ -35,17 +35,17 @@ template <PGAS_IS(group) G>
   return {static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
 }
 
-/// The largest access that every `count * sizeof(T)` bytes at every T* can be made of.
+/// The largest access size that divides both `count * sizeof(T)` and the address of every T*.
 template <class T>
 inline constexpr std::size_t unit_of = alignof(T) < 16 ? alignof(T) : 16;
 
-/// How much each thread has in flight: 16-byte words. Eight would take a loop around a put or get beyond 64 registers,
-/// which is what threads of a block of 1024 have.
+/// The 16-byte words that each thread has in flight. With eight words, a loop around a put or get would need more than
+/// 64 registers, the limit for threads of a block of 1024.
 inline constexpr std::uint32_t copies_in_flight = 4;
-inline constexpr std::uint32_t shifted = 2;      ///< words shifted together: each takes twice the registers
-inline constexpr std::uint32_t short_words = 4;  ///< of each thread at most in copy_short()
+inline constexpr std::uint32_t shifted = 2;      ///< words shifted together; each takes two registers per word
+inline constexpr std::uint32_t short_words = 4;  ///< maximum of each thread in copy_short()
 
-/// How far ahead one thread alone prefetches, as its registers hold too few words to cover a load's latency.
+/// Prefetch distance of a single thread, whose registers hold too few words to cover the latency of a load.
 inline constexpr std::size_t prefetch_bytes = 2048;
 
 template <direction Direction>
@@ -53,7 +53,7 @@ inline constexpr space source_space = Direction == direction::get ? space::heap 
 template <direction Direction>
 inline constexpr space target_space = Direction == direction::put ? space::heap : space::any;
 
-/// Bytes `shift`..`shift + 15` of the 32 in `low`, `high`. `shift` is a multiple of Unit, 1 to 15.
+/// Bytes `shift`..`shift + 15` of the 32 bytes in `low`, `high`. `shift` is a multiple of Unit, 1 to 15.
 template <std::size_t Unit>
 [[nodiscard]] PGAS_FN vec16 shift_together(vec16 low, vec16 high, std::uint32_t shift) {
   std::uint32_t w[8] = {low.w[0], low.w[1], low.w[2], low.w[3], high.w[0], high.w[1], high.w[2], high.w[3]};
@@ -73,8 +73,8 @@ template <std::size_t Unit>
   return {w[0], w[1], w[2], w[3]};
 }
 
-/// Units at the two ends: the first `head` and the last `tail` of `bytes`, both multiples of Unit. All loads of a batch
-/// before its stores.
+/// Copies the units at the two ends: the first `head` and the last `tail` of `bytes`, both multiples of Unit. All loads
+/// of a batch precede its stores.
 template <direction Direction, std::size_t Unit>
 PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, std::uint32_t head, std::uint32_t tail,
                        slice me) {
@@ -102,8 +102,8 @@ PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, 
   return ((reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes) & 15) == 0;
 }
 
-/// This thread's aligned words from `at` on, `hop` bytes apart, at most Words of them. Loaded on the way in and stored
-/// on the way back, so that no register is set where there is no word.
+/// Copies this thread's aligned words from `at` on, `hop` bytes apart, at most Words of them. The recursion loads on
+/// the way in and stores on the way back, so no register is set for a missing word.
 template <space From, space To, std::uint32_t Words, class Offset>
 PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, Offset at, std::uint32_t hop) {
   if (at >= bytes) return;
@@ -112,32 +112,33 @@ PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, 
   store16<To>(dst + at, v);
 }
 
-/// A thread's tiles: `Lanes` threads share one, access i of a thread is at i * hop.
+/// The tiles of a thread: `Lanes` threads share one, and access i of a thread is at i * hop.
 template <std::uint32_t Depth, std::uint32_t Lanes>
 struct tiling {
   static constexpr std::size_t hop = std::size_t{Lanes} * 16;
   static constexpr std::size_t bytes = Depth * hop;
-  std::uint32_t start;  ///< of this thread's first access: groups have at most some 10^6 threads
-  std::uint32_t step;   ///< from one of its tiles to the next
+  std::uint32_t start;  ///< of this thread's first access; groups have at most about 10^6 threads
+  std::uint32_t step;   ///< from one tile of the thread to its next
 
   PGAS_FN explicit tiling(slice me)
       : start(me.rank / Lanes * static_cast<std::uint32_t>(bytes) + me.rank % Lanes * 16),
         step(me.size / Lanes * static_cast<std::uint32_t>(bytes)) {}
 };
 
-/// Whether a thread has tiles: the odd threads after a group's last whole warp have none.
+/// Whether a thread has tiles. The threads after a group's last whole warp have none.
 template <std::uint32_t Lanes>
 [[nodiscard]] PGAS_FN bool has_tiles(slice me) {
   return me.rank / Lanes < me.size / Lanes;
 }
 
-/// Before a get whose loads may hit L1: drops stale lines.
+/// Drops stale lines before a get with loads that may hit L1.
 template <direction Direction>
 PGAS_FN void forget_cached() {
   if constexpr (Direction == direction::get) fence_acquire();
 }
 
-/// `n` aligned words, both sides congruent. One thread alone loads them through L1, where it has prefetched them.
+/// Copies `n` aligned words with both sides congruent. A single thread loads them through L1, into which it has
+/// prefetched them.
 template <direction Direction, std::uint32_t Lanes>
 PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, slice me) {
   constexpr std::uint32_t depth = copies_in_flight;
@@ -163,7 +164,7 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sli
     dst += mine.step;
   }
   if (left == 0) return;
-  // Less than a tile for each: all threads take part, so that no warp does all of it.
+  // Less than a tile for each thread: all threads take part, so that the work is spread over all warps.
   constexpr std::uint32_t batch = depth / 2;
   const std::uint32_t hop = me.size * 16;
   src -= mine.start;
@@ -174,8 +175,8 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sli
   }
 }
 
-/// `n` aligned destination words, each from the aligned source words at `src` and `src + 16`, shifted by `shift` bytes:
-/// all are loaded twice, the second time from L1.
+/// Copies `n` aligned destination words. Each is shifted by `shift` bytes out of the aligned source words at `src` and
+/// `src + 16`. Every source word is loaded twice, the second time from L1.
 template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_t n, std::uint32_t shift, slice me) {
   constexpr std::uint32_t depth = shifted;
@@ -215,7 +216,7 @@ template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   if constexpr (Unit == 16) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   if constexpr (Lanes > 1) {
-    // Most copies have no ends: a separate path, as all warps of a block execute every instruction.
+    // Most copies have no ends. They have a separate path, because all warps of a block execute every instruction.
     if (aligned16(dst, src, bytes)) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   }
   if constexpr (Unit < 16) {
@@ -227,8 +228,9 @@ PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, 
       n = (bytes - head) / 16;
       copy_words<Direction, Lanes>(dst + head, src + head, n, me);
     } else {
-      if (head < shift) head += 16;  // else the first aligned source word would begin before the source
-      if (bytes + shift >= head + 32) n = (bytes + shift - head) / 16 - 1;  // the last word's upper half ends inside
+      if (head < shift) head += 16;  // otherwise the first aligned source word would start before the source
+      // the upper half of the last word must end inside the source
+      if (bytes + shift >= head + 32) n = (bytes + shift - head) / 16 - 1;
       if (n == 0) {
         head = bytes;
       } else {
@@ -240,7 +242,7 @@ PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, 
   }
 }
 
-/// copy_bulk() by whole warps, or by threads where the group is smaller than a warp.
+/// copy_bulk() by whole warps, or thread by thread if the group is smaller than a warp.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   if (me.size < 32) {
@@ -250,15 +252,15 @@ PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t by
   }
 }
 
-/// A few aligned words for each thread, short_words at most. The function is out of line: in line its registers would
-/// be added to those of the caller's loop.
+/// Copies a few aligned words per thread, at most short_words. The function is out of line, because its registers would
+/// otherwise add to those of the caller's loop.
 template <direction Direction>
 PGAS_OUTLINE void copy_short(std::byte* dst, const std::byte* src, std::uint32_t bytes, slice me) {
   copy_few_words<source_space<Direction>, target_space<Direction>, short_words>(dst, src, bytes, me.rank * 16,
                                                                                 me.size * 16);
 }
 
-/// At most four units by one thread: no call, and straight-line code where their number is known.
+/// Copies at most four units by one thread: no call, and straight-line code if the number is a constant.
 template <direction Direction, std::size_t Unit>
 PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
   unit_word<Unit> v[4] = {};
@@ -274,8 +276,8 @@ PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
   }
 }
 
-/// Copies `count` elements; this thread's slice. Returns when this thread has read its part of the source and issued
-/// its stores; the group is not synchronised.
+/// Copies `count` elements: this thread's share. Returns when this thread has read its part of the source and issued
+/// its stores. Does not synchronize the group.
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   constexpr std::size_t unit = unit_of<T>;
@@ -298,8 +300,8 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   }
 }
 
-/// Puts bytes from memory with the same offset from a 16-byte boundary as the destination: one thread's slice. One copy
-/// of the code for all elements and groups, a tenth of copy()'s, for results of reductions.
+/// Puts bytes from memory that has the same offset from a 16-byte boundary as the destination: one thread's share.
+/// There is one copy of the code for all elements and groups, a tenth of the size of copy(), for results of reductions.
 PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
   if (head > bytes) head = bytes;

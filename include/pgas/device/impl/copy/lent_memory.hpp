@@ -1,10 +1,11 @@
 /// @file
-/// Shared memory that a block lends to the library for the time of its copies: put() and get() of its threads, its
-/// warps and itself then go through the GPU's copy unit, by the ring of a bulk_copier that one thread at a time drives.
-/// NVSHMEM has this (nvshmemx_give_smem); programs of pgas make a bulk_copier instead.
+/// Shared memory that a block lends to the library for its copies. put() and get() of its threads, its warps and the
+/// block itself then use the GPU's copy unit, through the ring of a bulk_copier that one thread at a time drives. This
+/// is NVSHMEM's nvshmemx_give_smem; programs of pgas use a bulk_copier instead.
 ///
-/// Only a context with slow_path::lent looks for lent memory, out of line, so that all others have no instruction more.
-/// The ring is taken by a lock that nobody waits for: who does not get it copies by loads and stores.
+/// Only a context with slow_path::lent looks for lent memory, in out-of-line code, so other contexts execute no
+/// additional instruction. A lock protects the ring, and no thread waits for it: a thread that can't take the lock
+/// copies by loads and stores.
 #pragma once
 
 #include "pgas/detail/isa/ptx_block.hpp"
@@ -14,20 +15,21 @@
 
 namespace pgas::detail {
 
-/// A context in memory whose operations look for lent memory: what context::copy_ points to with slow_path::lent.
+/// A context in memory with operations that look for lent memory. context::copy_ points to it if slow_path::lent is
+/// set.
 struct lending_context : context {
   block_table* blocks = nullptr;
 };
 
-/// The pointer this many bytes further on.
+/// The pointer, moved by `distance` bytes.
 template <class T>
 [[nodiscard]] PGAS_FN T* moved(T* p, std::uintptr_t distance) {
   return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(p) + distance);
 }
 
-/// Lent memory: in its first bytes the ring's barriers (bulk_ring), then these words, then the stages.
+/// The layout of lent memory: the ring's barriers (bulk_ring), then these words, then the stages.
 struct lent_memory {
-  /// The least that is taken: what NVSHMEM asks for where it keeps no data there.
+  /// The minimum size, which NVSHMEM requires for memory without data.
   static constexpr std::size_t least_bytes = 1136;
 
   static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no address
@@ -40,8 +42,8 @@ struct lent_memory {
 };
 
 #if defined(PGAS_HAS_BULK_COPIES)
-/// The memory that the calling block has lent, by its entry; lent_memory::none where the entry is another block's by
-/// now, or is left of an earlier launch. The ticket in the memory is the proof.
+/// Returns the memory that the calling block has lent, from its entry. lent_memory::none if another block has taken the
+/// entry over, or if it remains from an earlier launch. The ticket in the memory is the proof.
 [[nodiscard]] PGAS_FN std::uint32_t lent_by_entry(const block_entry& own) {
   const std::uint64_t ticket = own.ticket;
   const std::uint32_t lent = own.lent;
@@ -50,7 +52,7 @@ struct lent_memory {
   return proven ? lent : lent_memory::none;
 }
 
-/// Ends what the calling block lends. Its barriers are ordinary memory again. *Callers* one thread of the block.
+/// Ends the lending of the calling block. Its barriers become ordinary memory again. *Callers* one thread of the block.
 PGAS_FN void end_lending(const block_entry& own) {
   const std::uint32_t lent = lent_by_entry(own);
   if (lent == lent_memory::none) return;
@@ -59,13 +61,13 @@ PGAS_FN void end_lending(const block_entry& own) {
 }
 #endif
 
-/// Lends [shared, shared + bytes), in place of all memory that the block has lent before. Memory that is too little, or
-/// not shared, is not taken, nor any where the unit is missing; then the block lends none. *Callers* all threads of a
-/// block. *Memory* of the library alone until take_back().
+/// Lends [shared, shared + bytes), in place of all memory that the block has lent before. Memory that is too small or
+/// not shared memory is ignored, and so is all memory on GPUs without the copy unit; the block then lends none.
+/// *Callers* all threads of a block. *Memory* for the library's exclusive use until take_back().
 template <class Block>
 PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[maybe_unused]] void* shared,
                   [[maybe_unused]] std::size_t bytes) {
-  block.sync();  // nothing of the program is in the memory any more
+  block.sync();  // the program no longer uses the memory
 #if defined(PGAS_HAS_BULK_COPIES)
   if (block.thread_rank() == 0 && table != nullptr) {
     const bool taken = bytes >= lent_memory::least_bytes && is_shared(shared);
@@ -90,11 +92,11 @@ PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[may
   block.sync();
 }
 
-/// Ends the lending: the memory is the program's again. *Callers* all threads of a block, also of one that has lent
-/// nothing. *Order* its copies are complete as those of threads are: quiet() is the program's business.
+/// Ends the lending and returns the memory to the program. *Callers* all threads of a block, also of a block that has
+/// lent nothing. *Order* its copies are as complete as copies of threads; the program calls quiet() if it needs more.
 template <class Block>
 PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) {
-  block.sync();  // no thread copies any more
+  block.sync();  // no thread copies through the ring after this
 #if defined(PGAS_HAS_BULK_COPIES)
   if (block.thread_rank() == 0 && table != nullptr) {
     const std::uint64_t key = block_table::own_key();
@@ -110,23 +112,24 @@ PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) 
 
 #if defined(PGAS_HAS_BULK_COPIES)
 
-/// The wait for bytes that have not come within a millisecond.
-PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* of, std::uint32_t barrier, std::uint32_t parity) {
-  await_mbarrier(checked_heap_of(*of), barrier, parity);
+/// Waits for bytes that have not arrived within a millisecond.
+PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* ctx, std::uint32_t barrier, std::uint32_t parity) {
+  await_mbarrier(checked_heap_of(*ctx), barrier, parity);
 }
 
-/// Waits for the bytes that a barrier of the ring expects. @return the parities after it
-[[nodiscard]] PGAS_FN std::uint32_t await_lent_stage(const context* of, std::uint32_t lent, std::uint32_t stage,
+/// Waits for the bytes that a barrier of the ring expects. @return The new parities
+[[nodiscard]] PGAS_FN std::uint32_t await_lent_stage(const context* ctx, std::uint32_t lent, std::uint32_t stage,
                                                      std::uint32_t parities) {
   const std::uint32_t barrier = lent + stage * 8;
   if (!mbarrier_try_wait(barrier, parities >> stage & 1)) PGAS_UNLIKELY
-    await_late_stage(of, barrier, parities >> stage & 1);
+    await_late_stage(ctx, barrier, parities >> stage & 1);
   return parities ^ 1u << stage;
 }
 
-/// A copy between global memories through the stages: loads are half a ring ahead of stores. What copy_through() does,
-/// in few registers: a kernel has as many as the deepest of its calls takes, whether it lends or not.
-[[nodiscard]] PGAS_FN std::uint32_t copy_through_lent(const context* of, const bulk_ring& ring, std::uint64_t to,
+/// A copy between global memories through the stages: loads are half a ring ahead of stores. It does the same as
+/// copy_through() in fewer registers, because a kernel gets the maximum register count of all its calls, whether it
+/// lends memory or not.
+[[nodiscard]] PGAS_FN std::uint32_t copy_through_lent(const context* ctx, const bulk_ring& ring, std::uint64_t to,
                                                       std::uint64_t from, std::size_t bytes, std::uint32_t parities) {
   constexpr std::uint32_t ahead = bulk_ring::stages / 2;
   const std::uint64_t distance = to - from;
@@ -138,13 +141,13 @@ PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* of, std::uint32_t barr
   for (std::uint32_t step = 0; stored < end; ++step) {
     const std::uint32_t stage = step % bulk_ring::stages;
     if (from < end) {
-      bulk_stores_read<static_cast<int>(ahead) - 1>();  // of them the last but these have left the stage
+      bulk_stores_read<static_cast<int>(ahead) - 1>();  // all but the latest stores have read their stage
       load_stage(ring, stage, reinterpret_cast<const void*>(from), piece(from));
       from += ring.stage_bytes;
     }
     if (step < ahead) continue;
     const std::uint32_t full = (step - ahead) % bulk_ring::stages;
-    parities = await_lent_stage(of, ring.address, full, parities);
+    parities = await_lent_stage(ctx, ring.address, full, parities);
     bulk_store(reinterpret_cast<void*>(stored + distance), stage_of(ring, full), piece(stored));
     bulk_commit();
     stored += ring.stage_bytes;
@@ -152,8 +155,9 @@ PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* of, std::uint32_t barr
   return parities;
 }
 
-/// One thread's copy by the memory that its block has lent. False where it has lent none, another thread uses it, the
-/// copy is small, or an address or the size is no multiple of 16. On return the copy is complete.
+/// One thread's copy through the memory that its block has lent. @return False if the block has lent none, another
+/// thread uses it, the copy is small, or an address or the size is not a multiple of 16. Otherwise the copy is
+/// complete.
 PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::byte* dst, const std::byte* src,
                                               std::size_t bytes) {
   constexpr std::size_t least = 512;
@@ -190,8 +194,8 @@ PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::by
 
 #endif
 
-/// A group's copy by the memory that its block has lent: of a thread, a warp or a block. False where it has not been
-/// made. @param here in a lending_context
+/// A group's copy through the memory that its block has lent: of a thread, a warp or a block. @return False if no copy
+/// was made. @param here in a lending_context
 template <class T, class G>
 [[nodiscard]] PGAS_FN bool copy_by_lent([[maybe_unused]] const context& here, [[maybe_unused]] const G& g,
                                         [[maybe_unused]] T* dst, [[maybe_unused]] const T* src,

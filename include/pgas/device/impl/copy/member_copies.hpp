@@ -10,33 +10,34 @@
 
 namespace pgas::detail {
 
-/// Puts `count` elements at `dst` of a member. A proxied one is complete at the barrier that ends the collective.
+/// Puts `count` elements at `dst` of a member. If the member is proxied, the barrier that ends the collective completes
+/// the put.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void put_to_member(const context& ctx, const G& g, T* dst, const T* src, std::size_t count,
                            std::int32_t world_pe) {
   ctx.by_world_route(
-      dst, world_pe, [&](T* there) { copy<direction::put>(g, there, src, count); },
+      dst, world_pe, [&](T* remote) { copy<direction::put>(g, remote, src, count); },
       [&](std::int32_t proxied_pe) {
         proxied_put(proxied_copy{proxy_queue_of(ctx), proxied_pe, dst, src, count * sizeof(T), completion::submitted},
                     g);
       });
 }
 
-/// The same for elements at a distance.
+/// The same for elements with a stride.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                    std::ptrdiff_t src_stride, std::size_t count, std::int32_t world_pe) {
   ctx.by_world_route(
-      dst, world_pe, [&](T* there) { copy_spaced<direction::put>(g, there, src, dst_stride, src_stride, count); },
+      dst, world_pe, [&](T* remote) { copy_spaced<direction::put>(g, remote, src, dst_stride, src_stride, count); },
       [&](std::int32_t proxied_pe) {
         proxied_strided<direction::put>(proxy_queue_of(ctx), g, proxied_pe, dst, src,
                                         strided_range_of<T>(1, count, src_stride, dst_stride), completion::submitted);
       });
 }
 
-/// Calls f(member) once for each member, this PE included: first in half of a group's warps, last in the others, so
-/// that the local copy and the transfers overlap. (With proxied members the group acts as one: this PE comes last.) The
-/// other members come in cyclic order, so that not all store to the same one.
+/// Calls f(member) once for each member, including this PE: this PE comes first in half of a group's warps and last in
+/// the others, so the local copy and the transfers overlap. (With proxied members the group acts as a unit, and this PE
+/// comes last.) The other members follow in cyclic order, which avoids that all PEs store to the same member.
 template <PGAS_IS(group) G, class F>
 PGAS_FN void for_each_member(const context& ctx, const G& g, const team_view& team, F f) {
   const std::int32_t n = team.n_pes();
@@ -53,8 +54,8 @@ PGAS_FN void put_to_all(const context& ctx, const G& g, const team_view& team, T
   });
 }
 
-/// After a sync_unless_lockstep(), calls put(to, from, world PE) once for each member: `from` is the member's block of
-/// this PE's source, `to` this PE's address of its own block of the member's destination.
+/// Calls sync_unless_lockstep(), then put(to, from, world PE) once for each member: `from` is the member's block of
+/// this PE's source, `to` is this PE's address of its own block of the member's destination.
 /// @param dst_block, src_block elements from one block to the next
 template <class T, PGAS_IS(group) G, class Put>
 PGAS_FN void for_each_block(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
@@ -65,7 +66,8 @@ PGAS_FN void for_each_block(const context& ctx, const G& g, const team_view& tea
   });
 }
 
-/// Sends all members this PE's `value`, a barrier, and returns the sum of the values of the members before this one.
+/// Sends this PE's `value` to all members, calls a barrier, and returns the sum of the values of the members before
+/// this one.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::uint64_t sum_before(const context& ctx, const G& g, const team_view& team,
                                                std::uint64_t value, operation what) {
@@ -79,22 +81,22 @@ template <PGAS_IS(group) G>
   return sum;
 }
 
-/// Whether a broadcast is pulled by its receivers: a block stores some 45 GB/s, so a root that stores to all would be
-/// the bottleneck. Not on the host's channel, whose many blocks fill the link. The same on all members.
+/// Whether receivers pull a broadcast. A block stores about 45 GB/s, so a root that stores to all members would be the
+/// bottleneck. Not used on the host's channel, where many blocks fill the link. The result is the same on all members.
 [[nodiscard]] PGAS_FN bool fetches_broadcast(const context& ctx, const team_view& team, std::size_t bytes) {
   constexpr std::size_t worth_a_meeting = std::size_t{128} << 10;
   return static_cast<std::size_t>(team.n_pes() - 1) * bytes >= worth_a_meeting && team.channel_ != team.n_channels() &&
          !may_span_domains(ctx, team);
 }
 
-/// A pull broadcast without its last barrier. The root sends its source's offset; a source outside the heap it stores
-/// to all instead.
+/// A pull broadcast without its last barrier. The root sends the offset of its source. If the source is outside the
+/// heap, the root stores it to all members instead.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void fetch_broadcast(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                              std::size_t count, std::int32_t root) {
   constexpr auto what = operation::broadcast;
   const std::uint64_t offset = ctx.offset(src);
-  const bool everywhere = offset < std::uint64_t{1} << (ctx.log2_stride_ - 1);  // memory that all PEs have
+  const bool everywhere = offset < std::uint64_t{1} << (ctx.log2_stride_ - 1);  // memory that exists on all PEs
   std::uint64_t* const place = value_word(ctx, team, root);
   if (team.my_pe() == root) {
     const auto size = static_cast<std::int32_t>(g.size());

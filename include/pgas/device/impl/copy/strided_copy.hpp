@@ -15,7 +15,7 @@ struct strided_side {
   std::ptrdiff_t step;
 };
 
-/// A thread's iteration over one side: its next piece, and the one after it without a division.
+/// A thread's iterator over one side: moves to the next piece without a division.
 template <class Byte, std::size_t Unit>
 class piece_walk {
  public:
@@ -26,7 +26,7 @@ class piece_walk {
         gap_(side.step - static_cast<std::ptrdiff_t>(per_block * Unit)) {}
 
   [[nodiscard]] PGAS_FN Byte* at() const { return at_; }
-  /// @param new_block the next piece is in the next block
+  /// @param new_block whether the next piece is in the next block
   PGAS_FN void advance(bool new_block) { at_ += hop_ + (new_block ? gap_ : 0); }
 
  private:
@@ -35,7 +35,7 @@ class piece_walk {
   std::ptrdiff_t gap_;
 };
 
-/// Moves `piece`, the index in a block, on by `by`; whether that led into the next block.
+/// Advances `piece`, the index in a block, by `by`. @return Whether it is now in the next block.
 [[nodiscard]] PGAS_FN bool next_piece(std::size_t& piece, std::size_t by, std::size_t per_block) {
   piece += by;
   const bool new_block = piece >= per_block;
@@ -43,8 +43,8 @@ class piece_walk {
   return new_block;
 }
 
-/// All blocks as one sequence of pieces of `Unit` bytes, taken by the threads in turn; several loads before the first
-/// store. @param per_block pieces of a block @param total pieces of all blocks
+/// Copies all blocks as one sequence of pieces of `Unit` bytes; the threads share the pieces cyclically. Several loads
+/// precede the first store. @param per_block pieces of a block @param total pieces of all blocks
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const std::byte> src, std::size_t per_block,
                               std::size_t total, slice me) {
@@ -70,7 +70,7 @@ PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const st
   }
 }
 
-/// The largest unit of copy_pieces() that all addresses, sizes and distances are multiples of, which are given or-ed.
+/// The largest unit for copy_pieces() that divides all addresses, sizes and distances. @param bits their bitwise OR
 [[nodiscard]] PGAS_HD std::size_t unit_of_all(std::size_t bits) {
   bits |= 16;
   return bits & (0 - bits);
@@ -79,7 +79,7 @@ PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const st
 template <std::size_t Unit>
 using unit_constant = std::integral_constant<std::size_t, Unit>;
 
-/// Calls call(unit_constant<unit>) for a unit that is only known here. @param Least the smallest that it may be
+/// Calls call(unit_constant<unit>) for a unit that is known at run time. @param Least the smallest possible unit
 template <std::size_t Least, class Call>
 PGAS_FN void with_unit(std::size_t unit, Call call) {
   if constexpr (Least == 16) {
@@ -91,15 +91,15 @@ PGAS_FN void with_unit(std::size_t unit, Call call) {
   }
 }
 
-/// Blocks of bytes at regular distances on both sides. Code out of line takes it by address: values that are live
-/// across calls cost the kernel registers.
+/// Blocks of bytes at regular distances on both sides. Out-of-line code takes it by address, because values that are
+/// live across calls cost the kernel registers.
 struct byte_blocks {
   strided_side<std::byte> dst;
   strided_side<const std::byte> src;
   std::size_t bytes;  ///< of a block
   std::size_t count;
 
-  /// The largest unit of pieces that addresses and distances allow. The distance of a single block does not count.
+  /// The largest unit of pieces that the addresses and distances allow. The distance is irrelevant for a single block.
   [[nodiscard]] PGAS_FN std::size_t unit() const {
     const std::size_t distances = static_cast<std::size_t>(dst.step) | static_cast<std::size_t>(src.step);
     return unit_of_all(reinterpret_cast<std::uintptr_t>(dst.start) | reinterpret_cast<std::uintptr_t>(src.start) |
@@ -116,8 +116,8 @@ template <class T>
           count};
 }
 
-/// Divides blocks into whole units of the largest size and a rest in the smallest one: calls call(unit_constant, its
-/// start in each block, its bytes in each) for either that there is.
+/// Splits blocks into whole units of the largest size and a rest of the smallest size. Calls call(unit_constant, start
+/// in each block, bytes in each block) for each part that is not empty.
 template <std::size_t Least, class Call>
 PGAS_FN void by_largest_units(const byte_blocks* of, Call call) {
   const std::size_t unit = of->unit();
@@ -128,8 +128,8 @@ PGAS_FN void by_largest_units(const byte_blocks* of, Call call) {
   if (rest != 0) call(unit_constant<Least>{}, of->bytes - rest, rest);
 }
 
-/// One thread's pieces of `Unit` bytes of all blocks, one after the other, without a division. (Two numbers instead of
-/// addresses: they are few registers.)
+/// Iterates over one thread's pieces of `Unit` bytes of all blocks, without a division. (Two indices take fewer
+/// registers than addresses.)
 template <std::size_t Unit>
 class piece_index {
  public:
@@ -142,7 +142,7 @@ class piece_index {
         piece_(me.rank % per_block_) {}
 
   [[nodiscard]] PGAS_FN bool inside(std::size_t blocks) const { return block_ < blocks; }
-  /// The piece's address on one side. @param start of the pieces in each block, bytes
+  /// The address of the piece on one side. @param start offset of the pieces in each block, in bytes
   template <class Byte>
   [[nodiscard]] PGAS_FN Byte* in(const strided_side<Byte>& side, std::size_t start) const {
     return side.start + start + static_cast<std::ptrdiff_t>(block_) * side.step + std::size_t{piece_} * Unit;
@@ -164,7 +164,7 @@ class piece_index {
   std::uint32_t piece_;
 };
 
-/// One thread's slice of a part of each block: several loads before the first store.
+/// Copies one thread's share of a part of each block. Several loads precede the first store.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_part(const byte_blocks* of, std::size_t start, std::size_t part, slice me) {
   constexpr std::uint32_t batch = 4;
@@ -184,7 +184,7 @@ PGAS_OUTLINE void copy_part(const byte_blocks* of, std::size_t start, std::size_
   }
 }
 
-/// Copies blocks in pieces as large as addresses and distances allow, with all threads busy.
+/// Copies blocks in the largest pieces that addresses and distances allow; all threads take part.
 template <direction Direction, std::size_t Least>
 PGAS_OUTLINE void copy_by_largest_units(const byte_blocks* of, slice me) {
   by_largest_units<Least>(of, [=](auto known, std::size_t start, std::size_t part) {
@@ -192,7 +192,7 @@ PGAS_OUTLINE void copy_by_largest_units(const byte_blocks* of, slice me) {
   });
 }
 
-/// Copies large blocks one by one, in 16-byte words.
+/// Copies large blocks one after another, in 16-byte words.
 template <direction Direction, std::size_t Unit, PGAS_IS(group) G>
 PGAS_OUTLINE void copy_block_by_block(byte_blocks* of, G g) {
   using unit = unit_word<Unit>;
@@ -204,7 +204,7 @@ PGAS_OUTLINE void copy_block_by_block(byte_blocks* of, G g) {
   }
 }
 
-/// Copies `count` single elements at regular distances; this thread's slice, as copy().
+/// Copies `count` single elements at regular distances: this thread's share, as copy().
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy_spaced(const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                          std::size_t count) {
@@ -214,8 +214,8 @@ PGAS_FN void copy_spaced(const G& g, T* dst, const T* src, std::ptrdiff_t dst_st
   copy_pieces<Direction, unit_of<T>>(all.dst, all.src, pieces, pieces * count, slice_of(g));
 }
 
-/// Copies `count` blocks of `block` elements; this thread's slice, as copy(). Large blocks one by one, in 16-byte
-/// words; small ones piece by piece, with all threads of the group busy.
+/// Copies `count` blocks of `block` elements: this thread's share, as copy(). Large blocks are copied one after another
+/// in 16-byte words; small blocks piece by piece, by all threads of the group.
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                           std::size_t block, std::size_t count) {
@@ -235,7 +235,7 @@ PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_s
   }
 }
 
-/// Copies `count` blocks of `bytes` in units that are only known here: unit_of_all() of both sides and `bytes`.
+/// Copies `count` blocks of `bytes` in a unit that is known at run time: unit_of_all() of both sides and `bytes`.
 template <direction Direction>
 PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_side<const std::byte> src,
                          std::size_t bytes, std::size_t count, slice me) {
@@ -246,7 +246,7 @@ PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_
                [=](auto known) { copy_pieces<Direction, decltype(known)::value>(dst, src, per_block, total, me); });
 }
 
-/// Ends the thread if blocks at `local` leave the heap, or PE `pe` is none.
+/// Ends the thread if blocks at `local` leave the heap, or if PE `pe` does not exist.
 PGAS_COLD void check_strided_out_of_line(checked_heap heap, operation what, const volatile std::byte* local,
                                          std::size_t alignment, std::size_t size, std::ptrdiff_t stride,
                                          std::size_t block, std::size_t count, std::int32_t pe) {
@@ -254,7 +254,7 @@ PGAS_COLD void check_strided_out_of_line(checked_heap heap, operation what, cons
   const std::uint64_t step = stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
   const std::uint64_t steps = block == 0 || count == 0 ? 0 : count - 1;
   const std::uint64_t elements = count == 0 ? 0 : block;
-  std::uint64_t bytes = huge;  // from the lowest to the highest; all of it where that overflows
+  std::uint64_t bytes = huge;  // from the lowest to the highest address; the maximum on overflow
   if (step == 0 || steps <= (huge - elements) / step) {
     const std::uint64_t span = steps * step + elements;
     if (span <= huge / size) bytes = span * size;

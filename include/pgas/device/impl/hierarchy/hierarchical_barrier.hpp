@@ -1,16 +1,19 @@
 /// @file
-/// The barrier of teams that span domains, used by `sync/barrier.hpp`; and how collectives find domains and peers.
-/// Hierarchical barrier: a central counter in each domain, then one message from each domain to each other one.
+/// The barrier of teams that span domains, used by `sync/barrier.hpp`, and the functions by which collectives find
+/// domains and peers. Hierarchical barrier: a central counter in each domain, then one message from each domain to
+/// every other domain.
 ///
-/// The members of a domain count their arrivals in one word at its first member. The last one to arrive notifies the
-/// first member of every other domain; every member waits for the notifications at its domain's first member. One
-/// network latency in all.
+/// The members of a domain count their arrivals in a word at the domain's first member. The last member to arrive
+/// notifies the first member of every other domain. Every member waits for the notifications at its domain's first
+/// member. The total cost is one network latency.
 ///
-/// The two halves of a barrier require that arriving never waits. So domains notify each other directly: a tree or a
-/// hypercube (dissemination) would save messages, but some member would wait between its rounds.
+/// Arriving must not wait, so that the two halves of a barrier can be separate calls. Domains therefore notify each
+/// other directly: a tree or a hypercube (dissemination) needs fewer messages, but some members would wait between its
+/// rounds.
 ///
-/// Words that the network carries are set, not added to: a target needs no atomic operation for it. Each member has its
-/// own words to set, as only the messages of one PE arrive in order; the newest word of a domain's members counts.
+/// Words that the network writes are set, not added to, so the target needs no atomic operation. Each member has its
+/// own words to set, because only messages of the same PE arrive in order. The newest word of a domain's members
+/// counts.
 #pragma once
 
 #include "pgas/device/impl/proxy/proxied_words.hpp"
@@ -18,21 +21,21 @@
 
 namespace pgas::detail {
 
-/// What an arrival carries: nothing, or all that the group did before.
+/// What an arrival orders: nothing, or all earlier accesses of the group.
 enum class arrival { relaxed, release };
 
-/// What a barrier is called in records.
+/// The operation that a barrier has in records.
 template <arrival Arrival>
 inline constexpr operation barrier_operation = Arrival == arrival::release ? operation::barrier : operation::sync;
 
-/// The two words of a member in this PE's barrier state. At the first member of a domain `arrived` is also the member's
-/// notification for its domain; or, within the domain, its arrivals, for records.
+/// The two words of a member in this PE's barrier state. At the first member of a domain, `arrived` is also the
+/// member's notification for its domain. Within the domain it holds the member's arrivals, for records.
 struct member_words {
   std::uint64_t arrived;
   std::uint64_t waited;
 };
 
-/// Address of member `i`'s words here.
+/// Address of member `i`'s words on this PE.
 [[nodiscard]] PGAS_FN member_words* member_state(const context& ctx, const team_view& team, std::int32_t i) {
   return reinterpret_cast<member_words*>(ctx.my_slot_ + team.channel_offset() + team_state_layout::arrived(i));
 }
@@ -48,17 +51,17 @@ struct domain_channel {
   team_hierarchy hierarchy;
   std::uint32_t log2_stride;
 
-  /// Whether members are proxied; the same on all of them.
+  /// Whether some members are proxied; the same on all members.
   [[nodiscard]] PGAS_FN bool spans_domains() const { return hierarchy.domains() > 1; }
   [[nodiscard]] PGAS_FN proxy_queue queue() const { return {table}; }
   [[nodiscard]] PGAS_FN domain_words* words() const {
     return reinterpret_cast<domain_words*>(state + team_state_layout::domain(hierarchy.members()));
   }
-  /// The notifications, or arrivals, of member `k` of domain `d` here.
+  /// The notifications, or arrivals, of member `k` of domain `d` on this PE.
   [[nodiscard]] PGAS_FN std::uint64_t* arrived(std::int32_t d, std::int32_t k) const {
     return reinterpret_cast<std::uint64_t*>(state + team_state_layout::arrived(hierarchy.member(d, k)));
   }
-  /// The address at the first member of this PE's domain for this PE's `local`.
+  /// The address of this PE's `local` at the first member of this PE's domain.
   template <class T>
   [[nodiscard]] PGAS_FN T* at_first(T* local) const {
     const auto distance = static_cast<std::uintptr_t>(static_cast<std::intptr_t>(hierarchy.slots()[0])) << log2_stride;
@@ -66,19 +69,19 @@ struct domain_channel {
   }
 };
 
-/// *Callers* in worlds with proxied PEs, members of the team.
+/// *Callers* members of the team, in worlds with proxied PEs.
 [[nodiscard]] PGAS_FN domain_channel domain_channel_of(const context& ctx, const team_view& team) {
   const std::uint64_t offset = team.state_offset_ + team_state_layout::plan(team.n_pes(), team.n_channels());
   return {ctx.routes_, ctx.my_slot_ + team.channel_offset(),
           team_hierarchy{reinterpret_cast<const std::int32_t*>(ctx.my_slot_ + offset)}, ctx.log2_stride_};
 }
 
-/// Whether a team may have proxied members: then its team_hierarchy tells.
+/// Whether a team may have proxied members. If so, its team_hierarchy tells whether it has.
 [[nodiscard]] PGAS_FN bool may_span_domains(const context& ctx, const team_view& team) {
   return ctx.has_proxied() && team.n_pes() > 1;
 }
 
-/// Whether all members are direct: the same on all of them.
+/// Whether all members are direct; the same on all members.
 [[nodiscard]] PGAS_FN bool all_direct(const context& ctx, const team_view& team) {
   return !may_span_domains(ctx, team) || domain_channel_of(ctx, team).hierarchy.domains() == 1;
 }
@@ -88,19 +91,19 @@ struct domain_channel {
   const std::int32_t start = team.members_ == nullptr ? team.start_ : 0;
   return {team.members_, start - ctx.world_pe_, team.stride_, ctx.log2_stride_};
 }
-/// The same for the members of a team in this PE's domain.
-[[nodiscard]] PGAS_FN peer_map domain_peer_map(const domain_channel& of) {
-  return {of.hierarchy.slots(), 0, 0, of.log2_stride};
+/// The peer map of the members of a team in this PE's domain.
+[[nodiscard]] PGAS_FN peer_map domain_peer_map(const domain_channel& channel) {
+  return {channel.hierarchy.slots(), 0, 0, channel.log2_stride};
 }
 
-/// Either, where all members are direct.
+/// The peer map of the members if all of them are direct, in any world.
 [[nodiscard]] PGAS_FN peer_map direct_peer_map(const context& ctx, const team_view& team) {
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY
     return domain_peer_map(domain_channel_of(ctx, team));
   return peer_map_of(ctx, team);
 }
 
-/// The participants of a collective, for out-of-line code: in memory, as registers are few.
+/// The participants of a collective, for out-of-line code: in memory, because registers are scarce.
 struct participant {
   context ctx;
   team_view team;
@@ -108,128 +111,131 @@ struct participant {
   [[nodiscard]] PGAS_FN domain_channel channel() const { return domain_channel_of(ctx, team); }
 };
 
-/// Counts this PE's arrival. Whether it completes its domain: then all that the domain's members did before is visible.
-[[nodiscard]] PGAS_COLD bool count_arrival(domain_channel of) {
-  const std::int32_t d = of.hierarchy.mine();
-  const std::int32_t rank = of.hierarchy.rank();
-  if (rank != 0) reduce<rmw::add>(of.at_first(of.arrived(d, rank)), std::uint64_t{1});
-  const std::uint64_t before = fetch<rmw::add>(of.at_first(&of.words()->arrivals), std::uint64_t{1});
+/// Counts this PE's arrival. @return Whether it completes its domain; then all earlier accesses of the domain's members
+/// are visible.
+[[nodiscard]] PGAS_COLD bool count_arrival(domain_channel channel) {
+  const std::int32_t d = channel.hierarchy.mine();
+  const std::int32_t rank = channel.hierarchy.rank();
+  if (rank != 0) reduce<rmw::add>(channel.at_first(channel.arrived(d, rank)), std::uint64_t{1});
+  const std::uint64_t before = fetch<rmw::add>(channel.at_first(&channel.words()->arrivals), std::uint64_t{1});
   fence_acquire();
-  return before + 1 == (load_relaxed(&of.words()->waited) + 1) * static_cast<std::uint64_t>(of.hierarchy.count(d));
+  return before + 1 ==
+         (load_relaxed(&channel.words()->waited) + 1) * static_cast<std::uint64_t>(channel.hierarchy.count(d));
 }
 
-/// The first half of a barrier: another kind of barrier, this PE counted, or counted as the last of its domain, with
-/// the other domains to notify.
+/// The result of the first half of a barrier: this barrier is not hierarchical; this PE is counted; or this PE is the
+/// last of its domain and must notify the other domains.
 enum class arrival_result : std::int32_t { not_hierarchical, counted, last };
 
-/// The first half of a barrier without the notifications, once earlier commands are complete. *Callers* all threads of
+/// The first half of a barrier without the notifications, after earlier commands are complete. *Callers* all threads of
 /// the group.
 template <arrival Arrival, PGAS_IS(group) G>
-[[nodiscard]] PGAS_COLD arrival_result count_group_arrival(domain_channel of, G g) {
-  if (!of.spans_domains()) return arrival_result::not_hierarchical;
+[[nodiscard]] PGAS_COLD arrival_result count_group_arrival(domain_channel channel, G g) {
+  if (!channel.spans_domains()) return arrival_result::not_hierarchical;
   g.sync();
   if constexpr (Arrival == arrival::release) {
     if (g.thread_rank() < 32) fence_release();
   }
-  if (g.thread_rank() == 0) store_relaxed(&of.words()->notified, std::uint64_t{count_arrival(of) ? 1u : 0u});
+  if (g.thread_rank() == 0) store_relaxed(&channel.words()->notified, std::uint64_t{count_arrival(channel) ? 1u : 0u});
   g.sync();
-  return load_relaxed(&of.words()->notified) != 0 ? arrival_result::last : arrival_result::counted;
+  return load_relaxed(&channel.words()->notified) != 0 ? arrival_result::last : arrival_result::counted;
 }
 
-/// The notifications of the last member of a domain, and the thread's part in them: in memory, as registers are few
-/// this deep below a kernel.
+/// The notifications by the last member of a domain, and the thread's share of them. It is in memory, because registers
+/// are scarce this deep below a kernel.
 struct domain_notification {
-  domain_channel of;
+  domain_channel channel;
   operation what;
   std::int32_t rank;
   std::int32_t size;
 };
 
-/// One thread's slice of notifying the first members of the other domains.
+/// One thread's share of notifying the first members of the other domains.
 PGAS_COLD void notify_domains(const domain_notification* call) {
-  const domain_channel& of = call->of;
+  const domain_channel& channel = call->channel;
   const operation what = call->what;
   PGAS_ROLLED
-  for (std::int32_t d = call->rank; d < of.hierarchy.domains(); d += call->size) {
-    if (d == of.hierarchy.mine()) continue;
-    const proxy_queue queue = of.queue();
-    const reserved_slot reserved = reserve_slot(queue, {what, of.hierarchy.world_pe(d, 0), 0});
+  for (std::int32_t d = call->rank; d < channel.hierarchy.domains(); d += call->size) {
+    if (d == channel.hierarchy.mine()) continue;
+    const proxy_queue queue = channel.queue();
+    const reserved_slot reserved = reserve_slot(queue, {what, channel.hierarchy.world_pe(d, 0), 0});
     if (reserved.slot == nullptr) end_thread();
     fill(reserved.slot, command_kind::atomic, atomic_update::set, datatype::u64,
-         {what, of.hierarchy.world_pe(d, 0), queue.offset(of.arrived(of.hierarchy.mine(), of.hierarchy.rank()))}, 0,
-         sizeof(std::uint64_t), no_answer);
-    fill(reserved.slot->value, load_relaxed(&of.words()->waited) + 1, 0);
+         {what, channel.hierarchy.world_pe(d, 0),
+          queue.offset(channel.arrived(channel.hierarchy.mine(), channel.hierarchy.rank()))},
+         0, sizeof(std::uint64_t), no_answer);
+    fill(reserved.slot->value, load_relaxed(&channel.words()->waited) + 1, 0);
     publish(queue, reserved);
   }
 }
 
-/// A thread's wait for a domain, in memory: nothing of it stays in registers while it is reported.
+/// A thread's wait for a domain. It is in memory, so nothing of it occupies registers during the report.
 struct domain_wait {
   const participant* here;
   operation what;
   std::int32_t domain;
-  std::uint64_t due;  ///< the number of the barrier
+  std::uint64_t due;  ///< number of the barrier
   wait_state now;
 };
 
-/// Records a missing member: of this PE's own domain the member itself, of another one its first. (That one knows more,
-/// and records it.)
+/// Records a missing member. In this PE's own domain it names the member; for another domain it names the first member,
+/// which has more information and writes its own record.
 PGAS_COLD void report_absent(const domain_wait* wait) {
-  const domain_channel of = wait->here->channel();
+  const domain_channel channel = wait->here->channel();
   const std::int32_t d = wait->domain;
-  std::int32_t k = d == of.hierarchy.mine() ? of.hierarchy.count(d) - 1 : 0;
-  while (k > 0 && load_relaxed(of.at_first(of.arrived(d, k))) >= wait->due) --k;
-  const std::uint64_t seen = k == 0 ? wait->due - 1 : load_relaxed(of.at_first(of.arrived(d, k)));
-  report(wait->here->ctx, wait_record(wait->now, wait->what, of.hierarchy.world_pe(d, k),
-                                      of.queue().offset(of.arrived(d, k)), cmp::ge, wait->due, seen));
+  std::int32_t k = d == channel.hierarchy.mine() ? channel.hierarchy.count(d) - 1 : 0;
+  while (k > 0 && load_relaxed(channel.at_first(channel.arrived(d, k))) >= wait->due) --k;
+  const std::uint64_t seen = k == 0 ? wait->due - 1 : load_relaxed(channel.at_first(channel.arrived(d, k)));
+  report(wait->here->ctx, wait_record(wait->now, wait->what, channel.hierarchy.world_pe(d, k),
+                                      channel.queue().offset(channel.arrived(d, k)), cmp::ge, wait->due, seen));
 }
 
-/// Whether domain `d` has arrived at barrier number `due`, as its first member knows.
-[[nodiscard]] PGAS_FN bool domain_arrived(const domain_channel& of, std::int32_t d, std::uint64_t due) {
-  const auto count = static_cast<std::uint32_t>(of.hierarchy.count(d));
-  if (d == of.hierarchy.mine()) return load_relaxed(of.at_first(&of.words()->arrivals)) >= due * count;
-  std::int32_t k = of.hierarchy.count(d) - 1;
-  while (k >= 0 && load_relaxed(of.at_first(of.arrived(d, k))) < due) --k;
+/// Whether domain `d` has arrived at barrier number `due`, according to the domain's first member.
+[[nodiscard]] PGAS_FN bool domain_arrived(const domain_channel& channel, std::int32_t d, std::uint64_t due) {
+  const auto count = static_cast<std::uint32_t>(channel.hierarchy.count(d));
+  if (d == channel.hierarchy.mine()) return load_relaxed(channel.at_first(&channel.words()->arrivals)) >= due * count;
+  std::int32_t k = channel.hierarchy.count(d) - 1;
+  while (k >= 0 && load_relaxed(channel.at_first(channel.arrived(d, k))) < due) --k;
   return k >= 0;
 }
 
-/// Waits until it has, or as long as poll_until() does.
+/// Waits for the domain, within the limits of poll_until().
 PGAS_COLD void await_domain(domain_wait* wait) {
-  const domain_channel of = wait->here->channel();
+  const domain_channel channel = wait->here->channel();
   const std::int32_t d = wait->domain;
   const std::uint64_t due = wait->due;
   wait_state now = wait->now;
-  now.why = poll_until(of.table->control, now, [&] { return domain_arrived(of, d, due); });
+  now.why = poll_until(channel.table->control, now, [&] { return domain_arrived(channel, d, due); });
   wait->now = now;
 }
 
-/// How the second half of a barrier went.
+/// The result of the second half of a barrier.
 enum class await_result : std::int32_t { not_hierarchical, complete, lost };
 
-/// The first half of a barrier of a team that may span domains. False if it needs another kind. *Callers* all threads
-/// of the group.
+/// The first half of a barrier of a team that may span domains. @return False if the team needs another kind of
+/// barrier. *Callers* all threads of the group.
 template <arrival Arrival, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD bool arrive_by_domains(const participant* here, G g) {
-  const domain_channel of = here->channel();
-  const arrival_result result = count_group_arrival<Arrival>(of, g);
+  const domain_channel channel = here->channel();
+  const arrival_result result = count_group_arrival<Arrival>(channel, g);
   if (result == arrival_result::last) {
-    const domain_notification all{of, barrier_operation<Arrival>, static_cast<std::int32_t>(g.thread_rank()),
+    const domain_notification all{channel, barrier_operation<Arrival>, static_cast<std::int32_t>(g.thread_rank()),
                                   static_cast<std::int32_t>(g.size())};
     notify_domains(&all);
   }
   return result != arrival_result::not_hierarchical;
 }
 
-/// The calling thread's slice of the second half; `not_hierarchical` if the team needs another kind. *Callers* all
-/// threads of the group.
+/// The calling thread's share of the second half. @return `not_hierarchical` if the team needs another kind of barrier.
+/// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD await_result await_domains(const participant* here, G g, operation what) {
-  const domain_channel of = here->channel();
-  if (!of.spans_domains()) return await_result::not_hierarchical;
-  domain_wait wait{here, what, 0, load_relaxed(&of.words()->waited) + 1, {}};
+  const domain_channel channel = here->channel();
+  if (!channel.spans_domains()) return await_result::not_hierarchical;
+  domain_wait wait{here, what, 0, load_relaxed(&channel.words()->waited) + 1, {}};
   g.sync();
-  if (g.thread_rank() == 0) store_relaxed(&of.words()->waited, wait.due);
-  const std::int32_t domains = of.hierarchy.domains();
+  if (g.thread_rank() == 0) store_relaxed(&channel.words()->waited, wait.due);
+  const std::int32_t domains = channel.hierarchy.domains();
   for (auto d = static_cast<std::int32_t>(g.thread_rank()); d < domains; d += static_cast<std::int32_t>(g.size())) {
     wait.domain = d;
     wait.now = {0, failure::none};

@@ -1,5 +1,5 @@
 /// @file
-/// broadcast(), fcollect() and collect() of large messages in teams that span domains, used by `collective.hpp`; and
+/// broadcast(), fcollect() and collect() of large messages in teams that span domains, used by `collective.hpp`, and
 /// the byte ranges of domains, used by `hierarchical_reduce.hpp`. Hierarchical collectives: data crosses the network
 /// once for each domain, and the members of both domains share the transfer.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace pgas::detail {
 
-/// From this size on the network time outweighs the additional barriers.
+/// From this size on, the network time exceeds the cost of the additional barriers.
 inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
 
 /// Whether a collective of `bytes` bytes is hierarchical; the same on all members.
@@ -20,14 +20,14 @@ inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
   return may_span_domains(ctx, team) && pays_by_domains(domain_channel_of(ctx, team).hierarchy, bytes);
 }
 
-/// This PE's copy of member `i`'s count.
+/// The location on this PE of member `i`'s count.
 [[nodiscard]] PGAS_FN std::uint64_t* value_word(const context& ctx, const team_view& team, std::int32_t i) {
   return reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + team.channel_offset() +
                                           team_state_layout::value(team.n_pes(), i));
 }
 
-/// A call of a collective: in memory, as registers are few, and without its element type, so that most of the following
-/// code exists once.
+/// A call of a collective. It is in memory, because registers are scarce, and without its element type, so most of the
+/// following code exists once.
 struct domain_call {
   participant here;
   std::byte* dst;
@@ -45,13 +45,13 @@ template <class T>
   return {{ctx, team}, reinterpret_cast<std::byte*>(dst), reinterpret_cast<const std::byte*>(src), count, sizeof(T)};
 }
 
-/// Some bytes of a whole.
+/// A range of bytes of the whole message.
 struct byte_range {
   std::size_t begin;
   std::size_t bytes;
 };
-/// The range of member `k` of domain `d`, where the domain's members divide the whole. @param alike an address with the
-/// same alignment on all members
+/// The range of member `k` of domain `d`, if the domain's members divide the whole message. @param alike an address
+/// with the same alignment on all members
 [[nodiscard]] PGAS_OUTLINE_IN_UNIT byte_range range_in(const domain_call* call, const std::byte* alike, std::int32_t d,
                                                        std::int32_t k) {
   const partition all =
@@ -68,17 +68,17 @@ PGAS_OUTLINE_IN_UNIT void collective_barrier_of(const domain_call* call, G g, op
   collective_barrier(call->here.ctx, g, call->here.team, what);
 }
 
-/// Puts `where` on the members of this PE's domain, this PE last, and not there if `src` is its own destination. @param
-/// Unit alignment that the element type guarantees
+/// Puts `where` on the members of this PE's domain. This PE comes last, and is omitted if `src` is its own destination.
+/// @param Unit alignment that the element type guarantees
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void put_in_domain(const domain_call* call, G g, byte_range where, const std::byte* src) {
   using unit = unit_word<Unit>;
-  const domain_channel of = call->channel();
+  const domain_channel channel = call->channel();
   std::byte* const dst = call->dst + where.begin;
-  const std::int32_t members = of.hierarchy.count(of.hierarchy.mine());
-  const std::int32_t end = of.hierarchy.rank() + members + (dst == src ? 0 : 1);
-  for (std::int32_t k = of.hierarchy.rank() + 1; k < end; ++k)
-    copy<direction::put>(g, reinterpret_cast<unit*>(domain_peer_map(of).at(dst, k < members ? k : k - members)),
+  const std::int32_t members = channel.hierarchy.count(channel.hierarchy.mine());
+  const std::int32_t end = channel.hierarchy.rank() + members + (dst == src ? 0 : 1);
+  for (std::int32_t k = channel.hierarchy.rank() + 1; k < end; ++k)
+    copy<direction::put>(g, reinterpret_cast<unit*>(domain_peer_map(channel).at(dst, k < members ? k : k - members)),
                          reinterpret_cast<const unit*>(src), where.bytes / Unit);
 }
 /// The same from this PE's destination.
@@ -87,7 +87,7 @@ PGAS_FN void put_own_range(const domain_call* call, const G& g, byte_range where
   put_in_domain<Unit>(call, g, where, call->dst + where.begin);
 }
 
-/// Has the proxy put `where` to a member's destination. The barrier at the end of the collective completes it.
+/// Has the proxy put `where` to a member's destination. The barrier at the end of the collective completes the put.
 template <PGAS_IS(group) G>
 PGAS_FN void put_proxied(const domain_call* call, const G& g, byte_range where, const std::byte* src,
                          std::int32_t proxied_pe) {
@@ -108,15 +108,15 @@ PGAS_COLD void scatter_to_domains(const domain_call* call, G g) {
   }
 }
 
-/// Whether a member is of this PE's domain.
+/// Whether a member is in this PE's domain.
 [[nodiscard]] PGAS_COLD bool in_own_domain(team_hierarchy hierarchy, std::int32_t member) {
   std::int32_t k = hierarchy.count(hierarchy.mine()) - 1;
   while (k >= 0 && hierarchy.member(hierarchy.mine(), k) != member) --k;
   return k >= 0;
 }
 
-/// A broadcast() without its last barrier: each member of another domain gets its range from the root, and puts it in
-/// its domain.
+/// A broadcast() without its last barrier: each member of another domain receives its range from the root and puts it
+/// to the members of its domain.
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void broadcast_by_domains(const domain_call* call, G g, std::int32_t root) {
   if (call->here.team.my_pe() == root) {
@@ -128,7 +128,8 @@ PGAS_COLD void broadcast_by_domains(const domain_call* call, G g, std::int32_t r
   if (!in_own_domain(call->hierarchy(), root)) put_own_range<Unit>(call, g, own_range(call, call->dst));
 }
 
-/// The range of a member's elements in the result, by the members' counts; for fcollect() all have as many.
+/// The range of a member's elements in the result, according to the members' counts; for fcollect() all counts are
+/// equal.
 [[nodiscard]] PGAS_COLD byte_range block_of(const domain_call* call, operation what, std::int32_t member) {
   if (what == operation::fcollect) return {static_cast<std::size_t>(member) * call->bytes(), call->bytes()};
   std::size_t before = 0;
@@ -142,7 +143,7 @@ PGAS_COLD void broadcast_by_domains(const domain_call* call, G g, std::int32_t r
   return sum;
 }
 
-/// Sends this member's elements to one member of each other domain.
+/// Sends this member's elements to one member of every other domain.
 template <PGAS_IS(group) G>
 PGAS_COLD void send_across(const domain_call* call, G g, byte_range own) {
   const team_hierarchy hierarchy = call->hierarchy();
@@ -152,15 +153,15 @@ PGAS_COLD void send_across(const domain_call* call, G g, byte_range own) {
   }
 }
 
-/// Iterates over the members of other domains that have sent to this one.
+/// Iterates over the members of other domains that have sent elements to this one.
 struct received {
   const domain_call* call;
   operation what;
   std::int32_t domain;
-  std::int32_t k;    ///< of the domain's members, the one to come
-  byte_range block;  ///< of the one before
+  std::int32_t k;    ///< the index of the next member in the domain
+  byte_range block;  ///< of the previous member
 };
-/// The next one. False after the last one.
+/// Moves to the next one. @return False after the last one.
 [[nodiscard]] PGAS_COLD bool next_received(received* at) {
   const team_hierarchy hierarchy = at->call->hierarchy();
   while (at->domain == hierarchy.mine() || at->k >= hierarchy.count(at->domain)) {
@@ -172,8 +173,8 @@ struct received {
   return true;
 }
 
-/// Puts the elements received from other domains in this one. (The iterator is in memory, as registers are few this
-/// deep below a kernel.)
+/// Puts the elements received from other domains to the members of this domain. (The iterator is in memory, because
+/// registers are scarce this deep below a kernel.)
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void put_received(const domain_call* call, G g, operation what) {
   received at{call, what, 0, call->hierarchy().rank(), {}};

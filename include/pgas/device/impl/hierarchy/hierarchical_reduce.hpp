@@ -7,22 +7,22 @@
 
 namespace pgas::detail {
 
-/// Within the domain: a member reduces its slice of the domain's sources into its own destination.
+/// Step within the domain: a member reduces its slice of the domain's sources into its own destination.
 template <class T, class Op>
 PGAS_FN void reduce_in_domain(const domain_call* call, Op op, slice me) {
-  const domain_channel of = call->channel();
-  const std::int32_t members = of.hierarchy.count(of.hierarchy.mine());
+  const domain_channel channel = call->channel();
+  const std::int32_t members = channel.hierarchy.count(channel.hierarchy.mine());
   const T* const src = reinterpret_cast<const T*>(call->src);
-  const std::size_t begin = slice_start(src, call->count, members, of.hierarchy.rank());
-  const std::size_t end = slice_start(src, call->count, members, of.hierarchy.rank() + 1);
+  const std::size_t begin = slice_start(src, call->count, members, channel.hierarchy.rank());
+  const std::size_t end = slice_start(src, call->count, members, channel.hierarchy.rank() + 1);
   reduce_elements<reduce_result::whole, T>(
       op,
-      reduce_job{call->src + begin * sizeof(T), call->dst + begin * sizeof(T), end - begin, domain_peer_map(of),
-                 members, of.hierarchy.rank(), of.hierarchy.rank() + 1},
+      reduce_job{call->src + begin * sizeof(T), call->dst + begin * sizeof(T), end - begin, domain_peer_map(channel),
+                 members, channel.hierarchy.rank(), channel.hierarchy.rank() + 1},
       me);
 }
 
-/// Across domains: a member reduces its slice of the domains' results, and sends it to their owners.
+/// Step across domains: a member reduces its slice of the domains' results and sends it to the owners.
 PGAS_OUTLINE_IN_UNIT void make_domain_job(const domain_call* call, staged_job* made) {
   const team_view& team = call->here.team;
   const partition all =
@@ -38,14 +38,14 @@ PGAS_OUTLINE_IN_UNIT void make_domain_job(const domain_call* call, staged_job* m
   *made = {&call->here, job, {call->count, begin}, operands::domains, operation::reduce};
 }
 
-/// Within the domain again: a member puts its slice of the result to the others.
+/// Second step within the domain: a member puts its slice of the result to the other members.
 PGAS_OUTLINE_IN_UNIT void put_own_result(const domain_call* call, slice me) {
-  const domain_channel of = call->channel();
+  const domain_channel channel = call->channel();
   const byte_range own = own_range(call, call->src);
   std::byte* const dst = call->dst + own.begin;
-  const std::int32_t members = of.hierarchy.count(of.hierarchy.mine());
-  for (std::int32_t k = of.hierarchy.rank() + 1; k < of.hierarchy.rank() + members; ++k)
-    put_congruent(domain_peer_map(of).at(dst, k < members ? k : k - members), dst, own.bytes, me);
+  const std::int32_t members = channel.hierarchy.count(channel.hierarchy.mine());
+  for (std::int32_t k = channel.hierarchy.rank() + 1; k < channel.hierarchy.rank() + members; ++k)
+    put_congruent(domain_peer_map(channel).at(dst, k < members ? k : k - members), dst, own.bytes, me);
 }
 
 /// The three steps, with the barriers before, between and after them.

@@ -1,14 +1,15 @@
 /// @file
-/// Reductions of teams with proxied members: their operands are fetched in large pieces to a unit of this PE's
-/// workspace, as many at a time as fit, the next ones while the last are reduced. Used by `reduce/twoshot_reduce.hpp`
-/// and `hierarchical_reduce.hpp`. Double buffering (a software pipeline of gets and reductions).
+/// Reductions of teams with proxied members. Operands are fetched in large pieces into a unit of this PE's workspace,
+/// as many at a time as fit; the next operands are fetched while the last ones are reduced. Used by
+/// `reduce/twoshot_reduce.hpp` and `hierarchical_reduce.hpp`. Double buffering (a software pipeline of gets and
+/// reductions).
 ///
-/// The class knows the size of elements, not their type, and the thread's rank, not its group: it exists once for all
-/// types, operations and groups. The loop in reduce_staged(), which knows them, calls it. (Callbacks by address would
-/// take all registers and any stack, and be compiled for each operation all the same.)
+/// The class knows the size of elements but not their type, and the thread's rank but not its group, so it exists once
+/// for all types, operations and groups. The loop in reduce_staged(), which knows them, calls it. (Callbacks by address
+/// would use all registers and an unknown stack size, and would be compiled for each operation anyway.)
 ///
 /// Operands of reductions are associated by domain: the members of a domain from first to last, then the domains in the
-/// order of their first members. So results that a domain has reduced itself have the same bits
+/// order of their first members. Results that a domain has reduced itself therefore have the same bits
 /// (`hierarchical_reduce.hpp`).
 #pragma once
 
@@ -21,10 +22,10 @@ namespace pgas::detail {
 /// The operands of an element: every member's source, or the results of the domains.
 enum class operands : std::int32_t { members, domains };
 
-/// The elements of a job within the whole: each domain's results are divided among its members.
+/// The position of a job's elements in the whole reduction; each domain's results are divided among its members.
 struct owned_part {
-  std::size_t count;   ///< of the whole
-  std::size_t before;  ///< elements of it before the job's
+  std::size_t count;   ///< elements of the whole reduction
+  std::size_t before;  ///< elements before the job's first one
 };
 
 /// A reduction that may need the proxy.
@@ -39,19 +40,20 @@ struct staged_job {
 /// The sizes of elements, in bytes.
 struct element_sizes {
   std::uint32_t element;
-  std::uint32_t sum;        ///< in the form in which they are accumulated
+  std::uint32_t sum;        ///< of an element in the form that is accumulated
   std::uint32_t alignment;  ///< of sums
 };
 
-/// One operand of several elements, and its use.
+/// One operand of several elements, and the destinations of its results.
 struct operand {
   const std::byte* in;
-  std::byte* out;    ///< results: of scans up to it, of whole reductions of all operands, if it is the last
-  std::byte* inner;  ///< sums up to it, of whole reductions of its domain
+  /// results: of scans up to this operand; of whole reductions of all operands, if this is the last one
+  std::byte* out;
+  std::byte* inner;  ///< sums up to this operand; for whole reductions of its domain
   std::byte* outer;  ///< sums up to its domain
   std::size_t count;
-  bool starts;  ///< there are no sums before it
-  bool ends;    ///< it is its domain's last one: theirs are to be added to the outer sums
+  bool starts;  ///< there are no earlier sums
+  bool ends;    ///< the last operand of its domain: the domain's sums are added to the outer sums
   bool opens;   ///< its domain is the first one
 };
 
@@ -61,7 +63,7 @@ struct operand {
   return partition_of(src, element_bytes, count, members);
 }
 
-/// The member of a domain that owns its result of an element, and the elements from there on.
+/// The member of a domain that owns the domain's result of an element, and the number of elements from there on.
 struct element_owner {
   std::int32_t world_pe;
   std::size_t count;
@@ -77,13 +79,14 @@ struct element_owner {
   return {hierarchy.world_pe(d, k), all.start(k + 1) - at};
 }
 
-/// Has the proxy copy some bytes, or ends the thread.
+/// Submits a copy of some bytes to the proxy, or ends the thread.
 PGAS_OUTLINE_IN_UNIT void submit_or_end(proxy_queue queue, op_info about, command_kind kind, const std::byte* local,
                                         std::size_t bytes) {
   if (!submit_copy(queue, about, kind, local, {bytes, 1, 0, 0}, completion::submitted)) end_thread();
 }
 
-/// The progress of a reduction. Each thread has its own, in memory; the threads of a group go through the same states.
+/// The progress of a reduction. Each thread has its own object in memory, and all threads of a group go through the
+/// same states.
 class staged_reduce {
  public:
   PGAS_FN void open(const staged_job* call, reduce_result result, element_sizes sizes, slice me) {
@@ -99,16 +102,18 @@ class staged_reduce {
     const auto buffers = static_cast<std::uint32_t>(2 * max_proxied_ + (whole() ? 1 : max_proxied_));
     constexpr std::uint32_t line = 128;
     constexpr std::uint32_t room = workspace_view::unit_bytes - (3 * most_buffers + 2) * line;
-    const std::uint32_t multiple = sizes.alignment < line ? line : sizes.alignment;  // elements that take more fill it
+    // larger elements fill a line by themselves
+    const std::uint32_t multiple = sizes.alignment < line ? line : sizes.alignment;
     length_ = room / (buffers * sizes.element + 2 * sizes.sum);
     buffer_bytes_ = (length_ * sizes.element + multiple - 1) / multiple * multiple;
     sums_bytes_ = (2 * length_ * sizes.sum + multiple - 1) / multiple * multiple;
     half_ = 0;
-    next_ = {};  // of no operands
+    next_ = {};  // an empty step
   }
 
-  /// By one thread, while the group's others wait: the channel's word tells them the workspace. Later calls return when
-  /// the gets have arrived and the puts are out. False if it gave up.
+  /// Called by one thread while the others of the group wait. The first call finds the workspace, and the channel's
+  /// word passes it to the others. Later calls return when the gets have arrived and the puts are complete. @return
+  /// False if it gave up.
   [[nodiscard]] PGAS_FN bool drain() {
     if (unit_ != nullptr) return detail::drain(of_.queue(), call_->what, -1);
     const reserved_unit mine = reserve_unit(of_.queue(), {call_->what, ctx().world_pe_, 0});
@@ -116,7 +121,8 @@ class staged_reduce {
     return mine.at != nullptr;
   }
 
-  /// Requests the proxied operands of the next step; those of this one are there. False at the end.
+  /// Requests the proxied operands of the next step; the operands of the current step have arrived. @return False at
+  /// the end.
   [[nodiscard]] PGAS_FN bool begin_step() {
     find_workspace();
     now_ = next_;
@@ -132,7 +138,7 @@ class staged_reduce {
     return true;
   }
 
-  /// The next operand of this step. False after the last one.
+  /// Moves to the next operand of this step. @return False after the last one.
   [[nodiscard]] PGAS_FN bool next_operand(operand* found) {
     if (at_ == now_.end) return false;
     const std::int32_t pe = world_pe(at_, now_.first);
@@ -157,7 +163,7 @@ class staged_reduce {
     return true;
   }
 
-  /// Sends the results of this step: this thread's slice.
+  /// Sends the results of this step: this thread's share.
   PGAS_FN void send_results() const {
     if (!whole()) {
       if (me_.rank == 0) send_scans();
@@ -169,7 +175,7 @@ class staged_reduce {
  private:
   static constexpr std::int32_t most_buffers = 8;
 
-  /// Operands, at most max_proxied_ of them proxied, of some elements.
+  /// The operands of some elements, of which at most max_proxied_ are proxied.
   struct step {
     std::size_t first;
     std::size_t count;
@@ -183,7 +189,7 @@ class staged_reduce {
     return by_domain_ ? of_.hierarchy.domains() : call_->job.members;
   }
   [[nodiscard]] PGAS_FN const std::byte* source() const { return by_domain_ ? call_->job.dst : call_->job.src; }
-  /// The owner of operand `q` of element `first`: scans take the members in order, reductions domain by domain.
+  /// The owner of operand `q` of element `first`: scans take the members in order, reductions go domain by domain.
   [[nodiscard]] PGAS_FN std::int32_t world_pe(std::int32_t q, std::size_t first) const {
     if (by_domain_) return owner_of(call_, sizes_.element, q, first).world_pe;
     return whole() ? of_.hierarchy.world_pe(0, q) : call_->here->team.world_pe(q);
@@ -198,7 +204,7 @@ class staged_reduce {
   [[nodiscard]] PGAS_FN std::byte* buffer(std::int32_t half, std::int32_t proxied_pe) const {
     return unit_ + static_cast<std::size_t>(half * max_proxied_ + proxied_pe) * buffer_bytes_;
   }
-  /// After the sums. Whole results have their target's offset from a 16-byte boundary.
+  /// The location of a result, after the sums. Whole results have the target's offset from a 16-byte boundary.
   [[nodiscard]] PGAS_FN std::byte* result(std::int32_t i) const {
     std::byte* const first = unit_ + static_cast<std::size_t>(2 * max_proxied_) * buffer_bytes_ + sums_bytes_;
     if (!whole()) return first + static_cast<std::size_t>(i) * buffer_bytes_;
@@ -213,7 +219,7 @@ class staged_reduce {
     unit_ = space.units + (number_ & (units - 1)) * workspace_view::unit_bytes;
   }
 
-  /// The step from operand `begin` of the elements from `first` on; empty after the last one.
+  /// The step from operand `begin` of the elements from `first` on; empty after the last step.
   [[nodiscard]] PGAS_FN step step_at(std::size_t first, std::int32_t begin) const {
     const std::size_t left = call_->job.count - first;
     step made{first, left < length_ ? left : length_, begin, begin};
@@ -244,9 +250,9 @@ class staged_reduce {
     }
   }
 
-  PGAS_FN void proxy_submit(command_kind kind, std::int32_t pe, const std::byte* there, const step& some,
+  PGAS_FN void proxy_submit(command_kind kind, std::int32_t pe, const std::byte* remote, const step& some,
                             const std::byte* here) const {
-    submit_or_end(of_.queue(), {call_->what, pe, of_.queue().offset(there + some.first * sizes_.element)}, kind, here,
+    submit_or_end(of_.queue(), {call_->what, pe, of_.queue().offset(remote + some.first * sizes_.element)}, kind, here,
                   some.count * sizes_.element);
   }
 
@@ -264,7 +270,7 @@ class staged_reduce {
       }
     }
   }
-  /// Direct targets have been stored to already.
+  /// Direct targets already have their results.
   PGAS_FN void send_scans() const {
     PGAS_ROLLED
     for (std::int32_t q = now_.begin, proxied_pe = 0; q < now_.end; ++q) {
@@ -278,21 +284,21 @@ class staged_reduce {
   reduce_result result_;
   element_sizes sizes_;
   slice me_;
-  bool by_domain_;              ///< operands are what the domains have made
+  bool by_domain_;              ///< operands are the results of the domains
   std::byte* unit_;             ///< of the workspace; null before there is one
-  std::uint64_t number_;        ///< of it
-  std::int32_t max_proxied_;    ///< of a turn
-  std::uint32_t length_;        ///< elements of a turn
-  std::uint32_t buffer_bytes_;  ///< bytes from one buffer to the next
-  std::uint32_t sums_bytes_;    ///< bytes that all sums take
+  std::uint64_t number_;        ///< of the workspace unit
+  std::int32_t max_proxied_;    ///< in a step
+  std::uint32_t length_;        ///< elements of a step
+  std::uint32_t buffer_bytes_;  ///< distance of two buffers
+  std::uint32_t sums_bytes_;    ///< of all sums
   step now_;
   step next_;
-  std::int32_t half_;     ///< of the buffers, that the next turn's operands come to
-  std::int32_t at_;       ///< the operand to come
-  std::int32_t proxied_;  ///< proxied operands before it
+  std::int32_t half_;     ///< the half of the buffers that receives the next step's operands
+  std::int32_t at_;       ///< index of the next operand
+  std::int32_t proxied_;  ///< number of proxied operands before it
 };
 
-/// Its steps out of line, also with -rdc=true, which would put them into every reduction.
+/// Its steps, out of line even with -rdc=true, where they would otherwise be copied into every reduction.
 PGAS_OUTLINE_IN_UNIT void open_staged(staged_reduce* route, const staged_job* call, reduce_result result,
                                       element_sizes sizes, slice me) {
   route->open(call, result, sizes, me);
@@ -332,14 +338,14 @@ PGAS_COLD void reduce_operand(const operand* with, Op op, slice me) {
   }
 }
 
-/// One thread drains the queue for all.
+/// One thread drains the queue for all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void drain_by_leader(staged_reduce* route, G g) {
   g.sync();
   exit_unless_leader(g, g.thread_rank() == 0 && drain_staged(route));
 }
 
-/// A job by all threads of a group. Out of line and in memory, as there are few registers below a kernel.
+/// A job by all threads of a group. Out of line and in memory, because few registers remain below a kernel.
 template <reduce_result Result, class T, class Op, PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void reduce_staged(const staged_job* call, G g, Op op) {
   using A = accumulator_of<Op, T>;

@@ -1,14 +1,14 @@
 /// @file
-/// broadcast(), fcollect() and alltoall() of few bytes as LL exchanges: each member stores what it finds in the
-/// packets. Used by `collective.hpp`. LL all-gather and all-to-all; the protocol is in `ll_packet.hpp`.
+/// broadcast(), fcollect() and alltoall() of small messages as LL exchanges: each member stores the data of the packets
+/// that it receives. Used by `collective.hpp`. LL all-gather and all-to-all; the protocol is in `ll_packet.hpp`.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_exchange.hpp"
 
 namespace pgas::detail {
 
-/// Messages of collectives that move data have so many units at most. Longer ones go straight to where they belong: a
-/// second copy of them costs more than a fence, above all where one thread makes it.
+/// The maximum number of units in a message of a collective that moves data. Longer messages are stored directly at
+/// their destination: a second copy costs more than a fence, especially if a single thread makes it.
 inline constexpr std::uint64_t most_ll_copy_units = 128;
 
 [[nodiscard]] PGAS_FN bool fits_ll_copy(const context& ctx, const team_view& team, std::uint64_t bytes) {
@@ -20,10 +20,10 @@ struct block_exchange {
   std::byte* dst;
   const std::byte* src;
   std::uint32_t bytes;     ///< of a block
-  std::uint32_t src_step;  ///< from one member's block to the next; 0 if all get the same
+  std::uint32_t src_step;  ///< from one member's block to the next; 0 if all members get the same block
 };
 
-/// One thread's slice of it.
+/// One thread's share of the exchange.
 template <class Element>
 PGAS_OUTLINE ll_result ll_exchange_slice(ll_epoch now, block_exchange call, slice me) {
   const std::uint32_t elements = call.bytes / static_cast<std::uint32_t>(sizeof(Element));
@@ -42,7 +42,7 @@ PGAS_OUTLINE ll_result ll_exchange_slice(ll_epoch now, block_exchange call, slic
       store_elements<Element>(target(now.me) + at, own, elements - u * width);
     }
   }
-  // Units of the other members, several at a time, of any of them.
+  // Receives units of the other members, several at a time and in any order.
   constexpr std::uint32_t batch = 3;
   const std::uint32_t all = static_cast<std::uint32_t>(now.members - 1) * now.units;
   for (std::uint32_t first = me.rank; first < all; first += batch * me.size) {
@@ -69,7 +69,7 @@ PGAS_OUTLINE ll_result ll_exchange_slice(ll_epoch now, block_exchange call, slic
   return {failure::none, 0, -1, now.epoch};
 }
 
-/// An fcollect() or alltoall() for which fits_ll_copy() holds. @param src_step elements
+/// An fcollect() or alltoall() with a message that fits_ll_copy(). @param src_step in elements
 template <class T, PGAS_IS(group) G>
 PGAS_FN void ll_exchange_blocks(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                                 std::size_t count, std::size_t src_step, operation what) {
@@ -80,7 +80,8 @@ PGAS_FN void ll_exchange_blocks(const context& ctx, const G& g, const team_view&
               [&](const ll_epoch& now) { return ll_exchange_slice<ll_piece<T>>(now, call, slice_of(g)); });
 }
 
-/// One thread's slice of a broadcast(). Members other than the root send an empty packet, as an exchange requires.
+/// One thread's share of a broadcast(). Members other than the root send an empty packet, because an exchange requires
+/// one from each member.
 template <class Element>
 PGAS_OUTLINE ll_result ll_broadcast_slice(ll_epoch now, std::byte* dst, const std::byte* src, std::uint32_t bytes,
                                           std::int32_t root, slice me) {
@@ -126,7 +127,7 @@ PGAS_OUTLINE ll_result ll_broadcast_slice(ll_epoch now, std::byte* dst, const st
   return {failure::none, 0, -1, now.epoch};
 }
 
-/// A broadcast() for which fits_ll_copy() holds.
+/// A broadcast() with a message that fits_ll_copy().
 template <class T, PGAS_IS(group) G>
 PGAS_FN void ll_broadcast(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                           std::size_t count, std::int32_t root) {

@@ -1,20 +1,22 @@
 /// @file
-/// Exchanges of LL packets: how collectives move few bytes without a barrier. Used by `ll_reduce.hpp`,
-/// `ll_collective.hpp`. LL protocol with two alternating buffers; the epoch takes the place of a reset.
+/// Exchanges of LL packets, by which collectives move small messages without a barrier. Used by `ll_reduce.hpp` and
+/// `ll_collective.hpp`. LL protocol with two alternating buffers; the epoch replaces a reset.
 ///
-/// In an *exchange* every member sends every other one at least one packet, on the team's channel 0 or on the host's,
-/// or for a block of a kernel that the host enqueues, where the team has a oneshot_staging: each has its own packets
-/// and epoch. Each member counts its exchanges in device memory; as all make the same calls, the epochs agree. There
-/// are two buffers, so the packets of epoch k overwrite those of k - 2, which are never cleared. That is safe: a member
-/// M writes packets of epoch k after it has seen a packet of k - 1 from every other member P. P sent it when all
-/// threads of its group had entered epoch k - 1, and so had found all packets of k - 2. Hence no packet that M
-/// overwrites is still waited for, even where message lengths, and so places, differ between epochs. A packet of k - 2
-/// or older is never taken for one of k, as its epoch differs; before the 32-bit epochs repeat, all packets are cleared
-/// (reset_ll_packets()). Barriers and other algorithms on the channel touch neither packets nor epoch, so all kinds of
-/// collectives may follow one another in any order.
+/// In an *exchange* every member sends at least one packet to every other member. An exchange uses the team's channel 0
+/// or the host's channel. Blocks of a kernel that the host enqueues can have exchanges of their own if the team has a
+/// oneshot_staging. Each of these has its own packets and epoch. Each member counts its exchanges in device memory. All
+/// members make the same calls, so their epochs agree.
 ///
-/// An exchange orders no other memory. When a member returns, all others have called; their earlier stores elsewhere
-/// need not be visible.
+/// There are two buffers, so the packets of epoch k overwrite those of k - 2, which are never cleared. This is safe: a
+/// member M writes packets of epoch k after it has seen a packet of k - 1 from every other member P. P sent it after
+/// all threads of its group had entered epoch k - 1, and therefore had received all packets of k - 2. No packet that M
+/// overwrites is still awaited, even if message lengths, and therefore locations, differ between epochs. A packet of k
+/// - 2 or older is never taken for a packet of k, because its epoch differs; all packets are cleared before the 32-bit
+/// epochs repeat (reset_ll_packets()). Barriers and other algorithms on the channel change neither packets nor epoch,
+/// so all kinds of collectives may follow one another in any order.
+///
+/// An exchange orders no other memory. When a member returns, all others have called, but their earlier stores to other
+/// memory may not be visible.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -23,18 +25,18 @@
 
 namespace pgas::detail {
 
-/// A team by one of its blocks: of a kernel that the host enqueues, where the team has a oneshot_staging.
+/// A team as one block of a kernel that the host enqueues uses it, if the team has a oneshot_staging.
 struct block_view : team_view {
   PGAS_FN block_view(const team_view& team, std::uint32_t which) : team_view(team.of_block(which)) {}
 };
 
-/// This PE's epoch; the packets start a line after it.
+/// The location of this PE's epoch; the packets start one line after it.
 [[nodiscard]] PGAS_FN std::uint32_t* ll_counter(const context& ctx, const team_view& team) {
   return reinterpret_cast<std::uint32_t*>(
       ctx.my_slot_ + team.state_offset_ +
       team_state_layout::packets(team.n_pes(), team.n_channels(), team.channel_ != 0));
 }
-/// The same of a block.
+/// The location of a block's epoch.
 [[nodiscard]] PGAS_FN std::uint32_t* ll_counter(const context& ctx, const block_view& team) {
   return reinterpret_cast<std::uint32_t*>(ctx.my_slot_ + team.staging_offset_ +
                                           oneshot_staging::packets(team.channel_ - team.n_channels() - 1));
@@ -44,23 +46,23 @@ struct block_view : team_view {
   return team_state_layout::packet_buffer_bytes(team.channel_ != 0);
 }
 
-/// Whether the messages of a collective fit the packets of a channel that has some, and all members are direct.
+/// Whether the messages of a collective fit into the packets of a channel that has packets, and all members are direct.
 [[nodiscard]] PGAS_FN bool fits_packets(const context& ctx, const team_view& team, std::uint64_t units) {
   const auto n = static_cast<std::uint64_t>(team.n_pes());
   const std::uint64_t room = packet_buffer_bytes(team) / ll_unit_packed_bytes;
   if (n < 2 || units == 0 || units > room || units * n > room) return false;
   return all_direct(ctx, team);
 }
-/// Whether they fit where a channel may have no packets. The same on all members, as team and message size alone
-/// decide.
+/// Whether the messages fit, for a channel that may have no packets. The result is the same on all members, because
+/// only team and message size decide.
 [[nodiscard]] PGAS_FN bool fits_ll(const context& ctx, const team_view& team, std::uint64_t units) {
   return (team.channel_ == 0 || team.channel_ == team.n_channels()) && fits_packets(ctx, team, units);
 }
 
-/// An exchange as one thread sees it. Each thread loads the epoch together with the data that it sends, so that the two
+/// An exchange as one thread sees it. Each thread loads the epoch together with the data that it sends, so the two
 /// loads overlap.
 struct ll_epoch {
-  std::uintptr_t packets;  ///< this PE's
+  std::uintptr_t packets;  ///< of this PE
   peer_map peers;
   const control_block* control;
   std::int32_t members;
@@ -102,14 +104,14 @@ PGAS_FN void send_ll_unit(const ll_epoch& now, std::int32_t member, std::uint32_
   send_ll_unit(now.peers.at(now.packet(now.me, u), member), now.units, now.epoch, data);
 }
 
-/// Waits for some units of whichever members.
+/// Waits for some units, of any members.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_ll_units(const ll_epoch& now, const vec16* const (&at)[Batch],
                                              vec16 (&data)[Batch]) {
   return await_ll_units(now.control, at, now.units, now.epoch, data);
 }
 
-/// How an exchange ended for one thread: the unit that did not arrive and its sender, -1 for any member.
+/// The result of an exchange for one thread: the missing unit and its sender, -1 for any member.
 struct ll_result {
   failure why;
   std::uint32_t unit;
@@ -146,16 +148,16 @@ PGAS_COLD void reset_ll_packets(const context* copy, G g, Team team, operation w
   for (std::uint64_t at = static_cast<std::uint64_t>(g.thread_rank()) * 16; at < 2 * packet_buffer_bytes(team);
        at += step)
     store_relaxed(reinterpret_cast<vec16*>(packets + at), vec16{});
-  collective_barrier(ctx, g, team, what);  // nobody sends before all have cleared
+  collective_barrier(ctx, g, team, what);  // no member sends before all have cleared
 }
 
-/// An exchange by all threads of a group: `exchange` is one thread's slice of it and returns how it ended. Earlier
-/// accesses of the group's threads come before it; all its threads are through when this returns. @param team a
-/// team_view or a block_view
+/// An exchange by all threads of a group. `exchange` is one thread's share and returns its result. Earlier accesses of
+/// the group's threads come before the exchange. All threads of the group have finished when the function returns.
+/// @param team a team_view or a block_view
 template <PGAS_IS(group) G, class Team, class Exchange>
 PGAS_FN void ll_exchange(const context& ctx, const G& g, const Team& team, std::uint64_t units, operation what,
                          const Exchange& exchange) {
-  // One thread increments before the others load: all loads of the last exchange are done.
+  // One thread increments before the others load: all loads of the last exchange are complete.
   std::uint32_t* const count = ll_counter(ctx, team);
   if (g.thread_rank() == 0) reduce<rmw::add>(count, 1u);
   g.sync();

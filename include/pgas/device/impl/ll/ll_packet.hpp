@@ -11,8 +11,8 @@
 
 namespace pgas {
 
-/// The unit of a channel's memory: a program allocates packet_lines() or ll_lines() of them. The contents belong to the
-/// library.
+/// The unit of a channel's memory: a program allocates packet_lines() or ll_lines() of them. The library owns their
+/// contents.
 struct alignas(128) packet_line {
   std::uint64_t words[16];
 };
@@ -21,54 +21,54 @@ struct alignas(128) packet_line {
 
 namespace pgas::detail {
 
-/// Packets of a line.
+/// The number of packets in a line.
 inline constexpr std::uint32_t packets_in_line = sizeof(packet_line) / sizeof(vec16);
 
 /// The data of a packet.
 using packet_data = std::uint64_t;
 
-/// The unit of a collective's message: 16 bytes of data in two packets. The first packets of all units precede all the
-/// second ones, so that the stores of a warp fill whole lines.
+/// The unit of a collective's message: 16 bytes of data in two packets. The first packets of all units precede all
+/// second packets, so the stores of a warp fill whole lines.
 inline constexpr std::uint64_t unit_bytes = 16;
 inline constexpr std::uint64_t ll_unit_packed_bytes = 32;
 
-/// How many units hold `bytes` bytes.
+/// The number of units that hold `bytes` bytes.
 [[nodiscard]] PGAS_FN std::uint64_t ll_units(std::uint64_t bytes) { return (bytes + unit_bytes - 1) / unit_bytes; }
 
-/// A packet: the epoch is in both halves.
+/// A packet with the epoch in both halves.
 [[nodiscard]] PGAS_FN vec16 make_ll_packet(std::uint32_t low, std::uint32_t high, std::uint32_t epoch) {
   return {{low, epoch, high, epoch}};
 }
 
-/// The same of one word of data.
+/// The same for one word of data.
 [[nodiscard]] PGAS_FN vec16 make_ll_packet(packet_data data, std::uint32_t epoch) {
   return make_ll_packet(static_cast<std::uint32_t>(data), static_cast<std::uint32_t>(data >> 32), epoch);
 }
-/// What it carries.
+/// The data of a packet.
 [[nodiscard]] PGAS_FN packet_data data_of(const vec16& packet) { return packet_data{packet.w[2]} << 32 | packet.w[0]; }
 
-/// Writes a unit at its first packet; the second one is `apart` packets after it.
-PGAS_FN void send_ll_unit(vec16* there, std::uint32_t apart, std::uint32_t epoch, const vec16& data) {
-  store_relaxed(there, make_ll_packet(data.w[0], data.w[1], epoch));
-  store_relaxed(there + apart, make_ll_packet(data.w[2], data.w[3], epoch));
+/// Writes a unit at its first packet; the second packet is `apart` packets after it.
+PGAS_FN void send_ll_unit(vec16* remote, std::uint32_t apart, std::uint32_t epoch, const vec16& data) {
+  store_relaxed(remote, make_ll_packet(data.w[0], data.w[1], epoch));
+  store_relaxed(remote + apart, make_ll_packet(data.w[2], data.w[3], epoch));
 }
 
-/// Polls several packets at once; whether all have arrived.
+/// Polls several packets at once. @return Whether all have arrived.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN bool ll_packets_ready(const vec16* const (&at)[Batch], std::uint32_t epoch,
                                             vec16 (&packet)[Batch]) {
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) packet[b] = load_relaxed(at[b]);
-  std::uint32_t other = 0;  // bits by which some epoch differs
+  std::uint32_t other = 0;  // bits in which some epoch differs
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) other |= (packet[b].w[1] ^ epoch) | (packet[b].w[3] ^ epoch);
   return other == 0;
 }
 
-/// The epoch in a packet that should have `epoch`: another one, if there is one.
+/// An epoch found in the packet that differs from `epoch`, or `epoch` if both halves have it.
 [[nodiscard]] PGAS_FN std::uint32_t epoch_in(const vec16* packet, std::uint32_t epoch) {
-  const vec16 there = load_relaxed(packet);
-  return there.w[3] != epoch ? there.w[3] : there.w[1];
+  const vec16 remote = load_relaxed(packet);
+  return remote.w[3] != epoch ? remote.w[3] : remote.w[1];
 }
 
 /// epoch_in() for a unit.
@@ -77,8 +77,8 @@ template <std::uint32_t Batch>
   return second != epoch ? second : epoch_in(packet, epoch);
 }
 
-/// Answers the host for a wait of a collective: a packet that has not arrived, from whose place the host tells the team
-/// and the sender. A wait that gives up is recorded by ll_exchange(), which knows both.
+/// Answers the host's question about a wait of a collective: names a packet that has not arrived. From the packet's
+/// location the host derives the team and the sender. ll_exchange(), which knows both, records a wait that gives up.
 PGAS_COLD void answer_for_packet(const control_block* control, const vec16* packet, std::uint32_t apart,
                                  std::uint32_t epoch, wait_state now) {
   if (now.why != failure::asked) return;
@@ -89,7 +89,7 @@ PGAS_COLD void answer_for_packet(const control_block* control, const vec16* pack
   leave_record(const_cast<control_block*>(control), control->my_slot, found);
 }
 
-/// Waits for several units, all polled at once. @param at their first packets
+/// Waits for several units, which are polled at once. @param at their first packets
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_ll_units(const control_block* control, const vec16* const (&at)[Batch],
                                              std::uint32_t apart, std::uint32_t epoch, vec16 (&data)[Batch]) {
@@ -119,12 +119,12 @@ template <std::uint32_t Batch>
   return why;
 }
 
-/// What a message of elements of type T is made of.
+/// The pieces of a message with elements of type T.
 template <class T>
 using ll_piece = typename word < unit_of<T><8 ? unit_of<T> : 8>::type;
 
-/// A word of 16 or 8 bytes full of elements of type T, of which `left` exist, at least one. The first one fills the
-/// missing places, so that operations on all places only ever see elements.
+/// A word of 16 or 8 bytes of elements of type T, of which `left` exist, at least one. The first element fills the
+/// missing positions, so operations on all positions process valid elements only.
 template <class T, class Word = vec16>
 [[nodiscard]] PGAS_FN Word load_elements(const std::byte* p, std::uint32_t left) {
   constexpr std::uint32_t width = sizeof(Word) / sizeof(T);

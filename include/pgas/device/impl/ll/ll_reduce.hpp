@@ -1,10 +1,10 @@
 /// @file
-/// The all-reduce of few elements: every member sends its own to all others as LL packets, and reduces the arrivals in
-/// the members' order; of a kernel that the host enqueues each block for itself. Used by
+/// The all-reduce of few elements: every member sends its elements to all others as LL packets and reduces the arrivals
+/// in the order of the members. In a kernel that the host enqueues, each block does so independently. Used by
 /// `reduce/all_reduce_algorithm.hpp`. LL one-shot all-reduce, "AGxLL_R" in NCCL's src/device/symmetric/all_reduce.cuh.
 ///
-/// All members reduce the same operands in the order of `reduce_loop.hpp`: the result has the same bits on all of them,
-/// and as by the other algorithms.
+/// All members reduce the same operands in the order of `reduce_loop.hpp`, so the result has the same bits on all of
+/// them, and the same bits as with the other algorithms.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_exchange.hpp"
@@ -12,12 +12,13 @@
 
 namespace pgas::detail {
 
-/// Whether elements of type T are exchanged in packets: all of their bits count. Padding would differ between members,
-/// as each computes the result for itself.
+/// Whether elements of type T can be exchanged in packets: all of their bits are significant. Padding would differ
+/// between members, because each member computes the result itself.
 template <class T>
 inline constexpr bool ll_reducible = 16 % sizeof(T) == 0 && (arithmetic<T> || __has_unique_object_representations(T));
 
-/// Unit `u` of all members' messages, reduced in order: three of the others at a time, this PE's own in its place.
+/// Reduces unit `u` of all members' messages in order: three of the other members at a time, and this PE's own at its
+/// position.
 template <class T, class Op>
 [[nodiscard]] PGAS_FN failure ll_reduce_unit(const Op& op, const ll_epoch& now, const vec16& own, std::uint32_t u,
                                              vec16& result) {
@@ -25,7 +26,7 @@ template <class T, class Op>
   using access = word_access<T>;
   constexpr std::int32_t others = 3;
   lanes<A, access::width> sum{};
-  if (now.members == 2) {  // polls of three would be of the same packets, and all threads poll
+  if (now.members == 2) {  // three polls would load the same packets, and all threads poll
     const vec16* const at[1] = {now.packet(now.other(1), u)};
     vec16 in[1];
     const failure why = await_ll_units(now, at, in);
@@ -42,7 +43,8 @@ template <class T, class Op>
     PGAS_UNROLL
     for (std::int32_t b = 0; b < others; ++b) {
       const std::int32_t member = base + b + (with_own && base + b >= now.me ? 1 : 0);
-      at[b] = now.packet(member < now.members ? member : now.other(1), u);  // a load is cheaper than a branch
+      // an additional load is cheaper than a branch
+      at[b] = now.packet(member < now.members ? member : now.other(1), u);
     }
     vec16 in[others];
     const failure why = await_ll_units(now, at, in);
@@ -64,8 +66,8 @@ template <class T, class Op>
   return failure::none;
 }
 
-/// One thread's slice of an all-reduce of `count` elements. Source and destination may be the same: each thread reads
-/// the elements that it writes, and reads them first. Out of line, as reduce_elements() is.
+/// One thread's share of an all-reduce of `count` elements. Source and destination may be the same, because each thread
+/// reads the elements that it later writes. Out of line, as reduce_elements() is.
 template <class T, class Op>
 PGAS_OUTLINE ll_result ll_reduce_slice(Op op, ll_epoch now, std::byte* dst, const std::byte* src, std::uint32_t count,
                                        slice me) {
@@ -87,7 +89,7 @@ PGAS_OUTLINE ll_result ll_reduce_slice(Op op, ll_epoch now, std::byte* dst, cons
   return {failure::none, 0, -1, now.epoch};
 }
 
-/// An all-reduce for which fits_ll() holds, or of one block, fits_block_packets().
+/// An all-reduce for which fits_ll() holds or, for one block, fits_block_packets().
 template <class T, class Op, PGAS_IS(group) G, class Team>
 PGAS_FN void ll_reduce(const context& ctx, const G& g, const Team& team, T* dst, const T* src, std::size_t count,
                        const Op& op) {
@@ -97,15 +99,15 @@ PGAS_FN void ll_reduce(const context& ctx, const G& g, const Team& team, T* dst,
   });
 }
 
-/// Whether a reduction by a grid of lockstep blocks fits the packets of each block, as ll_reduce_by_blocks() needs it:
-/// the same on all members. @param all block_partition()
+/// Whether a reduction by a grid of lockstep blocks fits into the packets of each block, as ll_reduce_by_blocks()
+/// requires. The same on all members. @param all block_partition()
 template <class T>
 [[nodiscard]] PGAS_FN bool fits_block_packets(const context& ctx, const team_view& team, const partition& all) {
   return has_oneshot_staging(team) && all.count != 0 &&
          fits_packets(ctx, team.of_block(0), ll_units(all.each * sizeof(T)));
 }
 
-/// Each block works alone: it exchanges its own elements with the same blocks of the other members.
+/// Each block works independently: it exchanges its elements with the same block of the other members.
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void ll_reduce_by_blocks(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                                  const partition& all, const Op& op) {

@@ -1,6 +1,6 @@
 /// @file
-/// Rounds of an ll_team_channel: how one begins, and how its values are received and combined. Used by
-/// `device/ll_channel.hpp`, whose class these functions know as Channel.
+/// Rounds of an ll_team_channel: how a round begins, and how its values are received and combined. Used by
+/// `device/ll_channel.hpp`; the template parameter Channel is the class of that header.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_value.hpp"
@@ -8,16 +8,17 @@
 
 namespace pgas::detail {
 
-// ---- with checks on, a counted channel keeps in its box which messages of the last round have been received ----
+// ---- with checks on, a channel with counted rounds records in its box which messages of the last round were received
+// ----
 
-/// Where it keeps them: the line in which other channels keep their progress. `received` counts the other members that
-/// the thread has not received from; bit i of the word behind stands for member i, or i modulo 64, and is set when it
-/// has.
+/// The location of these records: the line in which other channels keep their progress. `received` counts the other
+/// members from which the thread has not received. Bit i of the next word stands for member i, or i modulo 64, and is
+/// set after receiving from the member.
 [[nodiscard]] PGAS_FN std::uint64_t* received_members(vec16* places) {
   return reinterpret_cast<std::uint64_t*>(places - packets_in_line) + 1;
 }
 
-/// Ends the thread for a round that begins before the last one has been received.
+/// Ends the thread because a round begins before the last round has been received.
 PGAS_FN void refuse_round(ll_waiter who, vec16* places, std::uint32_t round, ll_progress last, ll_senders from,
                           std::int32_t members, std::int32_t me) {
   const std::uint64_t received = load_relaxed(received_members(places));
@@ -35,7 +36,7 @@ PGAS_FN void refuse_round(ll_waiter who, vec16* places, std::uint32_t round, ll_
   end_thread();
 }
 
-/// Begins a round, the thread's next one. @param from, members, me of the team
+/// Begins the thread's next round. @param from, members, me describe the team
 PGAS_COLD void begin_counted_round(ll_waiter who, vec16* places, std::uint32_t round, ll_senders from,
                                    std::int32_t members, std::int32_t me) {
   const ll_progress last = load_progress(places);
@@ -44,7 +45,7 @@ PGAS_COLD void begin_counted_round(ll_waiter who, vec16* places, std::uint32_t r
   store_relaxed(received_members(places), std::uint64_t{0});
 }
 
-/// Member `from` has been received from in a round.
+/// Records that the thread has received from member `from` in a round.
 PGAS_COLD void note_received(vec16* places, std::uint32_t round, std::int32_t from, std::int32_t members) {
   const ll_progress last = load_progress(places);
   const std::uint64_t before = load_relaxed(received_members(places));
@@ -55,18 +56,18 @@ PGAS_COLD void note_received(vec16* places, std::uint32_t round, std::int32_t fr
   store_relaxed(received_members(places), before | member);
 }
 
-/// All members have been received from in a round.
+/// Records that the thread has received from all members in a round.
 PGAS_COLD void note_round_received(vec16* places, std::uint32_t round) {
   if (load_progress(places).sent == round) store_progress(places, {round, 0});
 }
 
-/// The round of a channel as the program counts it.
+/// The round of a channel, as the program counts rounds.
 template <class Channel>
 [[nodiscard]] PGAS_FN std::uint32_t round_of(const Channel& channel) {
   return channel.now_.sent - 1;
 }
 
-/// Whether the rounds of a channel are counted by the program, and checked.
+/// Whether the program counts the rounds of a channel and checks are on.
 template <class Channel>
 [[nodiscard]] PGAS_FN bool is_checked(const context& ctx, const Channel& channel) {
   return channel.is_counted_ && ctx.checks();
@@ -74,8 +75,8 @@ template <class Channel>
 
 // ---- rounds ----
 
-/// Waits for the messages of a round that the thread has not asked for. This PE's own is not waited for: nobody else
-/// reads its place, so it may be overwritten.
+/// Waits for the messages of a round that the thread has not requested. It does not wait for this PE's own message: no
+/// other thread reads its place, so it may be overwritten.
 template <class Channel>
 PGAS_FN void finish_round(const context& ctx, const Channel& channel) {
   for (std::int32_t from = 0; from < channel.team_.n_pes(); ++from) {
@@ -85,7 +86,7 @@ PGAS_FN void finish_round(const context& ctx, const Channel& channel) {
     note_round_received(channel.places_, round_of(channel));
 }
 
-/// Begins a round, and sends `value_for(member)` to each member, if need be not to this PE.
+/// Begins a round and sends `value_for(member)` to each member, and to this PE if the channel requires it.
 template <class Channel, class F>
 PGAS_FN void send_round(const context& ctx, Channel& channel, const F& value_for) {
   using T = typename Channel::value_type;
@@ -107,7 +108,7 @@ PGAS_FN void send_round(const context& ctx, Channel& channel, const F& value_for
     member = member + 1 < members ? member + 1 : 0;
     const ll_value_of<T> data = to_ll<T>(value_for(member));
     ctx.by_world_route(
-        place, channel.team_.world_pe(member), [=](vec16* there) { send_ll_value(there, number, data); },
+        place, channel.team_.world_pe(member), [=](vec16* remote) { send_ll_value(remote, number, data); },
         [=](std::int32_t pe) { send_ll_proxied(queue, pe, place, number, data); });
   }
 }
@@ -125,8 +126,8 @@ template <class Channel>
   return from_ll<typename Channel::value_type>(data);
 }
 
-/// Waits for the values of all members, several at once, and calls f(member, value) for each in turn. @param own this
-/// PE's value, which is not waited for then, or null
+/// Waits for the values of all members, several at once, and calls f(member, value) for each in the order of the
+/// members. @param own this PE's value, which is then not awaited, or null
 template <class Channel, class F>
 PGAS_FN void receive_round(const context& ctx, Channel& channel, const typename Channel::value_type* own, const F& f) {
   using T = typename Channel::value_type;
@@ -143,7 +144,7 @@ PGAS_FN void receive_round(const context& ctx, Channel& channel, const typename 
     }
     const std::int32_t end = first < given ? given : members;
     const std::int32_t count = end - first < most ? end - first : most;
-    if (count == 1) {  // polls of several would be of the same place, and all threads poll
+    if (count == 1) {  // several polls would load the same place, and all threads poll
       f(first, from_ll<T>(channel.await(ctx, first)));
     } else {
       ll_value_of<T> data[batch]{};

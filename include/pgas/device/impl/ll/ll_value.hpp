@@ -1,19 +1,20 @@
 /// @file
-/// The places of an ll_channel and of an ll_team_channel, and how a value gets into one and out of it: as LL packets
-/// where the other PE is direct, else by the proxy. Used by `device/ll_channel.hpp`. LL protocol with two places by
-/// turns and implicit credits (each message acknowledges the one before).
+/// The places of an ll_channel and of an ll_team_channel, and how a value is written to a place and read from it: as LL
+/// packets if the other PE is direct, otherwise through the proxy. Used by `device/ll_channel.hpp`. LL protocol with
+/// two alternating places and implicit credits (each message acknowledges the previous one).
 ///
-/// A box is tiles of eight threads. A tile is a line of their progress and then, for each of two turns, for each member
-/// that sends, and for each packet of a value, a line with that packet of each of the eight. So a warp's packets fill
-/// whole lines, and a thread's places lie where they do whatever group it is of.
+/// A box consists of tiles, each for eight threads. A tile is one line with the progress of the threads. Then follows
+/// one line for each of the two turns, each member that sends, and each packet of a value; it holds that packet of each
+/// of the eight threads. The packets of a warp therefore fill whole lines, and the location of a thread's places does
+/// not depend on the group size.
 ///
-/// Message k of a thread is in place k % 2, which is never cleared. That is safe, thread by thread and without a sync,
-/// because a thread sends message k only after it has received message k - 1 of the same thread of the other PE: that
-/// was sent after its sender had received k - 2, the message that is overwritten. "After" is a control dependency: a
-/// store that follows a loop of loads is not made before the loop has found its packet. Every message fills all packets
-/// of its place, so a place has the numbers k - 2 and k one after the other, and numbers may start again at any time:
-/// there is nothing to reset. Whatever a program does wrong, the number in each 8 bytes says whose data they are: a
-/// wait may be in vain, but no value is taken for another one, or torn.
+/// Message k of a thread is in place k % 2, which is never cleared. This is safe for each thread without a sync: a
+/// thread sends message k only after it has received message k - 1 of the same thread of the other PE. That message was
+/// sent after its sender had received k - 2, the message that k overwrites. The order is a control dependency: a store
+/// that follows a loop of loads is not made before the loop has found its packet. Every message fills all packets of
+/// its place, so the numbers k - 2 and k follow each other in a place. The numbers may restart at any time, and no
+/// reset is necessary. Even if a program uses a channel wrongly, the number in each 8 bytes identifies the message: a
+/// wait may never end, but no value is mistaken for another one, or torn.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -26,7 +27,7 @@ namespace pgas::detail {
 template <class T>
 inline constexpr std::uint32_t packets_of_value = sizeof(T) > sizeof(packet_data) ? 2 : 1;
 
-/// A value as packets carry it.
+/// A value in the form in which packets carry it.
 template <std::uint32_t Packets>
 struct ll_value {
   packet_data word[Packets];
@@ -34,8 +35,8 @@ struct ll_value {
 template <class T>
 using ll_value_of = ll_value<packets_of_value<T>>;
 
-/// The data of a value of type T: all of it, or its first bytes. (Whole words where there are such: compilers copy
-/// other sizes byte by byte.)
+/// The data of a value of type T: all of it, or its first bytes. (Copied in whole words where possible, because
+/// compilers copy other sizes byte by byte.)
 template <class T>
 [[nodiscard]] PGAS_FN ll_value_of<T> to_ll(const T& value) {
   if constexpr (sizeof(T) == sizeof(ll_value_of<T>)) {
@@ -67,13 +68,13 @@ template <class T>
 [[nodiscard]] PGAS_HD constexpr std::size_t ll_tile_lines(std::size_t members, std::uint32_t packets) {
   return 1 + 2 * members * packets;
 }
-/// The first packet of a thread's first place. Its progress is a line before.
+/// The first packet of a thread's first place. The thread's progress is one line before it.
 [[nodiscard]] PGAS_FN vec16* ll_places(packet_line* box, std::size_t rank, std::size_t tile_lines) {
   const auto tile = static_cast<std::uint32_t>(rank / packets_in_line);
   return reinterpret_cast<vec16*>(box + tile * static_cast<std::uint32_t>(tile_lines) + 1) + rank % packets_in_line;
 }
 
-/// What stays in the box while no thread uses it.
+/// The progress that the box holds while no thread uses it.
 struct ll_progress {
   std::uint32_t sent;
   std::uint32_t received;
@@ -85,9 +86,9 @@ PGAS_FN void store_progress(vec16* places, ll_progress now) {
   store_relaxed(reinterpret_cast<ll_progress*>(places - packets_in_line), now);
 }
 
-/// The PEs that write into neighbouring places, by their numbers in the world; for records.
+/// The PEs that write to neighbouring places, by their numbers in the world, for records.
 struct ll_senders {
-  const std::int32_t* members;  ///< null where they are evenly spaced
+  const std::int32_t* members;  ///< null if they are evenly spaced
   std::int32_t first;
   std::int32_t stride;
 
@@ -97,7 +98,7 @@ struct ll_senders {
   }
 };
 
-/// What the waits of a channel need of a context.
+/// The part of a context that the waits of a channel need.
 struct ll_waiter {
   control_block* control;
   std::uintptr_t my_slot;
@@ -113,8 +114,8 @@ PGAS_FN void report_receive(ll_waiter who, wait_state now, std::int32_t from, co
                            expected, seen));
 }
 
-/// Ends the caller for a message that is out of turn. @param mine the message in this direction @param other the last
-/// one in the other direction
+/// Ends the caller if a message is out of order. @param mine the message in this direction @param other the last
+/// message in the other direction
 PGAS_FN void check_turn(ll_waiter who, operation what, std::int32_t pe, std::uint32_t mine, std::uint32_t other) {
   if (static_cast<std::int32_t>(mine - other) <= 1) return;
   failure_record found = bad_argument(failure::out_of_turn, what, pe, 0, 0);
@@ -125,13 +126,13 @@ PGAS_FN void check_turn(ll_waiter who, operation what, std::int32_t pe, std::uin
 }
 
 template <std::uint32_t Packets>
-PGAS_FN void send_ll_value(vec16* there, std::uint32_t number, const ll_value<Packets>& value) {
+PGAS_FN void send_ll_value(vec16* remote, std::uint32_t number, const ll_value<Packets>& value) {
   PGAS_UNROLL
   for (std::uint32_t p = 0; p < Packets; ++p)
-    store_relaxed(there + p * packets_in_line, make_ll_packet(value.word[p], number));
+    store_relaxed(remote + p * packets_in_line, make_ll_packet(value.word[p], number));
 }
 
-/// Polls the values of `count` members, at most Batch, from their first place on; whether all have arrived.
+/// Polls the values of `count` members, at most Batch, from their first place on. @return Whether all have arrived.
 template <std::uint32_t Packets, std::uint32_t Batch>
 [[nodiscard]] PGAS_FN bool ll_values_ready(const vec16* first, std::uint32_t count, std::uint32_t number,
                                            ll_value<Packets> (&values)[Batch]) {
@@ -148,7 +149,7 @@ template <std::uint32_t Packets, std::uint32_t Batch>
   return ready;
 }
 
-/// Records the first that has not arrived.
+/// Records the first value that has not arrived.
 template <std::uint32_t Packets>
 PGAS_COLD void report_ll_values(ll_waiter who, wait_state now, ll_senders from, const vec16* first, std::uint32_t count,
                                 std::uint32_t number) {
@@ -160,8 +161,8 @@ PGAS_COLD void report_ll_values(ll_waiter who, wait_state now, ll_senders from, 
   }
 }
 
-/// Returns when they have; ends the caller if they don't. The caller polls once more: a wait that long may be a load
-/// longer.
+/// Slow path: polls until the values have arrived, or ends the caller. The caller then loads them again; after a long
+/// wait one more load does not matter.
 template <std::uint32_t Packets, std::uint32_t Batch>
 PGAS_COLD void await_ll_values(ll_waiter who, ll_senders from, const vec16* first, std::uint32_t count,
                                std::uint32_t number) {
@@ -188,17 +189,16 @@ PGAS_FN void receive_ll_values(const context& ctx, ll_senders from, const vec16*
   }
 }
 
-// ---- places that the proxy writes to: data, and the number as a signal behind it ----
+// ---- places that the proxy writes: the data, followed by the number as a signal ----
 
 [[nodiscard]] PGAS_FN signal_t* ll_signal(vec16* place) { return reinterpret_cast<signal_t*>(place) + 1; }
-/// Where the data of such a place are: before the signal, or all in the second packet.
+/// The location of the data in such a place: before the signal, or entirely in the second packet.
 template <std::uint32_t Packets>
 [[nodiscard]] PGAS_FN packet_data* ll_data(vec16* place) {
   return reinterpret_cast<packet_data*>(place + (Packets - 1) * packets_in_line);
 }
 
-/// Sends a value by the proxy. @param place the other PE's, by the address that it has on this one @param pe in the
-/// world
+/// Sends a value through the proxy. @param place of the other PE, by its address on this PE @param pe in the world
 template <std::uint32_t Packets>
 PGAS_COLD void send_ll_proxied(proxy_queue queue, std::int32_t pe, vec16* place, std::uint32_t number,
                                ll_value<Packets> value) {
@@ -238,19 +238,19 @@ template <std::uint32_t Packets>
 
 // ---- messages of an ll_channel with checks on, or with a proxied PE ----
 
-/// Sends message `now.sent`. @param place the other PE's, by the address that it has on this one @param there the same
-/// as an address, null where load and store don't get there
+/// Sends message `now.sent`. @param place of the other PE, by its address on this PE @param remote the same as a
+/// load/store accessible address; null if there is none
 template <std::uint32_t Packets>
-PGAS_COLD void send_ll_slow(const context* copy, std::int32_t pe, ll_progress now, vec16* place, vec16* there,
+PGAS_COLD void send_ll_slow(const context* copy, std::int32_t pe, ll_progress now, vec16* place, vec16* remote,
                             ll_value<Packets> value) {
   check_turn(ll_waiter_of(*copy), operation::send, pe, now.sent, now.received);
-  if (there == nullptr)
+  if (remote == nullptr)
     send_ll_proxied(proxy_queue_of(*copy), pe, place, now.sent, value);
   else
-    send_ll_value(there, now.sent, value);
+    send_ll_value(remote, now.sent, value);
 }
 
-/// Receives message `now.received`. @param proxied the proxy brings it
+/// Receives message `now.received`. @param proxied whether the proxy delivers it
 template <std::uint32_t Packets>
 [[nodiscard]] PGAS_COLD ll_value<Packets> receive_ll_slow(const context* copy, std::int32_t pe, ll_progress now,
                                                           vec16* place, bool proxied) {

@@ -1,17 +1,17 @@
 /// @file
-/// The messages of a packet_channel: LL packets where the other PE is direct, else data and a signal by the proxy. Used
-/// by `device/packet_channel.hpp`. LL protocol with two alternating halves and implicit credits (each message
-/// acknowledges the one before).
+/// The messages of a packet_channel: LL packets if the other PE is direct, otherwise data and a signal through the
+/// proxy. Used by `device/packet_channel.hpp`. LL protocol with two alternating halves and implicit credits (each
+/// message acknowledges the previous one).
 ///
-/// A message is split into packets of 8 bytes of data (`ll_packet.hpp`); thread k of the group has packets k, k + size
-/// and so on. Each side numbers its messages from 1. Message k overwrites message k - 2 in half k % 2 of the box, which
-/// is never cleared. That is safe because a PE sends message k only after it has received message k - 1 of the other
-/// PE, which had received k - 2 by then: no overwritten packet is still waited for. A packet of k - 2 or older is never
-/// taken for one of k, as its number differs.
+/// A message is split into packets with 8 bytes of data (`ll_packet.hpp`); thread k of the group handles packets k, k +
+/// size and so on. Each side numbers its messages from 1. Message k overwrites message k - 2 in half k % 2 of the box,
+/// which is never cleared. This is safe, because a PE sends message k only after it has received message k - 1 of the
+/// other PE, and the other PE had received k - 2 before it sent that message. No overwritten packet is still awaited. A
+/// packet of k - 2 or older is never taken for a packet of k, because its number differs.
 ///
-/// Number 2 follows 2^32 - 1, in the other half. Before that, both halves must be free of numbers that repeat. Each is
-/// cleared when nobody writes to it: by its own PE, before the message that the other PE must see before it writes
-/// there (renews()).
+/// Number 2 follows 2^32 - 1, in the other half. Before that, both halves must not contain numbers that repeat. Each
+/// half is cleared while no PE writes to it: by its own PE, before the message that the other PE must see before it
+/// writes to the half (renews()).
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -26,11 +26,11 @@ namespace pgas::detail {
 struct box_header {
   std::uint32_t sent;      ///< number of the last message that this PE has sent
   std::uint32_t received;  ///< the last message that it has received
-  signal_t arrived[2];     ///< by halves: the number of the message there, if the proxy brought it
+  signal_t arrived[2];     ///< for each half the number of its message, if the proxy delivered it
 };
 static_assert(sizeof(box_header) <= sizeof(packet_line));
 
-/// Packets of a message. An empty one has one, too.
+/// The number of packets of a message. An empty message has one packet.
 [[nodiscard]] PGAS_HD constexpr std::size_t packets_of(std::size_t bytes) {
   return bytes == 0 ? 1 : (bytes + sizeof(packet_data) - 1) / sizeof(packet_data);
 }
@@ -40,47 +40,47 @@ static_assert(sizeof(box_header) <= sizeof(packet_line));
   return (packets_of(bytes) + packets_in_line - 1) / packets_in_line;
 }
 
-/// The next number.
+/// The number of the next message.
 [[nodiscard]] PGAS_FN std::uint32_t next_number(std::uint32_t number) { return number == ~0u ? 2 : number + 1; }
-/// Whether the other half is cleared before message `number` is sent: once for each half until the numbers repeat.
+/// Whether the other half is cleared before message `number` is sent: once for each half before the numbers repeat.
 [[nodiscard]] PGAS_FN bool renews(std::uint32_t number) { return number == ~0u || number == 2; }
 
 /// A thread's copy of a channel's state: packet_channel.
 struct channel_state {
   packet_line* in;       ///< this PE's box
-  packet_line* out;      ///< what it calls the other PE's
-  packet_line* there;    ///< the same as an address; null where load and store don't get there
+  packet_line* out;      ///< the other PE's box, by its address on this PE
+  packet_line* remote;   ///< the same as a load/store accessible address; null if there is none
   std::uint32_t half;    ///< lines of half a box
-  std::uint32_t direct;  ///< bytes of data that a message to `there` may have
+  std::uint32_t direct;  ///< maximum bytes of data in a message to `remote`
   std::int32_t pe;
   std::uint32_t sent;
   std::uint32_t received;
 
   [[nodiscard]] PGAS_FN box_header* header() const { return reinterpret_cast<box_header*>(in); }
-  /// The place of a message in a box.
+  /// The location of a message in a box.
   [[nodiscard]] PGAS_FN packet_line* place(packet_line* box, std::uint32_t number) const {
     return box + (1 + (number & 1) * half);
   }
   [[nodiscard]] PGAS_FN vec16* packets(packet_line* box, std::uint32_t number) const {
     return reinterpret_cast<vec16*>(place(box, number));
   }
-  /// Bytes of data that a message may have.
+  /// Maximum bytes of data in a message.
   [[nodiscard]] PGAS_FN std::uint32_t room() const { return half * std::uint32_t{sizeof(packet_line) / 2}; }
 };
 
-/// Whether a message takes the slow path. Nearly all take the fast one: a direct PE, some data but not too much, the
-/// right order, a number that follows the last. All warps of a block execute this test, and it would add to the latency
-/// of a message: the rest is out of line. @param mine the last message in this direction @param other the last one in
-/// the other direction
+/// Whether a message takes the slow path. Nearly all messages take the fast path: a direct PE, some data but not too
+/// much, the correct order, and a number that follows the last one. All warps of a block execute this test, and it adds
+/// to the latency of a message; all other code is out of line. @param mine the last message in this direction @param
+/// other the last message in the other direction
 template <class T>
 [[nodiscard]] PGAS_FN bool needs_slow_path(const channel_state& now, std::size_t count, std::uint32_t mine,
                                            std::uint32_t other) {
-  return count - 1 >= now.direct / sizeof(T) ||          // none, too many, or by the proxy
+  return count - 1 >= now.direct / sizeof(T) ||          // no data, too much data, or through the proxy
          static_cast<std::int32_t>(mine - other) > 0 ||  // out of order
          mine - 2 >= ~std::uint32_t{3};                  // 0, 1 or one of the last two: see renews()
 }
 
-/// A message in transfer: its packets, and its data on this PE. Passed by value, it stays in registers.
+/// A message in transfer: its packets and its data on this PE. Passed by value, it stays in registers.
 template <class Byte>
 struct packed_message {
   vec16* at;
@@ -97,7 +97,7 @@ template <class T>
 [[nodiscard]] PGAS_FN outgoing message_to(const channel_state& now, std::uint32_t number, const T* src,
                                           std::size_t count) {
   const auto bytes = static_cast<std::uint32_t>(count * sizeof(T));
-  return {now.packets(now.there, number), static_cast<std::uint32_t>(packets_of(bytes)), number,
+  return {now.packets(now.remote, number), static_cast<std::uint32_t>(packets_of(bytes)), number,
           reinterpret_cast<const std::byte*>(src), bytes};
 }
 template <class T>
@@ -107,7 +107,7 @@ template <class T>
           reinterpret_cast<std::byte*>(dst), bytes};
 }
 
-/// The data of packet `u`, loaded by this type. The message has data there.
+/// The data of packet `u`, loaded as this type. The message must have data at that position.
 template <class Piece>
 [[nodiscard]] PGAS_FN packet_data load_packet(outgoing message, std::uint32_t u) {
   const std::uint32_t at = u * std::uint32_t{sizeof(packet_data)};
@@ -123,10 +123,10 @@ PGAS_FN void store_packet(incoming message, std::uint32_t u, const vec16& packet
                                     (message.bytes - at) / std::uint32_t{sizeof(Piece)});
 }
 
-/// Packets of a thread at once: a block of 1024 threads has no registers for more.
+/// Packets that a thread handles at once: a block of 1024 threads has no registers for more.
 inline constexpr std::uint32_t packets_at_once = 4;
 
-/// One thread's slice of sending a message that is not empty.
+/// One thread's share of sending a message that is not empty.
 template <class Piece>
 PGAS_OUTLINE void send_packets(outgoing message, slice me) {
   PGAS_ROLLED
@@ -156,7 +156,7 @@ PGAS_COLD void report_message_wait(const context* copy, std::int32_t pe, wait_st
                           message.number, seen));
 }
 
-/// One thread's slice of receiving a message from member `pe`. False if it gave up; the record is written then.
+/// One thread's share of receiving a message from member `pe`. @return False if it gave up; the record is then written.
 template <class Piece>
 [[nodiscard]] PGAS_OUTLINE bool receive_packets(const context* copy, std::int32_t pe, incoming message, slice me) {
   PGAS_ROLLED
@@ -185,7 +185,7 @@ template <class Piece>
   return true;
 }
 
-/// Receives the only packet of a thread. False if it does not arrive within a few polls.
+/// Receives the only packet of a thread. @return False if the packet does not arrive within a few polls.
 template <class Piece>
 [[nodiscard]] PGAS_FN bool receive_soon(incoming message, std::uint32_t u) {
   const vec16* const at[1] = {message.at + u};
@@ -200,8 +200,8 @@ template <class Piece>
   return false;
 }
 
-/// Ends the caller for a message that is longer than the channel, or out of order. @param mine the last message in this
-/// direction @param other the last one in the other direction
+/// Ends the caller because a message is longer than the channel or out of order. @param mine the last message in this
+/// direction @param other the last message in the other direction
 PGAS_COLD void refuse(context ctx, operation what, std::int32_t pe, std::uint64_t bytes, std::uint64_t room,
                       std::uint32_t mine, std::uint32_t other) {
   const bool fits = bytes <= room;
@@ -221,7 +221,7 @@ PGAS_FN void check_turn(const context& ctx, operation what, const channel_state&
   }
 }
 
-/// Clears half a box for numbers that repeat. *Callers* all threads of the group. *Order* before its later messages.
+/// Clears half of a box before numbers repeat. *Callers* all threads of the group. *Order* before its later messages.
 template <PGAS_IS(group) G>
 PGAS_COLD void clear_half(G g, packet_line* half, std::uint32_t lines) {
   auto* const all = reinterpret_cast<vec16*>(half);
@@ -232,7 +232,7 @@ PGAS_COLD void clear_half(G g, packet_line* half, std::uint32_t lines) {
   fence_release();
 }
 
-/// Sends a message by the proxy. *Callers* all threads of the group.
+/// Sends a message through the proxy. *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_FN void send_proxied(const context& ctx, const G& g, const channel_state& now, std::uint32_t number,
                           const void* src, std::size_t bytes) {
@@ -243,8 +243,7 @@ PGAS_FN void send_proxied(const context& ctx, const G& g, const channel_state& n
   proxied_put_signal(&data, &after, g);
 }
 
-/// Waits for a message from the proxy, and copies it; ends the group if it gives up. *Callers* all threads of the
-/// group.
+/// Waits for a message from the proxy and copies it; ends the group if it gives up. *Callers* all threads of the group.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state& now, std::uint32_t number, T* dst,
                              std::size_t count) {
@@ -269,8 +268,8 @@ PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state
   copy_by<direction::get>(g, dst, reinterpret_cast<const T*>(now.place(now.in, number)), count);
 }
 
-/// A call that takes the slow path: copies of its arguments, in memory. A channel whose address is taken does not stay
-/// in registers; see also proxied_copy.
+/// A call that takes the slow path: copies of its arguments, in memory. If the address of the channel were taken, the
+/// channel would not stay in registers; see also proxied_copy.
 template <class T>
 struct slow_call {
   const context* ctx;  ///< context::copy_
@@ -288,7 +287,7 @@ template <class T, PGAS_IS(group) G>
   const slice me = slice_of(g);
   g.sync();
   if (renews(number)) clear_half(g, now.place(now.in, number + 1), now.half);
-  if (now.there == nullptr) {
+  if (now.remote == nullptr) {
     send_proxied(*call.ctx, g, now, number, call.data, call.count * sizeof(T));
   } else if (call.count != 0) {
     send_packets<ll_piece<T>>(message_to(now, number, call.data, call.count), me);
@@ -307,13 +306,13 @@ template <class T, PGAS_IS(group) G>
   const std::uint32_t number = next_number(now.received);
   const slice me = slice_of(g);
   bool lost = false;
-  if (now.there == nullptr) {
+  if (now.remote == nullptr) {
     receive_proxied(*call.ctx, g, now, number, call.data, call.count);
   } else {
     const incoming message = message_from(now, number, call.data, call.count);
     lost = !receive_packets<ll_piece<T>>(call.ctx, now.pe, message, me);
   }
-  if (renews(number)) fence_acquire();  // the other PE has cleared the half that this one sends to next
+  if (renews(number)) fence_acquire();  // the other PE has cleared the half that this PE sends to next
   exit_if_any(g, lost);
   if (me.rank == 0) store_relaxed(&now.header()->received, number);
   return number;

@@ -1,11 +1,11 @@
 /// @file
 /// put(), get(), put_signal() and strided copies for proxied PEs. Used by `device/rma.hpp`, `signal.hpp`, `strided.hpp`
-/// and the collectives. Work-request submission by one thread of a group; short data inline in the command.
+/// and the collectives. One thread of a group submits the work request; short data is inline in the command.
 ///
-/// * One thread of a group submits the command. Its release covers the others' accesses, as callers have synced the
-///   group.
-/// * The proxy accesses global memory only. A thread's stack, a block's shared memory and short data travel inline in
-///   commands, which the threads of the group share.
+/// * The release of the submitting thread covers the accesses of the other threads, because callers have synchronized
+///   the group before.
+/// * The proxy accesses global memory only. Data in a thread's stack, data in a block's shared memory and short data
+///   are inline in commands, which the threads of the group divide among themselves.
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
@@ -14,8 +14,8 @@
 
 namespace pgas::detail {
 
-/// The completion that an operation waits for: its commands are submitted, or the proxy is also done with local memory
-/// (has read the source, has written the destination).
+/// What an operation waits for: that its commands are submitted, or that the proxy has also finished with local memory
+/// (has read the source, or has written the destination).
 enum class completion { submitted, local_done };
 
 /// A signal after a copy.
@@ -33,7 +33,7 @@ struct strided_range {
   std::ptrdiff_t remote_step;
 };
 
-/// Those of `count` blocks of `block` elements, strides in elements.
+/// The range of `count` blocks of `block` elements, with strides in elements.
 template <class T>
 [[nodiscard]] PGAS_FN strided_range strided_range_of(std::size_t block, std::size_t count, std::ptrdiff_t local_stride,
                                                      std::ptrdiff_t remote_stride) {
@@ -41,7 +41,7 @@ template <class T>
   return {block * sizeof(T), count, local_stride * size, remote_stride * size};
 }
 
-/// Submits a copy of the kind `kind`; a strided one has blocks of less than 4 GiB. False if it gave up.
+/// Submits a copy of the kind `kind`; blocks of a strided copy have less than 4 GiB. @return False if it gave up.
 [[nodiscard]] PGAS_COLD bool submit_copy(proxy_queue queue, op_info about, command_kind kind, const void* local,
                                          strided_range shape, completion when) {
   reserved_answer answers{no_answer, 0};
@@ -59,8 +59,7 @@ template <class T>
   return when == completion::submitted || !await_answer(queue, about, answers).lost;
 }
 
-/// A strided copy, in the memory of its thread: its functions advance it, so that their loops keep nothing in
-/// registers.
+/// A strided copy in the memory of its thread. Its functions advance it, so their loops keep nothing in registers.
 struct proxied_blocks {
   proxy_queue queue;
   op_info about;
@@ -68,7 +67,7 @@ struct proxied_blocks {
   strided_range shape;
   completion when;
 
-  /// Goes on `blocks` blocks.
+  /// Skips `blocks` blocks.
   PGAS_FN void skip(std::size_t blocks) {
     about.offset += static_cast<std::uint64_t>(shape.remote_step) * blocks;
     local += shape.local_step * static_cast<std::ptrdiff_t>(blocks);
@@ -76,7 +75,7 @@ struct proxied_blocks {
   }
 };
 
-/// Submits blocks of any number and size. False if it gave up.
+/// Submits blocks of any number and size. @return False if it gave up.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool submit_blocks(proxied_blocks* all) {
   constexpr bool put = Direction == direction::put;
@@ -92,8 +91,8 @@ template <direction Direction>
   return true;
 }
 
-/// Submits a put with a trailing signal: of `bytes` from `local`, of `local` itself, or the signal alone, by the kind.
-/// False if it gave up.
+/// Submits a put with a trailing signal. `kind` selects `bytes` bytes from `local`, the value `local` itself, or the
+/// signal alone. @return False if it gave up.
 [[nodiscard]] PGAS_FN bool submit_signal(proxy_queue queue, op_info about, command_kind kind, std::uint64_t local,
                                          std::size_t bytes, const trailing_signal& signal, completion when) {
   const bool waits = when == completion::local_done && kind == command_kind::put_signal;
@@ -111,8 +110,8 @@ template <direction Direction>
   return !waits || !await_answer(queue, about, answers).lost;
 }
 
-/// Ends the group, or the thread, where a submission was lost; the group's threads wait for each other if the caller
-/// waits.
+/// Ends the group, or the thread, if a submission failed. If the caller waits for completion, the group's threads first
+/// synchronize.
 template <PGAS_IS(group) G>
 PGAS_FN void exit_if_lost(const G& g, bool lost, completion when) {
   if (when == completion::local_done) {
@@ -126,14 +125,14 @@ PGAS_FN void exit_if_lost(const G& g, bool lost, completion when) {
 struct proxied_copy {
   proxy_queue queue;
   std::int32_t pe;     ///< in the world
-  const void* remote;  ///< by this PE's address
-  const void* local;   ///< for gets not const in truth
+  const void* remote;  ///< by its address on this PE
+  const void* local;   ///< written by gets, despite const
   std::size_t bytes;
   completion when;
 };
 
-/// Submits a put with a signal by the command that fits, or the signal alone where the data has gone before. False if
-/// it gave up.
+/// Submits a put with a signal by the smallest sufficient command, or the signal alone if the data was sent before.
+/// @return False if it gave up.
 [[nodiscard]] PGAS_COLD bool submit_put_signal(const proxied_copy* call, const trailing_signal* signal,
                                                bool data_is_sent) {
   const op_info about{operation::put_signal, call->pe, call->queue.offset(call->remote)};
@@ -175,7 +174,7 @@ PGAS_COLD void proxied_get(proxied_copy call, G g) {
   exit_if_lost(g, lost, call.when);
 }
 
-/// One thread's slice of strided copies of memory that the proxy can't access. False if it gave up.
+/// One thread's share of strided copies of memory that the proxy can't access. @return False if it gave up.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool copy_strided_inline(proxied_blocks* all, slice me) {
   std::uint32_t step = me.rank;
@@ -191,7 +190,7 @@ template <direction Direction>
 }
 
 /// Strided puts and gets of all forms. *Callers* all threads of the group.
-/// @param local for gets not const in truth
+/// @param local is written by gets, despite const
 template <direction Direction, PGAS_IS(group) G>
 PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const void* remote, const void* local,
                                strided_range shape, completion when) {
@@ -211,8 +210,9 @@ PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const vo
   exit_if_lost(g, lost, when);
 }
 
-/// put_signal(), put_signal_nbi(). *Callers* all threads of the group. (The arguments are in the memory of the thread,
-/// and what one thread does has a function of its own: values that are live across calls cost the kernel registers.)
+/// put_signal() and put_signal_nbi(). *Callers* all threads of the group. (The arguments are in the memory of the
+/// thread, and a separate function contains the work of the single thread, because values that are live across calls
+/// cost the kernel registers.)
 template <PGAS_IS(group) G>
 PGAS_COLD void proxied_put_signal(const proxied_copy* call, const trailing_signal* signal, G g) {
   const bool in_pieces = call->bytes > sizeof(payload) ? !is_global(call->local) : call->bytes > sizeof(std::uint64_t);

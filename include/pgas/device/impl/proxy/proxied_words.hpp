@@ -1,6 +1,6 @@
 /// @file
 /// The operations of single threads on proxied PEs: p, g, atomics, fence and quiet as commands. Used by the headers of
-/// the operations, which say what they mean. All end the thread where the proxy does not answer.
+/// these operations, which document them. All of them end the thread if the proxy does not answer.
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
@@ -10,7 +10,7 @@
 
 namespace pgas::detail {
 
-/// The bits of a value in a command.
+/// The bits of a value in the form that a command carries.
 template <class T>
 [[nodiscard]] PGAS_FN payload payload_of(const T& value) {
   static_assert(sizeof(T) <= sizeof(payload));
@@ -19,7 +19,7 @@ template <class T>
   return all;
 }
 
-/// At most a command's payload from any address, and to any.
+/// Copies at most the payload of one command from or to any address.
 [[nodiscard]] PGAS_FN payload pack_payload(const std::byte* src, std::size_t bytes) {
   payload all{};
   PGAS_ROLLED
@@ -38,7 +38,7 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
   }
 }
 
-/// Submits at most a command's payload in a reserved slot.
+/// Submits at most the payload of one command in a reserved slot.
 PGAS_FN void publish_value(proxy_queue queue, const reserved_slot& reserved, op_info about, payload value,
                            std::uint32_t bytes) {
   fill(reserved.slot, command_kind::put_value, atomic_update::fetch, datatype::u64, about, 0, bytes, no_answer);
@@ -46,7 +46,7 @@ PGAS_FN void publish_value(proxy_queue queue, const reserved_slot& reserved, op_
   publish(queue, reserved);
 }
 
-/// The same with a slot of its own. False if it gave up.
+/// The same in a slot that this function reserves. @return False if it gave up.
 [[nodiscard]] PGAS_FN bool put_inline_value(proxy_queue queue, op_info about, payload value, std::uint32_t bytes) {
   const reserved_slot reserved = reserve_slot(queue, about);
   if (reserved.slot == nullptr) return false;
@@ -54,9 +54,9 @@ PGAS_FN void publish_value(proxy_queue queue, const reserved_slot& reserved, op_
   return true;
 }
 
-/// One thread's slice of `bytes` bytes at any local address, inline in commands and answers. A get is done when it
-/// returns. False if it gave up. (Addresses advance, as registers are few this deep below a kernel.) @param local for
-/// puts not written
+/// One thread's share of `bytes` bytes at any local address, inline in commands and answers. A get is complete on
+/// return. (Addresses advance, because registers are scarce this deep below a kernel.) @return False if it gave up.
+/// @param local is not written by puts
 template <direction Direction>
 [[nodiscard]] PGAS_FN bool copy_inline(proxy_queue queue, op_info about, std::byte* local, std::size_t bytes,
                                        slice me) {
@@ -69,7 +69,7 @@ template <direction Direction>
     bytes -= step;
     const std::size_t n = bytes < piece ? bytes : piece;
     if constexpr (Direction == direction::put) {
-      const reserved_slot reserved = reserve_slot(queue, about);  // before the payload, which takes four registers
+      const reserved_slot reserved = reserve_slot(queue, about);  // before the payload, which occupies four registers
       if (reserved.slot == nullptr) return false;
       publish_value(queue, reserved, about, pack_payload(local, n), static_cast<std::uint32_t>(n));
     } else {
@@ -91,11 +91,11 @@ template <direction Direction>
   return copy_inline<direction::get>(queue, about, static_cast<std::byte*>(dst), bytes, me);
 }
 
-/// Writes at most a command's payload.
+/// Writes at most the payload of one command.
 PGAS_FN void proxied_store(proxy_queue queue, op_info about, payload value, std::uint32_t bytes) {
   if (!put_inline_value(queue, about, value, bytes)) end_thread();
 }
-/// Reads them.
+/// Reads at most the payload of one command.
 [[nodiscard]] PGAS_FN payload proxied_load(proxy_queue queue, op_info about, std::uint32_t bytes) {
   const reply got = request_reply(queue, about, command_kind::get_value, bytes);
   if (got.lost) end_thread();
@@ -131,7 +131,8 @@ template <class T>
   }
 }
 
-/// An atomic operation without a result. Out of line: keeps a wait and the signal after it close together.
+/// An atomic operation without a result. Out of line, so that a wait and the signal after it stay close together in the
+/// code.
 PGAS_COLD void proxied_update(proxy_queue queue, op_info about, atomic_update update, datatype as,
                               std::uint64_t value) {
   const reserved_slot reserved = reserve_slot(queue, about);
@@ -141,7 +142,7 @@ PGAS_COLD void proxied_update(proxy_queue queue, op_info about, atomic_update up
   publish(queue, reserved);
 }
 
-/// An atomic operation: the old bits.
+/// An atomic operation. @return The bits of the old value.
 [[nodiscard]] PGAS_FN std::uint64_t proxied_fetch(proxy_queue queue, op_info about, atomic_update update, datatype as,
                                                   std::uint64_t value, std::uint64_t condition) {
   const reserved_answer answers = reserve_answer(queue, about);
@@ -165,7 +166,8 @@ PGAS_FN void proxied_fence(proxy_queue queue, std::int32_t pe) {
   publish(queue, reserved);
 }
 
-/// drain() that ends the thread. Out of line, as the next one: never executed where there is no proxy.
+/// drain() that ends the thread on failure. Out of line, as the next function is, because worlds without a proxy never
+/// execute it.
 PGAS_COLD void drain_or_end(proxy_queue queue, operation what, std::int32_t pe) {
   if (!drain(queue, what, pe)) end_thread();
 }
@@ -177,7 +179,7 @@ PGAS_COLD void drain_by_leader(proxy_queue queue, G g, operation what, std::int3
   exit_unless_leader(g, g.thread_rank() == 0 && drain(queue, what, pe));
 }
 
-/// Waits for this PE's commands to all PEs. Completed proxied operations come before later ones by any route.
+/// Waits for this PE's commands to all PEs. Completed proxied operations come before later operations by any route.
 PGAS_FN void quiet_proxied(const context& ctx, operation what) {
   if (ctx.has_proxied()) PGAS_UNLIKELY
     drain_or_end(proxy_queue_of(ctx), what, -1);

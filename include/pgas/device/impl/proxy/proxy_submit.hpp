@@ -3,12 +3,13 @@
 /// answer. Used by `proxied_words.hpp`, `proxied_copy.hpp` and `hierarchical_barrier.hpp`. Multi-producer ring with
 /// tickets and laps.
 ///
-/// Operations on words have it in line, even where all PEs are direct. A function out of line costs its callers the
-/// registers that it saves and the most that anything below it takes, which is more than this code does. (A stencil
-/// kernel that sends its halo by p(): 32 registers, and 57 with the calls, at which half as many threads run.) A
-/// command's arguments take few registers: no context, but a `proxy_queue` and an `op_info`.
+/// Operations on words contain this code inline, even if all PEs are direct. An out-of-line function costs its callers
+/// the registers that it saves plus the maximum of all functions that it calls, which is more than the inline code
+/// needs. (A stencil kernel that sends its halo by p() has 32 registers; with the calls it has 57, and half as many
+/// threads are resident.) The arguments of a command take few registers: a `proxy_queue` and an `op_info` instead of a
+/// context.
 ///
-/// Waits are those of `wait.hpp`: a ring that stays full and a missing answer end with a record.
+/// Waits are those of `wait.hpp`: a ring that stays full, or a missing answer, ends with a record.
 #pragma once
 
 #include "pgas/device/impl/sync/wait.hpp"
@@ -16,7 +17,7 @@
 
 namespace pgas::detail {
 
-/// What a thread needs of its context to hand commands over.
+/// The part of a context that a thread needs to submit commands.
 struct proxy_queue {
   const routes* table;
 
@@ -35,7 +36,7 @@ struct payload {
 /// The answer to a command.
 struct reply {
   payload value;
-  bool lost;  ///< there will be none: the record is written
+  bool lost;  ///< there will be no answer; the record is written
 };
 
 /// The operation and target of a command, for records.
@@ -45,28 +46,29 @@ struct op_info {
   std::uint64_t offset;
 };
 
-/// The record of a command that can't be submitted, or is not answered. Out of line with few arguments: a record's 17
-/// words would be the most registers that a kernel with a p() needs.
+/// The record of a command that can't be submitted or is not answered. Out of line with few arguments: the 17 words of
+/// a record would otherwise determine the register count of a kernel with a p().
 PGAS_COLD void report_proxy_failure(proxy_queue queue, op_info about, failure why, std::uint64_t expected,
                                     std::uint64_t seen) {
   leave_failure_here(queue.table->control, queue.table->my_slot,
                      lost_wait(why, about.what, about.pe, about.offset, cmp::ge, expected, seen));
 }
 
-/// A slot of the ring that is this thread's to fill.
+/// A slot of the ring that this thread fills.
 struct reserved_slot {
   command* slot;  ///< null: the thread gave up; the record is written
   std::uint64_t lap;
 };
 
-/// Waits for one. Its owner must not wait for anybody before publish(): the proxy takes commands in order.
+/// Waits for a slot. Its owner must not wait for any thread before publish(), because the proxy takes commands in
+/// order.
 [[nodiscard]] PGAS_FN reserved_slot reserve_slot(proxy_queue queue, op_info about) {
   const ring_view& ring = queue.table->ring;
   ring_heads* const heads = ring.heads;
   const std::uint32_t size = std::uint32_t{1} << ring.log2_commands;
   const std::uint64_t number = fetch<rmw::add>(&heads->next, std::uint64_t{1});
   std::uint64_t taken = load_relaxed(&heads->taken);
-  // The difference is a number of threads: 32 bits hold it, and take fewer registers.
+  // The difference is at most the number of threads, so 32 bits hold it and take fewer registers.
   const auto has_room = [&] { return static_cast<std::uint32_t>(number - taken) < size; };
   if (has_room()) {
     fence_acquire();
@@ -81,19 +83,20 @@ struct reserved_slot {
       return {nullptr, 0};
     }
     fence_acquire();
-    store_release(&heads->taken, taken);  // may undo a newer store of another thread, which then loads again
+    // may undo a newer store of another thread, which then reads the host's word again
+    store_release(&heads->taken, taken);
   }
   return {ring.commands + (number & (size - 1)), (number >> ring.log2_commands) + 1};
 }
 
-/// A cell for an answer, which is this thread's until it has read it.
+/// A cell for an answer, for the exclusive use of this thread until it has read the answer.
 struct reserved_answer {
   std::uint32_t cell;  ///< no_answer: the thread gave up
   std::uint64_t lap;
 };
 
-/// Waits for a cell. (As reserve_unit(), and yet not by one function for both: with that a loop of g() reached 268 GB/s
-/// instead of 354, by ptxas's code for this slow path.)
+/// Waits for a cell. (Similar to reserve_unit(), but a separate function: with a common function a loop of g() reached
+/// 268 GB/s instead of 354, because of the code that ptxas generates for this slow path.)
 [[nodiscard]] PGAS_FN reserved_answer reserve_answer(proxy_queue queue, op_info about) {
   const ring_view& ring = queue.table->ring;
   const std::uint64_t number = fetch<rmw::add>(&ring.heads->next_answer, std::uint64_t{1});
@@ -113,13 +116,13 @@ struct reserved_answer {
   return {cell, laps + 1};
 }
 
-/// A unit of the workspace, which is this group's until release_unit().
+/// A unit of the workspace, for the exclusive use of this group until release_unit().
 struct reserved_unit {
   std::byte* at;  ///< null: the thread gave up
   std::uint64_t number;
 };
 
-/// Waits for a unit. Out of line, as the many reductions call it.
+/// Waits for a unit. Out of line, because many reductions call it.
 [[nodiscard]] PGAS_COLD reserved_unit reserve_unit(proxy_queue queue, op_info about) {
   const workspace_view& space = queue.table->workspace;
   const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});
@@ -139,7 +142,7 @@ struct reserved_unit {
   return {space.units + unit * workspace_view::unit_bytes, number};
 }
 
-/// Nobody reads or writes it any more.
+/// Releases a unit that no thread uses any more.
 PGAS_COLD void release_unit(proxy_queue queue, std::uint64_t number) {
   const workspace_view& space = queue.table->workspace;
   const std::uint64_t laps = number >> space.log2_units;
@@ -172,8 +175,8 @@ PGAS_FN void fill(std::uint64_t* to, std::uint64_t low, std::uint64_t high) {
                        static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)}});
 }
 
-/// The fields of all commands except `lap`. Strong stores: under the thread sanitizer they are no bulk data, which
-/// would end the effect of an earlier fence.
+/// Fills all fields of a command except `lap`. The stores are strong: the thread sanitizer then does not treat them as
+/// bulk data, which would end the effect of an earlier fence.
 PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, datatype as, const op_info& about,
                   std::uint64_t local, std::uint64_t bytes, std::uint32_t cell, std::uint32_t block = 0) {
   const std::uint64_t head = static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(update) << 8 |
@@ -185,7 +188,7 @@ PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, dataty
 }
 
 /// Passes the command to the proxy. *Order* this thread's earlier accesses are visible to the proxy when it sees the
-/// command, and to whoever sees its effect.
+/// command, and to all threads that see the command's effect.
 PGAS_FN void publish(proxy_queue queue, const reserved_slot& slot) {
   store_release(&slot.slot->lap, slot.lap);
   wake_proxy(queue.table->control->bell);
@@ -202,8 +205,8 @@ PGAS_FN void publish(proxy_queue queue, const reserved_slot& slot) {
   return await_answer(queue, about, answers);
 }
 
-/// Returns when all earlier commands of this PE's contexts to PE `pe` of the world, or to all if it is -1, are
-/// complete. Acquires: their data is here. False if it gave up.
+/// Returns when all earlier commands of this PE's contexts to PE `pe` of the world, or to all PEs if `pe` is -1, are
+/// complete. Acquires: their data has arrived. @return False if it gave up.
 [[nodiscard]] PGAS_FN bool drain(proxy_queue queue, operation what, std::int32_t pe) {
   const ring_view ring = queue.table->ring;
   const std::uint64_t next = load_relaxed(&ring.heads->next);

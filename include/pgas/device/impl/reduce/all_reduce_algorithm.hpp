@@ -1,8 +1,9 @@
 /// @file
-/// Which algorithm carries out an all-reduce: the one table of them, for reduce() in kernels, from the host and on
-/// streams. The names are the literature's and those of NCCL's src/device/symmetric/all_reduce.cuh.
+/// The choice of the algorithm for an all-reduce: one table for reduce() in kernels, from the host and on streams. The
+/// names are those of the literature and of NCCL's src/device/symmetric/all_reduce.cuh.
 ///
-/// The first row that fits, the same on every member, as team, size and caller alone decide:
+/// The first row that applies is used. The choice is the same on every member, because only team, size and caller
+/// decide:
 ///
 /// | algorithm | size | team | route | caller | barriers | header |
 /// | --- | --- | --- | --- | --- | --- | --- |
@@ -12,10 +13,10 @@
 /// | hierarchical | from 16 KiB | several domains, one of 2 PEs | direct, proxied | any | 4 | hierarchical_reduce |
 /// | two-shot | any | any | direct, proxied (staged) | any | 2 | twoshot_reduce, proxied_reduce |
 ///
-/// "staged" are the world and the domain, and teams that are made so (team_config), where all members are direct.
-/// "host" is a kernel that the host enqueues, on GPU heaps, of up to 32 blocks; with fewer of them the second row ends
-/// earlier. LL takes element types without padding only. The operands of an element are combined in the same order by
-/// every algorithm (reduce.hpp, *Order*).
+/// "staged" teams are the world, the domain, and teams that were created with staging memory (team_config), if all
+/// members are direct. "host" is a kernel of up to 32 blocks that the host enqueues, on GPU heaps; with fewer blocks
+/// the range of the second row ends earlier. LL accepts element types without padding only. Every algorithm combines
+/// the operands of an element in the same order (reduce.hpp, *Order*).
 #pragma once
 
 #include "pgas/device/impl/hierarchy/hierarchical_reduce.hpp"
@@ -25,7 +26,7 @@
 
 namespace pgas::detail {
 
-/// The table above as code: a row for each test.
+/// The table above as code: one test for each row.
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void all_reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
                         const Op& op) {

@@ -1,6 +1,6 @@
 /// @file
-/// A collective as the host asks a backend for it, and the numbers of C++ types in it. Used by the host library, the
-/// backends and the host's templates (pgas/collective.hpp).
+/// The form in which the host requests a collective from a backend, and the numbers of C++ types in it. Used by the
+/// host library, the backends and the host's templates (pgas/collective.hpp).
 #pragma once
 
 #include "pgas/device/reduce_op.hpp"
@@ -10,7 +10,7 @@ namespace pgas::detail {
 enum class collective_kind : std::uint8_t {
   barrier,
   sync,
-  meet,  ///< a barrier by words of the caller, or half of one
+  word_barrier,  ///< a barrier by words of the caller, or half of one
   broadcast,
   fcollect,
   collect,
@@ -23,10 +23,10 @@ enum class collective_kind : std::uint8_t {
   exclusive_scan,
 };
 
-/// What is reduced: the operations of pgas::op, with their numbers there.
+/// The operation of a reduction: the operations of pgas::op, with the same numbers.
 enum class reduction : std::uint8_t { none = 0, sum, prod, min, max, bit_and, bit_or, bit_xor, maxloc, minloc };
 
-/// The element type of a reduction. Operations that ignore signs get signed integers as unsigned ones.
+/// The element type of a reduction. Operations that ignore signs receive signed integers as unsigned integers.
 enum class number_type : std::uint8_t {
   none,
   u8,
@@ -49,21 +49,21 @@ enum class number_type : std::uint8_t {
   indexed_f64,
 };
 
-/// What a backend carries out.
+/// A collective that a backend executes.
 struct collective_request {
   collective_kind what = collective_kind::barrier;
   reduction op = reduction::none;
   number_type type = number_type::none;
   std::uint8_t alignment = 1;     ///< of dst and src, 1 to 8 bytes
-  std::int32_t root = 0;          ///< of meet: the member to wait for, -1: a barrier of all
-  std::uint32_t most_blocks = 1;  ///< that carry it out; filled in by the library, the same on all members
+  std::int32_t root = 0;          ///< for `word_barrier` the member to wait for; -1: a barrier of all members
+  std::uint32_t most_blocks = 1;  ///< the maximum number of blocks; filled in by the library, the same on all members
   std::size_t element_bytes = 0;
   std::size_t count = 0;          ///< elements
   std::ptrdiff_t dst_stride = 1;  ///< elements
   std::ptrdiff_t src_stride = 1;
   void* dst = nullptr;
   const void* src = nullptr;
-  std::uint32_t limit_ms = 0;  ///< of meet, in place of PGAS_WAIT_TIMEOUT; 0: that
+  std::uint32_t limit_ms = 0;  ///< limit of `word_barrier`; 0: PGAS_WAIT_TIMEOUT
 };
 
 /// The number_type of an integer type, by its width.
@@ -73,7 +73,7 @@ template <PGAS_IS(reduce_integer) T>
   return static_cast<number_type>(static_cast<int>(with_sign ? number_type::i8 : number_type::u8) + by_width);
 }
 
-/// The number_type of a pair; none where the library has no kernel for it.
+/// The number_type of a pair; none if the library has no kernel for it.
 template <class T, class = void>
 struct pair_type {
   static constexpr number_type value = number_type::none;
@@ -86,7 +86,7 @@ struct pair_type<indexed<T, I>, std::enable_if_t<is_reduce_ordered<T> && is_redu
                                            : (sizeof(T) == 4 ? number_type::indexed_f32 : number_type::indexed_f64);
 };
 
-/// What `Op` on elements of type T is called in a request.
+/// The number_type of elements of type T in a request for `Op`.
 template <class Op, class T>
 [[nodiscard]] PGAS_HD constexpr number_type number_of() {
   if constexpr (is_reduce_integer<T>) {
@@ -102,7 +102,7 @@ template <class Op, class T>
   }
 }
 
-/// Operations and types that the library has kernels for.
+/// Whether the library has a kernel for the operation and the type.
 template <class Op, class T>
 inline constexpr bool library_reduction = (library_op<Op> && is_reduce_op<Op, T> &&
                                            number_of<Op, T>() != number_type::none);

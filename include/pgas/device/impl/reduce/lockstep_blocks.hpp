@@ -1,7 +1,7 @@
 /// @file
-/// All-reduces by lockstep blocks: of a kernel that the host enqueues with as many blocks on every member, each works
-/// alone, on its own elements, with the same blocks of the other members. Computes each block's staging addresses and
-/// the elements that it owns. Used by `ll/ll_reduce.hpp` and `oneshot_reduce.hpp`.
+/// All-reduces by lockstep blocks. The host enqueues a kernel with the same number of blocks on every member. Each
+/// block works independently, on its own elements, with the same block of the other members. This header computes each
+/// block's staging addresses and the elements that it owns. Used by `ll/ll_reduce.hpp` and `oneshot_reduce.hpp`.
 #pragma once
 
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
@@ -9,20 +9,20 @@
 
 namespace pgas::detail {
 
-/// Whether a team has staging memory, by the host's view of it.
+/// Whether a team has staging memory, in the host's view of the team.
 [[nodiscard]] PGAS_HD constexpr bool has_oneshot_staging(const team_view& team) {
   return team.staging_offset_ != 0 && team.n_pes() > 1 && team.n_pes() <= oneshot_staging::most_members;
 }
 
-/// Bytes that one member stores to another for one block: a power of two, so that the members' parts lie a constant
-/// distance apart, as slots do.
+/// Bytes that one member stores to another for one block: a power of two, so the distance between the members' parts is
+/// constant, as it is between slots.
 [[nodiscard]] PGAS_HD constexpr std::uint32_t log2_oneshot_bytes(std::int32_t members) {
   std::uint32_t log2 = oneshot_staging::log2_block_bytes;
   while (static_cast<std::uint64_t>(members) << log2 > oneshot_staging::block_bytes) --log2;
   return log2;
 }
 
-/// The elements of each block: the same on all members.
+/// The elements of each block; the same on all members.
 template <class T>
 [[nodiscard]] PGAS_FN partition block_partition(const T* src, std::size_t count, std::uint32_t blocks) {
   return partition_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, static_cast<std::int32_t>(blocks));

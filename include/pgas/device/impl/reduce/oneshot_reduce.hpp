@@ -1,12 +1,14 @@
 /// @file
-/// The one-shot all-reduce of kernels that the host enqueues: every member stores its elements in all members' staging
-/// memory, one barrier, then each reduces its copy in the members' order. Used by `all_reduce_algorithm.hpp`.
+/// The one-shot all-reduce of kernels that the host enqueues. Every member stores its elements in all members' staging
+/// memory; after one barrier each member reduces its copy in the order of the members. Used by
+/// `all_reduce_algorithm.hpp`.
 ///
 /// One-shot all-reduce, "AGxLL" in NCCL's src/device/symmetric/all_reduce.cuh, here with plain stores and a barrier.
 ///
-/// Each block works alone: on its own elements, in its own staging of two halves, with a barrier among the same blocks
-/// of all members (block_barrier()). The halves alternate with these barriers, so no operand is overwritten before it
-/// is reduced: a block stores to a half only after all members have passed the barrier that follows its last reading.
+/// Each block works independently: on its own elements, in its own staging memory with two halves, with a barrier among
+/// the same blocks of all members (block_barrier()). The halves alternate with these barriers, so no operand is
+/// overwritten before it is reduced: a block stores to a half only after all members have passed the barrier that
+/// follows its last read.
 #pragma once
 
 #include "pgas/device/impl/reduce/lockstep_blocks.hpp"
@@ -14,10 +16,10 @@
 
 namespace pgas::detail {
 
-/// Bytes from the 16-byte boundary below.
+/// Bytes from the preceding 16-byte boundary.
 [[nodiscard]] PGAS_FN std::size_t offset_in_word(const void* p) { return reinterpret_cast<std::uintptr_t>(p) & 15; }
 
-/// Whether a reduction by a grid of lockstep blocks fits the staging: the same on all members.
+/// Whether a reduction by a grid of lockstep blocks fits into the staging memory; the same on all members.
 template <class T>
 [[nodiscard]] PGAS_FN bool fits_oneshot(const team_view& team, const T* src, const partition& all) {
   if (!has_oneshot_staging(team) || all.count == 0) return false;
@@ -29,31 +31,33 @@ struct oneshot_job {
   const std::byte* src;
   std::byte* dst;
   std::size_t bytes;
-  std::byte* staging;  ///< this PE's address of member 0's part
+  std::byte* staging;  ///< member 0's part, by its address on this PE
   peer_map peers;
   std::int32_t members;
   std::int32_t me;
   std::uint32_t log2;
-  bool words;  ///< whole 16-byte words; then this PE's operands are read at the source, else from the staging too
+  /// whole 16-byte words: this PE's operands are then read at the source, otherwise also from the staging memory
+  bool words;
 
   /// A member's part of the staging.
-  [[nodiscard]] PGAS_FN std::byte* of(std::int32_t member) const {
+  [[nodiscard]] PGAS_FN std::byte* staging_of(std::int32_t member) const {
     return staging + (static_cast<std::size_t>(member) << log2);
   }
 };
-/// Whether some elements are whole words.
+/// Whether some elements consist of whole words.
 template <class T>
 [[nodiscard]] PGAS_FN bool whole_words(const T* dst, const T* src, std::size_t count) {
   return 16 % sizeof(T) == 0 && offset_in_word(dst) == 0 && offset_in_word(src) == 0 && count * sizeof(T) % 16 == 0;
 }
 
-/// One thread's slice of the stores: each word is loaded once. The staging has the source's offset from a 16-byte
-/// boundary.
+/// One thread's share of the stores: each word is loaded once. The staging memory has the source's offset from a
+/// 16-byte boundary.
 PGAS_OUTLINE_IN_UNIT void oneshot_store(oneshot_job job, slice thread) {
-  constexpr std::uint32_t batch = 2;  // registers of a thread in a block of 512, with two members
+  constexpr std::uint32_t batch = 2;  // limited by the registers of a thread in a block of 512, with two members
   if (!job.words) {
     for (std::int32_t k = 1; k <= job.members; ++k)
-      put_congruent(job.peers.at(job.of(job.me), member_behind(job.me, k, job.members)), job.src, job.bytes, thread);
+      put_congruent(job.peers.at(job.staging_of(job.me), member_behind(job.me, k, job.members)), job.src, job.bytes,
+                    thread);
     return;
   }
   const std::uint32_t hop = thread.size * 16;
@@ -64,16 +68,16 @@ PGAS_OUTLINE_IN_UNIT void oneshot_store(oneshot_job job, slice thread) {
       if (at + i * hop < job.bytes) word[i] = load16<space::any>(job.src + (at + i * hop));
     }
     for (std::int32_t k = 1; k < job.members; ++k) {
-      std::byte* const there = job.peers.at(job.of(job.me), member_behind(job.me, k, job.members)) + at;
+      std::byte* const remote = job.peers.at(job.staging_of(job.me), member_behind(job.me, k, job.members)) + at;
       PGAS_UNROLL
       for (std::uint32_t i = 0; i < batch; ++i) {
-        if (at + i * hop < job.bytes) store16<space::heap>(there + i * hop, word[i]);
+        if (at + i * hop < job.bytes) store16<space::heap>(remote + i * hop, word[i]);
       }
     }
   }
 }
 
-/// One thread's slice of the reduction of whole words, several members at once.
+/// One thread's share of the reduction of whole words, several members at once.
 template <class T, class Op>
 PGAS_OUTLINE void oneshot_reduce_words(Op op, oneshot_job job, slice thread) {
   using A = accumulator_of<Op, T>;
@@ -88,7 +92,7 @@ PGAS_OUTLINE void oneshot_reduce_words(Op op, oneshot_job job, slice thread) {
       PGAS_UNROLL
       for (std::int32_t b = 0; b < batch; ++b) {
         if (base + b >= job.members) break;
-        const std::byte* const from = base + b == job.me ? job.src : job.of(base + b);
+        const std::byte* const from = base + b == job.me ? job.src : job.staging_of(base + b);
         PGAS_UNROLL
         for (std::uint32_t d = 0; d < depth; ++d) {
           if (at + d * hop < job.bytes) in[b][d] = access::load(from + (at + d * hop));

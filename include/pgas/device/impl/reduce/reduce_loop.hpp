@@ -1,11 +1,11 @@
 /// @file
 /// The loop over elements of all reductions and scans: one member loads an element from every member's source, combines
-/// in the members' order and stores the result at its targets. Used by `twoshot_reduce.hpp`, `oneshot_reduce.hpp`,
-/// `hierarchical_reduce.hpp`, `strided_collective.hpp`; its element accesses also by `ll/`.
+/// the values in the order of the members and stores the result at its targets. Used by `twoshot_reduce.hpp`,
+/// `oneshot_reduce.hpp`, `hierarchical_reduce.hpp`, `strided_collective.hpp`; its element accesses also by `ll/`.
 ///
-/// Operands have the members' order whichever member reduces them, so results depend on team and data alone, not on
-/// groups, sizes or addresses. One member alone reads an element, and reads it before it stores any result: source and
-/// destination may be the same memory.
+/// Operands are combined in the order of the members on every member, so results depend on team and data only, not on
+/// groups, sizes or addresses. Only one member reads an element, and it does so before it stores any result, so source
+/// and destination may be the same memory.
 #pragma once
 
 #include "pgas/device/impl/copy/copy.hpp"
@@ -14,12 +14,12 @@
 
 namespace pgas::detail {
 
-/// The results: the whole reduction for every member or for one, or for every member the scan up to it.
+/// The results: the whole reduction for every member or for one, or for every member the scan up to that member.
 enum class reduce_result : std::int32_t { whole, inclusive, exclusive };
 
 /// Elements to reduce.
 struct reduce_job {
-  const std::byte* src;  ///< this PE's address of the first of them; the offset is the same on every member
+  const std::byte* src;  ///< address of the first element on this PE; the offset is the same on every member
   std::byte* dst;        ///< the same for the results
   std::size_t count;
   peer_map peers;
@@ -28,24 +28,24 @@ struct reduce_job {
   std::int32_t end_target;
 };
 
-/// value / by; in 32 bits where they will do, as 64 take a hundred instructions.
+/// value / by, in 32 bits if they suffice, because a 64-bit division takes a hundred instructions.
 [[nodiscard]] PGAS_FN std::size_t divided(std::size_t value, std::uint32_t by) {
   return value >> 32 == 0 ? static_cast<std::uint32_t>(value) / by : value / by;
 }
 
-/// The slices of `count` elements: whole lines of 128 bytes, as even as that allows. The same on all members, as their
-/// `src` differ by multiples of a slot.
+/// The slices of `count` elements: whole lines of 128 bytes, distributed as evenly as possible. The same on all
+/// members, because their `src` differ by multiples of a slot.
 struct partition {
   std::size_t count;
-  std::size_t skew;  ///< elements from the start of the first one's line to the first one
-  std::size_t each;  ///< elements of a slice, except the first and the last one
+  std::size_t skew;  ///< elements from the start of the first element's line to the first element
+  std::size_t each;  ///< elements of a slice, except for the first and the last slice
 
   /// The first element of a member's slice.
   [[nodiscard]] PGAS_FN std::size_t start(std::int32_t member) const {
     const std::size_t before = each * static_cast<std::size_t>(member);
     return before <= skew ? 0 : before - skew < count ? before - skew : count;
   }
-  /// The member whose slice has element `at`.
+  /// The member with the slice that contains element `at`.
   [[nodiscard]] PGAS_FN std::int32_t owner(std::size_t at) const {
     return static_cast<std::int32_t>((at + skew) / each);
   }
@@ -66,14 +66,14 @@ template <class T>
   return partition_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, members).start(member);
 }
 
-/// `N` values side by side.
+/// `N` values that are processed together.
 template <class T, std::uint32_t N>
 struct lanes {
   T at[N];
 };
 
-/// Elements as they are loaded: all of an aligned word of `Bytes` bytes, or a single one in the largest pieces its
-/// alignment allows.
+/// The access by which elements are loaded: all elements of an aligned word of `Bytes` bytes, or a single element in
+/// the largest pieces that its alignment allows.
 template <class T, std::size_t Bytes = 16>
 struct word_access {
   using raw = unit_word<Bytes>;
@@ -99,7 +99,7 @@ struct element_access {
   }
 };
 
-/// Combines lane by lane. (The library's kernels have an operation for which there is another one of this.)
+/// Combines lane by lane. (Operations of the library's kernels have an overload of this function.)
 template <class Op, class A, std::uint32_t N>
 PGAS_FN void combine(const Op& op, lanes<A, N>& sum, const lanes<A, N>& next) {
   PGAS_UNROLL
@@ -119,7 +119,7 @@ PGAS_FN void reduce_lanes(const Op& op, lanes<A, Access::width>& sum, const type
     combine(op, sum, next);
 }
 
-/// The sum in the form in which it is stored.
+/// The sum in the form that is stored.
 template <class Access, class T, class A>
 [[nodiscard]] PGAS_FN typename Access::raw reduced(const lanes<A, Access::width>& sum) {
   lanes<stored_as<T, A>, Access::width> out{};
@@ -146,7 +146,7 @@ struct run {
   std::size_t gap;  ///< bytes
 };
 
-/// One thread's slice of a run: loads of several members in flight, combined in order.
+/// One thread's share of a run: loads of several members are in flight, and the values are combined in order.
 template <reduce_result Result, class Access, class T, class Op>
 PGAS_FN void reduce_run(const Op& op, const reduce_job& job, const run& where, slice me) {
   using A = accumulator_of<Op, T>;
@@ -183,8 +183,9 @@ PGAS_FN void reduce_run(const Op& op, const reduce_job& job, const run& where, s
   }
 }
 
-/// How many words of each member a thread has in flight, and of how many members at once: eight in all, and no more
-/// words than there are registers for their sums. Rather many words than many members, as two members are the least.
+/// The number of words that a thread has in flight of each member, and the number of members at once: eight loads in
+/// total, limited by the registers for their sums. Many words are preferred to many members, because teams may have
+/// only two members.
 template <class T, class A>
 struct reduce_shape {
   static constexpr std::uint32_t sums = word_access<T>::width * (sizeof(A) < 4 ? 4 : sizeof(A)) / 4;  ///< registers
@@ -192,15 +193,15 @@ struct reduce_shape {
   static constexpr std::uint32_t batch = 8 / depth;
 };
 
-/// Whole reductions of words from byte `start` on, as far as they fill tiles: as in `copy.hpp`, a warp takes
-/// consecutive words at a constant distance from its first. Returns how many of the `words` were reduced.
+/// Reduces words from byte `start` on, as many as fill tiles. As in `copy.hpp`, a warp takes consecutive words at a
+/// constant distance from its first word. @return The number of words that were reduced.
 template <class T, class Op>
 PGAS_FN std::size_t reduce_tiles(const Op& op, const reduce_job& job, std::size_t start, std::size_t words, slice me) {
   using A = accumulator_of<Op, T>;
   using access = word_access<T>;
   constexpr std::uint32_t depth = reduce_shape<T, A>::depth;
   constexpr std::uint32_t batch = reduce_shape<T, A>::batch;
-  const std::uint32_t log2 = me.size < 32 ? 0 : 5;  // threads of a tile
+  const std::uint32_t log2 = me.size < 32 ? 0 : 5;  // log2 of the threads of a tile
   const std::uint32_t hop = 16u << log2;
   const std::size_t tiles = words / depth >> log2;
   const std::size_t step = me.size >> log2;
@@ -239,8 +240,8 @@ PGAS_FN std::size_t reduce_tiles(const Op& op, const reduce_job& job, std::size_
   return tiles * depth << log2;
 }
 
-/// One thread's slice of a job: whole words where source and destination allow it, single elements at the ends. Out of
-/// line and independent of the group: one copy for each operation and type.
+/// One thread's share of a job: whole words if source and destination allow it, single elements at the ends. Out of
+/// line and independent of the group, so there is one copy for each operation and type.
 template <reduce_result Result, class T, class Op>
 PGAS_OUTLINE void reduce_elements(Op op, reduce_job job, slice me) {
   constexpr std::size_t all = ~std::size_t{0};

@@ -2,9 +2,10 @@
 /// Collectives of blocks at regular distances, without their barriers: puts to all members, and reductions of all
 /// members' blocks. Used by the tiles of `compat/nvshmem/tile.h`.
 ///
-/// Each element is loaded once from each source and stored once at each target: pieces of up to 16 bytes, as large as
-/// the alignment of addresses and distances allows, the pieces of all blocks by the threads in turn. Operands have the
-/// members' order, as in `reduce_loop.hpp`. Pieces of proxied members are single commands.
+/// Each element is loaded once from each source and stored once at each target. It moves in pieces of up to 16 bytes,
+/// as large as the alignment of addresses and distances allows; the threads share the pieces of all blocks cyclically.
+/// Operands are combined in the order of the members, as in `reduce_loop.hpp`. Pieces of proxied members are single
+/// commands.
 #pragma once
 
 #include "pgas/device/impl/copy/strided_copy.hpp"
@@ -23,7 +24,7 @@ struct push_job {
   std::int32_t me;
 };
 
-/// One thread's slice of the pieces, loaded once and stored at all members, this PE last.
+/// One thread's share of the pieces: each is loaded once and stored at all members, this PE last.
 template <std::size_t Unit>
 PGAS_OUTLINE void push_pieces(const push_job* job, std::size_t start, std::size_t part, slice thread) {
   constexpr std::uint32_t batch = Unit == 16 ? 2 : 4;
@@ -55,7 +56,7 @@ PGAS_OUTLINE void push_by_largest_units(const push_job* job, slice thread) {
   });
 }
 
-/// The same by the route of each member: one after the other, from `next` on.
+/// The same by the route of each member: one member after another, from `next` on.
 struct routed_push {
   participant here;
   byte_blocks blocks;
@@ -68,8 +69,8 @@ PGAS_COLD void push_by_route(routed_push* job, G g) {
     const team_view& team = job->here.team;
     job->here.ctx.by_world_route(
         job->dst, team.world_pe(member_behind(team.my_pe(), job->next, team.n_pes())),
-        [=](std::byte* there) {
-          job->blocks.dst.start = there;
+        [=](std::byte* remote) {
+          job->blocks.dst.start = remote;
           copy_by_largest_units<direction::put, Least>(&job->blocks, slice_of(g));
         },
         [=](std::int32_t pe) {
@@ -81,8 +82,8 @@ PGAS_COLD void push_by_route(routed_push* job, G g) {
   }
 }
 
-/// Puts blocks of T to all members of a team, this PE included: one thread's slice where all members are direct. The
-/// barrier that ends the collective completes it.
+/// Puts blocks of T to all members of a team, including this PE: one thread's share if all members are direct. The
+/// barrier that ends the collective completes the puts.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void put_blocks_to_all(const context& ctx, const G& g, const team_view& team, const byte_blocks& blocks) {
   if (!all_direct(ctx, team)) PGAS_UNLIKELY {
@@ -93,17 +94,17 @@ PGAS_FN void put_blocks_to_all(const context& ctx, const G& g, const team_view& 
   push_by_largest_units<unit_of<T>>(&job, slice_of(g));
 }
 
-/// Blocks that a team's members combine: of members 0 to `members` - 1, for those from first_target to end_target - 1.
+/// Blocks that members 0 to `members` - 1 of a team combine, for the members from first_target to end_target - 1.
 struct strided_reduce_job {
   byte_blocks blocks;
   std::int32_t members;
   std::int32_t first_target;
   std::int32_t end_target;
-  peer_map peers{};                   ///< where all members are direct
-  const participant* here = nullptr;  ///< where some are proxied
+  peer_map peers{};                   ///< used if all members are direct
+  const participant* here = nullptr;  ///< used if some members are proxied
 };
 
-/// Access to the members' pieces: all are direct, or each by its route.
+/// Loads a piece of a member: all members are direct, or each is accessed by its route.
 template <class Access, bool Direct>
 [[nodiscard]] PGAS_FN typename Access::raw load_piece(const strided_reduce_job* job, const std::byte* p,
                                                       std::int32_t member) {
@@ -112,7 +113,7 @@ template <class Access, bool Direct>
   } else {
     const context& ctx = job->here->ctx;
     return ctx.by_world_route(
-        p, job->here->team.world_pe(member), [](const std::byte* there) { return Access::load(there); },
+        p, job->here->team.world_pe(member), [](const std::byte* remote) { return Access::load(remote); },
         [&](std::int32_t pe) { return proxied_g<typename Access::raw>(proxy_queue_of(ctx), pe, ctx.offset(p)); });
   }
 }
@@ -124,12 +125,13 @@ PGAS_FN void store_piece(const strided_reduce_job* job, std::byte* p, std::int32
   } else {
     const context& ctx = job->here->ctx;
     ctx.by_world_route(
-        p, job->here->team.world_pe(member), [&](std::byte* there) { Access::store(there, value); },
+        p, job->here->team.world_pe(member), [&](std::byte* remote) { Access::store(remote, value); },
         [&](std::int32_t pe) { proxied_p(proxy_queue_of(ctx), pe, ctx.offset(p), value); });
   }
 }
 
-/// One thread's slice of a reduction of pieces of `Unit` bytes: loads of several members in flight, combined in order.
+/// One thread's share of a reduction of pieces of `Unit` bytes: loads of several members are in flight, and the values
+/// are combined in order.
 template <class T, std::size_t Unit, bool Direct, class Op>
 PGAS_OUTLINE void reduce_pieces(Op op, const strided_reduce_job* job, std::size_t start, std::size_t part, slice me) {
   using A = accumulator_of<Op, T>;
@@ -164,8 +166,8 @@ PGAS_OUTLINE void reduce_by_largest_units(Op op, const strided_reduce_job* job, 
   });
 }
 
-/// Reduces the blocks of T of all members of a team; one thread's slice. A barrier before makes them visible. *Memory*
-/// the destination need not be symmetric where this PE is the only target.
+/// Reduces the blocks of T of all members of a team: one thread's share. A barrier before the call makes them visible.
+/// *Memory* the destination need not be symmetric if this PE is the only target.
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void reduce_blocks(const context& ctx, const G& g, const team_view& team, strided_reduce_job* job, Op op) {
   if (!all_direct(ctx, team)) PGAS_UNLIKELY {

@@ -2,9 +2,9 @@
 /// Reductions and scans by two-shot: each member reduces its slice of all sources and stores the results at their
 /// targets. Used by `all_reduce_algorithm.hpp`, and by reduce_to_root(), reduce_scatter() and the scans.
 ///
-/// Two-shot all-reduce (reduce-scatter by loads, all-gather by stores): 2 S (N - 1) / N bytes and no memory of its own;
-/// "RSxLD_AGxST" in NCCL's src/device/symmetric/all_reduce.cuh. Operands of proxied PEs come through
-/// `proxied_reduce.hpp`.
+/// Two-shot all-reduce (reduce-scatter by loads, all-gather by stores): transfers 2 S (N - 1) / N bytes and needs no
+/// additional memory; "RSxLD_AGxST" in NCCL's src/device/symmetric/all_reduce.cuh. `proxied_reduce.hpp` fetches
+/// operands of proxied PEs.
 #pragma once
 
 #include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
@@ -19,19 +19,19 @@ PGAS_FN void reduce_by_route(const context& ctx, const G& g, const team_view& te
                              operation what) {
   job.peers = peer_map_of(ctx, team);
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
-    const domain_channel of = domain_channel_of(ctx, team);
-    if (of.spans_domains()) {
+    const domain_channel channel = domain_channel_of(ctx, team);
+    if (channel.spans_domains()) {
       const participant here{ctx, team};
       const staged_job call{&here, job, {job.count, 0}, operands::members, what};
       return reduce_staged<Result, T>(&call, g, op);
     }
-    if (of.hierarchy.domains() == 1) job.peers = domain_peer_map(of);
+    if (channel.hierarchy.domains() == 1) job.peers = domain_peer_map(channel);
   }
   reduce_elements<Result, T>(op, job, slice_of(g));
 }
 
-/// A reduction by all members, each of its slice. The barrier before makes all sources visible, the one after all
-/// results. @param first_target, end_target members that get whole results
+/// A reduction in which each member reduces its slice. The barrier before makes all sources visible, the barrier after
+/// it all results. @param first_target, end_target members that receive whole results
 template <reduce_result Result, class T, class Op, PGAS_IS(group) G>
 PGAS_FN void twoshot_reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op, std::int32_t first_target, std::int32_t end_target,
@@ -51,7 +51,7 @@ PGAS_FN void twoshot_reduce(const context& ctx, const G& g, const team_view& tea
   lockstep_barrier(ctx, g, team, what);
 }
 
-/// A reduction of which each member gets its own block of `count` elements.
+/// A reduction in which each member receives its own block of `count` elements.
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void twoshot_reduce_scatter(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                                     std::size_t count, Op op) {

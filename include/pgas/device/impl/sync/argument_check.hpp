@@ -1,6 +1,6 @@
 /// @file
-/// The argument checks of device operations, with PGAS_CHECKS=1: a wrong one leaves a failure record and ends the
-/// kernel. Used by every operation; collective_argument_check.hpp has those of collectives.
+/// The argument checks of device operations, with PGAS_CHECKS=1: an invalid argument leaves a failure record and ends
+/// the kernel. Used by every operation; collective_argument_check.hpp has the checks of collectives.
 #pragma once
 
 #include "pgas/device/context.hpp"
@@ -9,7 +9,7 @@
 
 namespace pgas::detail {
 
-/// A record of an operation that found its arguments wrong.
+/// A record of an operation with invalid arguments.
 [[nodiscard]] PGAS_FN failure_record bad_argument(failure why, operation what, std::int32_t pe, std::uint64_t offset,
                                                   std::uint64_t bytes) {
   failure_record found{};
@@ -21,13 +21,13 @@ namespace pgas::detail {
   return found;
 }
 
-/// Leaves it. Out of line with few arguments, as report_proxy_failure().
+/// Leaves the record. Out of line with few arguments, as report_proxy_failure().
 PGAS_COLD void leave_bad_argument(control_block* control, std::uintptr_t my_slot, failure why, operation what,
                                   std::int32_t pe, std::uint64_t offset, std::uint64_t bytes) {
   leave_failure_here(control, my_slot, bad_argument(why, what, pe, offset, bytes));
 }
 
-/// What the checks need of a context: the few registers that a call costs.
+/// The part of a context that the checks need, in as few registers as possible.
 struct checked_heap {
   control_block* control;
   std::uintptr_t my_slot;
@@ -37,7 +37,8 @@ struct checked_heap {
   return {ctx.control_, ctx.my_slot_, ctx.n_pes()};
 }
 
-/// What is wrong with an access to `bytes` bytes from `offset` of a slot on, on PE `pe`; failure::none if nothing.
+/// The fault of an access to `bytes` bytes from `offset` of a slot on, on PE `pe`; failure::none if the access is
+/// valid.
 [[nodiscard]] PGAS_FN failure find_fault(const checked_heap& heap, std::uint64_t offset, std::uint64_t bytes,
                                          std::size_t alignment, std::int32_t pe) {
   const auto inside = [&](std::uint64_t begin, std::uint64_t end) {
@@ -53,8 +54,8 @@ struct checked_heap {
   return failure::none;
 }
 
-/// The same, and ends the caller: every device operation with checks on. In line for operations on one word, whose
-/// kernels are to stay small; out of line for the others.
+/// find_fault() that ends the caller; with checks on every device operation calls it. Inline for operations on one
+/// word, to keep their kernels small; out of line for the others.
 PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile void* local, std::uint64_t bytes,
                         std::size_t alignment, std::int32_t pe) {
   const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(local) - heap.my_slot;
@@ -64,7 +65,7 @@ PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile
   end_thread();
 }
 
-/// An access to an array, in the memory of its thread: the call costs its caller one address.
+/// An access to an array, in the memory of its thread, so that the call costs its caller one address.
 struct checked_access {
   checked_heap heap;
   operation what;
@@ -73,19 +74,19 @@ struct checked_access {
   std::uint64_t bytes;
   std::size_t alignment;
 };
-PGAS_COLD void check_access(const checked_access* of) {
-  check_here(of->heap, of->what, of->local, of->bytes, of->alignment, of->pe);
+PGAS_COLD void check_access(const checked_access* access) {
+  check_here(access->heap, access->what, access->local, access->bytes, access->alignment, access->pe);
 }
 
-/// Ends the thread for an argument that is no address.
+/// Ends the thread because of an argument that is not an address.
 PGAS_COLD void refuse(checked_heap heap, operation what, const volatile void* local) {
   const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(local) - heap.my_slot;
   leave_bad_argument(heap.control, heap.my_slot, failure::no_such_value, what, -1, offset, 0);
   end_thread();
 }
 
-/// Does so, if checks are on, unless the call is `sound`: its enumerators are known, its values to compare with are
-/// there.
+/// Ends the thread if checks are on and the call is not `sound`. A sound call has known enumerators, and pointers to
+/// its comparison values.
 PGAS_FN void check_sound(const context& ctx, operation what, const volatile void* local, bool sound) {
   if (ctx.checks()) PGAS_UNLIKELY {
     if (!sound) refuse(checked_heap_of(ctx), what, local);
@@ -112,9 +113,10 @@ PGAS_FN void check(const context& ctx, operation what, const T* local, std::size
   }
 }
 
-/// Whether the arguments of a wait for a word are sound; else leaves a record. Out of line: between a poll that
-/// succeeds and the signal behind it instructions count that nobody executes, as they are fetched. It does not end the
-/// caller itself: nvcc (13.0) leaves 64 registers to a kernel with 512 threads that calls a function which does.
+/// Whether the arguments of a wait for a word are valid; otherwise leaves a record. Out of line: instructions between a
+/// successful poll and the signal after it take time even if they are not executed, because they are fetched. The
+/// function does not end the caller itself: nvcc (13.0) limits a kernel with 512 threads to 64 registers if it calls a
+/// function that does.
 template <class T>
 [[nodiscard]] PGAS_COLD bool sound_wait(const context* copy, const T* ivar, cmp op) {
   const context& ctx = *copy;
@@ -127,7 +129,7 @@ template <class T>
     leave_bad_argument(heap.control, heap.my_slot, failure::no_such_value, operation::wait, -1, offset, 0);
   return why == failure::none && known(op);
 }
-/// Ends the caller unless they are, if checks are on.
+/// Ends the caller if checks are on and the arguments of the wait are invalid.
 template <class T>
 PGAS_FN void check_awaited(const context& ctx, const T* ivar, cmp op) {
   if (ctx.checks()) PGAS_UNLIKELY {

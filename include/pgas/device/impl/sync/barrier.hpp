@@ -1,12 +1,12 @@
 /// @file
-/// The barrier of a team: every member adds one to its own word at every other member, then waits for the others' words
-/// here. Used by `device/barrier.hpp` and all collectives. All-to-all (one-round dissemination) barrier: one link
-/// latency for any number of PEs, and an arrival depends on no other PE.
+/// The barrier of a team: every member adds one to its own word at every other member, then waits for the other
+/// members' words on this PE. Used by `device/barrier.hpp` and all collectives. All-to-all (one-round dissemination)
+/// barrier: one link latency for any number of PEs, and arriving does not depend on another PE.
 ///
 /// Each thread of the group arrives at some members and waits for them. The arriving threads release (one MEMBAR for a
-/// warp) after a sync of the group, which covers earlier accesses of all its threads. Each acquires before the sync
-/// that ends the barrier. The first warp releases even where it has no member to arrive at: the barrier is a fence for
-/// later operations of its threads to any PE.
+/// warp) after a sync of the group, which covers earlier accesses of all its threads. Each thread acquires before the
+/// sync that ends the barrier. The first warp releases even if it has no member to arrive at: the barrier is a fence
+/// for later operations of its threads to any PE.
 ///
 /// Teams that span domains use `hierarchical_barrier.hpp`.
 #pragma once
@@ -23,14 +23,14 @@ namespace pgas::detail {
   return me + k < n ? me + k : me + k - n;
 }
 
-/// The number of other members, and the `k`th of them: the next ones first, so that members do not all arrive at the
-/// same one at once. Numbers -1 and others_of() are this PE itself.
+/// The number of other members, and the `k`th of them. The next members come first, so members do not all arrive at the
+/// same member at once. Indices -1 and others_of() stand for this PE itself.
 [[nodiscard]] PGAS_FN std::int32_t others_of(const team_view& team) { return team.n_pes() - 1; }
 [[nodiscard]] PGAS_FN std::int32_t other_member(const team_view& team, std::int32_t k) {
   return member_behind(team.my_pe(), 1 + k, team.n_pes());
 }
 
-/// Records a missing member of one thread's slice, for a wait that gives up or is asked.
+/// Records a missing member of one thread's share, for a wait that gives up or that answers a question.
 PGAS_COLD void report_missing(const context* copy, team_view team, operation what, wait_state now, std::int32_t rank,
                               std::int32_t size) {
   const context& ctx = *copy;
@@ -49,19 +49,19 @@ PGAS_COLD void report_missing(const context* copy, team_view team, operation wha
                           due, seen));
 }
 
-/// Members base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
+/// The members base, base + size, ... that exist, at most Batch of them, polled at once.
 template <std::uint32_t Batch>
 struct awaited_members {
   member_words* state[Batch];
   bool exists[Batch];
-  std::uint64_t waited[Batch];  // first used behind the loads of the first poll, which so are under way with it
+  std::uint64_t waited[Batch];  // first used after the loads of the first poll, so the latencies overlap
 
   PGAS_FN awaited_members(const context& ctx, const team_view& team, std::int32_t base, std::int32_t size) {
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) {
       const std::int32_t k = base + static_cast<std::int32_t>(b) * size;
       exists[b] = b == 0 || k < others_of(team);
-      // A word that exists takes the place of a missing one: a load is cheaper than a branch.
+      // An existing word replaces a missing one: an additional load is cheaper than a branch.
       state[b] = member_state(ctx, team, other_member(team, exists[b] ? k : base));
       waited[b] = load_relaxed(&state[b]->waited);
     }
@@ -83,10 +83,10 @@ struct awaited_members {
   }
 };
 
-/// How many members a thread polls at once.
+/// The maximum number of members that a thread polls at once.
 inline constexpr std::uint32_t most_polled = 4;
 
-/// Waits for them.
+/// Waits for these members.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, wait_state& now,
                                             std::int32_t base, std::int32_t size) {
@@ -96,7 +96,7 @@ template <std::uint32_t Batch>
   return why;
 }
 
-/// The same if they come soon: false if they have not.
+/// The same with few polls. @return False if they have not arrived.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN bool come_soon(const context& ctx, const team_view& team, std::int32_t base, std::int32_t size) {
   const awaited_members<Batch> members(ctx, team, base, size);
@@ -109,7 +109,7 @@ template <std::uint32_t Batch>
   return false;
 }
 
-/// One thread's slice of arriving: at members rank, rank + size, ...
+/// One thread's share of arriving: at members rank, rank + size, ...
 template <arrival Arrival>
 PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_t rank, std::int32_t size) {
   const std::int32_t others = others_of(team);
@@ -122,7 +122,8 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
     reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other_member(team, k))), std::uint64_t{1});
 }
 
-/// One thread's slice of waiting: for members rank, rank + size, ... False if it gave up; the record is written then.
+/// One thread's share of waiting: for members rank, rank + size, ... @return False if it gave up; the record is then
+/// written.
 PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, operation what, std::int32_t rank,
                                 std::int32_t size) {
   constexpr auto batch = static_cast<std::int32_t>(most_polled);
@@ -139,7 +140,7 @@ PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, o
       if (why != failure::none) break;
     }
     if (why == failure::none && base < others)
-      why = await_members<1>(ctx, team, now, base, size);  // the only one, mostly
+      why = await_members<1>(ctx, team, now, base, size);  // usually the only member
     if (why == failure::none) break;
     report_missing(copy, team, what, now, base, size);
     if (why != failure::asked) return false;
@@ -148,9 +149,9 @@ PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, o
   return true;
 }
 
-/// The same; in line where the thread has one member, which comes soon, and for a thread by itself. Few instructions
-/// count: a group runs through them once in a hop of the link, and more than a few hundred have to be fetched anew each
-/// time. @tparam Alone the group is this thread
+/// The same. Inline if the thread has one member, which arrives soon, and if the group is a single thread. The number
+/// of instructions matters: a group executes them once per link latency, and beyond a few hundred they must be fetched
+/// again each time. @tparam Alone the group is this thread
 template <bool Alone>
 [[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
                                        std::int32_t size) {
@@ -176,8 +177,8 @@ template <bool Alone>
   return await_several(ctx.copy_, &members, what, base, size);
 }
 
-/// Ends the thread unless the caller belongs to `team` and the channel exists. With checks on. The library's own
-/// channel follows the last one.
+/// Ends the thread unless the caller belongs to `team` and the channel exists. Called with checks on. The library's own
+/// channel follows the last channel of the team.
 PGAS_COLD void check_member(const context* copy, team_view team, operation what) {
   const context& ctx = *copy;
   failure why = failure::none;
@@ -190,7 +191,7 @@ PGAS_COLD void check_member(const context* copy, team_view team, operation what)
   end_thread();
 }
 
-/// The first half of a barrier, for all threads of `g`: covers their earlier operations, proxied ones included.
+/// The first half of a barrier, for all threads of `g`: covers their earlier operations, including proxied operations.
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
   if constexpr (Arrival == arrival::release) quiet_proxied(ctx, g, operation::barrier);
@@ -202,7 +203,7 @@ PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
   arrive_share<Arrival>(ctx, team, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
 
-/// The calling thread's slice of the second half.
+/// The calling thread's share of the second half.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool await(const context& ctx, const G& g, const team_view& team, operation what) {
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
@@ -214,7 +215,7 @@ template <PGAS_IS(group) G>
                                 static_cast<std::int32_t>(g.size()));
 }
 
-/// A barrier that ends the group if it gives up, where something is to be checked or members may be proxied.
+/// A barrier that ends the group if it gives up, used if something must be checked or members may be proxied.
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_COLD void slow_path_barrier(const context* copy, G g, team_view team, operation what) {
   const context& ctx = *copy;
@@ -223,14 +224,15 @@ PGAS_COLD void slow_path_barrier(const context* copy, G g, team_view team, opera
   exit_if_any(g, !await(ctx, g, team, what));
 }
 
-/// Groups of which all threads can poll, and leave the loop, together.
+/// Whether all threads of a group can poll, and leave the loop, together.
 template <class G>
 inline constexpr bool polls_together = single<G> || std::is_same_v<G, warp>;
 
-/// arrive() and await() in one, for a group with a thread for each other member: without a loop over members, and
-/// without a vote, as its threads leave the polls together. False if members do not come soon.
+/// arrive() and await() in one function, for a group with at least one thread for each other member. It needs no loop
+/// over members, and no vote, because the threads leave the polls together. @return False if members do not arrive
+/// soon.
 template <arrival Arrival, PGAS_IS(group) G>
-[[nodiscard]] PGAS_FN bool meet_soon(const context& ctx, const G& g, const team_view& team) {
+[[nodiscard]] PGAS_FN bool try_barrier(const context& ctx, const G& g, const team_view& team) {
   const auto rank = static_cast<std::int32_t>(g.thread_rank());
   const bool has_member = rank < others_of(team);
   const std::int32_t other = other_member(team, has_member ? rank : 0);
@@ -239,7 +241,7 @@ template <arrival Arrival, PGAS_IS(group) G>
   if constexpr (Arrival == arrival::release) fence_release();
   if (has_member) reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other)), std::uint64_t{1});
   member_words* const state = member_state(ctx, team, other);
-  const std::uint64_t waited = load_relaxed(&state->waited);  // is under way with the first poll
+  const std::uint64_t waited = load_relaxed(&state->waited);  // its latency overlaps with the first poll
   PGAS_ROLLED
   for (std::uint32_t i = 0; i < polls_in_line; ++i) {
     const std::uint64_t seen = load_relaxed(&state->arrived);
@@ -262,7 +264,7 @@ PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& tea
   const auto size = static_cast<std::int32_t>(g.size());
   if constexpr (polls_together<G>) {
     if (others_of(team) <= size) {
-      if (meet_soon<Arrival>(ctx, g, team)) return;
+      if (try_barrier<Arrival>(ctx, g, team)) return;
       const team_view members = team;
       return exit_if_any(g, rank < others_of(team) && !await_several(ctx.copy_, &members, what, rank, size));
     }
@@ -271,27 +273,27 @@ PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& tea
   exit_if_any(g, !await(ctx, g, team, what));
 }
 
-/// barrier_or_end() for collectives: out of line, once for each kind of group.
+/// barrier_or_end() for collectives: out of line, one copy for each kind of group.
 template <PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void collective_barrier(context ctx, G g, team_view team, operation what) {
   barrier_or_end<arrival::release>(ctx, g, team, what);
 }
 
-/// Whether a group has as many blocks on all members, so that each may have a barrier with the same blocks of the
-/// others.
+/// Whether a group has the same number of blocks on all members, so each block can have a barrier with the same block
+/// of the others.
 template <class G>
 using lockstep_members = std::void_t<decltype(some<G>().part())>;
 template <class G>
 inline constexpr bool has_lockstep_blocks = valid<lockstep_members, G>;
 
 /// The sync before a collective that begins without a barrier or an exchange: covers earlier accesses of the group's
-/// threads. The threads of a host's collective have none.
+/// threads. The threads of a host's collective have no earlier accesses.
 template <PGAS_IS(group) G>
 PGAS_FN void sync_unless_lockstep(const G& g) {
   if constexpr (!has_lockstep_blocks<G>) g.sync();
 }
 
-/// The barrier of one block with the same blocks of the other members. (Unchecked: the group's barriers have been
+/// The barrier of one block with the same block of the other members. (Without checks: the group's barriers have been
 /// checked.)
 template <PGAS_IS(group) Block>
 PGAS_OUTLINE_IN_UNIT void block_barrier(context ctx, Block block, team_view team, operation what) {
@@ -300,9 +302,9 @@ PGAS_OUTLINE_IN_UNIT void block_barrier(context ctx, Block block, team_view team
   exit_if_any(block, !await(ctx, block, own, what));
 }
 
-/// The barrier before a collective's first access to other members' memory, or after its last. It synchronises members,
-/// not the blocks of a group: so each block has its own where all have the same work. *Order* once all blocks are
-/// through, as at the end of a kernel, that of collective_barrier().
+/// The barrier before a collective's first access to other members' memory, or after its last. It synchronizes members,
+/// not the blocks of a group: each block has its own barrier if all members have the same work. *Order* when all blocks
+/// have returned, as at the end of a kernel, the order of collective_barrier().
 template <PGAS_IS(group) G>
 PGAS_FN void lockstep_barrier(const context& ctx, const G& g, const team_view& team, operation what) {
   if constexpr (has_lockstep_blocks<G>) {

@@ -1,7 +1,7 @@
 /// @file
-/// The shared memory that running blocks lend, found from anywhere in the block: a hash table in this PE's memory,
-/// keyed by launch and block. A block may end without taking its memory back, so another block may take over any entry:
-/// what an entry says is true only where the lent memory itself has the entry's ticket.
+/// The shared memory that running blocks lend, accessible from anywhere in the block: a hash table in this PE's memory
+/// with launch and block as the key. A block may end without taking its memory back, so another block may take over any
+/// entry: an entry is valid only if the lent memory itself contains the entry's ticket.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -9,7 +9,7 @@
 
 namespace pgas::detail {
 
-/// What one block lends.
+/// The memory that one block lends.
 struct block_entry {
   std::uint64_t key = 0;     ///< of the block; 0: the entry is free
   std::uint64_t ticket = 0;  ///< also in the lent memory
@@ -18,19 +18,18 @@ struct block_entry {
 };
 static_assert(sizeof(block_entry) == 24);
 
-/// The entries of all blocks of a PE's kernels. *Memory* zeros at first; on GPU heaps GPU memory.
+/// The entries of all blocks of a PE's kernels. *Memory* initially zero; GPU memory on GPU heaps.
 struct block_table {
-  /// More than a GPU can run at once: 32 blocks on each of its multiprocessors.
+  /// More entries than a GPU has resident blocks: 32 on each multiprocessor.
   static constexpr std::uint32_t entries = 6144;
-  /// Blocks of one launch have neighbouring entries of their own, so that an entry is found at once. Two launches may
-  /// overlap.
+  /// Blocks of one launch have adjacent entries, so an entry is found at once. Entries of two launches may collide.
   static constexpr std::uint32_t probes = 16;
 
-  std::uint64_t tickets = 0;  ///< given so far
+  std::uint64_t tickets = 0;  ///< number of tickets issued so far
   std::uint64_t unused[7] = {};
   block_entry at[entries];
 
-  /// The calling thread's block. 0, which no entry has, for one launch of 2^32.
+  /// The key of the calling thread's block. One launch of 2^32 has the key 0, which no entry has.
   [[nodiscard]] PGAS_FN static std::uint64_t own_key() {
     return (std::uint64_t{place_launch()} + 1) << 32 | place_block();
   }
@@ -43,9 +42,9 @@ struct block_table {
     }
     return nullptr;
   }
-  /// The same, made if there is none; null for key 0. Where no entry near its place is free, the first is taken over:
-  /// if its block still runs, that block copies without its memory. *Callers* one thread of that block at a time; a
-  /// sync of the block before others look for it.
+  /// The entry of a block, created if it does not exist; null for key 0. If no entry near its position is free, the
+  /// first is taken over; if its block still runs, that block copies without its memory. *Callers* one thread of that
+  /// block at a time; a sync of the block before other threads look for it.
   [[nodiscard]] PGAS_FN block_entry* find_or_make(std::uint64_t key) {
     block_entry* own = find(key);
     for (std::uint32_t i = 0; i < probes && own == nullptr && key != 0; ++i) {
@@ -56,7 +55,7 @@ struct block_table {
       own = probe(key, 0);
       store_relaxed(&own->key, key);
     }
-    fence_acquire();  // what the entry's last block has written comes before
+    fence_acquire();  // accesses by the entry's previous block come before
     return own;
   }
   /// Frees the entry, unless another block has taken it over. *Callers* as find_or_make(), after a sync of the block.
@@ -64,7 +63,7 @@ struct block_table {
     fence_release();
     static_cast<void>(compare_exchange(&entry->key, key, std::uint64_t{0}));
   }
-  /// A number that no other entry gets, and that the data of a program is unlikely to contain.
+  /// A number that no other entry has and that program data is unlikely to contain.
   [[nodiscard]] PGAS_FN std::uint64_t next_ticket() {
     return (fetch<rmw::add>(&tickets, std::uint64_t{1}) + 1) * 0x9e3779b97f4a7c15u;
   }

@@ -1,7 +1,7 @@
 /// @file
-/// Collectives with checks on: their arguments, and that all members make the same call. Used by
-/// `device/collective.hpp` and `device/reduce.hpp`. Signature comparison: each member sends the others a hash of its
-/// call, one barrier, and each compares.
+/// Checks of collectives: their arguments, and whether all members make the same call. Used by `device/collective.hpp`
+/// and `device/reduce.hpp`. Signature comparison: each member sends the others a hash of its call; after one barrier
+/// each member compares.
 #pragma once
 
 #include "pgas/device/impl/sync/argument_check.hpp"
@@ -18,7 +18,7 @@ struct collective_call {
   std::int64_t dst_stride = 1;
   std::int64_t src_stride = 1;
   std::int32_t root = 0;
-  const void* dst = nullptr;  ///< null where it may differ
+  const void* dst = nullptr;  ///< null if it may differ
   const void* src = nullptr;
 };
 
@@ -33,7 +33,7 @@ struct collective_call {
   return count == 0 ? 0 : times(count - 1, static_cast<std::uint64_t>(stride)) + 1;
 }
 
-/// A hash of a call. `round` counts earlier barriers, so that the signature of an earlier call is not taken for this
+/// A hash of a call. `round` counts earlier barriers, so the signature of an earlier call is not taken for the current
 /// one.
 PGAS_COLD std::uint64_t signature_of(context ctx, collective_call call, std::uint64_t round) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -53,7 +53,7 @@ PGAS_COLD std::uint64_t signature_of(context ctx, collective_call call, std::uin
   return hash;
 }
 
-/// Ends the thread unless `local` has `count` elements of symmetric memory; for none it may be any address.
+/// Ends the thread unless `local` has `count` elements of symmetric memory; with a count of 0 any address is valid.
 template <class T>
 PGAS_FN void check_buffer(const context& ctx, operation what, const T* local, std::uint64_t count) {
   if (count == 0) return;
@@ -75,25 +75,25 @@ PGAS_COLD void check_root(const context* copy, team_view team, operation what, s
                                           team_state_layout::signature(team.n_pes(), i));
 }
 
-/// Writes a word of the library's own on PE `world_pe`. A barrier completes it.
+/// Writes an internal word on PE `world_pe`. A barrier completes the write.
 PGAS_FN void store_at_member(const context& ctx, std::uint64_t* word, std::uint64_t value, std::int32_t world_pe,
                              operation what) {
   ctx.by_world_route(
-      word, world_pe, [&](std::uint64_t* there) { store_relaxed(there, value); },
+      word, world_pe, [&](std::uint64_t* remote) { store_relaxed(remote, value); },
       [&](std::int32_t proxied_pe) {
         proxied_store(proxy_queue_of(ctx), {what, proxied_pe, ctx.offset(word)}, payload_of(value), sizeof value);
       });
 }
 
-/// Whether member `i` made another call.
+/// Whether member `i` made a different call.
 PGAS_COLD bool differs(context ctx, team_view team, operation what, std::int32_t i, std::uint64_t mine) {
   if (i == team.my_pe() || load_relaxed(signature_word(ctx, team, i)) == mine) return false;
   report(ctx, bad_argument(failure::asymmetric, what, team.world_pe(i), team.channel_offset(), 0));
   return true;
 }
 
-/// Ends the group unless all members make this call. One word for each member is enough: no member completes the
-/// collective, by a barrier or by packets, before all have compared.
+/// Ends the group unless all members make this call. One word for each member is sufficient: no member completes the
+/// collective, by a barrier or by packets, before all members have compared.
 template <PGAS_IS(group) G>
 PGAS_COLD void check_collective(const context* copy, G g, team_view team, collective_call call) {
   check_member(copy, team, call.what);

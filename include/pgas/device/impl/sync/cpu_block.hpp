@@ -15,9 +15,9 @@
 
 namespace pgas::detail {
 
-/// The shared state of a block: a barrier that the failure of one member opens for all, and room for a value.
+/// The shared state of a block: a barrier that opens for all members when one of them fails, and memory for a value.
 ///
-/// *Memory* lives as long as any member runs. Made by the launcher, one for each block.
+/// *Memory* must outlive all members. The launcher creates one for each block.
 class cpu_block_state {
  public:
   /// Largest value of a broadcast().
@@ -28,7 +28,7 @@ class cpu_block_state {
   cpu_block_state(const cpu_block_state&) = delete;
   cpu_block_state& operator=(const cpu_block_state&) = delete;
 
-  /// Returns when all members that have not left have arrived. Throws thread_ended if one of them has failed.
+  /// Returns when all members that have not left have arrived. Throws thread_ended if a member has failed.
   void arrive_and_wait() {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);
     std::uint64_t after = 0;
@@ -43,7 +43,7 @@ class cpu_block_state {
     }
   }
 
-  /// A member is done and takes no part in later barriers, as a GPU thread that has returned.
+  /// Removes a member from later barriers, as a GPU thread that has returned.
   void leave() {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);
     while (
@@ -52,7 +52,7 @@ class cpu_block_state {
     wake_all();
   }
 
-  /// A member ended by an exception: the others' waits throw thread_ended, now and later.
+  /// Reports that a member ended by an exception: the other members' waits throw thread_ended, now and later.
   void fail() {
     word_.fetch_or(failed_bit, std::memory_order_acq_rel);
     wake_all();
@@ -60,8 +60,8 @@ class cpu_block_state {
     for (const part& each : named_) each.state->fail();
   }
 
-  /// The state that `members` members share as their named_group `id`, made when the first of them asks. It fails with
-  /// the block.
+  /// The state that `members` members share as their named_group `id`. The first call creates it. It fails together
+  /// with the block.
   [[nodiscard]] cpu_block_state& named(std::uint32_t id, std::uint32_t members) {
     const std::lock_guard<std::mutex> lock(parts_);
     for (const part& each : named_) {
@@ -73,28 +73,28 @@ class cpu_block_state {
     return made;
   }
 
-  /// Written by one member, read by all, with a barrier before and after.
+  /// The memory for a value: written by one member and read by all, with a barrier before and after.
   [[nodiscard]] void* room() { return room_; }
-  /// For votes: how many members said yes since the last reset.
+  /// For votes: the number of members that have voted yes since the last reset.
   [[nodiscard]] std::atomic<std::uint32_t>& votes() { return votes_; }
 
  private:
-  // One word, so that arriving, leaving and failing can't miss one another: bit 63 failed, 32..62 generation, 16..31
-  // arrived, 0..15 members.
+  // All state is in one word, so that arriving, leaving and failing are atomic: bit 63 failed, 32..62 generation,
+  // 16..31 arrived, 0..15 members.
   static constexpr std::uint64_t failed_bit = std::uint64_t{1} << 63;
   static constexpr std::uint64_t one_arrival = 1u << 16;
   static constexpr int spins = 200;
 
   static constexpr std::uint64_t generation(std::uint64_t w) { return (w & ~failed_bit) >> 32; }
 
-  /// Opens the barrier if everyone has arrived.
+  /// Opens the barrier if all members have arrived.
   static constexpr std::uint64_t completed(std::uint64_t w) {
     const std::uint64_t members = w & 0xffffu;
     if ((w >> 16 & 0xffffu) != members) return w;
     return (w & failed_bit) | ((generation(w) + 1) << 32 & ~failed_bit) | members;
   }
 
-  /// Whether the barrier `mine` is open. Throws thread_ended if it never will be.
+  /// Whether the barrier `mine` is open. Throws thread_ended if it will never open.
   [[nodiscard]] bool opened(std::uint64_t mine) const {
     const std::uint64_t now = word_.load(std::memory_order_acquire);
     if (generation(now) != mine) return true;
@@ -111,13 +111,14 @@ class cpu_block_state {
     while (!opened(mine)) changed_.wait(lock);
   }
 
-  /// The word has changed. A thread that read it before holds the mutex until it sleeps.
+  /// Wakes the sleeping members after the word has changed. A thread that read the word before holds the mutex until it
+  /// sleeps.
   void wake_all() {
     { const std::lock_guard<std::mutex> lock(sleep_); }
     changed_.notify_all();
   }
 
-  /// A named_group of some members.
+  /// The members of a named_group.
   struct part {
     std::uint32_t id;
     std::uint32_t members;
@@ -133,12 +134,12 @@ class cpu_block_state {
   std::vector<part> named_;
 };
 
-/// Which member of which block the calling thread is: for failure records, and for groups that are a part of it.
+/// The block and the rank of the calling thread: for failure records, and for groups that are a part of the block.
 struct cpu_thread_id {
   std::uint32_t block = 0;
   std::uint32_t thread = 0;
-  cpu_block_state* state = nullptr;  ///< the block's; null outside of one
-  const void* grid = nullptr;        ///< the same for all blocks of a launch; null outside of one
+  cpu_block_state* state = nullptr;  ///< of the block; null outside a block
+  const void* grid = nullptr;        ///< the same for all blocks of a launch; null outside a block
 };
 inline thread_local cpu_thread_id this_cpu_thread;
 
@@ -146,11 +147,11 @@ inline thread_local cpu_thread_id this_cpu_thread;
 
 namespace pgas {
 
-/// One member's handle of a block on the CPU. Cheap to copy; every member has its own.
+/// One member's handle of a block on the CPU. Cheap to copy; each member has its own.
 class cpu_block {
  public:
-  /// *Callers* launchers. @param state shared by the members of this block
-  /// @param grid shared by the members of all blocks; null where they don't run all at once
+  /// Constructor for launchers. @param state shared by the members of this block
+  /// @param grid shared by the members of all blocks; null if the blocks are not all resident
   cpu_block(detail::cpu_block_state& state, std::uint32_t rank, std::uint32_t size, std::uint32_t block_rank = 0,
             std::uint32_t num_blocks = 1, detail::cpu_block_state* grid = nullptr)
       : state_(&state), grid_(grid), rank_(rank), size_(size), block_rank_(block_rank), num_blocks_(num_blocks) {}
@@ -158,14 +159,14 @@ class cpu_block {
   [[nodiscard]] std::uint32_t thread_rank() const { return rank_; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
   /// Returns when all members have called it.
-  /// *Errors* throws detail::thread_ended in every member once one of them has ended by an exception.
+  /// *Errors* throws detail::thread_ended in every member after one of them has ended by an exception.
   void sync() const {
     if (size_ > 1) state_->arrive_and_wait();
   }
   [[nodiscard]] std::uint32_t block_rank() const { return block_rank_; }
   [[nodiscard]] std::uint32_t num_blocks() const { return num_blocks_; }
 
-  /// Whether `yes` holds on any member, on all members. Also a sync().
+  /// Votes: true on all members if `yes` is true on any member. Also a sync().
   [[nodiscard]] bool any(bool yes) const {
     if (size_ == 1) return yes;
     std::atomic<std::uint32_t>& votes = state_->votes();
@@ -176,7 +177,7 @@ class cpu_block {
     if (yes) votes.fetch_sub(1, std::memory_order_relaxed);  // before this member arrives for the next vote
     return result;
   }
-  /// The value of the member with rank 0, on all members. Also a sync().
+  /// Returns the value of the member with rank 0 on all members. Also a sync().
   template <class T>
   [[nodiscard]] T broadcast(T value) const {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= detail::cpu_block_state::broadcast_bytes);
@@ -188,10 +189,10 @@ class cpu_block {
     return value;
   }
 
-  /// For the library's own use.
+  /// For the library's internal use.
   [[nodiscard]] detail::cpu_block_state& state() const { return *state_; }
   [[nodiscard]] detail::cpu_block_state* grid_state() const { return grid_; }
-  /// The members of all blocks as one. *Errors* std::logic_error where the launcher has not made the grid a group.
+  /// The members of all blocks as one group. *Errors* std::logic_error if the launcher has not made the grid a group.
   [[nodiscard]] cpu_block whole_grid() const {
     if (num_blocks_ == 1) return *this;
     if (grid_ == nullptr)
@@ -211,8 +212,8 @@ class cpu_block {
 
 namespace detail {
 
-/// The calling thread is this member for as long as this lives. The library has a copy of this_cpu_thread, and so has
-/// the program: each makes its own before it calls the other.
+/// Registers the calling thread as this member during its lifetime. The library and the program each have a copy of
+/// this_cpu_thread, so each creates a scope before it calls the other.
 class cpu_thread_scope {
  public:
   explicit cpu_thread_scope(const cpu_block& block) : before_(this_cpu_thread) {
@@ -229,8 +230,8 @@ class cpu_thread_scope {
 };
 
 /// Runs `f(block)` as one member of a block and ends its membership, by return or by exception. *Callers* launchers, on
-/// the member's thread. *On return* the member took part to its end. *Errors* those of `f`, thread_ended included, once
-/// the other members know.
+/// the member's thread. *On return* the member has finished. *Errors* those of `f`, including thread_ended, after the
+/// other members have been notified.
 template <class F>
 void run_member(const cpu_block& block, F&& f) {
   try {
@@ -245,14 +246,14 @@ void run_member(const cpu_block& block, F&& f) {
   if (block.grid_state() != nullptr) block.grid_state()->leave();
 }
 
-/// Some members of the calling thread's block as one. *Errors* std::logic_error outside of one.
+/// Some members of the calling thread's block as a group. *Errors* std::logic_error outside a block.
 [[nodiscard]] inline cpu_block named_members(std::uint32_t id, std::uint32_t size, std::uint32_t rank) {
   if (this_cpu_thread.state == nullptr)
     throw std::logic_error("named_group: the calling thread belongs to no block that a launcher made");
   return {this_cpu_thread.state->named(id, size), rank, size};
 }
 
-/// The barriers of a grid; those of GPUs are in grid_barrier.hpp.
+/// The barriers of a grid on the CPU; grid_barrier.hpp has those of GPUs.
 [[nodiscard]] inline bool grid_any(const cpu_block& block, bool yes) { return block.whole_grid().any(yes); }
 template <class T>
 [[nodiscard]] T grid_broadcast(const cpu_block& block, T value) {

@@ -1,7 +1,6 @@
 /// @file
-/// How a device operation gives up: a record in the PE's control block for the host, then the end of the kernel. And
-/// how a wait answers when the host asks what it waits for: by a record of the same kind, and goes on. Used by every
-/// operation.
+/// How a device operation fails: it writes a record for the host to the PE's control block, then ends the kernel. A
+/// wait also writes such a record when the host asks what it waits for, and then continues. Used by every operation.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -10,7 +9,7 @@
 
 namespace pgas::detail {
 
-/// Fills a record for the host, all but the last of it.
+/// Fills a record for the host, except for the fields that finish_record() writes.
 PGAS_FN void fill_record(failure_record* record, const failure_record& found) {
   record->why = found.why;
   record->what = found.what;
@@ -23,38 +22,38 @@ PGAS_FN void fill_record(failure_record* record, const failure_record& found) {
   record->limit_ms = found.limit_ms;
 }
 
-/// Who it is from, and `complete`, which says that all of it is there.
+/// Writes the thread's place and `complete`, which marks the record as complete.
 PGAS_COLD void finish_record(failure_record* record, std::uint32_t complete) {
   record->block = place_block();
   record->thread = place_thread();
   store_release(&record->complete, complete);
 }
 
-/// Leaves `found` in the control block unless another thread has left something before. When it returns, the record
-/// that is there is complete and visible to the host, so that the caller may end.
+/// Writes `found` to the control block unless another thread has already written a record. On return the record in the
+/// control block is complete and visible to the host, so the caller may end.
 PGAS_FN void leave_failure_here(control_block* control, std::uintptr_t my_slot, const failure_record& found) {
   failure_record* const record = &control->record;
   auto* const claim = reinterpret_cast<std::uint32_t*>(my_slot + internal_area::failure_claim);
   if (compare_exchange(claim, 0u, 1u) == 0) {
     fill_record(record, found);
     finish_record(record, 1);
-    fence_sc();  // complete at the host before the kernel is
+    fence_sc();  // complete at the host before the kernel ends
   } else {
     const std::uint64_t start = clock_ns();
     while (load_relaxed(&record->complete) == 0 && clock_ns() - start < 100'000'000u) yield_waiting();
   }
 }
 
-/// The same out of line: a kernel with many waits contains it once.
+/// The same out of line: a kernel with many waits contains one copy.
 PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, failure_record found) {
   leave_failure_here(control, my_slot, found);
 }
 
-/// A record for the answer to the host's question; null where this thread has answered it, or there is no room. Places
-/// are claimed in device memory, as few links give a GPU atomic operations on host memory. Threads of one block have
-/// places of their own, and so have first threads of blocks, as far as there are any, and threads of the next launch
-/// with the same indices. (A GPU tries one place: a wait has few registers to spare, and the wait with most
-/// registers sets the number for its kernel.)
+/// A record for the answer to the host's question; null if this thread has already answered it or there is no space.
+/// Places are claimed in device memory, because few links give a GPU atomic operations on host memory. Threads of one
+/// block have different places, and so do the first threads of different blocks, as far as the table allows, and
+/// threads of the next launch with the same indices. (A GPU tries one place: a wait has few spare registers, and the
+/// wait with the most registers determines the register count of its kernel.)
 [[nodiscard]] PGAS_COLD failure_record* claim_answer(control_block* control, std::uintptr_t my_slot,
                                                      std::uint32_t question) {
   const std::uint32_t launch = place_launch();
@@ -64,16 +63,17 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
   PGAS_ROLLED
   for (std::uint32_t tries = 0; tries < place_tries; ++tries) {
     auto* const claim = reinterpret_cast<std::uint64_t*>(my_slot + internal_area::answer_claims) + place;
-    const std::uint64_t there = load_relaxed(claim);
-    if (there == mine) return nullptr;
-    if (there >> 32 != question && compare_exchange(claim, there, mine) == there) return control->answers + place;
+    const std::uint64_t claimed = load_relaxed(claim);
+    if (claimed == mine) return nullptr;
+    if (claimed >> 32 != question && compare_exchange(claim, claimed, mine) == claimed) return control->answers + place;
     place = (place + 1) % most_answers;
   }
   store_relaxed(&control->unanswered, question);
   return nullptr;
 }
 
-/// Of a wait that gives up: leave_failure(). Of one that is asked: its answer, once for each question.
+/// Writes the record of a wait: a wait that gives up calls leave_failure(); a wait that was asked answers once for each
+/// question.
 PGAS_FN void leave_record(control_block* control, std::uintptr_t my_slot, const failure_record& found) {
   if (found.why != failure::asked) return leave_failure(control, my_slot, found);
   const std::uint32_t question = load_relaxed(&control->question);

@@ -1,9 +1,9 @@
 /// @file
 /// The barrier and vote of a grid's blocks on a GPU, used by `device/grid.hpp`. Central counter barrier: one word
-/// counts arrivals, votes and barriers. A block arrives and votes by one addition; the last one learns from its result
-/// that it is the last and how the vote ended, and publishes both with the next barrier number. So a vote costs no more
-/// than a barrier, and the word is ready for the next grid of any size. Launches in graphs find their state at run
-/// time, by open addressing (linear probing) in a table of 128 states.
+/// counts arrivals, votes and barriers. A block arrives and votes by one addition. The result of the addition tells the
+/// last block that it is the last, and the outcome of the vote; it publishes the outcome with the next barrier number.
+/// A vote therefore costs no more than a barrier, and the word is ready for the next grid of any size. Launches in
+/// graphs find their state at run time, by open addressing (linear probing) in a table of 128 states.
 #pragma once
 
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"
@@ -13,25 +13,27 @@
 
 namespace pgas::detail {
 
-/// The shared state of a launch's blocks, in memory of their GPU. Kernels of one stream follow one another, so each
-/// stream has one. Made by the host: zeros, and the world's context.
+/// The shared state of a launch's blocks, in memory of their GPU. Kernels of a stream run one after another, so each
+/// stream has one state. The host creates it: zeros, and the world's context.
 struct alignas(128) grid_state {
   static constexpr std::size_t room_bytes = 64;
   std::uint64_t word;                         ///< see grid_word
-  std::uint64_t owner;                        ///< in a table: the launch that has taken it, 0 if none has
+  std::uint64_t owner;                        ///< in a table: the launch that owns it, 0: free
   alignas(16) std::byte room[2][room_bytes];  ///< of broadcasts, in even and odd barriers
-  context here;                               ///< for giving up: a barrier is a wait like every other
-  std::uint64_t left;                         ///< in a table: blocks of the owner that need it no more
+  context here;                               ///< for failures: a barrier is a wait like every other
+  std::uint64_t left;                         ///< in a table: blocks of the owner that have finished with it
 };
 static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 
-/// The states of launches in CUDA graphs: a graph may be instantiated several times, and all instances may run at once.
-/// As many as grids can run on a GPU at once (CUDA Programming Guide, 128 since 7.0), so one is always free.
+/// The states of launches in CUDA graphs: a graph may be instantiated several times, and all instances may run at the
+/// same time. There are as many states as grids can run on a GPU at once (CUDA Programming Guide: 128 since 7.0), so
+/// one is always free.
 inline constexpr std::uint32_t grid_table_size = 128;
 
-/// The state of the launch, in a table. Its first block takes one, so that all find the same; the others search from
-/// the same start, each time further. Null if it gave up; the record is written. *Callers* one thread of each block.
-/// @param launch not 0; concurrent launches have different ones @param size a power of two
+/// The state of the launch, in a table. The launch's first block claims a state, so all blocks find the same one; the
+/// others search from the same start, further each time. Null if it gave up; the record is then written. *Callers* one
+/// thread of each block.
+/// @param launch not 0; concurrent launches have different numbers @param size a power of two
 [[nodiscard]] PGAS_OUTLINE grid_state* find_state(grid_state* table, std::uint64_t launch, bool first,
                                                   std::uint32_t size = grid_table_size) {
   const auto begin = static_cast<std::uint32_t>(launch * 0x9e3779b97f4a7c15u >> 32);
@@ -60,7 +62,8 @@ inline constexpr std::uint32_t grid_table_size = 128;
   return found;
 }
 
-/// A block needs the state of its launch no more. The last one frees it. *Callers* one thread of each block.
+/// Tells that a block has finished with the state of its launch. The last block frees the state. *Callers* one thread
+/// of each block.
 PGAS_OUTLINE void leave_state(grid_state& state, std::uint64_t blocks) {
   fence_gpu();
   if (fetch_add_gpu(&state.left, 1) + 1 != blocks) return;
@@ -69,21 +72,21 @@ PGAS_OUTLINE void leave_state(grid_state& state, std::uint64_t blocks) {
   store_gpu(&state.owner, 0);
 }
 
-/// What a block of a launch with a table knows. Each thread has one; that of the first thread is used.
+/// The state lookup of a block, for a launch with a table. Each thread has one; only the first thread's is used.
 struct grid_visit {
   grid_state* table;
   std::uint64_t launch;
   grid_state* state;  ///< null before the first barrier
 };
 
-/// The state of the visitor's launch; null if it had to be given up. *Callers* the block's first thread.
+/// The state of the visitor's launch; null if the search gave up. *Callers* the block's first thread.
 [[nodiscard]] PGAS_FN grid_state* state_of(grid_visit& visit, bool first_block) {
   if (visit.state == nullptr) visit.state = find_state(visit.table, visit.launch, first_block);
   return visit.state;
 }
 
-/// The word of a grid_state: bits 0..23 blocks that arrived, 24..47 votes for yes, 48..62 the barrier number, 63 the
-/// result of the last vote.
+/// The word of a grid_state: bits 0..23 blocks that have arrived, 24..47 votes for yes, 48..62 the barrier number, 63
+/// the result of the last vote.
 struct grid_word {
   static constexpr std::uint64_t arrival = 1;
   static constexpr std::uint64_t vote = std::uint64_t{1} << 24;
@@ -91,7 +94,7 @@ struct grid_word {
   static constexpr std::uint64_t yes = std::uint64_t{1} << 63;
 
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t number(std::uint64_t word) { return word >> 48 & 0x7fff; }
-  /// What the last block to arrive publishes.
+  /// The word that the last block to arrive publishes.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t after(std::uint64_t word, bool ended_yes) {
     return ((number(word) + 1) & 0x7fff) << 48 | (ended_yes ? yes : 0);
   }
@@ -99,13 +102,13 @@ struct grid_word {
 
 /// The result of a barrier for one block.
 struct grid_vote {
-  std::uint32_t yes;   ///< some block voted for it
-  std::uint32_t odd;   ///< which room belongs to it
-  std::uint32_t lost;  ///< it had to be given up; the record is written
+  std::uint32_t yes;   ///< whether a block voted for it
+  std::uint32_t odd;   ///< the room that belongs to the barrier
+  std::uint32_t lost;  ///< the barrier gave up; the record is written
 };
 
 /// Arrives for one block and waits for the others. *Callers* one thread of each of `blocks` blocks. *Order* earlier
-/// accesses of all blocks are visible to all after.
+/// accesses of all blocks are visible to all blocks afterwards.
 [[nodiscard]] PGAS_OUTLINE grid_vote vote_blocks(grid_state& state, std::uint64_t blocks, bool yes) {
   fence_gpu();
   const std::uint64_t seen = fetch_add_gpu(&state.word, grid_word::arrival + (yes ? grid_word::vote : 0));
@@ -131,7 +134,7 @@ struct grid_vote {
   return {(now & grid_word::yes) != 0 ? 1u : 0u, odd, why != failure::none ? 1u : 0u};
 }
 
-/// vote_blocks() for all threads of a block: its result, on all of them; ends them if it was lost.
+/// vote_blocks() for all threads of a block. @return The result, on all threads. Ends them if the barrier gave up.
 template <class Block>
 [[nodiscard]] PGAS_FN grid_vote vote_by_block(const Block& block, bool yes) {
   grid_vote result{0, 0, 1};
@@ -147,15 +150,15 @@ template <class Block>
   return result;
 }
 
-/// Whether `yes` holds on any thread of the grid, on all threads.
+/// Votes: true on all threads of the grid if `yes` is true on any thread.
 template <class Block>
 [[nodiscard]] PGAS_FN bool grid_any(const Block& block, bool yes) {
   if (block.num_blocks() == 1) return block.any(yes);
   return vote_by_block(block, yes).yes != 0;
 }
 
-/// The value of the first thread of the first block, on all threads, which end if that one has ended. The room is
-/// written again two barriers later, which no block reaches before all have read it.
+/// Returns the value of the first thread of the first block on all threads, which end if that thread has ended. The
+/// room is written again two barriers later, which no block reaches before all blocks have read it.
 template <class Block, class T>
 [[nodiscard]] PGAS_FN T grid_broadcast(const Block& block, T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= grid_state::room_bytes);
@@ -170,7 +173,7 @@ template <class Block, class T>
     end_thread();
   if (block.visit() != nullptr) state = block.broadcast(block.visit()->state);
   __builtin_memcpy(&value, state->room[result.odd], sizeof value);
-  if (block.visit() != nullptr) block.sync();  // the first thread may give the state back
+  if (block.visit() != nullptr) block.sync();  // the first thread may release the state
   return value;
 }
 

@@ -9,16 +9,16 @@
 
 namespace pgas::detail {
 
-/// Ends a thread whose copy does not arrive. Copies of the unit that are in flight end before the block's shared memory
-/// becomes another block's.
+/// Ends a thread after a copy that does not arrive. Copies of the unit that are in flight end before the block's shared
+/// memory is given to another block.
 [[noreturn]] PGAS_COLD void give_up_copy() {
   const std::uint64_t start = clock_ns();
   while (clock_ns() - start < 1'000'000u) yield_waiting();
   end_thread();
 }
 
-/// Waits until the phase of this parity is complete. The unit depends on nobody: an endless wait means that nobody
-/// sends what was announced, or that the program writes to the word.
+/// Waits until the phase of this parity is complete. The copy unit itself always makes progress: an endless wait means
+/// that no copy sends the announced bytes, or that the program has written to the word.
 PGAS_FN void await_mbarrier(const checked_heap& heap, mbarrier_word at, std::uint32_t parity) {
   const failure why = poll_quietly(
       heap.control, [&] { return mbarrier_try_wait(at, parity); }, mbarrier_polls);

@@ -25,15 +25,15 @@ struct lock_word {
   std::uint32_t tail;
   std::uint32_t seat;
 
-  static constexpr std::uint32_t taken = 1u << 31;  ///< of a seat: a thread of the PE holds or awaits the lock
-  static constexpr std::uint32_t holds = 1u << 30;  ///< of a seat: it holds it
-  static constexpr std::uint32_t next = holds - 1;  ///< of a seat: 1 + the successor, 0 if none is known
+  static constexpr std::uint32_t taken = 1u << 31;  ///< in a seat: a thread of the PE holds or awaits the lock
+  static constexpr std::uint32_t holds = 1u << 30;  ///< in a seat: the thread holds it
+  static constexpr std::uint32_t next = holds - 1;  ///< in a seat: 1 + the successor, 0 if none is known
 };
 
-/// How an attempt to set or clear a lock ended.
+/// The result of an attempt to set or clear a lock.
 enum class lock_result { done, busy, ended, not_held };
 
-/// Takes this PE's seat, against other threads of this PE.
+/// Claims this PE's seat, in competition with other threads of this PE.
 template <class Words>
 [[nodiscard]] PGAS_FN bool sit_down(const Words& w) {
   return w.compare_exchange(&lock_word::seat, w.me(), 0u, lock_word::taken) == 0;
@@ -43,8 +43,8 @@ template <class Words>
 [[nodiscard]] PGAS_FN lock_result lock_set(const Words& w) {
   using word = lock_word;
   if (!sit_down(w) && !w.await([&] { return sit_down(w); }, w.me())) return lock_result::ended;
-  w.acquire();  // the seat's last owner has left the queue
-  w.release();  // a successor that finds us at the tail and links to our seat comes after we took it
+  w.acquire();  // the seat's previous owner has left the queue
+  w.release();  // a successor that reads the tail and links to this seat comes after the claim
   const auto mine = static_cast<std::uint32_t>(w.me() + 1);
   const std::uint32_t before = w.exchange(&word::tail, w.home(), mine);
   if (before == 0) {
@@ -68,7 +68,7 @@ template <class Words>
   w.release();
   const auto mine = static_cast<std::uint32_t>(w.me() + 1);
   if (w.compare_exchange(&word::tail, w.home(), 0u, mine) != 0) {
-    w.store(&word::seat, 0u);  // nobody has seen us: the tail never was ours
+    w.store(&word::seat, 0u);  // the tail never named this PE, so no other PE has seen the seat
     return lock_result::busy;
   }
   w.acquire();
@@ -85,7 +85,7 @@ template <class Words>
   if ((seat & word::next) == 0) {
     const auto mine = static_cast<std::uint32_t>(w.me() + 1);
     if (w.compare_exchange(&word::tail, w.home(), mine, 0u) == mine) {
-      w.release();  // the seat is free once the tail is: else its next owner could find itself as predecessor
+      w.release();  // the seat is free once the tail is; otherwise its next owner could find itself as predecessor
       w.store(&word::seat, 0u);
       return lock_result::done;
     }
@@ -94,7 +94,7 @@ template <class Words>
       return (seat & word::next) != 0;
     };
     if (!w.await(successor_known, -1))
-      return lock_result::ended;  // a successor is in the queue and about to link itself
+      return lock_result::ended;  // a successor is in the queue and is about to link itself
     w.acquire();
     w.release();
   }
@@ -110,7 +110,7 @@ class device_lock_words {
       : ctx_(ctx), lock_(reinterpret_cast<lock_word*>(lock)) {}
 
   [[nodiscard]] PGAS_FN std::int32_t me() const { return ctx_.my_pe(); }
-  /// Neighbouring locks have different homes: an array of them does not burden one PE.
+  /// Neighbouring locks have different home PEs, so an array of locks does not burden a single PE.
   [[nodiscard]] PGAS_FN std::int32_t home() const {
     return static_cast<std::int32_t>(ctx_.offset(lock_) / sizeof(lock_word) % static_cast<std::uint32_t>(ctx_.n_pes()));
   }
@@ -123,7 +123,7 @@ class device_lock_words {
   }
   PGAS_FN void merge(std::uint32_t lock_word::*half, std::int32_t pe, std::uint32_t bits) const {
     ctx_.by_route(
-        &(lock_->*half), pe, [=](const context&, std::uint32_t* there) { reduce<rmw::bit_or>(there, bits); },
+        &(lock_->*half), pe, [=](const context&, std::uint32_t* remote) { reduce<rmw::bit_or>(remote, bits); },
         [=, at = &(lock_->*half)](const context& here, std::int32_t proxied_pe) {
           proxied_update(proxy_queue_of(here), {operation::lock, proxied_pe, here.offset(at)}, atomic_update::bit_or,
                          datatype::u32, bits);
@@ -132,7 +132,7 @@ class device_lock_words {
   [[nodiscard]] PGAS_FN std::uint32_t exchange(std::uint32_t lock_word::*half, std::int32_t pe,
                                                std::uint32_t value) const {
     return ctx_.by_route(
-        &(lock_->*half), pe, [=](const context&, std::uint32_t* there) { return detail::exchange(there, value); },
+        &(lock_->*half), pe, [=](const context&, std::uint32_t* remote) { return detail::exchange(remote, value); },
         [=, at = &(lock_->*half)](const context& here, std::int32_t proxied_pe) {
           return by_proxy(here, at, proxied_pe, atomic_update::swap, value, 0);
         });
@@ -141,19 +141,20 @@ class device_lock_words {
                                                        std::uint32_t condition, std::uint32_t value) const {
     return ctx_.by_route(
         &(lock_->*half), pe,
-        [=](const context&, std::uint32_t* there) { return detail::compare_exchange(there, condition, value); },
+        [=](const context&, std::uint32_t* remote) { return detail::compare_exchange(remote, condition, value); },
         [=, at = &(lock_->*half)](const context& here, std::int32_t proxied_pe) {
           return by_proxy(here, at, proxied_pe, atomic_update::compare_swap, value, condition);
         });
   }
-  /// Earlier operations of this thread come before its next access to the lock, by any route.
+  /// Orders earlier operations of this thread before its next access to the lock, by any route.
   PGAS_FN void release() const {
     quiet_proxied(ctx_, operation::lock);
     fence_release();
   }
   PGAS_FN void acquire() const { fence_acquire(); }
 
-  /// Polls until `holds` does. False if it gave up; the record, which names `pe` as the PE waited for, is written then.
+  /// Polls until `holds` returns true. @return False if it gave up; the record, which names `pe` as the awaited PE, is
+  /// then written.
   template <class Holds>
   [[nodiscard]] PGAS_FN bool await(const Holds& holds, std::int32_t pe) const {
     return poll_until(ctx_.control_, holds, [&](wait_state now) {
@@ -174,7 +175,7 @@ class device_lock_words {
   lock_word* lock_;
 };
 
-/// Ends the thread where a lock operation failed; the record of a wait that gave up is written already.
+/// Ends the thread if a lock operation failed; for a wait that gave up the record is already written.
 PGAS_FN void lock_or_end(const context& ctx, const std::uint64_t* lock, lock_result result) {
   if (result == lock_result::not_held) PGAS_UNLIKELY {
     report(ctx, bad_argument(failure::not_held, operation::lock, ctx.world_pe_, ctx.offset(lock), sizeof *lock));

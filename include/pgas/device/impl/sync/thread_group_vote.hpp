@@ -1,6 +1,6 @@
 /// @file
-/// Broadcast and vote among the threads of a group, used by every operation that may wait. Every kind of group that has
-/// them is listed here; any other one is a compile error.
+/// Broadcast and vote among the threads of a group, used by every operation that may wait. This header lists the kinds
+/// of groups that support them; other kinds do not compile.
 #pragma once
 
 #include "pgas/detail/cluster_vote.hpp"
@@ -23,7 +23,8 @@ inline constexpr bool shuffling = valid<shuffling_members, G>;
 
 template <class G>
 using thread_block_members = std::void_t<decltype(some<G>().thread_index()), decltype(some<G>().group_index())>;
-/// cooperative_groups::thread_block, recognised by members that only it has. It is the same threads as pgas::block.
+/// Whether G is cooperative_groups::thread_block, recognized by its unique members. It has the same threads as
+/// pgas::block.
 template <class G>
 inline constexpr bool cg_thread_block = valid<thread_block_members, G>;
 
@@ -33,7 +34,7 @@ struct whole_block {
   using type = block;
 };
 
-/// The value of the thread with rank 0, on all threads; ends them if that thread has ended. Also a sync().
+/// Returns the value of the thread with rank 0 on all threads; ends them if that thread has ended. Also a sync().
 /// *Callers* all threads of the group. *Memory* T is trivially copyable, a multiple of 4 bytes, at most 64.
 template <PGAS_IS(group) G, class T>
 [[nodiscard]] PGAS_FN T broadcast(const G& g, T value) {
@@ -62,7 +63,7 @@ template <PGAS_IS(group) G, class T>
   }
 }
 
-/// Whether `yes` holds on any thread of the group, on all threads. Also a sync().
+/// Votes: true on all threads of the group if `yes` is true on any of them. Also a sync().
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool any(const G& g, bool yes) {
@@ -87,17 +88,17 @@ template <PGAS_IS(group) G>
 template <class G>
 inline constexpr bool vote_orders_memory = has_vote<G> || cg_thread_block<G> || clustered<G>;
 
-/// Ends all threads of the group if `lost` holds on any of them. Also a sync().
+/// Ends all threads of the group if `lost` is true on any of them. Also a sync().
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_FN void exit_if_any(const G& g, bool lost) {
   if (any(g, lost)) PGAS_UNLIKELY
     end_thread();
-  if constexpr (!vote_orders_memory<G>) g.sync();  // the votes of warps and tiles do not order memory
+  if constexpr (!vote_orders_memory<G>) g.sync();  // votes of warps and tiles do not order memory
 }
 
-/// Ends all threads of the group unless `well` holds on the first one, which has acted for all; also if that one has
-/// ended before. Also a sync(). *Callers* all threads of the group, all but the first with false.
+/// Ends all threads of the group unless `well` is true on the first thread, which has acted for all; also if the first
+/// thread has already ended. Also a sync(). *Callers* all threads of the group; all but the first pass false.
 template <PGAS_IS(group) G>
 PGAS_FN void exit_unless_leader(const G& g, bool well) {
   if (!any(g, well)) PGAS_UNLIKELY

@@ -10,22 +10,23 @@
 
 namespace pgas::detail {
 
-/// When a wait was first checked, 0 before that; and why it must end, none while it may go on, asked if it is to say
-/// what it waits for.
+/// The state of a wait: the time of its first check, 0 before that; and the reason why it must end: `none` while it may
+/// continue, `asked` if it must report what it waits for.
 struct wait_state {
   std::uint64_t since;
   failure why;
 };
 
-/// The next state of a wait. Without Answers the host's question is not looked at.
+/// The next state of a wait. Without Answers the wait ignores the host's question.
 template <bool Answers>
 [[nodiscard]] PGAS_FN wait_state next_state(const control_block* control, std::uint64_t since, std::uint64_t limit) {
-  // The loads are under way together: a GPU reads the host's memory slowly.
+  // The latencies of the loads overlap: a GPU reads the host's memory slowly.
   const std::uint32_t abort = load_relaxed(&control->abort);
   const std::uint32_t gave_up = load_relaxed(&control->record.complete);
   const std::uint32_t question = Answers ? load_relaxed(&control->question) : 0;
   const std::uint64_t timeout = limit != 0 ? limit : load_relaxed(&control->wait_timeout_ns);
-  // A thread of this PE that has given up ends the waits of the others: they may wait for its next operation.
+  // A thread of this PE that has given up ends the waits of the other threads, because they may wait for its next
+  // operation.
   if ((abort | gave_up) != 0) return {since, failure::aborted};
   const std::uint64_t now = clock_ns();
   if (since == 0) since = now;
@@ -34,15 +35,15 @@ template <bool Answers>
   return {since, question != 0 ? failure::asked : failure::none};
 }
 
-/// The same out of line, as all that waits do not do in each poll: the instructions between a poll that succeeds and
-/// what follows it count.
+/// The same out of line, as is everything that a wait does not do in each poll: instructions between a successful poll
+/// and the code after it cost time.
 [[nodiscard]] PGAS_OUTLINE wait_state check_wait(const control_block* control, std::uint64_t since,
                                                  std::uint64_t limit = 0) {
   return next_state<true>(control, since, limit);
 }
 
-/// Calls `poll` until it returns true, the world is aborted or the deadline passes, or the host asks: `now` says which,
-/// and a wait that was asked goes on by the next call. `poll` makes relaxed loads; the caller adds the acquire fence.
+/// Calls `poll` until it returns true, the world is aborted, the deadline passes, or the host asks. `now` tells which;
+/// a wait that was asked continues by the next call. `poll` makes relaxed loads; the caller adds the acquire fence.
 /// @param between polls from one check to the next @param limit of the wait, in nanoseconds; 0: the world's
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, wait_state& now, const Poll& poll,
@@ -53,13 +54,13 @@ template <class Poll>
     for (std::uint32_t i = 0; i < between; ++i) {
       if (poll()) return failure::none;
     }
-    if (now.why != failure::none) return now.why;  // after one more round of polls: an arrival in time is not lost
+    if (now.why != failure::none) return now.why;  // after one more round of polls, so that a late arrival is not lost
     now = check_wait(control, now.since, limit);
   }
 }
 
-/// The same until it has come or can't come any more. @param about makes the record of this wait for a wait_state, and
-/// leaves it: where the wait gives up, and where the host asks
+/// The same until `poll` succeeds or the wait must end. Leaves a record when the wait gives up and when the host asks.
+/// @param about makes the record of this wait for a wait_state
 template <class Poll, class About>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll, const About& about,
                                          std::uint32_t between = polls_between_checks, std::uint64_t limit = 0) {
@@ -72,7 +73,7 @@ template <class Poll, class About>
   }
 }
 
-/// The same for a wait that answers no questions, for want of registers: why it gave up, if it did.
+/// The same for a wait that answers no questions, because it has too few registers. @return Why it gave up, or none.
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_quietly(const control_block* control, const Poll& poll,
                                            std::uint32_t between = polls_between_checks) {
@@ -87,7 +88,7 @@ template <class Poll>
   }
 }
 
-/// A value in a record: sign-extended, so that the host can print it either way.
+/// A value in a record: sign-extended, so the host can print it as signed or unsigned.
 template <class T>
 [[nodiscard]] PGAS_FN std::uint64_t as_recorded(T value) {
   if constexpr (std::is_signed_v<T>) {
@@ -97,7 +98,7 @@ template <class T>
   }
 }
 
-/// The record of a wait that gives up. `pe` is -1 where the wait can't know the missing PE.
+/// The record of a wait that gives up. `pe` is -1 if the wait can't know the missing PE.
 template <class T>
 [[nodiscard]] PGAS_FN failure_record lost_wait(failure why, operation what, std::int32_t pe, std::uint64_t offset,
                                                cmp op, T expected, T seen) {
@@ -113,7 +114,7 @@ template <class T>
   return found;
 }
 
-/// The same of a wait that gives up or is asked.
+/// The record of a wait that gives up or answers a question.
 template <class T>
 [[nodiscard]] PGAS_FN failure_record wait_record(wait_state now, operation what, std::int32_t pe, std::uint64_t offset,
                                                  cmp op, T expected, T seen) {
@@ -122,14 +123,14 @@ template <class T>
   return found;
 }
 
-/// The end of a wait for a word: whether it came, and the value.
+/// The result of a wait for a word: whether the value came, and the value.
 template <class T>
 struct word_seen {
   bool came;
   T value;
 };
 
-/// poll_word() that goes on when the first polls have not seen the value.
+/// The continuation of poll_word() after the first polls have not seen the value.
 template <class T>
 [[nodiscard]] PGAS_COLD word_seen<T> poll_word_on(const context* copy, const T* ivar, cmp op, T value) {
   const context& ctx = *copy;
@@ -147,9 +148,9 @@ template <class T>
   return {true, seen};
 }
 
-/// Waits until `*ivar op value`, the calling thread alone, and acquires. Then it returns found(value); if it gives up,
-/// with a record, lost(). Where the word comes soon nothing is left to be tested behind the polls: what follows them is
-/// as short as a hop of the link is.
+/// Waits until `*ivar op value`, by the calling thread alone, and acquires. Then returns found(value), or lost() if it
+/// gives up, with a record. If the value comes soon, no test follows the polls, so the time until the next operation is
+/// as short as a link latency.
 template <class T, class Found, class Lost>
 PGAS_FN auto poll_word(const context& ctx, const T* ivar, cmp op, T value, const Found& found, const Lost& lost) {
   PGAS_ROLLED
@@ -163,7 +164,7 @@ PGAS_FN auto poll_word(const context& ctx, const T* ivar, cmp op, T value, const
   return end.came ? found(end.value) : lost();
 }
 
-/// The same, recorded: leaves the value in `seen`, or returns false.
+/// The same, with a trace record. Stores the value in `seen`, or returns false.
 template <class T>
 [[nodiscard]] PGAS_FN bool wait_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
   traced_operation traced(ctx, this_thread{}, operation::wait);
@@ -175,7 +176,7 @@ template <class T>
   return poll_word(ctx, ivar, op, value, found, [] { return false; });
 }
 
-/// The same, returned: ends the thread if the wait gives up.
+/// The same. @return The value. Ends the thread if the wait gives up.
 template <class T>
 PGAS_FN T wait_word_or_end(const context& ctx, const T* ivar, cmp op, T value) {
   traced_operation traced(ctx, this_thread{}, operation::wait);

@@ -11,21 +11,21 @@
 
 namespace pgas::detail {
 
-/// The values to compare with: one for all words, or each word's own.
+/// The comparison values: one for all words, or one for each word.
 template <class T>
 struct one_value {
   T value;
-  [[nodiscard]] PGAS_FN T of(std::size_t) const { return value; }
+  [[nodiscard]] PGAS_FN T at(std::size_t) const { return value; }
   [[nodiscard]] PGAS_FN bool given() const { return true; }
 };
 template <class T>
 struct value_for_each {
   const T* values;
-  [[nodiscard]] PGAS_FN T of(std::size_t i) const { return values[i]; }
+  [[nodiscard]] PGAS_FN T at(std::size_t i) const { return values[i]; }
   [[nodiscard]] PGAS_FN bool given() const { return values != nullptr; }
 };
 
-/// The words of a set operation: ivars[i] for each i with no status or a status of zero.
+/// The words of a set operation: ivars[i] for each i without a status, or with a status of zero.
 template <class T, class Values>
 struct wait_set {
   using word = T;
@@ -36,10 +36,10 @@ struct wait_set {
   Values values;
 
   [[nodiscard]] PGAS_FN bool wanted(std::size_t i) const { return status == nullptr || status[i] == 0; }
-  [[nodiscard]] PGAS_FN bool holds(std::size_t i, T seen) const { return compare(seen, op, values.of(i)); }
+  [[nodiscard]] PGAS_FN bool holds(std::size_t i, T seen) const { return compare(seen, op, values.at(i)); }
 };
 
-/// A set, its words checked.
+/// A set with checked words.
 template <class T, class Values>
 [[nodiscard]] PGAS_FN wait_set<T, Values> set_of(const context& ctx, const T* ivars, std::size_t count,
                                                  const int* status, cmp op, Values values) {
@@ -52,16 +52,16 @@ inline constexpr std::size_t no_index = ~std::size_t{0};
 /// The result of a wait on a set that gave up.
 inline constexpr std::size_t gave_up = no_index - 1;
 
-/// Words in flight: loaded by a thread before it compares the first.
+/// Words that a thread loads before it compares the first.
 inline constexpr std::size_t words_in_flight = 8;
 
-/// Every `step`th word of a set from `first` on: the whole, or the slice of one thread of a group.
+/// Every `step`th word of a set from `first` on: the whole set, or the share of one thread of a group.
 struct set_part {
   std::size_t first = 0;
   std::size_t step = 1;
 };
 
-/// The part of the calling thread.
+/// The share of the calling thread.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN set_part part_of(const G& g) {
   return {static_cast<std::size_t>(g.thread_rank()), static_cast<std::size_t>(g.size())};
@@ -69,14 +69,14 @@ template <PGAS_IS(group) G>
 
 /// The result of one sweep over a set.
 struct sweep_result {
-  std::size_t first;      ///< index of the first word looked at that satisfies the comparison, or no_index
-  std::size_t satisfied;  ///< how many do
-  std::size_t wanted;     ///< how many words the set has
+  std::size_t first;      ///< index of the first word that satisfies the comparison, or no_index
+  std::size_t satisfied;  ///< number of words that satisfy it
+  std::size_t wanted;     ///< number of words of the set
 };
 
-/// Loads the words of a part of a set once, eight in flight, and passes each satisfied index to `found`, in ascending
-/// order from word `begin` on, cyclically. Relaxed: the caller adds the acquire fence. Stops when `found` returns
-/// false.
+/// Loads the words of a part of a set once, eight in flight, and passes the index of each satisfied word to `found`.
+/// Indices ascend cyclically from word `begin` on. The loads are relaxed; the caller adds the acquire fence. Stops when
+/// `found` returns false.
 template <class Set, class Found>
 PGAS_FN sweep_result sweep(const Set& set, set_part part, std::size_t begin, const Found& found) {
   sweep_result result{no_index, 0, 0};
@@ -93,7 +93,8 @@ PGAS_FN sweep_result sweep(const Set& set, set_part part, std::size_t begin, con
       if (at < set.count && set.wanted(from_begin(at))) looked |= 1u << i;
     }
     PGAS_UNROLL
-    for (std::size_t i = 0; i < words_in_flight; ++i) {  // a word too many is cheaper than a branch between two loads
+    // an additional load is cheaper than a branch between two loads
+    for (std::size_t i = 0; i < words_in_flight; ++i) {
       seen[i] = load_relaxed(set.ivars + from_begin(base + ((looked >> i & 1u) != 0 ? i * part.step : 0)));
     }
     PGAS_UNROLL
@@ -110,8 +111,8 @@ PGAS_FN sweep_result sweep(const Set& set, set_part part, std::size_t begin, con
   return result;
 }
 
-/// sweep() to the first word that satisfies the comparison, and to the end. Out of line, once for each type: its
-/// callers are many.
+/// sweep() that stops at the first word that satisfies the comparison. Out of line, one copy for each type, because it
+/// has many callers.
 template <class Set>
 PGAS_OUTLINE sweep_result find_first(Set set, set_part part) {
   return sweep(set, part, 0, [](std::size_t) { return false; });
@@ -121,7 +122,7 @@ PGAS_OUTLINE sweep_result count_all(Set set, set_part part) {
   return sweep(set, part, 0, [](std::size_t) { return true; });
 }
 
-/// Records a set wait that gives up or is asked: the first word that is still missing.
+/// Records the first missing word of a set wait that gives up or answers a question.
 template <class T, class Values>
 PGAS_COLD void report_set_wait(const context* copy, wait_set<T, Values> set, wait_state now) {
   const context& ctx = *copy;
@@ -129,7 +130,7 @@ PGAS_COLD void report_set_wait(const context* copy, wait_set<T, Values> set, wai
     if (!set.wanted(i)) continue;
     const T seen = load_relaxed(set.ivars + i);
     if (set.holds(i, seen)) continue;
-    report(ctx, wait_record(now, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.values.of(i), seen));
+    report(ctx, wait_record(now, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.values.at(i), seen));
     return;
   }
   report(ctx, wait_record(now, operation::wait, -1, ctx.offset(set.ivars), set.op, T{}, T{}));
@@ -140,13 +141,13 @@ template <class T, class Values>
 [[nodiscard]] PGAS_OUTLINE bool await_all(context ctx, wait_set<T, Values> set, set_part part) {
   T seen{};
   for (std::size_t i = part.first; i < set.count; i += part.step) {
-    if (set.wanted(i) && !wait_word(ctx, set.ivars + i, set.op, set.values.of(i), seen)) return false;
+    if (set.wanted(i) && !wait_word(ctx, set.ivars + i, set.op, set.values.at(i), seen)) return false;
   }
   return true;
 }
 
-/// The answer of a set operation: one satisfied word, or a list of all. The search for one begins anywhere: a program
-/// that does not exclude words it has seen must see all of them in the end (OpenSHMEM 1.5).
+/// The answer of a set operation: one satisfied word, or a list of all. The search for one word starts at a varying
+/// position: a program that does not exclude words must eventually see all of them (OpenSHMEM 1.5).
 struct take_one {
   static constexpr std::size_t none = no_index;
   [[nodiscard]] PGAS_FN static std::size_t begin_of(std::size_t count) { return anywhere_below(count); }
@@ -173,7 +174,7 @@ struct take_all {
   }
 };
 
-/// The answer of `take` now; the calling thread alone. Acquires.
+/// The current answer of `take`, for the calling thread alone. Acquires.
 template <class Set, class Take>
 [[nodiscard]] PGAS_OUTLINE std::size_t read_once(Set set, Take take) {
   std::size_t wanted = 0;
@@ -182,14 +183,14 @@ template <class Set, class Take>
   return answer;
 }
 
-/// The sweeps over `words` words that take as long as polls of one word between two checks.
+/// The number of sweeps over `words` words that takes as long as the polls of one word between two checks.
 [[nodiscard]] PGAS_FN std::uint32_t sweeps_between_checks(std::size_t words) {
-  const std::size_t loads = words / words_in_flight + 1;  // one behind the other
+  const std::size_t loads = words / words_in_flight + 1;  // one after another
   return loads < polls_between_checks ? polls_between_checks / static_cast<std::uint32_t>(loads) : 1;
 }
 
-/// Waits until a word of the set satisfies the comparison; the calling thread alone. Acquires. The answer of `take`,
-/// its `none` if the set has no words, or gave_up.
+/// Waits until a word of the set satisfies the comparison, by the calling thread alone. Acquires. @return The answer of
+/// `take`, its `none` if the set has no words, or gave_up.
 template <class Set, class Take>
 [[nodiscard]] PGAS_OUTLINE std::size_t await_any(context ctx, Set set, Take take) {
   const std::size_t begin = take.begin_of(set.count);
@@ -208,9 +209,8 @@ template <class Set, class Take>
   return answer;
 }
 
-/// The same for a set that is long enough for a group to poll: each thread sweeps its part until the group votes that
-/// some word is satisfied; then one thread takes the answer. One thread alone would need a load's latency for every
-/// eight words.
+/// The same by a group, for a set that is long enough: each thread sweeps its part until the group votes that a word is
+/// satisfied; then one thread takes the answer. A single thread would need the latency of a load for every eight words.
 template <class Set, class Take, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t await_any_by_group(const context& ctx, const G& g, const Set& set, const Take& take) {
   constexpr std::size_t again = gave_up - 1;
@@ -245,7 +245,7 @@ template <class Set, class Take, PGAS_IS(group) G>
   }
 }
 
-/// By one thread or by the group, as the set's size suggests; ends the group if it gave up.
+/// The wait by one thread or by the group, depending on the size of the set. Ends the group if it gave up.
 template <class Set, class Take, PGAS_IS(group) G>
 PGAS_FN std::size_t await_any_or_end(const context& ctx, const G& g, const Set& set, const Take& take) {
   std::size_t answer = 0;
@@ -270,7 +270,7 @@ template <class Set, PGAS_IS(group) G>
   return !any(g, mine.satisfied != mine.wanted);
 }
 
-/// The answer of `take` now.
+/// The current answer of `take`.
 template <class Set, class Take, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t find_any(const G& g, const Set& set, const Take& take) {
   return broadcast(g, g.thread_rank() == 0 ? read_once(set, take) : 0);

@@ -1,6 +1,6 @@
 /// @file
-/// Records the operations of kernels that are compiled with PGAS_TRACE. Without the macro all of it is empty, and
-/// operations compile to what they are without it.
+/// Records the operations of kernels that are compiled with PGAS_TRACE. Without the macro the class is empty, and
+/// operations compile to the same code as without this header.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -13,7 +13,7 @@ namespace pgas::detail {
 
 #if defined(PGAS_TRACE)
 
-/// One operation, from here to the end of the scope: by the leader of its group, where the host has made room.
+/// One operation, from the constructor to the end of the scope. The leader of the group records it if the host records.
 class traced_operation {
  public:
   template <class G>
@@ -35,26 +35,26 @@ class traced_operation {
   traced_operation(const traced_operation&) = delete;
   traced_operation& operator=(const traced_operation&) = delete;
 
-  /// It ends before the scope does: the thread will.
+  /// Ends the operation before its scope ends, because the thread will end.
   PGAS_FN void end() {
     if (area_ != nullptr) add();
     area_ = nullptr;
   }
-  /// What it is about: PE `pe` of the context's team, and data bytes.
+  /// Sets the target of the operation, PE `pe` of the context's team, and its data bytes.
   PGAS_FN void on(const context& ctx, pe_or_peer pe, std::uint64_t bytes = 0) {
     if (area_ == nullptr) return;
-    const bool is_member = pe.pe() >= 0 && pe.pe() < ctx.n_pes();  // what is not is found by the check
+    const bool is_member = pe.pe() >= 0 && pe.pe() < ctx.n_pes();  // the argument check finds invalid numbers
     found_.pe = is_member ? ctx.team().world_pe(pe.pe()) : -1;
     found_.bytes = bytes;
   }
-  /// It updates a word.
+  /// Sets the word that the operation updates.
   PGAS_FN void updates(const context& ctx, const volatile void* word, std::uint64_t value, traced_update how) {
     if (area_ == nullptr) return;
     found_.offset = ctx.offset(word);
     found_.value = value;
     found_.update = how;
   }
-  /// It waited for a word until it saw a value.
+  /// Sets the word that the operation waited for, and the value that it saw.
   PGAS_FN void saw(const context& ctx, const volatile void* word, cmp how, std::uint64_t value, std::uint64_t seen) {
     if (area_ == nullptr) return;
     found_.offset = ctx.offset(word);
@@ -62,14 +62,14 @@ class traced_operation {
     found_.value = value;
     found_.seen = seen;
   }
-  /// The same, and subtracted the value.
+  /// The same for a wait that has subtracted the value.
   PGAS_FN void took(const context& ctx, const volatile void* word, std::uint64_t value, std::uint64_t seen) {
     saw(ctx, word, cmp::ge, value, seen);
     found_.update = traced_update::add;
   }
 
  private:
-  /// Null where the host does not record.
+  /// The trace area; null if the host does not record.
   [[nodiscard]] PGAS_FN static trace_area* area_of(const context& ctx) {
     return *reinterpret_cast<trace_area* const*>(ctx.my_slot_ + internal_area::traced);
   }
