@@ -36,12 +36,12 @@ class exposition {
 
   void begin(const char* name, const char* type, const char* help) {
     name_ = name;
-    fmt::format_to(std::back_inserter(text_), "# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
+    text_ += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
   }
   /// @param labels begins with a comma, where there are any besides pe
   template <class Value>
   void sample(Value value, std::string_view labels = {}) {
-    fmt::format_to(std::back_inserter(text_), "{}{{pe=\"{}\"{}}} {}\n", name_, pe_, labels, value);
+    text_ += fmt::format("{}{{pe=\"{}\"{}}} {}\n", name_, pe_, labels, value);
   }
   template <class Value>
   void counter(const char* name, const char* help, Value value) {
