@@ -25,6 +25,7 @@ file(GLOB programs ${PGAS_STAGE}/bin/*)
 foreach(program pgasrun pgas-info pgas-perf pgas-doctor pgas-why pgas-trace)
   file(COPY ${PGAS_STAGE}/bin/${program} DESTINATION ${package}/bin)
 endforeach()
+file(COPY_FILE ${PGAS_STAGE}/bin/pgas-plot ${package}/_plot.py)  # Python: the package's interpreter runs it
 
 file(GET_RUNTIME_DEPENDENCIES LIBRARIES ${package}/lib/${name} EXECUTABLES ${package}/bin/pgasrun
   PRE_INCLUDE_REGEXES "^lib(fmt|sodium)\\." PRE_EXCLUDE_REGEXES ".*"
