@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "pgas/detail/launch_kernel.hpp"
+#include "pgas/detail/launch/launch_kernel.hpp"
 #include "pgas/device/group.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/world.hpp"

@@ -10,7 +10,7 @@
 
 #include <mpi.h>
 
-#include "pgas/impl/mpi_exchange.hpp"
+#include "pgas/detail/host/mpi_exchange.hpp"
 
 namespace pgas {
 

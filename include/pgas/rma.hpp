@@ -15,7 +15,7 @@
 #include "pgas/detail/names_begin.inc"
 
 #include "pgas/atomic.hpp"  // IWYU pragma: export
-#include "pgas/impl/untyped_operations.hpp"
+#include "pgas/detail/host/untyped_operations.hpp"
 #include "pgas/signal.hpp"  // IWYU pragma: export
 #include "pgas/type_requirements.hpp"
 #include "pgas/wait.hpp"  // IWYU pragma: export

@@ -7,7 +7,7 @@
 
 #include "pgas/detail/names_begin.inc"
 
-#include "pgas/impl/untyped_operations.hpp"
+#include "pgas/detail/host/untyped_operations.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/type_requirements.hpp"
 #include "pgas/wait.hpp"

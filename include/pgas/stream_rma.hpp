@@ -15,7 +15,7 @@
 
 #include "pgas/detail/names_begin.inc"
 
-#include "pgas/impl/untyped_operations.hpp"
+#include "pgas/detail/host/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/stream_signal.hpp"  // IWYU pragma: export
 #include "pgas/stream_wait.hpp"    // IWYU pragma: export

@@ -8,7 +8,7 @@
 
 #include "pgas/detail/names_begin.inc"
 
-#include "pgas/impl/untyped_operations.hpp"
+#include "pgas/detail/host/untyped_operations.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/stream_wait.hpp"

@@ -85,6 +85,8 @@ def strip(text: str) -> str:
 
 def public_layer(name: str) -> str:
     """The layer of a public header, from its path after `pgas/`."""
+    if name.startswith(("detail/host/", "detail/launch/")):
+        return "host"
     if name.startswith(("detail/", "compat/", "device/")):
         return name.split("/")[0]
     if name in ("type_requirements.hpp", "signal_types.hpp", "error.hpp", "config.hpp"):
@@ -163,7 +165,8 @@ HOST_ROOMS = (
     ("topology",),
     ("heap",),
     ("proxy",),
-    ("team",),
+    ("launch", "watch"),
+    ("team", "world"),
     ("api",),
     ("compat",),
 )
@@ -304,7 +307,7 @@ def documented(file: Source):
 
 def own_names(file: Source):
     """The macros of programs do not reach what a public header declares: names_begin.inc says how."""
-    public = file.under("include/pgas") and not re.match(r"include/pgas/(detail|impl|device/impl|compat/(nvshmem|shmem))/", file.path)
+    public = file.under("include/pgas") and not re.match(r"include/pgas/(detail|device/impl|compat/(nvshmem|shmem))/", file.path)
     if not public or file.suffix not in HEADER_SUFFIXES:
         return
     lines = [(line, text.strip()) for line, text in enumerate(file.lines, 1) if text.strip() and not text.startswith(("//", "#pragma once"))]

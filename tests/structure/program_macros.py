@@ -15,7 +15,7 @@ import sys
 
 from own_names import FOLDER, STANDARD, KEYWORDS, listed
 
-INNER = re.compile(r"pgas/(detail|impl|device/impl|compat/(nvshmem|shmem))/")
+INNER = re.compile(r"pgas/(detail|device/impl|compat/(nvshmem|shmem))/")
 FORMS = {"object": "", "function": "(a1, a2, a3, a4)"}
 
 

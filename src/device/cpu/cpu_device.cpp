@@ -9,11 +9,11 @@
 #include <iterator>
 #include <utility>
 
+#include "device/both_backends/execute_collective.hpp"
+#include "device/both_backends/execute_operation.hpp"
 #include "device/cpu/files_behind_memory.hpp"
 #include "device/cpu/host_segment.hpp"
 #include "device/cpu/host_stream_order.hpp"
-#include "device/shared/execute_collective.hpp"
-#include "device/shared/execute_operation.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "host/error/device_failure.hpp"
-#include "host/team/host_operation.hpp"
+#include "host/world/host_operation.hpp"
 #include "pgas/stream_atomic.hpp"
 
 namespace pgas::detail {

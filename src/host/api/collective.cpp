@@ -11,7 +11,8 @@
 
 #include "host/control/agree_on_collective.hpp"
 #include "host/team/team_state.hpp"
-#include "host/team/world_state.hpp"
+#include "host/world/host_call.hpp"
+#include "host/world/world_state.hpp"
 #include "pgas/compat_support.hpp"
 
 namespace pgas {

@@ -4,7 +4,7 @@
 #include "host/config/launcher_variables.hpp"
 #include "host/control/peer_descriptor.hpp"
 #include "host/log/logger.hpp"
-#include "host/team/world_state.hpp"
+#include "host/world/world_state.hpp"
 
 namespace pgas::detail {
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "device/cpu_grid.hpp"
-#include "host/team/grid_state_pool.hpp"
-#include "host/team/launch_kernel_preload.hpp"
-#include "host/team/world_state.hpp"
-#include "host/topology/block_limits.hpp"
+#include "host/launch/block_limits.hpp"
+#include "host/launch/grid_state_pool.hpp"
+#include "host/launch/launch_kernel_preload.hpp"
+#include "host/world/world_state.hpp"
 
 namespace pgas::detail {
 

@@ -6,7 +6,8 @@
 #include <chrono>
 #include <thread>
 
-#include "host/team/world_state.hpp"
+#include "host/world/host_call.hpp"
+#include "host/world/world_state.hpp"
 #include "pgas/detail/poll_fairness.hpp"
 #include "pgas/rma.hpp"
 

@@ -2,7 +2,8 @@
 #include "pgas/registration.hpp"
 
 #include "host/team/team_state.hpp"
-#include "host/team/world_state.hpp"
+#include "host/world/host_call.hpp"
+#include "host/world/world_state.hpp"
 #include "pgas/team.hpp"
 #include "pgas/world.hpp"
 

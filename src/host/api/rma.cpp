@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "host/team/host_operation.hpp"
-#include "host/team/world_state.hpp"
+#include "host/world/host_operation.hpp"
+#include "host/world/world_state.hpp"
 #include "pgas/stream_rma.hpp"
 
 namespace pgas {

@@ -2,7 +2,7 @@
 // barriers in collective.cpp.
 #include <utility>
 
-#include "host/team/world_state.hpp"
+#include "host/world/world_state.hpp"
 #include "pgas/stream.hpp"
 
 namespace pgas {

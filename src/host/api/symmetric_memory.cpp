@@ -13,8 +13,9 @@
 #include "host/control/control_message.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "host/team/team_state.hpp"
-#include "host/team/world_state.hpp"
-#include "pgas/impl/untyped_operations.hpp"
+#include "host/world/host_call.hpp"
+#include "host/world/world_state.hpp"
+#include "pgas/detail/host/untyped_operations.hpp"
 #include "pgas/team.hpp"
 #include "pgas/world.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "host/team/team_state.hpp"
-#include "host/team/world_state.hpp"
+#include "host/world/world_state.hpp"
 
 namespace pgas {
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "host/team/host_operation.hpp"
-#include "host/team/world_state.hpp"
+#include "host/world/host_operation.hpp"
+#include "host/world/world_state.hpp"
 #include "pgas/detail/poll_fairness.hpp"
 #include "pgas/device/wait.hpp"
 #include "pgas/stream_wait.hpp"

@@ -12,8 +12,9 @@
 #include "host/control/metrics_service.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/team/team_state.hpp"
-#include "host/team/world_state.hpp"
 #include "host/topology/p2p_setting.hpp"
+#include "host/world/host_call.hpp"
+#include "host/world/world_state.hpp"
 
 namespace pgas {
 

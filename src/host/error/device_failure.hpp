@@ -1,6 +1,6 @@
 /// @file
-/// The error for the failure record of a device operation, and the words for what is in one. *Callers* src/host/team;
-/// names of operations: src/host/api, too.
+/// The error for the failure record of a device operation, and the words for what is in one. *Callers* src/host/watch
+/// and src/host/world; for names of operations src/host/api.
 #pragma once
 
 #include <string_view>

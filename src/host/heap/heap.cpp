@@ -19,9 +19,9 @@ heap::heap(device& device, const control_group& everyone, const config& settings
         parameters_ = with_strides(parameters_, slots, first_allocation(everyone.n_pes()));
         return address_layout(device, everyone, slots, parameters_.stride, parameters_.least_stride, parameters_.unit);
       }()),
-      sharing_(device, slots_, probed_.domains, probed_.kind),
+      exchange_(device, slots_, probed_.domains, probed_.kind),
       team_segments_(slots_.team_begin(), slots_.slot_bytes(), parameters_.unit, std::move(on_team_segments)),
-      memory_(everyone, sharing_, parameters_, team_segments_,
+      memory_(everyone, exchange_, parameters_, team_segments_,
               std::make_unique<contiguous_growth>(parameters_, slots_.team_begin(), std::move(on_growth))),
       distances_(static_cast<std::size_t>(everyone.n_pes())) {
   for (const int pe : domains().members())
@@ -29,7 +29,7 @@ heap::heap(device& device, const control_group& everyone, const config& settings
 }
 
 std::unique_ptr<symmetric_allocator> heap::make_allocator(const control_group& members) {
-  return std::make_unique<symmetric_allocator>(members, sharing_, parameters_, team_segments_,
+  return std::make_unique<symmetric_allocator>(members, exchange_, parameters_, team_segments_,
                                                std::make_unique<team_growth>(parameters_, team_segments_));
 }
 

@@ -15,7 +15,7 @@
 #include "host/control/control_group.hpp"
 #include "host/heap/address_layout.hpp"
 #include "host/heap/heap_parameters.hpp"
-#include "host/heap/segment_sharing.hpp"
+#include "host/heap/segment_exchange.hpp"
 #include "host/heap/symmetric_allocator.hpp"
 #include "host/heap/team_segment_map.hpp"
 #include "host/log/logger.hpp"
@@ -43,9 +43,9 @@ class heap {
   /// The PEs that share memory with this PE.
   [[nodiscard]] const class domains& domains() const noexcept { return probed_.domains; }
   /// `proxied` exposes the segments that are created from now on. It must outlive the heap.
-  void attach_proxy(memory_exposure& proxied) noexcept { sharing_.attach_proxy(proxied); }
-  /// Calls segment_sharing::set_completion().
-  void set_completion(std::function<void()> complete) { sharing_.set_completion(std::move(complete)); }
+  void attach_proxy(memory_exposure& proxied) noexcept { exchange_.attach_proxy(proxied); }
+  /// Calls segment_exchange::set_completion().
+  void set_completion(std::function<void()> complete) { exchange_.set_completion(std::move(complete)); }
   [[nodiscard]] const heap_parameters& parameters() const noexcept { return parameters_; }
 
   /// The memory of all PEs. *Callers* one thread at a time.
@@ -65,7 +65,7 @@ class heap {
   [[nodiscard]] std::size_t allocation_bytes(const void* pointer) const { return memory_.allocation_bytes(pointer); }
 
   /// The start of the slot of PE `pe`, a direct peer.
-  [[nodiscard]] std::byte* slot(int pe) const noexcept { return sharing_.slot(pe); }
+  [[nodiscard]] std::byte* slot(int pe) const noexcept { return exchange_.slot(pe); }
   [[nodiscard]] int log2_stride() const noexcept { return slots_.log2_stride(); }
   /// Bytes of a slot.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slots_.slot_bytes(); }
@@ -101,7 +101,7 @@ class heap {
   heap_parameters parameters_;
   const probe_result probed_;
   const address_layout slots_;
-  segment_sharing sharing_;
+  segment_exchange exchange_;
   class team_segment_map team_segments_;
   symmetric_allocator memory_;
   std::vector<std::int32_t> distances_;

@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Segments of the program's memory, held by the device until a shared_segment takes ownership of each.
+/// Segments of the program's memory, held by the device until a group_segment takes ownership of each.
 class held_segments {
  public:
   explicit held_segments(device& device) : device_(device) {}
@@ -50,17 +50,17 @@ constexpr std::size_t most_told = 512;
 }  // namespace
 
 void* registered_buffers::add(void* pointer, std::size_t bytes, released_flag released, const void* preferred) {
-  held_segments held(sharing_.device());
+  held_segments held(exchange_.device());
   step_result mine;
   mine.call = {collective_step::kind::add_buffer, 0, bytes, 0, collective_step::nowhere};
   mine.failure = attempt(group_, fmt::format("register {} at {}", format_bytes(bytes), pointer), [&] {
     if (pointer == nullptr || bytes == 0) throw error(code::invalid_argument, "there is no memory");
-    if (sharing_.slots().has_memory())
+    if (exchange_.slots().has_memory())
       throw error(code::handle_exchange,
                   fmt::format("the heap shares memory by {}, which gives a process no choice of addresses, so memory "
                               "made elsewhere can't get a place in the slots: use world::allocate(), or "
                               "pgas::shared_memory, or another PGAS_MEM_HANDLE where there is one",
-                              to_string(sharing_.kind())));
+                              to_string(exchange_.kind())));
     const std::uint64_t unit = parameters_.unit;
     if (bytes % unit != 0)
       throw error(code::invalid_argument,
@@ -68,9 +68,9 @@ void* registered_buffers::add(void* pointer, std::size_t bytes, released_flag re
                               "them up",
                               bytes, format_bytes(unit)));
     const auto offset =
-        reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(sharing_.slots().slot(0));
-    if (offset < sharing_.slots().bytes()) throw error(code::invalid_argument, "it is symmetric memory already");
-    held.hold(sharing_.device().retain(pointer, bytes, sharing_.kind()));
+        reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(exchange_.slots().slot(0));
+    if (offset < exchange_.slots().bytes()) throw error(code::invalid_argument, "it is symmetric memory already");
+    held.hold(exchange_.device().retain(pointer, bytes, exchange_.kind()));
     for (const external_segment& segment : held.all())
       if (segment.bytes % unit != 0)
         throw error(code::invalid_argument, fmt::format("a segment of {} is not a multiple of {}",
@@ -85,13 +85,13 @@ void* registered_buffers::add(void* pointer, std::size_t bytes, released_flag re
   const auto wish = reinterpret_cast<std::uintptr_t>(preferred) - reinterpret_cast<std::uintptr_t>(own_slot());
   const std::optional<std::size_t> at = team_segments_.reserve(group_, bytes, wish);
   if (!at) throw error(no_addresses(bytes));
-  std::vector<std::unique_ptr<shared_segment>> segments;
+  std::vector<std::unique_ptr<group_segment>> segments;
   try {
     std::size_t done = 0;
     for (const external_segment& segment : held.all()) {
       step_result step;
       step.call = mine.call;
-      segments.push_back(sharing_.share(group_, *at + done, segment.bytes, std::move(step), held.take_next()));
+      segments.push_back(exchange_.create(group_, *at + done, segment.bytes, std::move(step), held.take_next()));
       done += segment.bytes;
     }
   } catch (...) {
@@ -101,7 +101,7 @@ void* registered_buffers::add(void* pointer, std::size_t bytes, released_flag re
   }
   team_segments_.add(*at, group_, std::move(segments));
   buffers_[*at] = {bytes, std::move(released), std::vector<bool>(static_cast<std::size_t>(group_.n_pes()))};
-  sharing_.barrier_if_proxied(group_);
+  exchange_.barrier_if_proxied(group_);
   return own_slot() + *at;
 }
 
@@ -155,7 +155,7 @@ std::vector<std::uint64_t> registered_buffers::newly_released() const {
   }
   if (offsets.empty()) return offsets;
   try {
-    sharing_.complete();
+    exchange_.complete();
   } catch (const std::exception&) {
     offsets.clear();  // operations on them may never complete; their waits report the error
   }

@@ -13,7 +13,7 @@
 #include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
 #include "host/heap/heap_parameters.hpp"
-#include "host/heap/segment_sharing.hpp"
+#include "host/heap/segment_exchange.hpp"
 #include "host/heap/team_segment_map.hpp"
 #include "pgas/registration.hpp"
 
@@ -27,9 +27,9 @@ class registered_buffers {
   using released_flag = std::shared_ptr<std::atomic<bool>>;
 
   /// All arguments must outlive the object.
-  registered_buffers(const control_group& members, segment_sharing& sharing, const heap_parameters& parameters,
+  registered_buffers(const control_group& members, segment_exchange& exchange, const heap_parameters& parameters,
                      team_segment_map& segments)
-      : group_(members), sharing_(sharing), parameters_(parameters), team_segments_(segments) {}
+      : group_(members), exchange_(exchange), parameters_(parameters), team_segments_(segments) {}
 
   /// Maps [pointer, pointer + bytes) a second time and returns that address. The mapping ends with remove(), or when
   /// all members have set their flags. @param released set by any thread; null: this PE never releases the buffer
@@ -56,13 +56,13 @@ class registered_buffers {
     released_flag released;
     std::vector<bool> released_by;  ///< by member; the same on all members
   };
-  [[nodiscard]] std::byte* own_slot() const noexcept { return sharing_.own_slot(group_); }
+  [[nodiscard]] std::byte* own_slot() const noexcept { return exchange_.own_slot(group_); }
   [[nodiscard]] std::vector<std::uint64_t> newly_released() const;
   void end_where_all_released();
   [[nodiscard]] error no_addresses(std::size_t bytes) const;
 
   const control_group& group_;
-  segment_sharing& sharing_;
+  segment_exchange& exchange_;
   const heap_parameters& parameters_;
   team_segment_map& team_segments_;
   std::map<std::size_t, buffer> buffers_;  ///< by offset, the same on all members

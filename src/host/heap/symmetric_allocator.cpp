@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "host/control/control_message.hpp"
@@ -52,6 +53,65 @@ void* symmetric_allocator::allocate(std::size_t bytes, std::size_t alignment, bo
     throw error(code::out_of_memory, fmt::format("{} do not fit into a heap that grew for them", format_bytes(bytes)));
   list_.add(*offset, bytes);
   return own_slot() + *offset;
+}
+
+error symmetric_allocator::no_room(const collective_step& call) const {
+  const int me = group_.my_pe();
+  return error(code::out_of_memory,
+               fmt::format("PE {} (host {}) has no room for {}", group_.world_pe(me), group_.peer(me).host,
+                           format_bytes(call.bytes)),
+               group_.world_pe(me));
+}
+
+error symmetric_allocator::out_of_memory(const error& first, const collective_step& call) const {
+  return error(code::out_of_memory,
+               fmt::format("{}: {} were requested, {} of {} mapped are free (largest block {}), the limit is {} ({}); "
+                           "nothing was allocated on any PE",
+                           text_of(first), format_bytes(call.bytes), format_bytes(offsets_.size() - offsets_.used()),
+                           format_bytes(offsets_.size()), format_bytes(offsets_.largest_free()),
+                           format_bytes(growth_->limit()), growth_->limit_source()),
+               first.pe());
+}
+
+void symmetric_allocator::grow(offset_allocator::request wanted, const collective_step& call) {
+  if (!buffers_.empty()) static_cast<void>(buffers_.collect());  // released buffers may free enough
+  const std::size_t unit = parameters_.unit;
+  std::size_t needed = std::numeric_limits<std::size_t>::max();
+  if (call.bytes <= offset_allocator::largest_request) needed = growth_->growth_needed(offsets_, wanted);
+  if (needed <= growth_->limit()) needed = round_up(needed, unit);
+  const std::size_t room = growth_->limit() - offsets_.size();
+  std::optional<error> refused;
+  if (needed > room) refused = no_room(call);
+  // Growth by half of the current size keeps the number of segments small. If the device lacks that much memory, the
+  // request alone may still fit.
+  const std::size_t generous = round_up(std::max<std::size_t>(growth_->first(), offsets_.size() / 2), unit);
+  std::size_t bytes = refused ? unit : std::min(std::max(needed, generous), room);
+  for (bool last = refused || bytes == needed;; last = true, bytes = needed) {
+    try {
+      return add_segment(bytes, call, refused);
+    } catch (const error& failed) {
+      if (failed.code() != code::out_of_memory) throw;
+      if (last) throw out_of_memory(failed, call);
+    }
+  }
+}
+
+void symmetric_allocator::add_segment(std::size_t bytes, const collective_step& call,
+                                      const std::optional<error>& refused) {
+  const std::optional<std::size_t> offset = growth_->reserve(group_, bytes);
+  step_result mine;
+  mine.call = call;
+  mine.call.what = collective_step::kind::grow;
+  mine.failure = offset || refused ? refused : no_room(call);
+  try {
+    growth_->add(group_, offset.value_or(0), exchange_.create(group_, offset.value_or(0), bytes, std::move(mine)));
+  } catch (...) {
+    if (offset) growth_->cancel(*offset);
+    throw;
+  }
+  offsets_.add(*offset, bytes);
+  mapped_.store(offsets_.size(), std::memory_order_release);
+  exchange_.barrier_if_proxied(group_);
 }
 
 void symmetric_allocator::free(void* pointer) {

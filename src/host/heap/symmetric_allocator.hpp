@@ -11,11 +11,11 @@
 #include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
 #include "host/heap/allocation_list.hpp"
-#include "host/heap/heap_growth.hpp"
+#include "host/heap/growth_policy.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "host/heap/registered_buffers.hpp"
-#include "host/heap/segment_sharing.hpp"
+#include "host/heap/segment_exchange.hpp"
 #include "pgas/symmetric_memory.hpp"
 
 namespace pgas::detail {
@@ -25,13 +25,13 @@ namespace pgas::detail {
 class symmetric_allocator {
  public:
   /// All arguments except `growth` must outlive the object.
-  symmetric_allocator(const control_group& group, segment_sharing& sharing, const heap_parameters& parameters,
+  symmetric_allocator(const control_group& group, segment_exchange& exchange, const heap_parameters& parameters,
                       team_segment_map& segments, std::unique_ptr<growth_policy> growth)
       : group_(group),
-        sharing_(sharing),
+        exchange_(exchange),
         parameters_(parameters),
         growth_(std::move(growth)),
-        buffers_(group, sharing, parameters, segments) {}
+        buffers_(group, exchange, parameters, segments) {}
   symmetric_allocator(const symmetric_allocator&) = delete;
   symmetric_allocator& operator=(const symmetric_allocator&) = delete;
 
@@ -42,7 +42,7 @@ class symmetric_allocator {
   /// asymmetric_call with checks on.
   /// @param zeros whether the caller clears the memory with the other members; only compared
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false);
-  [[nodiscard]] std::size_t largest_alignment() const noexcept { return sharing_.slots().alignment(); }
+  [[nodiscard]] std::size_t largest_alignment() const noexcept { return exchange_.slots().alignment(); }
   /// The error if this PE cannot align to `alignment`.
   [[nodiscard]] std::optional<error> refuse_alignment(std::size_t alignment) const;
   /// Frees an allocation. Collective, with a barrier before the memory can be allocated again. Null has no effect.
@@ -61,15 +61,14 @@ class symmetric_allocator {
   [[nodiscard]] std::size_t mapped() const noexcept { return mapped_.load(std::memory_order_acquire); }
 
  private:
-  [[nodiscard]] std::byte* own_slot() const noexcept { return sharing_.own_slot(group_); }
+  [[nodiscard]] std::byte* own_slot() const noexcept { return exchange_.own_slot(group_); }
   [[nodiscard]] error no_room(const collective_step& call) const;
   [[nodiscard]] error out_of_memory(const error& first, const collective_step& call) const;
-  // In heap_growth.cpp.
   void grow(offset_allocator::request wanted, const collective_step& call);
   void add_segment(std::size_t bytes, const collective_step& call, const std::optional<error>& refused);
 
   const control_group& group_;
-  segment_sharing& sharing_;
+  segment_exchange& exchange_;
   const heap_parameters& parameters_;
   const std::unique_ptr<growth_policy> growth_;
   offset_allocator offsets_;

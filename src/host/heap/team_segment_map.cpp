@@ -7,7 +7,7 @@
 namespace pgas::detail {
 
 void team_segment_map::add(std::size_t offset, const control_group& group,
-                           std::vector<std::unique_ptr<shared_segment>> segments) {
+                           std::vector<std::unique_ptr<group_segment>> segments) {
   range added;
   added.members.assign(group.members().begin(), group.members().end());
   for (const auto& segment : segments) added.bytes += segment->bytes();

@@ -13,7 +13,7 @@
 
 #include "host/control/control_group.hpp"
 #include "host/heap/group_offset_allocator.hpp"
-#include "host/heap/segment_sharing.hpp"
+#include "host/heap/group_segment.hpp"
 
 namespace pgas::detail {
 
@@ -36,7 +36,7 @@ class team_segment_map {
     return space_.take(group, bytes, wish);
   }
   /// Takes ownership of the segments at that offset, which follow one another.
-  void add(std::size_t offset, const control_group& group, std::vector<std::unique_ptr<shared_segment>> segments);
+  void add(std::size_t offset, const control_group& group, std::vector<std::unique_ptr<group_segment>> segments);
   /// Unmaps the segments at that offset and releases the range. The caller synchronises the members before.
   void remove(std::size_t offset) noexcept;
 
@@ -52,7 +52,7 @@ class team_segment_map {
   struct range {
     std::size_t bytes = 0;
     std::vector<int> members;
-    std::vector<std::unique_ptr<shared_segment>> segments;
+    std::vector<std::unique_ptr<group_segment>> segments;
   };
   /// The range that contains `offset`.
   [[nodiscard]] std::map<std::size_t, range>::const_iterator find(std::size_t offset) const;

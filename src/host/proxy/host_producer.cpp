@@ -1,6 +1,6 @@
 #include "host/proxy/host_producer.hpp"
 
-#include "device/shared/execute_operation.hpp"
+#include "device/both_backends/execute_operation.hpp"
 #include "pgas/device/group.hpp"
 
 namespace pgas::detail {

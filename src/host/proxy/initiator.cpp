@@ -1,9 +1,9 @@
+#include "host/proxy/initiator.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-
-#include "host/proxy/progress_engine.hpp"
 
 namespace pgas::detail {
 

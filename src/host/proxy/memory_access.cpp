@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "device/both_backends/execute_operation.hpp"
 #include "device/owned_device_memory.hpp"
-#include "device/shared/execute_operation.hpp"
 
 namespace pgas::detail {
 

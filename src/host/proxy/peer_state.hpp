@@ -2,54 +2,17 @@
 /// What a proxy knows of each peer: messages to and from it, operations that wait for it, its memory.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "host/proxy/buffer_pool.hpp"
 #include "host/proxy/grow_only_queue.hpp"
 #include "host/proxy/in_flight_commands.hpp"
 #include "host/proxy/proxy_statistics.hpp"
+#include "host/proxy/reorder_buffer.hpp"
 #include "host/proxy/send_queue.hpp"
-#include "host/proxy/wire_format.hpp"
 
 namespace pgas::detail {
-
-class reorder_buffer {
- public:
-  enum class arrival { in_order, out_of_order, invalid };
-
-  reorder_buffer() { kept_.fill(buffer_pool::none); }
-
-  /// Whether message `sequence` is to be executed now, to be kept for later, or can't be one of this sender.
-  [[nodiscard]] arrival classify(std::uint64_t sequence) const noexcept {
-    if (sequence == executed_ + 1) return arrival::in_order;
-    if (sequence <= executed_ || !in_window(sequence) || kept_[sequence % message_window] != buffer_pool::none)
-      return arrival::invalid;
-    return arrival::out_of_order;
-  }
-  /// Whether the sender's window lets it send message `sequence`.
-  [[nodiscard]] bool in_window(std::uint64_t sequence) const noexcept { return sequence <= executed_ + message_window; }
-  void keep(std::uint64_t sequence, buffer_pool::key message) noexcept { kept_[sequence % message_window] = message; }
-  /// Counts the next message as executed; returns the one after it, if that has arrived.
-  [[nodiscard]] buffer_pool::key executed() noexcept {
-    ++executed_;
-    buffer_pool::key& next = kept_[(executed_ + 1) % message_window];
-    const buffer_pool::key message = next;
-    next = buffer_pool::none;
-    return message;
-  }
-  /// The effects of all executed messages are visible.
-  void complete() noexcept { complete_ = executed_; }
-  /// The last message that may be acknowledged.
-  [[nodiscard]] std::uint64_t completed() const noexcept { return complete_; }
-
- private:
-  std::array<buffer_pool::key, message_window> kept_;
-  std::uint64_t executed_ = 0;
-  std::uint64_t complete_ = 0;
-};
 
 /// Memory that the transport can access: segments of a PE's slot by offset, or of this process by address.
 class exposed_segments {

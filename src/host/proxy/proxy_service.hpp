@@ -18,7 +18,7 @@
 #include "host/proxy/memory_access.hpp"
 #include "host/proxy/proxy_thread.hpp"
 #include "host/topology/domains.hpp"
-#include "host/transport/ucx_settings.hpp"
+#include "host/transport/ucx/ucx_settings.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/peer_routes.hpp"
 

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/heap/segment_sharing.hpp"
+#include "host/heap/memory_exposure.hpp"
 #include "host/log/logger.hpp"
 #include "host/proxy/in_flight_commands.hpp"
 #include "host/proxy/memory_access.hpp"

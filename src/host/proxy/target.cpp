@@ -1,10 +1,10 @@
+#include "host/proxy/target.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-
-#include "host/proxy/progress_engine.hpp"
 
 namespace pgas::detail {
 

@@ -8,7 +8,8 @@
 
 #include "host/control/collective_step.hpp"
 #include "host/team/team_state.hpp"
-#include "host/team/world_state.hpp"
+#include "host/world/host_call.hpp"
+#include "host/world/world_state.hpp"
 
 namespace pgas::detail {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/team/world_state.hpp"
+#include "host/world/world_state.hpp"
 
 namespace pgas::detail {
 

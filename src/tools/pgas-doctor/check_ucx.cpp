@@ -5,7 +5,7 @@
 #include "common/resource_limits.hpp"
 #include "host/config/read_environment.hpp"
 #include "host/log/logger.hpp"
-#include "host/transport/ucx_settings.hpp"
+#include "host/transport/ucx/ucx_settings.hpp"
 #include "tools/pgas-doctor/job_checks.hpp"
 #include "tools/pgas-doctor/local_checks.hpp"
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "host/control/collective_step.hpp"
-#include "host/team/world_state.hpp"
 #include "host/topology/find_domains.hpp"
+#include "host/world/world_state.hpp"
 #include "pgas/pgas.hpp"
 #include "tools/pgas-doctor/mapped_segment.hpp"
 #include "tools/pgas-doctor/world_checks.hpp"

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "common/deadline.hpp"
-#include "host/team/world_state.hpp"
-#include "host/transport/ucx_settings.hpp"
+#include "host/transport/ucx/ucx_settings.hpp"
+#include "host/world/world_state.hpp"
 #include "pgas/pgas.hpp"
 #include "tools/pgas-doctor/world_checks.hpp"
 

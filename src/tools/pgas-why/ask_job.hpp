@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "host/control/question_service.hpp"
-#include "host/team/told_waits.hpp"
+#include "host/watch/told_waits.hpp"
 
 namespace pgas_why {
 

@@ -15,7 +15,7 @@
 #include "common/deadline.hpp"
 #include "common/net/unix_socket.hpp"
 #include "host/control/joining_mark.hpp"
-#include "host/team/told_waits.hpp"
+#include "host/watch/told_waits.hpp"
 #include "tools/common/text.hpp"
 
 namespace pgas_why {

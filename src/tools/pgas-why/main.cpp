@@ -10,7 +10,7 @@
 #include <future>
 #include <thread>
 
-#include "host/team/find_root.hpp"
+#include "host/watch/find_root.hpp"
 #include "pgas/config.hpp"
 #include "tools/common/text.hpp"
 #include "tools/common/tool.hpp"

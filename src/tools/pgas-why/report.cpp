@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "host/team/told_waits.hpp"
+#include "host/watch/told_waits.hpp"
 #include "tools/common/text.hpp"
 
 namespace pgas_why {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "host/team/find_root.hpp"
+#include "host/watch/find_root.hpp"
 #include "tools/pgas-why/ask_job.hpp"
 
 namespace pgas_why {

@@ -3,8 +3,8 @@
 
 #include <set>
 
+#include "device/both_backends/execute_collective.hpp"
 #include "device/cuda/kernels/kernels.hpp"
-#include "device/shared/execute_collective.hpp"
 
 namespace pgas::unit_test {
 namespace {

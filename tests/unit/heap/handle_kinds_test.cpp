@@ -43,7 +43,7 @@ TEST_P(kinds_between_processes, carry_a_heap) {
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST(sharing, a_dead_pes_memory_stays_readable) {
+TEST(handle_kinds, a_dead_pes_memory_stays_readable) {
   for (const handle_kind kind : {handle_kind::posix_fd, handle_kind::named, handle_kind::cuda_ipc}) {
     const auto ends = run_processes(3, [kind](bootstrap& exchange) {
       config settings = small_heap();
@@ -64,7 +64,7 @@ TEST(sharing, a_dead_pes_memory_stays_readable) {
   }
 }
 
-TEST(sharing, the_first_kind_that_works_everywhere_is_taken) {
+TEST(handle_kinds, the_first_kind_that_works_everywhere_is_taken) {
   const scratch_folder logs;
   const auto ends = run_threads(3, [&](bootstrap& exchange) {
     config settings = small_heap();
@@ -90,7 +90,7 @@ TEST(sharing, the_first_kind_that_works_everywhere_is_taken) {
   EXPECT_EQ(count_with(lines, "warn: "), 0u);
 }
 
-TEST(sharing, fabric_handles_carry_a_heap_where_they_work) {
+TEST(handle_kinds, fabric_handles_carry_a_heap_where_they_work) {
   const auto ends = run_threads(4, [](bootstrap& exchange) {
     heap_pe at(exchange, small_heap(), [](faulty_device& device) {
       device.kinds = {handle_kind::fabric, handle_kind::posix_fd};
@@ -105,7 +105,7 @@ TEST(sharing, fabric_handles_carry_a_heap_where_they_work) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST(sharing, when_nothing_works_the_error_tells_what_each_attempt_answered) {
+TEST(handle_kinds, when_nothing_works_the_error_tells_what_each_attempt_answered) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     heap_pe at(exchange, small_heap(), [&](faulty_device& device) {
       device.kinds = {handle_kind::fabric, handle_kind::posix_fd};
@@ -125,7 +125,7 @@ TEST(sharing, when_nothing_works_the_error_tells_what_each_attempt_answered) {
   }
 }
 
-TEST(sharing, pes_that_cannot_share_memory_stay_apart_where_they_may) {
+TEST(handle_kinds, pes_that_cannot_share_memory_stay_apart_where_they_may) {
   const scratch_folder logs;
   const auto ends = run_threads(3, [&](bootstrap& exchange) {
     config settings = small_heap();
@@ -154,7 +154,7 @@ TEST(sharing, pes_that_cannot_share_memory_stay_apart_where_they_may) {
   EXPECT_EQ(count_with(lines, "fd: PE 1 "), 1u) << "the line tells what was tried";
 }
 
-TEST(sharing, pgas_direct_takes_pes_apart) {
+TEST(handle_kinds, pgas_direct_takes_pes_apart) {
   const auto ends = run_threads(4, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.p2p = "0,2/1,3";
@@ -171,7 +171,7 @@ TEST(sharing, pgas_direct_takes_pes_apart) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST(sharing, a_kind_that_makes_no_segments_is_not_taken_by_pes_that_are_all_apart_either) {
+TEST(handle_kinds, a_kind_that_makes_no_segments_is_not_taken_by_pes_that_are_all_apart_either) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.p2p = "0";
@@ -186,7 +186,7 @@ TEST(sharing, a_kind_that_makes_no_segments_is_not_taken_by_pes_that_are_all_apa
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST(sharing, a_kind_that_was_asked_for_and_does_not_exist_is_an_error) {
+TEST(handle_kinds, a_kind_that_was_asked_for_and_does_not_exist_is_an_error) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.mem_handle = handle_kind::fabric;
@@ -199,7 +199,7 @@ TEST(sharing, a_kind_that_was_asked_for_and_does_not_exist_is_an_error) {
   }
 }
 
-TEST(sharing, a_kind_that_was_asked_for_is_named_as_it_was) {
+TEST(handle_kinds, a_kind_that_was_asked_for_is_named_as_it_was) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.mem_handle = handle_kind::posix_fd;
@@ -211,7 +211,7 @@ TEST(sharing, a_kind_that_was_asked_for_is_named_as_it_was) {
   }
 }
 
-TEST(sharing, heaps_of_different_kinds_do_not_mix) {
+TEST(handle_kinds, heaps_of_different_kinds_do_not_mix) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     heap_pe at(exchange, small_heap(), [&](faulty_device& device) {
       if (exchange.rank() == 1) device.kind = heap_kind::cuda;
@@ -280,7 +280,7 @@ TEST_P(failing_steps, are_undone_on_all_pes) {
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST(sharing, a_device_without_room_for_generous_growth_gets_just_the_request) {
+TEST(handle_kinds, a_device_without_room_for_generous_growth_gets_just_the_request) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     heap_pe at(exchange);
     static_cast<void>(at.allocate<std::byte>(40 * MiB));
@@ -302,7 +302,7 @@ TEST(sharing, a_device_without_room_for_generous_growth_gets_just_the_request) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST(sharing, two_pes_failing_at_once_give_one_error) {
+TEST(handle_kinds, two_pes_failing_at_once_give_one_error) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     heap_pe at(exchange);
     if (at.me != 0) at.device.fail_at(at.me == 1 ? step::map : step::create, 1);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/team/grid_state_pool.hpp"
+#include "host/launch/grid_state_pool.hpp"
 #include "pgas/error.hpp"
 #include "unit/heap/faulty_device.hpp"
 

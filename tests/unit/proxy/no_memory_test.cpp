@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "device/device.hpp"
-#include "host/heap/segment_sharing.hpp"
+#include "host/heap/group_segment.hpp"
 #include "unit/proxy/pes.hpp"
 
 namespace {
@@ -34,7 +34,7 @@ TEST(no_memory, a_segment_that_the_proxy_does_not_give_back_stays_mapped) {
   const auto device = detail::make_cpu_device();
   proxied_world pes(2);
   void* const at = device->reserve(bytes, nullptr);
-  std::optional<detail::shared_segment> segment(std::in_place, *device, bytes);
+  std::optional<detail::group_segment> segment(std::in_place, *device, bytes);
   segment->create(handle_kind::posix_fd);
   segment->map_own(at);
   static_cast<void>(segment->expose(pes[0].proxy(), std::size_t{64} << 20));

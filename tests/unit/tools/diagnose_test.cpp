@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "host/team/find_root.hpp"
-#include "host/team/told_waits.hpp"
+#include "host/watch/find_root.hpp"
+#include "host/watch/told_waits.hpp"
 #include "tools/pgas-why/find_joining.hpp"
 #include "tools/pgas-why/report.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "host/log/logger.hpp"
-#include "host/transport/ucx_settings.hpp"
+#include "host/transport/ucx/ucx_settings.hpp"
 #include "test_pe.hpp"
 
 namespace pgas_test {

@@ -17,7 +17,7 @@ PGAS_FN void fence_gpu() {
 #endif
 }
 
-/// In a kernel that may be set up early (`dependent_launch.hpp`): waits until the stream's earlier work is done and
+/// In a kernel that may be set up early (`launch_attributes.hpp`): waits until the stream's earlier work is done and
 /// visible. Before sm_90 no kernel is set up early.
 PGAS_FN void wait_for_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

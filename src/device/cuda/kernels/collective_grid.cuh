@@ -3,8 +3,8 @@
 /// block. And the launch of the reduction's kernel for a group of types.
 #pragma once
 
+#include "device/both_backends/execute_collective.hpp"
 #include "device/cuda/kernels/kernel_launcher.cuh"
-#include "device/shared/execute_collective.hpp"
 #include "pgas/device/grid.hpp"
 
 namespace pgas::detail::cuda {

@@ -1,11 +1,11 @@
 /// @file
 /// Launching the library's own kernels: each is listed by the act of launching it somewhere in the code, so that none
 /// can be left out when all are loaded. And each may be set up on the GPU while the one before it on the stream ends
-/// (`dependent_launch.hpp`).
+/// (`launch_attributes.hpp`).
 #pragma once
 
 #include "device/cuda/kernels/kernels.hpp"
-#include "pgas/detail/dependent_launch.hpp"
+#include "pgas/detail/launch/launch_attributes.hpp"
 
 namespace pgas::detail::cuda {
 

@@ -1,5 +1,5 @@
+#include "device/both_backends/execute_operation.hpp"
 #include "device/cuda/kernels/kernel_launcher.cuh"
-#include "device/shared/execute_operation.hpp"
 
 namespace pgas::detail::cuda {
 

@@ -7,7 +7,7 @@
 
 #include "host/compat/nvshmem/shared_declarations.hpp"
 #include "pgas/compat/nvshmem/host_api.h"
-#include "pgas/detail/launch_kernel.hpp"
+#include "pgas/detail/launch/launch_kernel.hpp"
 #include "pgas/device/impl/copy/lent_memory.hpp"
 #include "pgas/rma.hpp"
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "host/compat/nvshmem/shared_declarations.hpp"
-#include "pgas/detail/launch_kernel.hpp"
+#include "pgas/detail/launch/launch_kernel.hpp"
 
 namespace pgas::compat {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "host/compat/nvshmem/shared_declarations.hpp"
-#include "pgas/impl/mpi_exchange.hpp"
+#include "pgas/detail/host/mpi_exchange.hpp"
 
 namespace pgas::compat {
 

@@ -12,7 +12,7 @@
 #include "host/compat/common/runtime.hpp"
 #include "pgas/compat/nvshmem/host_abi.h"
 #include "pgas/compat/nvshmem/types.h"
-#include "pgas/impl/untyped_operations.hpp"
+#include "pgas/detail/host/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 
 namespace pgas::compat {

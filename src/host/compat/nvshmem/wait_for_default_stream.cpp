@@ -9,7 +9,7 @@
 
 #include "host/compat/nvshmem/cuda_driver.hpp"
 #include "host/compat/nvshmem/shared_declarations.hpp"
-#include "pgas/detail/launch_kernel.hpp"
+#include "pgas/detail/launch/launch_kernel.hpp"
 
 namespace pgas::compat {
 

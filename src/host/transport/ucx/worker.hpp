@@ -6,7 +6,7 @@
 
 #include "host/log/logger.hpp"
 #include "host/transport/ucx/libucp.hpp"
-#include "host/transport/ucx_settings.hpp"
+#include "host/transport/ucx/ucx_settings.hpp"
 
 namespace pgas::detail {
 

@@ -1,0 +1,252 @@
+/// @file
+/// The two ways of starting a portable kernel, one for each compiler. The rest of launch() is in pgas/launch.hpp.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "pgas/detail/launch/launch_attributes.hpp"
+#include "pgas/device/grid.hpp"
+#include "pgas/error.hpp"
+#include "pgas/stream.hpp"
+#include "pgas/world.hpp"
+
+namespace pgas::detail {
+
+/// Makes the world's GPU current on this thread for as long as it lives. Does nothing on the host heap.
+class PGAS_API device_guard {
+ public:
+  explicit device_guard(world& w);
+  ~device_guard();
+  device_guard(const device_guard&) = delete;
+  device_guard& operator=(const device_guard&) = delete;
+
+ private:
+  world& world_;
+};
+
+/// The shape of a launch, defaults filled in.
+struct launch_shape {
+  unsigned blocks;
+  unsigned threads;
+  std::size_t shared_bytes;
+  bool resident;
+  bool urgent = false;
+  bool overlaps = false;
+};
+
+/// The shared state of a launch's blocks.
+struct grid_place {
+  grid_state* states;
+  bool table;             ///< of which the launch takes one
+  bool overlaps = false;  ///< with the stream's earlier launch: the kernel itself waits for that
+};
+/// The shared state of a launch on this stream of a GPU.
+[[nodiscard]] PGAS_API grid_place grid_area(world& w, const stream& on);
+/// A kernel whose blocks are to run all at once, on the GPU that is to hold them.
+struct resident_kernel {
+  unsigned multiprocessors;  ///< that this process may use
+  unsigned each;             ///< blocks that one of them holds
+  unsigned threads;          ///< of a block
+  unsigned registers;        ///< of a thread
+};
+/// How many of its blocks this PE may have: its part of the GPU's capacity, less the proxy's need where there is one.
+[[nodiscard]] PGAS_API unsigned admitted_blocks(world& w, const resident_kernel& kernel);
+
+/// The error of a launch whose blocks do not run all at once. @param otherwise the remedy where none of them waits
+[[nodiscard]] PGAS_API error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit,
+                                          const char* otherwise);
+
+/// A kernel of launch(), registered before main() begins, or when its library is loaded. Worlds load all of them into
+/// their GPU at join, and reserve their stacks: later, that would wait for kernels that spin, and keep from the driver
+/// the proxy that these may be waiting for.
+class PGAS_API registered_kernel {
+ public:
+  /// @param load into the current context; returns the bytes of a thread's stack, 0 where it fails, as the launch will
+  explicit registered_kernel(std::size_t (*load)());
+  ~registered_kernel();
+  registered_kernel(const registered_kernel&) = delete;
+  registered_kernel& operator=(const registered_kernel&) = delete;
+
+ private:
+  std::size_t (*load_)();
+};
+
+#if defined(__CUDACC__)
+
+/// Kernels that state how large their blocks are at most and how many of them a multiprocessor is to hold.
+template <class Kernel>
+concept bounded_kernel = requires {
+  Kernel::max_threads;
+  Kernel::min_blocks;
+};
+
+/// Runs the kernel. The address of an argument identifies the launch among all concurrent ones, other instances of its
+/// graph included: each has its own arguments in memory.
+template <class Kernel, class... Arguments>
+PGAS_FN void run_kernel(const grid_place& place, Kernel& kernel, Arguments&... arguments) {
+  if (!place.overlaps) wait_for_predecessor();
+  grid_visit visit{place.states, reinterpret_cast<std::uintptr_t>(&place), nullptr};
+  const launched_block block = place.table ? launched_block(&visit) : launched_block(place.states);
+  kernel(block, arguments...);
+  if (visit.state != nullptr) leave_state(*visit.state, block.num_blocks());  // the first thread is through, so all are
+}
+
+/// Entry points of portable kernels.
+template <class Kernel, class... Arguments>
+__global__ void kernel_entry(const __grid_constant__ grid_place place, Kernel kernel, Arguments... arguments) {
+  run_kernel(place, kernel, arguments...);
+}
+template <bounded_kernel Kernel, class... Arguments>
+__global__ void __launch_bounds__(Kernel::max_threads, Kernel::min_blocks)
+    bounded_kernel_entry(const __grid_constant__ grid_place place, Kernel kernel, Arguments... arguments) {
+  run_kernel(place, kernel, arguments...);
+}
+
+template <class Kernel, class... Arguments>
+[[nodiscard]] constexpr auto entry_of() {
+  if constexpr (bounded_kernel<Kernel>)
+    return &bounded_kernel_entry<Kernel, Arguments...>;
+  else
+    return &kernel_entry<Kernel, Arguments...>;
+}
+
+template <class Kernel, class... Arguments>
+inline const registered_kernel registration_of{[]() -> std::size_t {
+  cudaFuncAttributes about{};
+  if (cudaFuncGetAttributes(&about, entry_of<Kernel, Arguments...>()) == cudaSuccess) return about.localSizeBytes;
+  static_cast<void>(cudaGetLastError());
+  return 0;
+}};
+
+inline void check_launch(cudaError_t result, const launch_shape& shape) {
+  if (result == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // reported here, it must not surface again in the application
+  throw error(code::launch_failed, "launch of " + std::to_string(shape.blocks) + " blocks of " +
+                                       std::to_string(shape.threads) + " threads with " +
+                                       std::to_string(shape.shared_bytes) +
+                                       " bytes of shared memory: " + cudaGetErrorString(result));
+}
+
+/// A kernel on a GPU.
+struct loaded_kernel {
+  resident_kernel limits;
+  bool early;  ///< may_be_set_up_early()
+};
+
+/// Loads the kernel for the current GPU and asks how many of its blocks a multiprocessor holds. Each thread caches the
+/// last answer, as the driver takes microseconds for it.
+template <class Kernel, class... Arguments>
+[[nodiscard]] loaded_kernel describe_kernel(const launch_shape& shape) {
+  struct answer {
+    int gpu = -1;
+    unsigned threads = 0;
+    std::size_t shared_bytes = 0;
+    loaded_kernel kernel{};
+  };
+  static thread_local answer last;
+  int gpu = 0;
+  check_launch(cudaGetDevice(&gpu), shape);
+  if (last.gpu == gpu && last.threads == shape.threads && last.shared_bytes == shape.shared_bytes) return last.kernel;
+  const auto entry = entry_of<Kernel, Arguments...>();
+  cudaFuncAttributes about{};
+  check_launch(cudaFuncGetAttributes(&about, entry), shape);
+  if (shape.shared_bytes > static_cast<std::size_t>(about.maxDynamicSharedSizeBytes)) {
+    // It is a limit of the kernel, for all threads of the process, and costs nothing: so all that there is.
+    int most = 0;
+    check_launch(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu), shape);
+    check_launch(cudaFuncSetAttribute(reinterpret_cast<const void*>(entry), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      most - static_cast<int>(about.sharedSizeBytes)),
+                 shape);
+  }
+  int multiprocessors = 0;  // under MPS only those that this process may use
+  check_launch(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, gpu), shape);
+  int each = 0;
+  check_launch(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, static_cast<int>(shape.threads), shape.shared_bytes),
+      shape);
+  last = {gpu,
+          shape.threads,
+          shape.shared_bytes,
+          {{static_cast<unsigned>(multiprocessors), static_cast<unsigned>(each), shape.threads,
+            static_cast<unsigned>(about.numRegs)},
+           may_be_set_up_early(about)}};
+  return last.kernel;
+}
+
+/// The same on the world's GPU.
+template <class Kernel, class... Arguments>
+[[nodiscard]] loaded_kernel load_kernel(world& w, const launch_shape& shape) {
+  if (w.heap() != heap_kind::cuda)
+    throw error(
+        code::launch_failed,
+        "launch: this kernel was compiled by nvcc for a GPU, but the world's heap is on the host: use a machine with a "
+        "GPU, or the same source compiled by a C++ compiler");
+  static_cast<void>(&registration_of<Kernel, Arguments...>);
+  const device_guard guard(w);
+  return describe_kernel<Kernel, Arguments...>(shape);
+}
+
+template <class Kernel, class... Arguments>
+[[nodiscard]] unsigned resident_blocks(world& w, const launch_shape& shape) {
+  return admitted_blocks(w, load_kernel<Kernel, Arguments...>(w, shape).limits);
+}
+
+template <class Kernel, class... Arguments>
+void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel kernel, Arguments... arguments) {
+  const auto [limits, may_be_early] = load_kernel<Kernel, Arguments...>(w, shape);
+  const unsigned fit = admitted_blocks(w, limits);
+  if (shape.resident && shape.blocks > fit)
+    throw does_not_fit(shape.blocks, shape.threads, fit, "say resident = false");
+  const device_guard guard(w);
+  cudaLaunchConfig_t how{};
+  how.gridDim = dim3(shape.blocks);
+  how.blockDim = dim3(shape.threads);
+  how.dynamicSmemBytes = shape.shared_bytes;
+  how.stream = static_cast<cudaStream_t>(on.native(w.state()));
+  cudaLaunchAttribute asked[2];
+  how.attrs = asked;
+  if (may_be_early) asked[how.numAttrs++] = early_set_up();
+  if (shape.urgent) asked[how.numAttrs++] = highest_priority();
+  grid_place place = grid_area(w, on);
+  place.overlaps = shape.overlaps;
+  // Not <<<>>>, whose errors come from cudaGetLastError, together with the application's own.
+  check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), place, kernel, arguments...), shape);
+}
+
+#else
+
+/// Runs `member` once for every thread of every block when the stream gets there: all at once, each on its own thread,
+/// or without `resident` as many blocks at a time as the CPU takes.
+PGAS_API void run_grid(world& w, const stream& on, const launch_shape& shape,
+                       std::function<void(const cpu_block&)> member);
+/// How many blocks of `threads` threads run at once.
+[[nodiscard]] PGAS_API unsigned resident_on_cpu(world& w, unsigned threads);
+
+inline void expect_host_heap(world& w) {
+  if (w.heap() != heap_kind::host)
+    throw error(code::launch_failed,
+                "launch: this kernel was compiled for the CPU, but the world's heap is on a GPU: set PGAS_HEAP=host, "
+                "or compile "
+                "the source with nvcc");
+}
+
+template <class Kernel, class... Arguments>
+[[nodiscard]] unsigned resident_blocks(world& w, const launch_shape& shape) {
+  expect_host_heap(w);
+  return resident_on_cpu(w, shape.threads);
+}
+
+template <class Kernel, class... Arguments>
+void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel kernel, Arguments... arguments) {
+  expect_host_heap(w);
+  run_grid(w, on, shape, [kernel, arguments...](const cpu_block& mine) {
+    const cpu_thread_scope here(mine);
+    kernel(mine, arguments...);
+  });
+}
+
+#endif
+
+}  // namespace pgas::detail

@@ -1,0 +1,99 @@
+/// @file
+/// The growth of a heap by new segments: their offsets and the limit of memory. The memory of all PEs and the memory of
+/// a team have different policies for both.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/control/control_group.hpp"
+#include "host/heap/group_segment.hpp"
+#include "host/heap/heap_parameters.hpp"
+#include "host/heap/offset_allocator.hpp"
+#include "host/heap/team_segment_map.hpp"
+
+namespace pgas::detail {
+
+/// Chooses offsets and sizes of the segments of a symmetric_allocator, and owns them. *Callers* the allocator.
+class growth_policy {
+ public:
+  /// @param limit bytes of all segments together @param limit_source the setting that defines the limit, for messages
+  /// @param first bytes of the first segment
+  growth_policy(std::size_t limit, std::string limit_source, std::size_t first)
+      : limit_(limit), limit_source_(std::move(limit_source)), first_(first) {}
+  virtual ~growth_policy() = default;
+  growth_policy(const growth_policy&) = delete;
+  growth_policy& operator=(const growth_policy&) = delete;
+
+  [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
+  [[nodiscard]] const std::string& limit_source() const noexcept { return limit_source_; }
+  [[nodiscard]] std::size_t first() const noexcept { return first_; }
+
+  /// Bytes that `offsets` lacks for the request.
+  [[nodiscard]] virtual std::size_t growth_needed(const offset_allocator& offsets,
+                                                  offset_allocator::request wanted) const = 0;
+  /// The offset of a new segment, the same on all members; none where addresses are short. Collective over `group`.
+  [[nodiscard]] virtual std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) = 0;
+  /// Releases an offset of reserve() if no segment was created there.
+  virtual void cancel(std::size_t offset) noexcept = 0;
+  /// Takes ownership of the segment at the reserved offset.
+  virtual void add(const control_group& group, std::size_t offset, std::unique_ptr<group_segment> segment) = 0;
+  /// Whether a segment contains `offset`.
+  [[nodiscard]] virtual bool contains(std::size_t offset) const = 0;
+  /// Unmaps all segments. The caller synchronises the members before.
+  virtual void clear() noexcept = 0;
+
+ private:
+  const std::size_t limit_;
+  const std::string limit_source_;
+  const std::size_t first_;
+};
+
+/// The memory of all PEs: segments follow one another from the start of the slots.
+class contiguous_growth final : public growth_policy {
+ public:
+  /// Called after each change of the mapped size, with the bytes now mapped.
+  using growth_callback = std::function<void(std::size_t mapped_bytes)>;
+
+  contiguous_growth(const heap_parameters& parameters, std::size_t slot_bytes, growth_callback on_growth);
+  ~contiguous_growth() override { contiguous_growth::clear(); }
+
+  [[nodiscard]] std::size_t growth_needed(const offset_allocator& offsets,
+                                          offset_allocator::request wanted) const override;
+  [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) override;
+  void cancel(std::size_t offset) noexcept override;
+  void add(const control_group& group, std::size_t offset, std::unique_ptr<group_segment> segment) override;
+  [[nodiscard]] bool contains(std::size_t offset) const override { return offset < end_; }
+  void clear() noexcept override;
+
+ private:
+  const growth_callback on_growth_;
+  std::size_t end_ = 0;
+  std::vector<std::unique_ptr<group_segment>> segments_;  ///< the oldest first
+};
+
+/// The memory of a team: segments lie anywhere in the range of team segments.
+class team_growth final : public growth_policy {
+ public:
+  team_growth(const heap_parameters& parameters, team_segment_map& segments);
+
+  [[nodiscard]] std::size_t growth_needed(const offset_allocator& offsets,
+                                          offset_allocator::request wanted) const override;
+  [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) override;
+  void cancel(std::size_t offset) noexcept override;
+  void add(const control_group& group, std::size_t offset, std::unique_ptr<group_segment> segment) override;
+  [[nodiscard]] bool contains(std::size_t offset) const override;
+  void clear() noexcept override;
+
+ private:
+  team_segment_map& segments_;
+  const std::size_t unit_;
+  std::vector<std::size_t> offsets_;  ///< of this team's segments
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,69 @@
+#include "host/heap/segment_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "host/log/format_bytes.hpp"
+#include "host/topology/find_domains.hpp"
+
+namespace pgas::detail {
+
+std::unique_ptr<group_segment> segment_exchange::create(const control_group& group, std::size_t offset,
+                                                        std::size_t bytes, step_result mine,
+                                                        std::optional<segment_id> ready) {
+  const int me = group.my_pe();
+  const int n = group.n_pes();
+  auto segment = std::make_unique<group_segment>(device_, bytes);
+
+  if (ready) segment->adopt(*ready);
+  if (!mine.failure)
+    mine.failure = attempt(group,
+                           fmt::format("{} a segment of {} to share by {}", ready ? "export" : "make",
+                                       format_bytes(bytes), to_string(kind_)),
+                           [&] {
+                             if (slots_.has_memory()) return;
+                             if (!ready) segment->create(kind_);
+                             if (domains_.members().size() > 1) mine.handle = segment->export_own();
+                           });
+  std::vector<step_result> all = exchange(group, mine);
+  mine.handle.fd.reset();
+  if (const std::optional<error> different = find_mismatch(all)) throw error(*different);
+  if (const std::optional<error> failed = first_failure(all)) throw error(*failed);
+
+  step_result outcome;
+  outcome.call = mine.call;
+  for (int step = 0; step < n && !outcome.failure; ++step) {
+    const int member = (me + step) % n;
+    step_result& theirs = all[static_cast<std::size_t>(member)];
+    const int pe = group.world_pe(member);
+    if (!domains_.direct(pe) || (slots_.has_memory() && member != me)) continue;
+    outcome.failure =
+        attempt(group, member == me ? "map its own segment" : fmt::format("map the segment of PE {}", pe), [&] {
+          void* address = slot(pe) + offset;
+          if (member == me) {
+            if (slots_.has_memory())
+              segment->place_own(address);
+            else
+              segment->map_own(address);
+            if (proxied_ != nullptr) outcome.key = segment->expose(*proxied_, offset);
+            return;
+          }
+          if (theirs.fds_lost)
+            throw error(code::handle_invalid,
+                        "the descriptor got lost, because this process may open no more files (ulimit -n)");
+          segment->map_peer(address, theirs.handle);
+        });
+    theirs.handle.fd.reset();
+  }
+  // Also the barrier before which no PE touches a peer's memory.
+  const std::vector<step_result> outcomes = exchange(group, outcome);
+  if (const std::optional<error> failed = first_failure(outcomes)) throw error(*failed);
+  if (proxied_ != nullptr)
+    for (const step_result& theirs : outcomes)
+      if (!domains_.direct(theirs.pe) && !theirs.key.empty())
+        proxied_->add_peer_memory(theirs.pe, offset, bytes, theirs.key);
+  return segment;
+}
+
+}  // namespace pgas::detail

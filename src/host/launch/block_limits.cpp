@@ -1,0 +1,77 @@
+#include "host/launch/block_limits.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "pgas/detail/team_state_layout.hpp"
+
+namespace pgas::detail {
+
+unsigned concurrent_pes(std::span<const device_user> users, std::size_t me) {
+  const device_user& self = users[me];
+  const device_properties& mine = self.info.properties;
+  unsigned sharers = 0;
+  unsigned smallest = mine.multiprocessors;
+  for (const device_user& other : users) {
+    const device_properties& theirs = other.info.properties;
+    if (theirs.uuid != mine.uuid || other.host != self.host) continue;
+    if (other.process != self.process && !mine.runs_processes_at_once) continue;
+    ++sharers;
+    smallest = std::min(smallest, theirs.multiprocessors);
+  }
+  // The smallest range lies inside all others and has to hold the blocks of all PEs.
+  return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
+}
+
+bool takes_turns(std::span<const device_user> users, std::size_t me) {
+  const device_user& self = users[me];
+  const device_properties& mine = self.info.properties;
+  if (mine.kind == heap_kind::host || mine.runs_processes_at_once) return false;
+  return std::any_of(users.begin(), users.end(), [&](const device_user& other) {
+    return other.info.properties.uuid == mine.uuid && other.host == self.host && other.process != self.process;
+  });
+}
+
+unsigned max_collective_blocks(std::span<const device_user> users) {
+  unsigned blocks = team_state_layout::most_blocks;
+  for (std::size_t pe = 0; pe < users.size(); ++pe) {
+    const unsigned has = users[pe].info.properties.multiprocessors;
+    if (has != 0) blocks = std::min(blocks, std::max(1u, has / (2 * concurrent_pes(users, pe))));
+  }
+  return blocks;
+}
+
+namespace {
+
+constexpr unsigned warp = 32;
+constexpr unsigned partitions = 4;  // of a multiprocessor; a warp's registers are in one of them
+
+unsigned registers_of_warp(unsigned each_thread) {
+  constexpr unsigned unit = 256;
+  return (each_thread * warp + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_properties& gpu) {
+  if (kernel.each == 0) return 0;
+  // The proxy's kernel is one warp without shared memory. Where one block fewer runs, a multiprocessor has room for it
+  // in all but perhaps registers.
+  const unsigned warps = (kernel.threads + warp - 1) / warp;
+  const auto fits_beside = [&](unsigned blocks) {
+    const unsigned most_warps = (blocks * warps + partitions - 1) / partitions;
+    return most_warps * registers_of_warp(kernel.registers) + registers_of_warp(gpu.proxy_registers) <=
+           gpu.registers / partitions;
+  };
+  unsigned blocks = kernel.each - 1;
+  while (blocks > 0 && !fits_beside(blocks)) --blocks;
+  // By the pigeonhole principle one multiprocessor then has at most `blocks`.
+  return (blocks + 1) * kernel.multiprocessors - 1;
+}
+
+bool lacks_queue_for_proxy(const device_properties& gpu, const std::optional<std::string>& connections) {
+  constexpr int enough = 4;  // of two streams that wait; more of them need more
+  return gpu.runs_processes_at_once && (!connections || std::atoi(connections->c_str()) < enough);
+}
+
+}  // namespace pgas::detail

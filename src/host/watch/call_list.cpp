@@ -1,0 +1,119 @@
+#include "host/watch/call_list.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+namespace pgas::detail {
+
+namespace {
+
+std::chrono::milliseconds in_ms(std::int64_t ns) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds(ns));
+}
+
+}  // namespace
+
+std::int64_t call_list::coarse_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+std::size_t call_list::next_place() noexcept {
+  static std::atomic<std::size_t> threads{0};
+  return threads.fetch_add(1, std::memory_order_relaxed) % most_places;
+}
+
+std::uint64_t call_list::short_calls() const noexcept {
+  std::uint64_t all = 0;
+  for (const place& one : places_) all += one.short_calls.load(std::memory_order_relaxed);
+  return all;
+}
+
+bool call_list::enter(const char* name) noexcept {
+  place& here = mine();
+  if (here.name.load(std::memory_order_relaxed) != nullptr) return false;
+  here.since.store(coarse_ns(), std::memory_order_relaxed);
+  here.name.store(name, std::memory_order_release);
+  return true;
+}
+
+void call_list::leave() noexcept {
+  place& here = mine();
+  const std::int64_t now = coarse_ns();
+  add(here.name.load(std::memory_order_relaxed), now - here.since.load(std::memory_order_relaxed));
+  here.name.store(nullptr, std::memory_order_relaxed);
+  if (here.offset.load(std::memory_order_relaxed) != no_word) here.offset.store(no_word, std::memory_order_relaxed);
+  last_end_.store(now, std::memory_order_relaxed);
+}
+
+void call_list::add(const char* name, std::int64_t ns) noexcept {
+  if (name == nullptr || ns < 0) return;  // of two threads that share a place
+  for (std::size_t at = reinterpret_cast<std::uintptr_t>(name), tried = 0; tried < most_names; ++at, ++tried) {
+    sum& here = sums_[at % most_names];
+    const char* taken = here.name.load(std::memory_order_relaxed);
+    if (taken == nullptr && here.name.compare_exchange_strong(taken, name, std::memory_order_relaxed)) taken = name;
+    if (taken != name) continue;
+    here.calls.fetch_add(1, std::memory_order_relaxed);
+    here.ns.fetch_add(static_cast<std::uint64_t>(ns), std::memory_order_relaxed);
+    return;
+  }
+}
+
+std::vector<call_list::total> call_list::totals() const {
+  std::vector<total> found;
+  for (const sum& one : sums_) {
+    const char* const name = one.name.load(std::memory_order_relaxed);
+    if (name == nullptr) continue;
+    auto of = std::ranges::find(found, std::string_view(name), &total::name);
+    if (of == found.end()) of = found.insert(of, {name, 0, {}});
+    of->calls += one.calls.load(std::memory_order_relaxed);
+    of->time += std::chrono::nanoseconds(one.ns.load(std::memory_order_relaxed));
+  }
+  std::ranges::sort(found, {}, &total::name);
+  return found;
+}
+
+void call_list::waits_for(const awaited_word& word) noexcept {
+  place& here = mine();
+  here.expected.store(word.expected, std::memory_order_relaxed);
+  here.seen.store(word.seen, std::memory_order_relaxed);
+  here.compare.store(word.compare, std::memory_order_relaxed);
+  here.pe.store(word.pe, std::memory_order_relaxed);
+  here.offset.store(word.offset, std::memory_order_release);
+}
+
+std::vector<call_list::call> call_list::now() const {
+  std::vector<call> calls;
+  for (const place& one : places_) {
+    const char* const name = one.name.load(std::memory_order_acquire);
+    if (name == nullptr) continue;
+    call found{name, in_ms(coarse_ns() - one.since.load(std::memory_order_relaxed)), std::nullopt};
+    if (const std::uint64_t offset = one.offset.load(std::memory_order_acquire); offset != no_word)
+      found.word =
+          awaited_word{offset, one.expected.load(std::memory_order_relaxed), one.seen.load(std::memory_order_relaxed),
+                       one.compare.load(std::memory_order_relaxed), one.pe.load(std::memory_order_relaxed)};
+    calls.push_back(found);
+  }
+  return calls;
+}
+
+std::chrono::milliseconds call_list::idle() const noexcept {
+  return in_ms(coarse_ns() - last_end_.load(std::memory_order_relaxed));
+}
+
+void call_list::look() noexcept {
+  const std::uint64_t all = short_calls();
+  if (seen_short_calls_.exchange(all, std::memory_order_relaxed) != all)
+    last_short_.store(coarse_ns(), std::memory_order_relaxed);
+}
+
+std::chrono::milliseconds call_list::idle_with_short_calls() const noexcept {
+  for (const place& one : places_)
+    if (one.name.load(std::memory_order_relaxed) != nullptr) return {};
+  const std::int64_t last =
+      std::max(last_end_.load(std::memory_order_relaxed), last_short_.load(std::memory_order_relaxed));
+  return in_ms(std::max<std::int64_t>(coarse_ns() - last, 0));
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,141 @@
+#include "host/watch/trace_session.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "common/output_file.hpp"
+#include "common/trace/document.hpp"
+#include "host/log/file_name.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// A process that joins several worlds has a file of each.
+std::string path_of(const std::string& pattern, int pe) {
+  static std::atomic<int> worlds{0};
+  std::string path = log::file_name(pattern, pe);
+  if (!log::names_process(pattern)) path += fmt::format(".{}", pe);
+  if (const int before = worlds.fetch_add(1); before > 0) path += fmt::format(".world{}", before + 1);
+  return path;
+}
+
+int write_all(int file, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 ? errno : EIO;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+trace::track track_of(const trace::recorder::thread_events& from, const clock_mapping& to_first,
+                      std::map<std::uint64_t, trace::track>& streams) {
+  const bool is_proxy = from.name == "pgas-proxy";
+  trace::track made{is_proxy ? "proxy" : fmt::format("thread {} ({})", from.thread, from.name), {}};
+  made.events.reserve(from.events.size());
+  for (const trace::recorded_event& one : from.events) {
+    trace::event event{one.facts, one.name, {}, {}};
+    event.facts.begin = to_first.mapped(one.facts.begin);
+    event.facts.end = to_first.mapped(one.facts.end);
+    if (one.facts.by == trace::caller::stream) {
+      // The host knows when work was enqueued, not when it was done.
+      trace::event enqueued;
+      enqueued.name = event.name;
+      enqueued.facts.by = trace::caller::stream;
+      enqueued.facts.peer = one.facts.peer;
+      enqueued.facts.begin = enqueued.facts.end = event.facts.end;
+      streams[one.facts.stream].events.push_back(std::move(enqueued));
+    }
+    made.events.push_back(std::move(event));
+  }
+  return made;
+}
+
+}  // namespace
+
+trace_session::trace_session(const std::string& pattern, int pe, int n_pes)
+    : pe_(pe), n_pes_(n_pes), path_(path_of(pattern, pe)) {
+  std::string why;
+  file_ = open_output_file(path_, O_TRUNC, why);
+  if (!file_)
+    throw error(code::config_value, fmt::format("PGAS_TRACE={}: can't make the file {}: {}", pattern, path_, why), pe);
+}
+
+void trace_session::compared(const clock_comparison& clocks) {
+  (begin_ ? end_ : begin_) = clocks;
+  if (kernels_) kernels_->compare_clock();
+}
+
+trace_area* trace_session::make_area(device& on, std::uint32_t every) { return kernels_.emplace(on, every).area(); }
+
+void trace_session::write(const peer_info& me, const std::function<bool(int pe)>& direct, log::logger& log) noexcept {
+  events_.close();
+  if (!file_) return;
+  const unique_fd file(std::move(file_));
+  // Its memory does not outlive this call, after which its device may go.
+  std::optional<kernel_recording> of_kernels = std::exchange(kernels_, std::nullopt);
+  if (!begin_) {
+    ::unlink(path_.c_str());
+    return;
+  }
+  try {
+    const std::int64_t last = trace::now_ns();
+    const clock_mapping to_first =
+        end_ ? clock_mapping(begin_->to_first, end_->to_first) : clock_mapping(begin_->to_first, last);
+    trace::pe_trace made;
+    made.pe = pe_;
+    made.pes = n_pes_;
+    made.host = me.host;
+    made.pid = me.pid;
+    made.job = fmt::format("{:016x}", begin_->job);
+    made.begin = to_first.mapped(begin_->to_first.at);
+    made.end = to_first.mapped(last);
+    made.clock_error = to_first.error();
+    made.lost = events_.lost();
+    std::map<std::uint64_t, trace::track> streams;
+    for (const trace::recorder::thread_events& one : events_.take()) {
+      made.lost += one.lost;
+      made.tracks.push_back(track_of(one, to_first, streams));
+    }
+    if (of_kernels) {
+      kernel_tracks kernels = of_kernels->take(direct);
+      made.clock_error += of_kernels->clock_error();
+      made.lost += kernels.lost;
+      for (trace::track& one : kernels.tracks) {
+        for (trace::event& each : one.events) {
+          each.facts.begin = to_first.mapped(each.facts.begin);
+          each.facts.end = to_first.mapped(each.facts.end);
+        }
+        made.tracks.push_back(std::move(one));
+      }
+    }
+    int number = 0;
+    for (auto& [handle, one] : streams) {
+      one.name = handle == 0 ? "stream 0, the default one" : fmt::format("stream {}", ++number);
+      made.tracks.push_back(std::move(one));
+    }
+    if (const int failed = write_all(file.get(), trace::write_perfetto({{std::move(made)}})); failed != 0)
+      log.warn("the time line could not be written to {}: {}", path_, std::strerror(failed));
+    if (made.lost != 0)
+      log.warn(
+          "{} events of the time line are lost: {} host threads keep their last {} each, and {} rings of kernels {}; "
+          "record a shorter run, or set PGAS_TRACE_SAMPLE for kernels",
+          made.lost, trace::recorder::most_threads, trace::recorder::usual_events, trace_area::rings,
+          trace_area::ring_events);
+  } catch (const std::exception& failed) {
+    log.warn("the time line could not be written to {}: {}", path_, failed.what());
+  }
+}
+
+}  // namespace pgas::detail

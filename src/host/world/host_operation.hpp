@@ -1,0 +1,73 @@
+/// @file
+/// A host-called or stream operation: its argument checks, its target address, its completion. *Callers* src/host/api.
+#pragma once
+
+#include "host/world/host_call.hpp"
+#include "host/world/world_state.hpp"
+#include "pgas/detail/host/untyped_operations.hpp"
+
+namespace pgas::detail {
+
+/// One operation on its way to the device or the proxy. The caller checks, asks for target(), submits, and finishes.
+class host_operation {
+ public:
+  /// *Errors* not_joined, the first failure of the world; invalid_argument for a stream of another world.
+  host_operation(const op_target& how, const char* what);
+
+  [[nodiscard]] world_state& state() noexcept { return state_; }
+  [[nodiscard]] class device& device() noexcept { return state_.device(); }
+  [[nodiscard]] stream_handle queue() const noexcept { return queue_; }
+
+  /// Throws pe_out_of_range.
+  void check_pe(int pe) const { state_.check_pe(pe, what_); }
+  /// Throws invalid_argument for a value that is no cmp.
+  void check_compare(cmp how) const;
+  /// The address of the symmetric bytes at `local` on PE `pe`; for a proxied peer `local` itself. *Errors*
+  /// outside_heap, misaligned.
+  [[nodiscard]] void* target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const;
+  /// Whether PE `pe` is a proxied peer: then requests name it.
+  [[nodiscard]] bool proxied(int pe) const { return !state_.domains().direct(pe); }
+  /// Directs a request with addresses of target() to PE `pe`, and has it complete there where the call promises that.
+  void address(operation_request& request, int pe) const;
+  /// A request for an atomic operation on PE `pe`, with target() and address() done.
+  [[nodiscard]] operation_request atomic_request(const atomic_op& update, int pe,
+                                                 operation_request::kind what = operation_request::kind::atomic) const;
+  /// Throws unless `memory` can be the local side of an operation on this queue: invalid_argument, capturing.
+  void check_local(const void* memory) const;
+  /// Throws unless kernels can address `memory`: invalid_argument, naming it `role`. Null is fine.
+  void check_kernel_memory(const void* memory, const char* role) const;
+
+  /// Submits a request after address().
+  void submit(const operation_request& request);
+  /// Counts an operation on PE `pe` that has been submitted, the last target() of which it writes where it is a put.
+  /// @param bytes of data
+  void count(operation_counter::kind what, int pe, std::uint64_t bytes = 0) noexcept {
+    using caller = operation_counter::caller;
+    if (how_.on != nullptr && what == operation_counter::kind::put)
+      state_.enqueued().add_write(queue_, {what_, pe, target_offset_, target_bytes_});
+    state_.operations().add(pe, how_.on != nullptr ? caller::stream : caller::host, what, bytes);
+    if (call_.traced.facts() != nullptr) note(what, pe, bytes);
+  }
+  /// The same for an update, which is a signal or an atomic operation.
+  void count(const atomic_op& update, int pe) noexcept;
+  /// Waits for the operation on PE `pe` in a blocking call.
+  void finish(int pe);
+  /// For the time line: this call waits; word `index` of the set has satisfied it.
+  void begin_wait() noexcept;
+  void end_wait(const word_set& set, std::size_t index, std::uint64_t expected, std::uint64_t seen) noexcept;
+  /// Whether it is recorded there.
+  [[nodiscard]] bool traced() noexcept { return call_.traced.facts() != nullptr; }
+
+ private:
+  void note(operation_counter::kind what, int pe, std::uint64_t bytes) noexcept;
+
+  const op_target& how_;
+  world_state& state_;
+  const char* what_;
+  stream_handle queue_;
+  profiled_call call_;
+  mutable std::uint64_t target_offset_ = 0;  ///< of the last target(), in the heap
+  mutable std::uint64_t target_bytes_ = 0;
+};
+
+}  // namespace pgas::detail
