@@ -31,7 +31,7 @@ try:
 except ImportError as missing:
     raise ImportError(f"pgas.numba needs numba-cuda 0.30 or newer: pip install 'numba-cuda[cu13]' ({missing})") from missing
 
-from pgas import _device_operations as table
+from pgas import _numba_operations as table
 from pgas import _lto
 from pgas._context_tensor import context_bytes
 from pgas._struct_offsets import CMP_EQ as EQ
@@ -43,7 +43,7 @@ from pgas._struct_offsets import CMP_NE as NE
 from pgas._struct_offsets import SIGNAL_ADD as ADD
 from pgas._struct_offsets import SIGNAL_SET as SET
 
-__all__ = ["ADD", "EQ", "GE", "GT", "LE", "LT", "NE", "SET", "context", "jit", "peer"]  # and all of _device_operations
+__all__ = ["ADD", "EQ", "GE", "GT", "LE", "LT", "NE", "SET", "context", "jit", "peer"]  # and all of _numba_operations
 
 
 def context(of):

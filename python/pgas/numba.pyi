@@ -1,4 +1,4 @@
-"""What type checkers know of pgas.numba: the operations are made from the table in _device_operations.py, and values in kernels have no types."""
+"""What type checkers know of pgas.numba: the operations are made from the table in _numba_operations.py, and values in kernels have no types."""
 
 from typing import Any
 

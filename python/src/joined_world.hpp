@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "array_library.hpp"
+#include "deferred_free.hpp"
 #include "interrupt.hpp"
 #include "memory_class.hpp"
 #include "pgas/compat_support.hpp"
@@ -62,7 +62,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// PE `pe`'s part of what lies at [from, from + bytes) here. Nothing if it is proxied. It keeps the allocation alive.
   [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
   /// How many allocations are not yet freed, and how many of these this PE has dropped.
-  [[nodiscard]] std::pair<std::size_t, std::size_t> allocations();
+  [[nodiscard]] std::pair<std::size_t, std::size_t> allocations() { return memory_->allocations(); }
 
   /// Takes a stream that Python has dropped, which may have work: destroyed once it is idle, at the latest when the
   /// world is left. Does not wait.
@@ -86,41 +86,18 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   void abort(const std::string& reason) noexcept;
 
  private:
-  class allocation;
-  struct entry {
-    void* data = nullptr;
-    std::size_t bytes = 0;
-    std::weak_ptr<const allocation> owner;
-    bool dropped = false;
-  };
-
-  void drop(std::uint64_t id) noexcept;
-  /// What all PEs have dropped, if all make this call. Collective.
-  [[nodiscard]] std::vector<std::uint64_t> agree(const std::string& call);
-  [[noreturn]] void report_difference(const std::string& call);
-  void free_all(const std::vector<std::uint64_t>& ids);
-  void reserve_words(std::size_t count);
-
-  /// All PEs, for agree(): collectives on streams use the world's own team, and may be under way. It outlives the
-  /// world: destroying it before is collective.
-  team everyone_;
+  std::optional<deferred_free> memory_;  ///< its team outlives the world: destroying it before is collective
   std::optional<world> world_;
   const int my_pe_;
-  const int n_pes_;
-  const int gpu_;
   std::atomic<bool> refuses_{false};  ///< calls throw not_joined
   std::atomic<bool> left_{false};     ///< nothing is left that could be aborted
   std::shared_mutex in_use_;
 
-  std::mutex collective_;  ///< one call of agree() and what follows at a time
-  std::size_t room_ = 0;   ///< words of words_, half of them for results
-  std::uint64_t* words_ = nullptr;
-  char* texts_ = nullptr;
+  std::mutex collective_;  ///< one collective call of memory_ at a time
 
-  std::mutex table_;
-  std::map<std::uint64_t, entry> live_;  ///< by number, which is the same on all PEs
-  std::uint64_t next_ = 0;
+  std::mutex table_;  ///< guards what follows
   std::vector<team> dropped_teams_;
+  bool took_teams_ = false;
   struct dropped_stream {
     std::optional<stream> on;
     PyObject* held = nullptr;

@@ -13,7 +13,7 @@
 
 #include "pgas/compat/nvshmem/types.h"
 #if !defined(__CUDACC_RTC__)
-#include "pgas/compat/nvshmem/host_api.h"
+#include "pgas/compat/nvshmem/init_memory_teams.h"
 #include "pgas/compat/nvshmem/launch.h"
 #endif
 #include "pgas/compat/nvshmemx_error.h"

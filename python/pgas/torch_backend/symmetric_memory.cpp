@@ -5,7 +5,7 @@
 #include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
 #include <torch/csrc/distributed/c10d/symm_mem/SymmetricMemory.hpp>
 
-#include "backend_state.hpp"
+#include "backend.hpp"
 
 namespace py = pybind11;
 

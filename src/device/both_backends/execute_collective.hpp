@@ -116,13 +116,17 @@ struct type_group {
     return ((reduces_as<T>(number) && (f(type_is<T>{}), true)) || ...);
   }
 };
+using untyped = type_group<>;  ///< data that is moved
 using integers = type_group<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 using reals = type_group<float16, bfloat16, float, double>;
 using pairs =
     type_group<two_reals<float>, two_reals<double>, indexed<std::int32_t, std::int32_t>,
                indexed<std::int64_t, std::int64_t>, indexed<float, std::int32_t>, indexed<double, std::int64_t>>;
 
-/// Calls f(the group of the request's type) if the operation takes it. False if not.
+/// Whether a request moves data instead of reducing it.
+[[nodiscard]] constexpr bool moves(const collective_request& r) { return r.what < collective_kind::reduce; }
+
+/// Calls f(the group of the type that a request reduces) if the operation takes it. False if not.
 template <class F>
 bool dispatch_type_group(const collective_request& request, const F& f) {
   const auto between = [](auto value, auto first, auto last) { return value >= first && value <= last; };
@@ -198,8 +202,5 @@ PGAS_FN void execute_reduction(const context& ctx, const G& g, const team_view& 
     default: return exclusive_scan(ctx, g, team, dst, src, r.count, op);
   }
 }
-
-/// Whether a request moves data instead of reducing it.
-[[nodiscard]] constexpr bool moves(const collective_request& r) { return r.what < collective_kind::reduce; }
 
 }  // namespace pgas::detail

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "host/share/carried_timeline.hpp"
-#include "host/share/memory.hpp"
+#include "host/share/exported_memory.hpp"
+#include "host/share/import_table.hpp"
+#include "host/share/imported_memory.hpp"
 #include "host/share/timeline_state.hpp"
 #include "pgas/error.hpp"
 #include "pgas/timeline.hpp"
@@ -29,7 +31,7 @@ shared_memory shared_memory::of(void* pointer, std::size_t bytes, const shared_m
   if (pointer == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(pointer) + bytes < bytes)
     throw error(code::invalid_argument,
                 fmt::format("shared_memory::of: {} bytes at {} can't be shared", bytes, fmt::ptr(pointer)));
-  if (detail::imported_memory::overlaps(pointer, bytes))
+  if (detail::import_table::of_process().overlaps(pointer, bytes))
     throw error(code::invalid_argument, fmt::format("shared_memory::of: the memory at {} belongs to another process, "
                                                     "which this one has it from: let that process make the ticket",
                                                     fmt::ptr(pointer)));
@@ -75,7 +77,7 @@ opened_memory opened_memory::open(std::string_view ticket, const open_options& o
   const deadline limit(options.timeout);
   const detail::ticket which = decode(ticket, ticket_kind::memory);
   opened_memory opened;
-  opened.memory_ = imported_memory::open(which, ticket_kind::memory, options);
+  opened.memory_ = import_table::of_process().open(which, ticket_kind::memory, options);
   opened.description_ = which.description;
   if (!carries_timeline(which)) return opened;
   opened.ready_ = std::make_shared<carried_timeline>(which, opened.memory_->place(), limit);

@@ -1,19 +1,23 @@
 /// @file
-/// The state of an engine, for all peers, that its initiator, target and engine share. All three call down into it; it
-/// calls none of them.
+/// The state that the engine, its initiator and its target share: of each peer, and of all. All three call down into
+/// it; it calls none of them.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <vector>
 
 #include "common/slot_map.hpp"
 #include "host/proxy/buffer_pool.hpp"
+#include "host/proxy/exposed_segments.hpp"
+#include "host/proxy/grow_only_queue.hpp"
+#include "host/proxy/in_flight_commands.hpp"
 #include "host/proxy/memory_access.hpp"
-#include "host/proxy/peer_state.hpp"
 #include "host/proxy/proxy_settings.hpp"
 #include "host/proxy/proxy_statistics.hpp"
+#include "host/proxy/reorder_buffer.hpp"
 #include "host/proxy/send_queue.hpp"
 #include "host/transport/transport.hpp"
 
@@ -31,10 +35,37 @@ struct pending_request {
   [[nodiscard]] static std::size_t cost(std::size_t bytes) noexcept { return std::max(bytes, std::size_t{64}); }
 };
 
+struct peer_state;
+
 /// A put or get that the transport executes.
 struct chunk_in_flight {
   proxy_op* op = nullptr;
   peer_state* peer = nullptr;
+};
+
+/// What a proxy knows of one peer: messages to and from it, operations that wait for it, its memory.
+struct peer_state {
+  peer_state(int number, buffer_pool& pool, message_output& output) : pe(number), out(number, pool, output) {}
+
+  /// An operation that takes effect with a message.
+  struct pending_ack {
+    std::uint64_t sequence = 0;
+    proxy_op* op = nullptr;
+    bool is_signal = false;  ///< a signal sent without its data; else a part of the data
+  };
+
+  const int pe;
+  send_queue out;
+  reorder_buffer in;
+  grow_only_queue<pending_ack> pending_acks;  ///< of messages that have not been acknowledged, in their order
+  grow_only_queue<proxy_op*> bulk_ops;        ///< that have not been issued as a whole
+  exposed_segments memory;
+  command_counts counts;
+  std::size_t requested_bytes = 0;  ///< of replies that have not arrived
+  std::size_t chunks = 0;           ///< in flight through the transport
+  std::size_t new_chunks = 0;       ///< of these, issued in this turn
+  bool lost = false;
+  bool active = false;  ///< in engine_state::active
 };
 
 struct engine_state {

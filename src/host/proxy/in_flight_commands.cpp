@@ -116,14 +116,14 @@ void in_flight_commands::part_done(proxy_op& op) {
   if (op.issued && op.parts == 0) data_done(op);
 }
 
-void in_flight_commands::chunk_done(proxy_op& op) {
-  --op.chunks;
+void in_flight_commands::local_part_done(proxy_op& op) {
+  --op.local_parts;
   answer_reusable(op);
   part_done(op);
 }
 
 void in_flight_commands::answer_reusable(proxy_op& op) {
-  if (!op.issued || op.chunks > 0) return;
+  if (!op.issued || op.local_parts > 0) return;
   switch (op.cmd.kind) {
     case command_kind::put:
     case command_kind::put_strided:

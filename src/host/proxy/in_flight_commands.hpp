@@ -31,22 +31,22 @@ struct awaited_command {
   std::chrono::steady_clock::time_point since;
 };
 
-/// The state of one command, from its start until it is complete. *Memory* owned by `owner`, whose functions report
-/// every change of it.
+/// The state of one command, from its start until it is complete. `owner` owns it, and is told of each part of its data
+/// that is issued or done; `block` and `at` are for the initiator, which issues them.
 struct proxy_op {
   /// Of a signal: none to be sent on its own, waiting for earlier data, in flight.
   enum class signal_state : std::uint8_t { none, deferred, sent };
 
   command cmd{};
   in_flight_commands* owner = nullptr;
-  std::uint64_t number = 0;  ///< in the ring
-  std::uint64_t block = 0;   ///< the first that has not been issued as a whole
-  std::uint64_t at = 0;      ///< issued bytes of it
-  std::uint32_t parts = 0;   ///< issued parts of the data whose arrival is not known
-  std::uint32_t chunks = 0;  ///< parts whose transfer still reads or writes `local`
-  bool issued = false;       ///< all data
-  bool unordered = false;    ///< the data does not arrive in the order of messages
-  bool data_done = false;    ///< the data has taken effect
+  std::uint64_t number = 0;       ///< in the ring
+  std::uint64_t block = 0;        ///< the first that has not been issued as a whole
+  std::uint64_t at = 0;           ///< issued bytes of it
+  std::uint32_t parts = 0;        ///< issued parts of the data whose arrival is not known
+  std::uint32_t local_parts = 0;  ///< of these, the parts whose transfer still reads or writes `local`
+  bool issued = false;            ///< all data
+  bool unordered = false;         ///< the data does not arrive in the order of messages
+  bool data_done = false;         ///< the data has taken effect
   bool complete = false;
   bool answered = false;
   signal_state signal = signal_state::none;
@@ -109,12 +109,19 @@ class in_flight_commands {
   [[nodiscard]] proxy_op* ready_signal() noexcept;
   /// ready_signal() has been sent.
   void signal_sent() noexcept;
+  /// A part of the data is in flight until part_done().
+  void part_issued(proxy_op& op) noexcept { ++op.parts; }
+  /// The same for a part whose transfer reads or writes `local` until local_part_done().
+  void local_part_issued(proxy_op& op) noexcept {
+    ++op.parts;
+    ++op.local_parts;
+  }
   /// All data has been handed to messages or the transport.
   void all_issued(proxy_op& op);
-  /// A part of the data has arrived.
   void part_done(proxy_op& op);
-  /// A part of the data that used local memory has arrived.
-  void chunk_done(proxy_op& op);
+  void local_part_done(proxy_op& op);
+  /// The signal of `op`, which has no data, is in a message.
+  void signal_issued(proxy_op& op) noexcept { op.signal = proxy_op::signal_state::sent; }
   /// The operation has taken effect as a whole.
   void complete(proxy_op& op) noexcept;
   /// Starts a quiet, answered when all before it is complete.

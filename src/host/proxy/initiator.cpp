@@ -199,7 +199,7 @@ bool initiator::start_signal(in_flight_commands& from, const command& cmd) {
       fill(op, payload, reinterpret_cast<const std::byte*>(cmd.local), {bytes});
       expect_ack(to, op, false);
     } else {
-      op.signal = proxy_op::signal_state::sent;  // not data: other signals don't wait for it
+      from.signal_issued(op);  // not data: other signals don't wait for it
       expect_ack(to, op, true);
     }
   } else {
@@ -281,8 +281,7 @@ bool initiator::issue_chunk(peer_state& to, proxy_op& op, const exposed_segments
   const std::uint64_t key = state_.chunks.take();
   state_.chunks[key] = {&op, &to};
   const transport_token token = engine_state::chunk_token | key;
-  ++op.parts;
-  ++op.chunks;
+  op.owner->local_part_issued(op);
   ++to.chunks;
   ++to.new_chunks;
   ++state_.counts.chunks;
@@ -342,7 +341,7 @@ bool initiator::may_request(const peer_state& of, std::size_t bytes) const noexc
 
 std::uint64_t initiator::add_request(peer_state& of, const pending_request& request) {
   of.requested_bytes += pending_request::cost(request.bytes);
-  ++request.op->parts;
+  request.op->owner->part_issued(*request.op);
   const std::uint64_t key = state_.requests.take();
   state_.requests[key] = request;
   return key;
@@ -354,11 +353,21 @@ void initiator::fill(proxy_op& op, std::byte* payload, const std::byte* local, c
     std::memcpy(payload, value, blocks.bytes);
     return;
   }
-  state_.output.read(op, payload, local, blocks);
+  reads_.push_back(&op);
+  if (state_.output.read(payload, local, blocks))
+    op.owner->local_part_issued(op);
+  else
+    reads_.pop_back();
+}
+
+void initiator::complete_reads() {
+  state_.output.complete_reads();
+  for (proxy_op* const each : reads_) each->owner->local_part_done(*each);
+  reads_.clear();
 }
 
 void initiator::expect_ack(peer_state& to, proxy_op& op, bool is_signal) {
-  if (!is_signal) ++op.parts;
+  if (!is_signal) op.owner->part_issued(op);
   to.pending_acks.push({to.out.sequence(), &op, is_signal});
   state_.touch(to);
 }

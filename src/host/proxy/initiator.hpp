@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "host/proxy/engine_state.hpp"
 #include "host/proxy/in_flight_commands.hpp"
@@ -29,6 +30,8 @@ class initiator {
   void send_signals(in_flight_commands& from);
   /// Issues the next parts of the bulk operations for one PE.
   void advance_bulk_ops(peer_state& to);
+  /// Waits for the reads of local memory that fill messages.
+  void complete_reads();
 
  private:
   [[nodiscard]] std::string validate(const command& cmd, const in_flight_commands& from) const;
@@ -51,6 +54,7 @@ class initiator {
   [[nodiscard]] bool transport_may_use(const std::byte* local, std::size_t bytes) const noexcept;
 
   engine_state& state_;
+  std::vector<proxy_op*> reads_;  ///< one entry for each part that is read
 };
 
 }  // namespace pgas::detail

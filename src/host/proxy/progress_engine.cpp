@@ -60,7 +60,7 @@ void progress_engine::flush() {
     each.active = false;
     if (!each.lost) initiator_.advance_bulk_ops(each);
   }
-  state_.output.complete_reads();
+  initiator_.complete_reads();
   for (std::size_t i = 0; i < count; ++i) {
     peer_state& each = *state_.active[i];
     if (each.lost) continue;
@@ -79,7 +79,7 @@ void progress_engine::done(transport_token token) {
   --chunk.peer->chunks;
   transport_wrote_ = transport_wrote_ || (chunk.op->fetches() && !state_.exposed.empty());
   state_.touch(*chunk.peer);
-  chunk.op->owner->chunk_done(*chunk.op);
+  chunk.op->owner->local_part_done(*chunk.op);
 }
 
 // ---- messages of other PEs

@@ -2,8 +2,8 @@
 /// The engine of a proxy: one turn after another, without a thread of its own. Its halves: the initiator executes the
 /// commands of this PE, the target the operations of other PEs.
 ///
-/// Calls go one way. Commands: engine, initiator, the peer's send_queue, message_output, transport. Messages: engine,
-/// target, memory_access. Completions: engine or message_output, in_flight_commands, ring.
+/// Calls go one way. Commands: engine, initiator, the peer's send_queue, transport. Messages: engine, target,
+/// memory_access. Completions: engine or initiator, in_flight_commands, ring.
 #pragma once
 
 #include <cstddef>

@@ -4,23 +4,21 @@ namespace pgas::detail {
 
 // ---- message_output
 
-void message_output::read(proxy_op& op, std::byte* payload, const std::byte* local, const block_list& blocks) {
+bool message_output::read(std::byte* payload, const std::byte* local, const block_list& blocks) {
   memory_.read(payload, local, blocks);
-  if (!memory_.pending()) return;
-  ++op.parts;
-  ++op.chunks;
-  reads_.push_back(&op);
+  if (!memory_.pending()) return false;
+  ++reads_;
+  return true;
 }
 
 void message_output::complete_reads() {
   if (memory_.pending()) memory_.complete();
-  for (proxy_op* const each : reads_) each->owner->chunk_done(*each);
-  reads_.clear();
+  reads_ = 0;
 }
 
 bool message_output::defers() const noexcept {
   constexpr std::size_t enough = 64;  // with more reads one wait costs little by comparison
-  return memory_.pending() && reads_.size() < enough;
+  return memory_.pending() && reads_ < enough;
 }
 
 void message_output::send(int pe, buffer_pool::key message) {

@@ -6,11 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 #include "host/proxy/buffer_pool.hpp"
 #include "host/proxy/grow_only_queue.hpp"
-#include "host/proxy/in_flight_commands.hpp"
 #include "host/proxy/memory_access.hpp"
 #include "host/proxy/proxy_statistics.hpp"
 #include "host/proxy/wire_format.hpp"
@@ -25,9 +23,9 @@ class message_output {
   message_output(int me, buffer_pool& pool, memory_access& memory, transport& network, proxy_statistics& counts)
       : me_(me), pool_(pool), memory_(memory), network_(network), counts_(counts) {}
 
-  /// Fills `payload` from local memory, a part of `op`. The payload is there after complete_reads().
-  void read(proxy_op& op, std::byte* payload, const std::byte* local, const block_list& blocks);
-  /// Waits for all reads; the sources may be reused.
+  /// Fills `payload` from local memory. Whether the payload is there, and the source may be reused, only after
+  /// complete_reads(), which sending a message includes.
+  [[nodiscard]] bool read(std::byte* payload, const std::byte* local, const block_list& blocks);
   void complete_reads();
   /// Whether messages should be sent later and together, because the wait for reads is worth sharing.
   [[nodiscard]] bool defers() const noexcept;
@@ -42,7 +40,7 @@ class message_output {
   memory_access& memory_;
   transport& network_;
   proxy_statistics& counts_;
-  std::vector<proxy_op*> reads_;  ///< one entry for each read
+  std::size_t reads_ = 0;  ///< since the last complete_reads()
   grow_only_queue<buffer_pool::key> to_self_;
 };
 

@@ -35,6 +35,9 @@ deferred_release& of_process() {
 
 deferred_release& deferred_release::of_host_streams() { return of_process<&work_of_host_streams>(); }
 deferred_release& deferred_release::of_gpu_streams() { return of_process<&work_of_gpus>(); }
+deferred_release& deferred_release::of_users_of(const sharing_description& memory) {
+  return memory.way == sharing_way::memory_file ? of_host_streams() : of_gpu_streams();
+}
 
 deferred_release::~deferred_release() { stop(); }
 

@@ -16,6 +16,7 @@
 
 #include "common/fork_guard.hpp"
 #include "device/enqueued_work.hpp"
+#include "device/sharing.hpp"
 
 namespace pgas::detail {
 
@@ -48,6 +49,8 @@ class deferred_release {
   [[nodiscard]] static deferred_release& of_host_streams();
   /// Of this process, for what streams of GPUs use.
   [[nodiscard]] static deferred_release& of_gpu_streams();
+  /// Of this process, for the streams that can use this memory.
+  [[nodiscard]] static deferred_release& of_users_of(const sharing_description& memory);
 
   /// @param mark the work that streams have been given up to the call. Where it throws, it is called again later
   explicit deferred_release(take_mark mark) : mark_(std::move(mark)) {}

@@ -1,4 +1,3 @@
-// What is exported, and the tickets for it. exporter_session.cpp answers importers.
 #include "host/share/exporter.hpp"
 
 #include <fcntl.h>
@@ -7,13 +6,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <new>
 
+#include "common/encode_error.hpp"
+#include "common/resource_limits.hpp"
+#include "common/step_times.hpp"
 #include "common/system_error.hpp"
 #include "common/thread.hpp"
-#include "host/share/importer.hpp"
+#include "common/unique_fd.hpp"
+#include "host/share/exporter_connection.hpp"
 #include "pgas/config.hpp"
 
 namespace pgas::detail {
@@ -46,6 +51,13 @@ void open_to_everyone(const std::string& path) {
 }
 
 constexpr int backlog = 4096;
+/// Connections whose handles have not all been sent. The next one takes the place of a connection that has sent no
+/// request, if there is one; else it waits in the listener's queue.
+constexpr std::size_t max_pending = 256;
+constexpr milliseconds pause{50};
+/// A list is cut there: it has to fit the socket's queue.
+constexpr std::size_t max_listing = std::size_t{64} << 10;
+constexpr std::size_t listing_step = 4096;
 
 struct current_exporter {
   std::mutex mutex;
@@ -214,6 +226,309 @@ std::string exporter::listing() const {
                        importer.owner.uid, age(importer.since));
   }
   return text;
+}
+
+// ---- the exporter's thread: connections of importers, from accept() to their end
+
+void exporter::serve() {
+  while (!stop_) {
+    try {
+      std::optional<clock::time_point> wake;
+      if (pending_ > 0) {
+        for (const auto& [number, one] : sessions_)
+          if (one.deadline && (!wake || *one.deadline < *wake)) wake = one.deadline;
+      }
+      loop_.run_once(wake);
+      drop_late();
+    } catch (const std::exception& why) {
+      log_.error("answering importers of shared memory: {}", why.what());
+      std::this_thread::sleep_for(pause);  // whatever it is, it may come at once again
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  sessions_.clear();
+}
+
+void exporter::accept() {
+  // A burst of connections leaves the loop to others in between.
+  for (std::size_t i = 0; i < max_pending; ++i) {
+    if (pending_ >= max_pending && !drop_silent()) return loop_.pause(listener_.fd(), pause);
+    connect_result next = listener_.accept();
+    if (!next.fd) {
+      if (next.error != 0) turn_away(next.error);
+      return;
+    }
+    const std::optional<socket_owner> owner = peer_credentials(next.fd.get());
+    if (!owner || !expects(owner->uid)) {
+      refuse(next.fd.get(), code::authentication,
+             fmt::format("{} shares nothing with user {}: name the user when making the ticket", name_of(self_),
+                         owner ? static_cast<std::int64_t>(owner->uid) : -1));
+      continue;
+    }
+    std::uint64_t number = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      number = next_++;
+      session& one = sessions_[number];
+      one.socket = unforked_fd(std::move(next.fd));
+      one.owner = *owner;
+      one.pid = owner->pid;
+      one.deadline = clock::now() + request_timeout;
+      ++pending_;
+      if (sessions_.size() % 64 == 0) allow_descriptors_for(static_cast<int>(sessions_.size()));
+      loop_.watch(one.socket.get(), POLLIN, [this, number](short) { receive(number); });
+    }
+    receive(number);  // it has come with the connection, mostly
+  }
+}
+
+bool exporter::drop_silent() {
+  std::map<pid_t, std::size_t> silent;  // connections without a request, by process
+  const auto is_silent = [](const session& one) { return one.deadline && one.of == 0; };
+  for (const auto& [number, one] : sessions_)
+    if (is_silent(one)) ++silent[one.owner.pid];
+  if (silent.empty()) return false;
+  const pid_t most = std::ranges::max_element(silent, {}, [](const auto& entry) { return entry.second; })->first;
+  const auto oldest = std::ranges::find_if(
+      sessions_, [&](const auto& entry) { return is_silent(entry.second) && entry.second.owner.pid == most; });
+  drop(oldest);
+  return true;
+}
+
+void exporter::turn_away(int why) {
+  spare_.reset();
+  if (const connect_result next = listener_.accept(); next.fd)
+    refuse(next.fd.get(), code::system,
+           fmt::format("{} can't take another connection: {}; raise its limit (ulimit -n)", name_of(self_),
+                       errno_text(why)));
+  spare_ = unique_fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!spare_) loop_.pause(listener_.fd(), pause);
+}
+
+bool exporter::expects(uid_t user) const {
+  if (user == self_.uid || user == 0) return true;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, one] : tickets_)
+    if (one.user == user) return true;
+  return false;
+}
+
+void exporter::receive(std::uint64_t number) {
+  const auto at = sessions_.find(number);
+  if (at == sessions_.end()) return;
+  session& from = at->second;
+  share_request request;
+  // Descriptors of a stranger are closed at once.
+  const received_packet packet = receive_packet(from.socket.get(), writable_bytes_of(request));
+  if (packet.what == received_packet::status::nothing_yet) {
+    if (from.sending) go_on(at, nullptr, {});
+    return;
+  }
+  const bool first = from.of == 0;
+  if (packet.what != received_packet::status::complete || !first) return drop(at);
+  if (packet.bytes.size() != sizeof request || request.magic != share_request::expected_magic) return drop(at);
+  if (request.version != share_request::current_version) {
+    refuse(from.socket.get(), code::version_mismatch,
+           fmt::format("{} has another version of pgas: use the same on both sides", name_of(self_)));
+    return drop(at);
+  }
+  answer(at, request);
+}
+
+void exporter::answer(sessions::iterator at, const share_request& request) {
+  session& to = at->second;
+  if (request.what == share_request::kind::list) {
+    list(to);
+    return drop(at);
+  }
+  std::optional<step_times> times;
+  if (log_.enabled(log_level::debug)) times.emplace();
+  const pid_t asking = to.pid != 0 ? to.pid : request.pid;
+  bits128 secret;
+  try {
+    admit(to, request, secret);
+  } catch (const error& why) {
+    refuse(to.socket.get(), why.code(), text_of(why));
+    return drop(at);
+  }
+  step_times::lap("admit");
+  go_on(at, &request, secret);
+  if (times) log_.debug("answering process {}: {}", asking, times->text());
+}
+
+void exporter::go_on(sessions::iterator at, const share_request* request, const bits128& secret) {
+  try {
+    if (send_more(at->second, request, secret)) return;
+  } catch (const error& why) {
+    refuse(at->second.socket.get(), why.code(), text_of(why));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto one = tickets_.find(at->second.ticket); one != tickets_.end()) --one->second.opened;
+  }
+  drop(at);
+}
+
+void exporter::admit(session& from, const share_request& request, bits128& secret) {
+  const std::lock_guard lock(mutex_);
+  const auto known = tickets_.find(request.ticket);
+  // One who guesses numbers does not learn which exist.
+  const bool wants_timeline = request.what == share_request::kind::timeline;
+  if ((request.what != share_request::kind::open && !wants_timeline) || known == tickets_.end() ||
+      !same_bits(request.code, code_of(known->second.key, request)))
+    throw error(code::authentication, fmt::format("{} does not know the ticket: it was revoked, has expired, or was "
+                                                  "never made there; ask for a new one",
+                                                  name_of(self_)));
+  ticket_record& one = known->second;
+  if (from.owner.uid != one.user)
+    throw error(code::authentication,
+                fmt::format("the ticket is for processes of user {}, and this one is of user {}: ask {} for one that "
+                            "names this user",
+                            one.user, from.owner.uid, name_of(self_)));
+  if (one.expires && clock::now() >= *one.expires)
+    throw error(code::authentication, fmt::format("the ticket has expired: ask {} for a new one", name_of(self_)));
+  if (wants_timeline) {
+    from.of = carried_for(from, request, one);
+  } else if (one.opens > 0 && one.opened >= one.opens) {
+    throw error(code::authentication, fmt::format("the ticket was opened {} times, as often as it allows: ask {} for "
+                                                  "a new one",
+                                                  one.opened, name_of(self_)));
+  } else {
+    ++one.opened;
+    from.of = one.of;
+    from.ticket = request.ticket;
+  }
+  secret = one.key;
+  from.since = std::chrono::system_clock::now();
+  if (from.pid == 0) from.pid = request.pid;
+  from.sending = exports_.at(from.of).what;
+  if (one.read_only && !wants_timeline) from.sending = from.sending->read_only();
+}
+
+std::uint64_t exporter::carried_for(const session& from, const share_request& request, const ticket_record& by) {
+  // Who may open the ticket has been counted; the timeline goes to the same ones.
+  bool has_opened = false;
+  for (const auto& [number, other] : sessions_)
+    has_opened = has_opened || (other.ticket == request.ticket && other.owner.pid == from.owner.pid);
+  if (!has_opened)
+    throw error(code::authentication,
+                fmt::format("{} gives a timeline to those who have opened the memory with it: open the ticket",
+                            name_of(self_)));
+  if (by.carried == 0 || !exports_.contains(by.carried))
+    throw error(
+        code::authentication,
+        fmt::format("{} has destroyed the timeline that the ticket carries: ask it for a new one", name_of(self_)));
+  return by.carried;
+}
+
+bool exporter::send_more(session& to, const share_request* request, const bits128& secret) {
+  const std::size_t all = to.sending->pieces();
+  // Held from the last packet on: revoke() by one who has just got it must find the session complete.
+  std::unique_lock lock(mutex_, std::defer_lock);
+  do {
+    share_reply head;
+    head.what = request != nullptr ? share_reply::status::granted : share_reply::status::more;
+    head.handles = static_cast<std::uint32_t>(all);
+    blob body;
+    if (request != nullptr) {
+      body = to.sending->description();
+      head.description = static_cast<std::uint32_t>(body.size());
+    }
+    std::vector<unique_fd> owned;
+    std::vector<int> fds;
+    const std::size_t until = std::min(all, to.sent + handles_per_packet);
+    for (std::size_t i = to.sent; i < until; ++i) {
+      shared_piece piece = to.sending->piece(i);
+      share_handle handle;
+      handle.bytes = piece.bytes;
+      handle.kind = static_cast<std::uint8_t>(piece.handle.kind);
+      handle.foreign = piece.handle.foreign ? 1 : 0;
+      handle.has_fd = piece.handle.fd ? 1 : 0;
+      handle.data = piece.handle.bytes;
+      append(body, handle);
+      if (!piece.handle.fd) continue;
+      fds.push_back(piece.handle.fd.get());
+      owned.push_back(std::move(piece.handle.fd));
+    }
+    step_times::lap("export");
+    head.bytes = static_cast<std::uint32_t>(body.size());
+    blob packet;
+    append(packet, head);
+    packet.insert(packet.end(), body.begin(), body.end());
+    if (request != nullptr) {
+      const bits128 code = code_of(secret, *request, packet);
+      std::memcpy(packet.data() + offsetof(share_reply, code), code.data(), sizeof code);
+    }
+    if (until == all) lock.lock();
+    const int failed = send_packet(to.socket.get(), packet, {}, fds);
+    if (failed == EAGAIN && request == nullptr) {
+      loop_.change(to.socket.get(), POLLIN | POLLOUT);
+      return true;
+    }
+    if (failed != 0) return false;
+    step_times::lap("send");
+    to.sent = until;
+    request = nullptr;
+  } while (to.sent < all);
+  loop_.change(to.socket.get(), POLLIN);
+  log_.debug("process {} has opened {}", to.pid, to.sending->text());
+  to.sending.reset();
+  to.deadline.reset();
+  --pending_;
+  if (to.revoked) tell(to, share_reply::status::revoked);
+  return true;
+}
+
+void exporter::list(const session& to) {
+  if (to.owner.uid != self_.uid && to.owner.uid != 0) {
+    refuse(to.socket.get(), code::authentication,
+           fmt::format("{} shows what it shares to user {} and to root only", name_of(self_), self_.uid));
+    return;
+  }
+  std::string text = listing();
+  if (text.size() > max_listing) text.replace(max_listing, text.npos, "\n... and more\n");
+  std::string_view rest = text;
+  do {
+    const std::string_view part = rest.substr(0, listing_step);
+    rest.remove_prefix(part.size());
+    share_reply head;
+    head.what = rest.empty() ? share_reply::status::listed : share_reply::status::more;
+    head.bytes = static_cast<std::uint32_t>(part.size());
+    if (send_packet(to.socket.get(), bytes_of(head), std::as_bytes(std::span(part)), {}) != 0) return;
+  } while (!rest.empty());
+}
+
+void exporter::refuse(int socket, code why, std::string_view text) noexcept {
+  const std::string_view cut = text.substr(0, max_description);
+  share_reply head;
+  head.what = share_reply::status::refused;
+  head.error = static_cast<std::int32_t>(why);
+  head.bytes = static_cast<std::uint32_t>(cut.size());
+  static_cast<void>(send_packet(socket, bytes_of(head), std::as_bytes(std::span(cut)), {}));
+}
+
+void exporter::tell(const session& to, share_reply::status what) noexcept {
+  share_reply note;
+  note.what = what;
+  // No queue is full: an importer is told this and that the thing was freed, each once.
+  static_cast<void>(send_packet(to.socket.get(), bytes_of(note), {}, {}));
+}
+
+void exporter::drop(sessions::iterator at) {
+  loop_.forget(at->second.socket.get());
+  const std::lock_guard lock(mutex_);
+  if (at->second.deadline) --pending_;
+  if (at->second.of != 0) log_.debug("process {} has closed what it had opened, or has ended", at->second.pid);
+  sessions_.erase(at);
+}
+
+void exporter::drop_late() {
+  if (pending_ == 0) return;
+  const clock::time_point now = clock::now();
+  for (auto at = sessions_.begin(); at != sessions_.end();) {
+    const auto one = at++;
+    if (one->second.deadline && now >= *one->second.deadline) drop(one);
+  }
 }
 
 }  // namespace pgas::detail

@@ -93,8 +93,14 @@ inline constexpr std::chrono::milliseconds request_timeout{2000};
 
 /// The code that an importer sends.
 /// @param key of the ticket, as of all that its text says
-[[nodiscard]] bits128 code_of(const bits128& key, const share_request& request);
+[[nodiscard]] inline bits128 code_of(const bits128& key, const share_request& request) {
+  return code_over(key, 'i', {bytes_of(request).first(offsetof(share_request, code))});
+}
 /// The code that an exporter sends. @param packet head, with whatever code, and all that follows
-[[nodiscard]] bits128 code_of(const bits128& key, const share_request& request, std::span<const std::byte> packet);
+[[nodiscard]] inline bits128 code_of(const bits128& key, const share_request& request,
+                                     std::span<const std::byte> packet) {
+  return code_over(key, 'e',
+                   {bytes_of(request), packet.first(offsetof(share_reply, code)), packet.subspan(sizeof(share_reply))});
+}
 
 }  // namespace pgas::detail

@@ -24,7 +24,7 @@ shared_page shared_page::make(ticket_kind kind, std::size_t bytes) {
 shared_page shared_page::open(ticket_kind kind, const ticket& which, std::size_t bytes, const open_options& options) {
   open_options for_page = options;
   for_page.place = memory_place::host();
-  shared_page opened(kind, nullptr, imported_memory::open(which, kind, for_page));
+  shared_page opened(kind, nullptr, import_table::of_process().open(which, kind, for_page));
   const sharing_description& is = opened.theirs_->description();
   if (is.way != sharing_way::memory_file || is.bytes < bytes || is.read_only != 0)
     throw error(code::handle_invalid,

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "host/share/memory.hpp"
+#include "host/share/exported_memory.hpp"
+#include "host/share/imported_memory.hpp"
 #include "host/share/ticket.hpp"
 
 namespace pgas::detail {

@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -51,6 +53,13 @@ struct ticket {
   uid_t user = 0;            ///< who may open it
   blob payload;              ///< by kind
   std::string description;   ///< the program's own, opaque here
+};
+
+/// A piece of memory by fabric handle, for importers on other hosts: in the payload of a ticket, behind the
+/// sharing_description.
+struct fabric_piece {
+  std::uint64_t bytes;
+  std::array<std::byte, 64> handle;
 };
 
 /// One line of at most ticket::max_plain_text characters and what the description takes, each a letter, a digit, '-',

@@ -21,19 +21,11 @@
 #include "host/launch/block_limits.hpp"
 #include "host/launch/launch_kernel_preload.hpp"
 #include "host/team/team_state.hpp"
-#include "host/topology/device_descriptor.hpp"
 #include "host/watch/find_root.hpp"
+#include "host/world/choose_device.hpp"
 #include "host/world/host_call.hpp"
 
 namespace pgas::detail {
-
-namespace {
-
-std::string_view to_string(heap_kind kind) {
-  return kind == heap_kind::cuda ? "GPU" : kind == heap_kind::host ? "host" : "automatic";
-}
-
-}  // namespace
 
 world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how)
     : settings_(settings), log_(settings), bootstrap_(std::move(exchange)), unwinding_(std::uncaught_exceptions()) {
@@ -76,67 +68,18 @@ void world_state::free_control() noexcept {
 
 void world_state::choose_device() {
   join_step("device");
-  const int me = control_plane_->my_pe();
-  device_descriptor mine;
-  mine.kind = settings_.heap;
-  if (settings_.heap != heap_kind::host) {
-    try {
-      device_ = make_cuda_device(settings_, control_plane_->peer(me).local_rank);
-      mine.properties = device_->properties();
-    } catch (const error& refused) {
-      mine.refusal = refused.what();
-      mine.is_misused = refused.code() == code::invalid_argument;
-    }
-  }
-  const std::vector<contribution> all = control_plane_->all_gather(encode(mine));
-  std::vector<device_descriptor> infos;
-  for (std::size_t pe = 0; pe < all.size(); ++pe)
-    infos.push_back(decode_device_descriptor(all[pe].bytes, static_cast<int>(pe)));
-  const auto index_of = [&](auto&& wanted) {
-    return static_cast<int>(std::find_if(infos.begin(), infos.end(), wanted) - infos.begin());
-  };
-  const int n = static_cast<int>(infos.size());
-  const int different = index_of([&](const device_descriptor& o) { return o.kind != infos[0].kind; });
-  if (different < n)
-    throw error(
-        code::mixed_heaps,
-        fmt::format("PE 0 asks for the {} heap and PE {} for the {} heap: set PGAS_HEAP to the same value on all PEs",
-                    to_string(infos[0].kind), different, to_string(infos[static_cast<std::size_t>(different)].kind)),
-        different);
-  const int misused = index_of([](const device_descriptor& o) { return o.is_misused; });
-  if (misused < n)
-    throw error(code::device_unavailable,
-                fmt::format("PE {}: {}", misused, infos[static_cast<std::size_t>(misused)].refusal), misused);
-  const int without =
-      settings_.heap == heap_kind::host ? 0 : index_of([](const device_descriptor& o) { return !o.refusal.empty(); });
-  if (settings_.heap == heap_kind::cuda && without < n)
-    throw error(code::device_unavailable,
-                fmt::format("PGAS_HEAP=cuda, but PE {} has no GPU to use: {}", without,
-                            infos[static_cast<std::size_t>(without)].refusal),
-                without);
-  if (without < n) {
-    // A world has one kind of heap. A warning where only some PEs lack a GPU.
-    const bool some =
-        std::any_of(infos.begin(), infos.end(), [](const device_descriptor& o) { return o.refusal.empty(); });
-    if (settings_.heap == heap_kind::automatic && me == 0 && some)
-      log_.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without,
-                infos[static_cast<std::size_t>(without)].refusal);
-    device_ = make_cpu_device();
-    for (device_descriptor& info : infos) info.properties = device_->properties();
-  }
+  chosen_device chosen = detail::choose_device(*control_plane_, settings_, log_);
+  device_ = std::move(chosen.own);
   enqueued_.emplace(*device_);
   if (device_->properties().kind != heap_kind::host) launch_kernel_preload::of_process().preload(*device_);
-  std::vector<device_user> users;
-  for (int pe = 0; pe < n; ++pe) {
-    const device_descriptor& info = infos[static_cast<std::size_t>(pe)];
-    const peer_info& peer = control_plane_->peer(pe);
-    pes_.push_back({peer.host, peer.pid, peer.local_rank, info.properties.name, info.properties.uuid, true,
-                    "load and store", false});
-    users.push_back({peer.host_index, peer.pid, info});
+  for (std::size_t pe = 0; pe < chosen.users.size(); ++pe) {
+    const peer_info& peer = control_plane_->peer(static_cast<int>(pe));
+    const device_properties& theirs = chosen.users[pe].info.properties;
+    pes_.push_back({peer.host, peer.pid, peer.local_rank, theirs.name, theirs.uuid, true, "load and store",
+                    takes_turns(chosen.users, pe)});
   }
-  for (std::size_t pe = 0; pe < pes_.size(); ++pe) pes_[pe].takes_turns = takes_turns(users, pe);
-  concurrent_pes_ = detail::concurrent_pes(users, static_cast<std::size_t>(me));
-  max_collective_blocks_ = detail::max_collective_blocks(users);
+  concurrent_pes_ = detail::concurrent_pes(chosen.users, static_cast<std::size_t>(control_plane_->my_pe()));
+  max_collective_blocks_ = detail::max_collective_blocks(chosen.users);
 }
 
 void world_state::connect_proxied_peers() {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "common/printable.hpp"
-#include "host/share/importer.hpp"
+#include "host/share/exporter_connection.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas_info {

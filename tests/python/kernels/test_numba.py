@@ -12,7 +12,7 @@ from numba.cuda import dispatcher, types  # noqa: E402
 
 import numba_kernels  # noqa: E402
 import pgas.numba as shm  # noqa: E402
-from pgas import _device_operations as table  # noqa: E402
+from pgas import _numba_operations as table  # noqa: E402
 from pgas import _lto, nvrtc  # noqa: E402
 
 CONTEXT, INT32, INT64 = (types.Array(of, 1, "C") for of in (types.uint64, types.int32, types.int64))

@@ -18,7 +18,7 @@
 
 #include "code_of.hpp"
 #include "common/net/unix_socket.hpp"
-#include "host/share/importer.hpp"
+#include "host/share/exporter_connection.hpp"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "common/net/unix_socket.hpp"
-#include "host/share/importer.hpp"
+#include "host/share/exporter_connection.hpp"
 #include "pgas/shared_memory.hpp"
 #include "pgas/timeline.hpp"
 

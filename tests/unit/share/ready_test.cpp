@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "code_of.hpp"
-#include "host/share/importer.hpp"
+#include "host/share/exporter_connection.hpp"
 #include "host/share/timeline_state.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/error.hpp"

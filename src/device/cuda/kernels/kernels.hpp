@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "device/both_backends/execute_collective.hpp"
 #include "device/operation_request.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/reduce/collective_request.hpp"
@@ -38,10 +39,24 @@ struct clock_rounds {
 /// Reads the clock each time that the host raises `asked`, until it has done so for `rounds`.
 [[nodiscard]] cudaError_t launch_clock_reader(clock_rounds* shared, std::uint32_t rounds, cudaStream_t stream);
 
+/// Enqueues a request whose elements are of this group (type_group).
+template <class Types>
+[[nodiscard]] cudaError_t launch_collective_of(const context& context, const team_view& team,
+                                               const collective_request& request, grid_state* blocks,
+                                               cudaStream_t stream);
 /// Enqueues a request. A failure ends the kernel early and is left in the context's failure record.
 /// *Errors* cudaErrorInvalidValue for an operation that does not take the type.
-[[nodiscard]] cudaError_t launch_collective(const context& context, const team_view& team,
-                                            const collective_request& request, grid_state* blocks, cudaStream_t stream);
+[[nodiscard]] inline cudaError_t launch_collective(const context& context, const team_view& team,
+                                                   const collective_request& request, grid_state* blocks,
+                                                   cudaStream_t stream) {
+  if (moves(request)) return launch_collective_of<untyped>(context, team, request, blocks, stream);
+  cudaError_t result = cudaErrorInvalidValue;
+  dispatch_type_group(request, [&]<class Types>(Types) {
+    result = launch_collective_of<Types>(context, team, request, blocks, stream);
+    return true;
+  });
+  return result;
+}
 
 /// Most threads of a collective's block. More would leave each too few registers.
 inline constexpr unsigned max_collective_threads = 512;

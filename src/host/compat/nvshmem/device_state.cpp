@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "host/compat/nvshmem/shared_declarations.hpp"
-#include "pgas/compat/nvshmem/host_api.h"
+#include "pgas/compat/nvshmem/init_memory_teams.h"
 #include "pgas/detail/launch/launch_kernel.hpp"
 #include "pgas/device/impl/copy/lent_memory.hpp"
 #include "pgas/rma.hpp"

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "host/compat/nvshmem/shared_declarations.hpp"
-#include "pgas/compat/nvshmem/host_api.h"
+#include "pgas/compat/nvshmem/init_memory_teams.h"
 #include "pgas/compat/nvshmem/qp.h"
 #include "pgas/registration.hpp"
 #include "pgas/rma.hpp"

@@ -8,7 +8,7 @@
 #include "host/compat/nvshmem/device_state.hpp"
 #include "host/compat/nvshmem/member_gathering.hpp"
 #include "host/compat/nvshmem/shared_declarations.hpp"
-#include "pgas/compat/nvshmem/host_api.h"
+#include "pgas/compat/nvshmem/init_memory_teams.h"
 #include "pgas/world.hpp"
 
 namespace pgas::compat {

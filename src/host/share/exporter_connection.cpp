@@ -1,4 +1,4 @@
-#include "host/share/importer.hpp"
+#include "host/share/exporter_connection.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>

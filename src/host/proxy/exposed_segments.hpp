@@ -1,16 +1,9 @@
 /// @file
-/// What a proxy knows of each peer: messages to and from it, operations that wait for it, its memory.
+/// The memory that the transport of a proxy can access.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
-
-#include "host/proxy/grow_only_queue.hpp"
-#include "host/proxy/in_flight_commands.hpp"
-#include "host/proxy/proxy_statistics.hpp"
-#include "host/proxy/reorder_buffer.hpp"
-#include "host/proxy/send_queue.hpp"
 
 namespace pgas::detail {
 
@@ -49,30 +42,6 @@ class exposed_segments {
 
  private:
   std::vector<segment> segments_;  ///< few: segments grow geometrically
-};
-
-struct peer_state {
-  peer_state(int number, buffer_pool& pool, message_output& output) : pe(number), out(number, pool, output) {}
-
-  /// An operation that takes effect with a message.
-  struct pending_ack {
-    std::uint64_t sequence = 0;
-    proxy_op* op = nullptr;
-    bool is_signal = false;  ///< a signal sent without its data; else a part of the data
-  };
-
-  const int pe;
-  send_queue out;
-  reorder_buffer in;
-  grow_only_queue<pending_ack> pending_acks;  ///< of messages that have not been acknowledged, in their order
-  grow_only_queue<proxy_op*> bulk_ops;        ///< that have not been issued as a whole
-  exposed_segments memory;
-  command_counts counts;
-  std::size_t requested_bytes = 0;  ///< of replies that have not arrived
-  std::size_t chunks = 0;           ///< in flight through the transport
-  std::size_t new_chunks = 0;       ///< of these, issued in this turn
-  bool lost = false;
-  bool active = false;  ///< in engine_state::active
 };
 
 }  // namespace pgas::detail

@@ -1,4 +1,4 @@
-#include "backend_state.hpp"
+#include "backend.hpp"
 
 #include <algorithm>
 #include <iterator>

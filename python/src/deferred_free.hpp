@@ -1,0 +1,76 @@
+/// @file
+/// Memory of the heap whose references Python drops in any order. Freeing is collective and dropping is not: a PE marks
+/// what it has dropped. The next collective call finds what all PEs have dropped, and frees that in the order of its
+/// numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "memory_class.hpp"
+#include "pgas/pgas.hpp"
+
+namespace pgas::python {
+
+/// The allocations of one world. *Callers* any thread without the GIL; one at a time for collective calls.
+class deferred_free {
+ public:
+  /// @param of outlives all calls
+  explicit deferred_free(world& of);
+  deferred_free(const deferred_free&) = delete;
+  deferred_free& operator=(const deferred_free&) = delete;
+
+  /// Collective, once, before all other calls: memory and a team of its own. Returns whether any PE compares.
+  /// @param compares as joined_world::begin()
+  [[nodiscard]] bool begin(bool compares);
+  /// Collective: an allocation, after memory that all PEs have dropped was freed. @param self keeps the world, too
+  /// *Errors* as joined_world::allocate().
+  [[nodiscard]] memory allocate(std::shared_ptr<deferred_free> self, std::size_t bytes, std::size_t alignment,
+                                bool zero, const std::string& call);
+  /// Collective: frees the memory that all PEs have dropped; returns how many allocations.
+  std::size_t collect(const std::string& call);
+  /// As joined_world::peer().
+  [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
+  /// How many allocations are not yet freed, and how many of these this PE has dropped.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> allocations();
+  /// The world is left, which frees all. Returns the team, which is to be destroyed afterwards.
+  [[nodiscard]] team end();
+
+ private:
+  class allocation;
+  struct entry {
+    void* data = nullptr;
+    std::size_t bytes = 0;
+    std::weak_ptr<const allocation> owner;
+    bool dropped = false;
+  };
+
+  void drop(std::uint64_t id) noexcept;
+  /// What all PEs have dropped, if all make this call. Collective.
+  [[nodiscard]] std::vector<std::uint64_t> agree(const std::string& call);
+  [[noreturn]] void report_difference(const std::string& call);
+  void free_all(const std::vector<std::uint64_t>& ids);
+  void reserve_words(std::size_t count);
+
+  world& world_;
+  team everyone_;  ///< for agree(): collectives on streams use the world's own team, and may be under way
+  const int my_pe_;
+  const int n_pes_;
+  const int gpu_;
+  std::size_t room_ = 0;  ///< words of words_, half of them for results
+  std::uint64_t* words_ = nullptr;
+  char* texts_ = nullptr;
+
+  std::mutex table_;                     ///< guards what follows
+  std::map<std::uint64_t, entry> live_;  ///< by number, which is the same on all PEs
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace pgas::python

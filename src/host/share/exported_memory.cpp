@@ -1,0 +1,122 @@
+#include "host/share/exported_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "host/log/format_bytes.hpp"
+#include "host/share/deferred_release.hpp"
+#include "host/share/share_message.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// A ticket's contents: the description, and the handles for other hosts where they fit.
+blob contents_of(const exportable_memory& memory, bool carries_timeline, bool read_only) {
+  blob payload;
+  sharing_description described = memory.description();
+  if (read_only) described.read_only = 1;
+  described.carries_timeline = carries_timeline ? 1 : 0;
+  append(payload, described);
+  const std::vector<shared_piece> pieces = memory.fabric_pieces();
+  if (pieces.size() <= (ticket::max_payload - payload.size()) / sizeof(fabric_piece))
+    for (const shared_piece& piece : pieces) append(payload, fabric_piece{piece.bytes, piece.handle.bytes});
+  return payload;
+}
+
+struct memory_of_this_process final : deferred_object {
+  explicit memory_of_this_process(std::unique_ptr<exportable_memory> its) : memory(std::move(its)) {}
+  const std::unique_ptr<exportable_memory> memory;
+};
+
+/// For dropped memory that is to make room for new memory: as long as a program may notice, and no longer.
+constexpr std::chrono::milliseconds longest_wait_for_room{1000};
+
+class exported_object final : public shared_object {
+ public:
+  exported_object(std::shared_ptr<const exportable_memory> memory, ticket_kind kind, bool read_only = false)
+      : memory_(std::move(memory)), kind_(kind), read_only_(read_only) {}
+  [[nodiscard]] ticket_kind kind() const noexcept override { return kind_; }
+  [[nodiscard]] blob description() const override {
+    blob bytes;
+    sharing_description is = memory_->description();
+    if (read_only_) is.read_only = 1;
+    append(bytes, is);
+    return bytes;
+  }
+  [[nodiscard]] std::size_t pieces() const noexcept override { return memory_->pieces(); }
+  [[nodiscard]] shared_piece piece(std::size_t number) const override {
+    return read_only_ ? memory_->read_only_piece(number) : memory_->piece(number);
+  }
+  [[nodiscard]] std::shared_ptr<const shared_object> read_only() const override {
+    return std::make_shared<exported_object>(memory_, kind_, true);
+  }
+  [[nodiscard]] std::string text() const override {
+    if (kind_ != ticket_kind::memory) return std::string(name_of(kind_));
+    const sharing_description& is = memory_->description();
+    return fmt::format("{} of {} memory{}", format_bytes(is.bytes), is.way == sharing_way::memory_file ? "host" : "GPU",
+                       is.read_only != 0 || read_only_ ? ", read-only" : "");
+  }
+
+ private:
+  std::shared_ptr<const exportable_memory> memory_;
+  ticket_kind kind_;
+  bool read_only_;
+};
+
+}  // namespace
+
+std::shared_ptr<const exportable_memory> share_memory(std::unique_ptr<exportable_memory> memory) {
+  deferred_release& by = deferred_release::of_users_of(memory->description());
+  const auto owner =
+      share_deferred<memory_of_this_process>(by, std::make_unique<memory_of_this_process>(std::move(memory)));
+  return {owner, owner->memory.get()};
+}
+
+std::shared_ptr<const exportable_memory> make_memory(memory_place place, std::size_t bytes, access importers) {
+  const auto make = [&] {
+    return place == memory_place::host() ? make_host_memory(bytes, importers)
+                                         : make_gpu_memory(place.ordinal, bytes, importers);
+  };
+  std::unique_ptr<exportable_memory> made;
+  try {
+    made = make();
+  } catch (const error& failed) {
+    if (failed.code() != code::out_of_memory) throw;
+    deferred_release& dropped =
+        place == memory_place::host() ? deferred_release::of_host_streams() : deferred_release::of_gpu_streams();
+    if (dropped.kept() == 0) throw;
+    static_cast<void>(dropped.await_all(longest_wait_for_room));
+    made = make();
+  }
+  return share_memory(std::move(made));
+}
+
+export_registration& exported_memory::registered() {
+  if (!registered_)
+    registered_ = std::make_unique<export_registration>(std::make_shared<exported_object>(memory_, kind_));
+  return *registered_;
+}
+
+std::string exported_memory::make_ticket(const ticket_options& options, std::uint64_t carried) {
+  const bool read_only = options.importers == access::read_only;
+  if (read_only && kind_ != ticket_kind::memory)
+    throw error(code::invalid_argument,
+                fmt::format("a ticket of {} can't be read-only: whoever has it open writes there", name_of(kind_)));
+  if (read_only) memory_->allow_read_only();
+  return registered().make_ticket(options, contents_of(*memory_, carried != 0, read_only), carried);
+}
+
+std::uint64_t exported_memory::export_id() { return registered().id(); }
+
+void exported_memory::revoke() {
+  if (registered_) registered_->revoke();
+}
+
+std::vector<opener> exported_memory::opened_by() const {
+  return registered_ ? registered_->opened_by() : std::vector<opener>();
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,44 @@
+/// @file
+/// Memory of this process behind tickets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/sharing.hpp"
+#include "host/share/export_registration.hpp"
+#include "pgas/shared_memory.hpp"
+
+namespace pgas::detail {
+
+/// Memory that stays until the streams that may use it have passed; in a child of fork() it is not touched.
+[[nodiscard]] std::shared_ptr<const exportable_memory> share_memory(std::unique_ptr<exportable_memory> memory);
+/// The same with new memory. *Errors* as shared_memory::make().
+[[nodiscard]] std::shared_ptr<const exportable_memory> make_memory(memory_place place, std::size_t bytes,
+                                                                   access importers);
+
+/// Memory of this process. *Callers* one thread at a time.
+class exported_memory {
+ public:
+  explicit exported_memory(std::shared_ptr<const exportable_memory> memory, ticket_kind kind = ticket_kind::memory)
+      : memory_(std::move(memory)), kind_(kind) {}
+  [[nodiscard]] const exportable_memory& memory() const noexcept { return *memory_; }
+  /// @param carried the export_id() of the timeline that goes with it, 0: none
+  [[nodiscard]] std::string make_ticket(const ticket_options& options, std::uint64_t carried = 0);
+  /// The exporter's name for it. *Errors* as make_ticket().
+  [[nodiscard]] std::uint64_t export_id();
+  void revoke();
+  [[nodiscard]] std::vector<opener> opened_by() const;
+
+ private:
+  [[nodiscard]] export_registration& registered();
+
+  std::shared_ptr<const exportable_memory> memory_;
+  ticket_kind kind_;                                 ///< what its tickets open
+  std::unique_ptr<export_registration> registered_;  ///< from the first ticket on
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,74 @@
+/// @file
+/// The table of mapped tickets: a process maps the memory behind a ticket once, however often it opens it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <tuple>
+
+#include "common/deadline.hpp"
+#include "device/sharing.hpp"
+#include "host/share/ticket.hpp"
+
+namespace pgas::detail {
+
+class imported_memory;
+
+/// Whether a timeline goes with the memory of a ticket. *Errors* handle_invalid.
+[[nodiscard]] bool carries_timeline(const ticket& which);
+
+/// The memory of other processes that this process has mapped, and the tickets that it is opening. *Callers* any
+/// thread.
+class import_table {
+ public:
+  [[nodiscard]] static import_table& of_process();
+
+  /// Opens a ticket, or finds what it has opened before.
+  /// @param kind what is to be opened: where `which` is of memory and this is a timeline, the one that it carries
+  /// *Errors* as opened_memory::open().
+  [[nodiscard]] std::shared_ptr<imported_memory> open(const ticket& which, ticket_kind kind,
+                                                      const open_options& options);
+  /// Whether part of [pointer, pointer + bytes) is memory of another process that this one has open.
+  [[nodiscard]] bool overlaps(const void* pointer, std::size_t bytes);
+
+ private:
+  using ticket_key = std::tuple<std::uint64_t, ticket_kind, int>;  ///< id, what it was opened for, place
+  /// Exporter, block, place, read-only.
+  using block_key = std::tuple<pid_t, std::uint64_t, decltype(sharing_description::block), int, bool>;
+
+  /// The memory that the ticket has opened before, with a connection that has proven it. Null: the caller opens the
+  /// ticket, and other threads wait here until its reservation ends. *Errors* wait_timeout.
+  [[nodiscard]] std::shared_ptr<imported_memory> find_or_reserve(const ticket_key& key, const ticket& which,
+                                                                 const deadline& limit);
+  /// Ends what find_or_reserve() has begun.
+  class reservation {
+   public:
+    reservation(import_table& of, const ticket_key& key) : of_(of), key_(key) {}
+    ~reservation();
+    reservation(const reservation&) = delete;
+    reservation& operator=(const reservation&) = delete;
+
+   private:
+    import_table& of_;
+    const ticket_key key_;
+  };
+  /// The memory of a block, for a ticket. The first ticket of the block maps it; other tickets wait meanwhile.
+  [[nodiscard]] std::shared_ptr<imported_memory> find_or_map(
+      const ticket_key& key, const block_key& block, const std::function<std::shared_ptr<imported_memory>()>& map);
+
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  std::set<ticket_key> opening_;
+  std::map<ticket_key, std::weak_ptr<imported_memory>> by_ticket_;
+  std::map<block_key, std::weak_ptr<imported_memory>> by_block_;
+};
+
+}  // namespace pgas::detail

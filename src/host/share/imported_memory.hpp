@@ -1,0 +1,42 @@
+/// @file
+/// Memory of other processes that tickets have opened, as it is mapped here.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "device/sharing.hpp"
+#include "host/share/deferred_release.hpp"
+#include "host/share/exporter_connection.hpp"
+#include "pgas/shared_memory.hpp"
+
+namespace pgas::detail {
+
+/// Memory of another process as it is mapped here, once, and the connections of all tickets that have opened it. The
+/// exporter lists this process as long as it is mapped. import_table makes it.
+/// *Callers* any thread.
+class imported_memory final : public deferred_object {
+ public:
+  imported_memory(const ticket& by, const sharing_description& described, std::unique_ptr<mapped_import> mapped);
+
+  [[nodiscard]] void* data() const noexcept { return mapped_->data(); }
+  /// Where it is mapped to be used.
+  [[nodiscard]] memory_place place() const noexcept { return {mapped_->ordinal()}; }
+  [[nodiscard]] const sharing_description& description() const noexcept { return description_; }
+  [[nodiscard]] const memory_exporter& exporter() const noexcept { return exporter_; }
+  [[nodiscard]] bool alive();
+  void check();
+  /// The connection that has proven the ticket, if one has.
+  [[nodiscard]] exporter_connection* connection_for(const ticket& which);
+  void add(std::unique_ptr<exporter_connection> connection);
+
+ private:
+  const sharing_description description_;
+  const memory_exporter exporter_;
+  const std::unique_ptr<mapped_import> mapped_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<exporter_connection>> connections_;  ///< only grows; empty: of another host
+};
+
+}  // namespace pgas::detail

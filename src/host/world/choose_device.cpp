@@ -1,0 +1,77 @@
+#include "host/world/choose_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+std::string_view to_string(heap_kind kind) {
+  return kind == heap_kind::cuda ? "GPU" : kind == heap_kind::host ? "host" : "automatic";
+}
+
+}  // namespace
+
+chosen_device choose_device(const control_plane& everyone, const config& settings, log::logger& log) {
+  const int me = everyone.my_pe();
+  chosen_device chosen;
+  device_descriptor mine;
+  mine.kind = settings.heap;
+  if (settings.heap != heap_kind::host) {
+    try {
+      chosen.own = make_cuda_device(settings, everyone.peer(me).local_rank);
+      mine.properties = chosen.own->properties();
+    } catch (const error& refused) {
+      mine.refusal = refused.what();
+      mine.is_misused = refused.code() == code::invalid_argument;
+    }
+  }
+  const std::vector<contribution> all = everyone.all_gather(encode(mine));
+  std::vector<device_descriptor> infos;
+  for (std::size_t pe = 0; pe < all.size(); ++pe)
+    infos.push_back(decode_device_descriptor(all[pe].bytes, static_cast<int>(pe)));
+  const auto index_of = [&](auto&& wanted) {
+    return static_cast<int>(std::find_if(infos.begin(), infos.end(), wanted) - infos.begin());
+  };
+  const int n = static_cast<int>(infos.size());
+  const int different = index_of([&](const device_descriptor& o) { return o.kind != infos[0].kind; });
+  if (different < n)
+    throw error(
+        code::mixed_heaps,
+        fmt::format("PE 0 asks for the {} heap and PE {} for the {} heap: set PGAS_HEAP to the same value on all PEs",
+                    to_string(infos[0].kind), different, to_string(infos[static_cast<std::size_t>(different)].kind)),
+        different);
+  const int misused = index_of([](const device_descriptor& o) { return o.is_misused; });
+  if (misused < n)
+    throw error(code::device_unavailable,
+                fmt::format("PE {}: {}", misused, infos[static_cast<std::size_t>(misused)].refusal), misused);
+  const int without =
+      settings.heap == heap_kind::host ? 0 : index_of([](const device_descriptor& o) { return !o.refusal.empty(); });
+  if (settings.heap == heap_kind::cuda && without < n)
+    throw error(code::device_unavailable,
+                fmt::format("PGAS_HEAP=cuda, but PE {} has no GPU to use: {}", without,
+                            infos[static_cast<std::size_t>(without)].refusal),
+                without);
+  if (without < n) {
+    // A world has one kind of heap. A warning where only some PEs lack a GPU.
+    const bool some =
+        std::any_of(infos.begin(), infos.end(), [](const device_descriptor& o) { return o.refusal.empty(); });
+    if (settings.heap == heap_kind::automatic && me == 0 && some)
+      log.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without,
+               infos[static_cast<std::size_t>(without)].refusal);
+    chosen.own = make_cpu_device();
+    for (device_descriptor& info : infos) info.properties = chosen.own->properties();
+  }
+  for (int pe = 0; pe < n; ++pe) {
+    const peer_info& peer = everyone.peer(pe);
+    chosen.users.push_back({peer.host_index, peer.pid, infos[static_cast<std::size_t>(pe)]});
+  }
+  return chosen;
+}
+
+}  // namespace pgas::detail
