@@ -109,7 +109,7 @@ class PGAS_API world {
   /// that does not end. The query takes about 15 ms. *Errors* not_joined.
   [[nodiscard]] std::vector<wait_info> waits() const;
   /// The statistics of this PE since it joined: operations and bytes by target and route, time in calls that wait, use
-  /// of the heap, heartbeats, errors. `PGAS_METRICS` serves the same figures to monitoring systems (docs/metrics.md).
+  /// of the heap, heartbeats, errors. `pgas-info --serve` serves the same to monitoring systems (docs/metrics.md).
   /// *Callers* any thread, also while another thread is in a call that does not end. The call does not wait and takes
   /// some microseconds. *Errors* not_joined.
   [[nodiscard]] world_stats stats() const;

@@ -143,13 +143,11 @@ bool look(const options& asked) {
     }
   if (asked.json) fmt::print("{}\n", all.dump(2, ' ', true));
   if (!any && !asked.json)
-    fmt::print(
-        stderr, "pgas-why: {}\n",
-        asked.job.empty()
-            ? "no job of this user answers on this host: run it on a host of the job, as the job's user (a world of "
-              "one PE has no socket to ask)"
-            : fmt::format("no job '{}' of this user answers on this host; without a name all that do are shown",
-                          asked.job));
+    fmt::print(stderr, "pgas-why: {}\n",
+               asked.job.empty()
+                   ? "no job of this user answers on this host: run it on a host of the job, as the job's user"
+                   : fmt::format("no job '{}' of this user answers on this host; without a name all that do are shown",
+                                 asked.job));
   std::fflush(stdout);
   return any;
 }
