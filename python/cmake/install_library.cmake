@@ -2,7 +2,7 @@
 # links. libfmt, which they need and few machines have, comes along (and libsodium, where it is not
 # part of them).
 file(REMOVE_RECURSE ${PGAS_STAGE})
-foreach(place . src/tools/pgasrun)
+foreach(place . src/tools/pgasrun src/tools/pgas-plot)
   foreach(component runtime tools)
     execute_process(COMMAND ${CMAKE_COMMAND} -DCMAKE_INSTALL_PREFIX=${PGAS_STAGE} -DCMAKE_INSTALL_COMPONENT=${component}
       -DCMAKE_INSTALL_LOCAL_ONLY=ON -DCMAKE_INSTALL_DO_STRIP=ON -P ${PGAS_TREE}/${place}/cmake_install.cmake

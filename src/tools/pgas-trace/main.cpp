@@ -114,6 +114,7 @@ int main(int argc, char** argv) {
   printing->add_option("--by", which.callers, "host, stream, kernel, proxy: some of them, with commas (default: all)")
       ->type_name("LIST")
       ->delimiter(',')
+      ->allow_extra_args(false)  // files follow
       ->check(CLI::IsMember({"host", "stream", "kernel", "proxy"}));
   printing->add_option("--from", which.from_ms, "begin so long after the first event (default: 0)")
       ->type_name("MILLISECONDS")
