@@ -39,9 +39,36 @@ function(pgas_precompiled target)
   endif()
 endfunction()
 
+# pgas_one_source(VARIABLE NAME SOURCES...): a source of the build tree that includes SOURCES. Not UNITY_BUILD, which names files by their
+# whole paths: a compiler cache would not find the object again for the same tree elsewhere.
+function(pgas_one_source variable name)
+  set(includes)
+  foreach(source ${ARGN})
+    cmake_path(ABSOLUTE_PATH source)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+    string(APPEND includes "#include \"${source}\"\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp CONTENT "${includes}" @ONLY)
+  set(${variable} ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp PARENT_SCOPE)
+endfunction()
+
+# pgas_room(TARGET ROOM SOURCES... [OPTIONS...]): adds the sources of a room to the library, with options of the compiler. Builds for the
+# full tests compile each source alone and find out which one lacks an include. Sanitized builds, those for the fast tests and those for a
+# wheel compile a room as one source, in a third of the time.
+option(PGAS_ROOMS_TOGETHER "Compile the sources of a room of the library together in the full tier too, and those of a tool in the fast one" OFF)
+function(pgas_room target room)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "OPTIONS")
+  set(sources ${arg_UNPARSED_ARGUMENTS})
+  if(PGAS_SANITIZE OR PGAS_TEST_TIER STREQUAL "fast" OR PGAS_ROOMS_TOGETHER)
+    string(REPLACE / _ name room_${room})
+    pgas_one_source(sources ${name} ${sources})
+  endif()
+  set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "${arg_OPTIONS}")
+  target_sources(${target} PRIVATE ${sources})
+endfunction()
+
 # pgas_compiled_together(TARGET [ALONE FILES...]): all but the fast tier compile the sources of a tool in few pieces, those aside that have
-# private names of their neighbours. The fast tier finds out which source lacks an include. Not UNITY_BUILD, which names files by their
-# whole paths: a compiler cache would not find a piece again in the same tree elsewhere.
+# private names of their neighbours. The fast tier finds out which source lacks an include.
 function(pgas_compiled_together target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE")
   if(PGAS_TEST_TIER STREQUAL "fast" AND NOT PGAS_SANITIZE AND NOT PGAS_ROOMS_TOGETHER)
@@ -55,14 +82,7 @@ function(pgas_compiled_together target)
     list(SUBLIST sources 0 7 together)
     list(REMOVE_ITEM sources ${together})
     list(LENGTH sources left)
-    set(includes)
-    foreach(source ${together})
-      cmake_path(ABSOLUTE_PATH source)
-      cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-      string(APPEND includes "#include \"${source}\"\n")
-    endforeach()
-    set(piece ${CMAKE_CURRENT_BINARY_DIR}/${target}_${left}_left.cpp)
-    file(CONFIGURE OUTPUT ${piece} CONTENT "${includes}" @ONLY)
+    pgas_one_source(piece ${target}_${left}_left ${together})
     list(APPEND pieces ${piece})
   endwhile()
   set_target_properties(${target} PROPERTIES SOURCES "${pieces}")

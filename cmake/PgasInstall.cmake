@@ -6,10 +6,12 @@ include(CMakePackageConfigHelpers)
 install(TARGETS pgas EXPORT pgas-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+pgas_installable(runtime TARGETS pgas)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pgas DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.cuh" PATTERN "*.inc")
 foreach(program pgas-info pgas-perf pgas-why pgas-doctor pgas-trace)
   if(TARGET ${program})
+    pgas_installable(tools TARGETS ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   endif()

@@ -74,7 +74,15 @@ std::optional<memory> joined_world::peer(std::uintptr_t from, std::size_t bytes,
 
 void joined_world::leave() {
   refuses_ = true;
-  const std::lock_guard alone(in_use_);  // abort() ends the calls that it waits for
+  const auto limit = world_->settings().join_timeout;
+  std::unique_lock alone(in_use_, limit);  // abort() ends the calls that it waits for
+  if (!alone) {
+    world_->abort("leave: other threads of PE " + std::to_string(my_pe_) + " have been in calls for " +
+                  std::to_string(limit.count()) +
+                  " ms (PGAS_JOIN_TIMEOUT), such as a lock that nobody releases: end "
+                  "them before the world is left");
+    alone.lock();
+  }
   left_ = true;
   std::vector<team> teams;
   std::vector<std::optional<stream>> streams;

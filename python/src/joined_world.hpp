@@ -35,7 +35,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   [[nodiscard]] world& get();
   [[nodiscard]] bool left() const { return refuses_; }
   /// While the lock is held, leave() does not release the heap. *Callers* without the GIL. *Errors* not_joined.
-  [[nodiscard]] std::shared_lock<std::shared_mutex> hold() {
+  [[nodiscard]] std::shared_lock<std::shared_timed_mutex> hold() {
     std::shared_lock held(in_use_);
     static_cast<void>(get());
     return held;
@@ -80,7 +80,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   void await_leave() { detail::await_leave(get()); }
   /// Calls that begin later throw not_joined. *Callers* with the GIL: no call that holds the GIL is in progress then.
   void refuse_calls() noexcept { refuses_ = true; }
-  /// Collective: waits for calls in progress and leaves, after await_leave(). *Callers* without the GIL.
+  /// Collective: waits for calls in progress and leaves, after await_leave(). Aborts the world where a call does not
+  /// end within PGAS_JOIN_TIMEOUT. *Callers* without the GIL.
   void leave();
   /// world::abort().
   void abort(const std::string& reason) noexcept;
@@ -91,7 +92,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   const int my_pe_;
   std::atomic<bool> refuses_{false};  ///< calls throw not_joined
   std::atomic<bool> left_{false};     ///< nothing is left that could be aborted
-  std::shared_mutex in_use_;
+  std::shared_timed_mutex in_use_;
 
   std::mutex collective_;  ///< one collective call of memory_ at a time
 
@@ -114,7 +115,7 @@ class library_call {
 
  private:
   gil_released free_;
-  std::shared_lock<std::shared_mutex> held_;
+  std::shared_lock<std::shared_timed_mutex> held_;
 };
 
 /// Joins without a thread of Python in between: as world::join(), but Ctrl-C returns at once.

@@ -46,16 +46,24 @@ namespace pgas::detail {
   }
 }
 
-/// Runs `call` on a thread of its own and returns its result, or an empty value if `call` takes longer than `limit`.
-/// The thread then remains in `call`, so `call` must own everything that it accesses. *Errors* code::system if no
-/// thread can be started, and the errors of `call`.
+/// Runs `call` on a thread of its own. Returns whether `call` ends within `limit`. The thread otherwise remains in
+/// `call`, so `call` must own everything that it accesses. *Errors* code::system if no thread can be started, and the
+/// errors of `call`.
+[[nodiscard]] inline bool ends_within(std::chrono::milliseconds limit, std::function<void()> call) {
+  const auto task = std::make_shared<std::packaged_task<void()>>(std::move(call));
+  std::future<void> end = task->get_future();
+  start_thread("pgas-call", [task] { (*task)(); }).detach();
+  if (end.wait_for(limit) != std::future_status::ready) return false;
+  end.get();
+  return true;
+}
+
+/// As ends_within(), but returns the result of `call`, or an empty value if `call` takes longer than `limit`.
 template <class Call>
 [[nodiscard]] auto call_with_timeout(std::chrono::milliseconds limit, Call call) -> std::optional<decltype(call())> {
-  const auto task = std::make_shared<std::packaged_task<decltype(call())()>>(std::move(call));
-  auto answer = task->get_future();
-  start_thread("pgas-call", [task] { (*task)(); }).detach();
-  if (answer.wait_for(limit) != std::future_status::ready) return std::nullopt;
-  return answer.get();
+  const auto result = std::make_shared<std::optional<decltype(call())>>();
+  if (!ends_within(limit, [result, call = std::move(call)] { result->emplace(call()); })) return std::nullopt;
+  return std::move(*result);
 }
 
 }  // namespace pgas::detail

@@ -213,10 +213,15 @@ class device {
 /// The host heap. Never fails.
 [[nodiscard]] std::unique_ptr<device> make_cpu_device();
 
+/// A GPU that this process cannot use until the program is changed: a world does not fall back to the host heap then.
+class misused_gpu : public error {
+ public:
+  explicit misused_gpu(std::string_view message) : error(pgas::code::device_unavailable, message) {}
+};
+
 /// `settings.device` if given, else the GPU that the application has selected (a current context), else the
 /// `local_rank`-th of the visible ones, wrapping around. *Errors* device_unavailable with the reason: built without
-/// CUDA, no driver, no GPU; invalid_argument where the application's current context is one that the library does not
-/// use.
+/// CUDA, no driver, no GPU; misused_gpu where the application's current context is one that the library does not use.
 [[nodiscard]] std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank);
 
 }  // namespace pgas::detail

@@ -126,6 +126,27 @@ def test_the_interpreter_ends_while_a_daemon_thread_is_inside_a_call(launch, wor
     assert job.status == 0 and job.out in ("end\n", "" if "exit" in end else "end\n") and "terminate" not in job.err, f"{job.status} {job.out} {job.err}"
 
 
+def test_a_daemon_thread_that_waits_for_a_lock_of_another_pe_does_not_keep_the_program(launch):
+    job = launch(2, """
+import threading, time, pgas
+world = pgas.join()
+lock = world.zeros(1, "int64")
+def hold():
+    with world.lock(lock):
+        time.sleep(1000)
+if world.my_pe == 0:
+    threading.Thread(target=hold, daemon=True).start()
+    time.sleep(0.3)
+world.barrier()
+if world.my_pe == 1:
+    threading.Thread(target=hold, daemon=True).start()
+    time.sleep(0.3)
+print("end", flush=True)
+""", timeout=40, PGAS_JOIN_TIMEOUT="2s")
+    assert job.out == "end\nend\n" and job.seconds < 20, job.out + job.err
+    assert "other threads of PE 1 have been in calls for 2000 ms" in job.err, job.err
+
+
 def test_after_leaving_calls_raise_and_another_world_can_be_joined(launch):
     launch(2, """
 import pgas
@@ -371,12 +392,35 @@ print("left", flush=True)
 
 
 @pytest.mark.parametrize("call", ["world.all_reduce(x)", "world.broadcast(x)", "team.all_reduce(x)"])
-def test_a_pe_that_leaves_ends_a_collective_that_is_not_compared(launch, call):
+def test_a_pe_that_leaves_ends_a_collective_that_is_not_compared_at_once(launch, call):
     """As on GPUs, where none is compared: by the word that waits on devices look at."""
     code = LEAVES_EARLY.format(call=call, end="world.leave()").replace("world.barrier()", "team = world.team.split(0)")
-    job = launch(2, code, timeout=40, PGAS_CHECKS="0", PGAS_JOIN_TIMEOUT="3s")
+    job = launch(2, code, timeout=40, PGAS_CHECKS="0")  # PGAS_JOIN_TIMEOUT is 60 s
     assert job.status != 0 and job.seconds < 25, job.out + job.err
     assert "PE 0 asymmetric_call 1" in job.out and "leaves the world while PE 0" in job.out, job.out + job.err
+
+
+@pytest.mark.parametrize("of", ["world", "team"])
+def test_a_pe_may_leave_when_it_has_enqueued_the_collective_that_others_wait_for(launch, of):
+    launch(2, f"""
+import threading, time, pgas
+world = pgas.join()
+gate = world.zeros(1, "int64")
+x = world.zeros(4)
+x[:] = 1
+team = world.team.split(0)
+team.all_reduce(x)
+if world.my_pe == 1:
+    stream = world.stream()
+    world.wait_until(gate, "==", 1, stream=stream)  # work that takes longer than PGAS_JOIN_TIMEOUT
+    {of}.all_reduce(x, stream=stream)
+else:
+    threading.Timer(4, lambda: world.p(gate, 1, 1)).start()
+    begin = time.monotonic()
+    {of}.all_reduce(x)
+    assert time.monotonic() - begin > 3 and x.tolist() == [4.0] * 4
+world.leave()
+""", timeout=40, PGAS_CHECKS="0", PGAS_JOIN_TIMEOUT="2s").check()
 
 
 STOPPED = """

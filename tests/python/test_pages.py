@@ -398,7 +398,7 @@ def test_registered(build):
 
 # Those that other tests run: the file, and a part of it that shows it.
 ELSEWHERE = {
-    "./run build && cmake --install build/cuda --prefix DIR": ("tests/consumer/run.cmake", "--install ${BUILD} --prefix"),
+    "./run install DIR": ("tests/consumer/run.cmake", "--install ${BUILD} --prefix"),
     "pkg-config --cflags --libs pgas": ("tests/consumer/run.cmake", "--cflags --libs pgas"),
     "man pgas-perf": ("tests/tools/pages_test.py", "man"),
     "mpirun -n 2 pgas-perf": ("tests/perf/CMakeLists.txt", "pgas-perf"),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "device/device.hpp"
+
 namespace pgas::detail::cuda {
 
 int choose_gpu(const driver_api& api, int asked, int otherwise) {
@@ -15,11 +17,11 @@ int choose_gpu(const driver_api& api, int asked, int otherwise) {
   const bool same = current == primary;
   static_cast<void>(api.primary_release(device));
   if (!same)
-    throw error(code::invalid_argument,
-                fmt::format("the current CUDA context of GPU {} is not its primary one, which the library uses: make "
-                            "that current before joining (cudaSetDevice({}), or cuDevicePrimaryCtxRetain() and "
-                            "cuCtxSetCurrent()) instead of a context of cuCtxCreate()",
-                            device, device));
+    throw misused_gpu(
+        fmt::format("the current CUDA context of GPU {} is not its primary one, which the library uses: make "
+                    "that current before joining (cudaSetDevice({}), or cuDevicePrimaryCtxRetain() and "
+                    "cuCtxSetCurrent()) instead of a context of cuCtxCreate()",
+                    device, device));
   return device;
 }
 

@@ -9,7 +9,7 @@ namespace pgas::detail::cuda {
 
 /// The GPU that the settings ask for, if they do, else the one whose context is current, else `otherwise`.
 /// @param asked -1: the settings leave it open
-/// *Errors* invalid_argument where a context of this GPU is current that is not its primary one: kernels which the
+/// *Errors* misused_gpu where a context of this GPU is current that is not its primary one: kernels which the
 /// application launches there would not see the library's state.
 [[nodiscard]] int choose_gpu(const driver_api& api, int asked, int otherwise);
 

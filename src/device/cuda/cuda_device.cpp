@@ -10,6 +10,7 @@
 #include <new>
 #include <thread>
 
+#include "device/both_backends/execute_collective.hpp"
 #include "device/cuda/choose_gpu.hpp"
 #include "device/cuda/kernels/kernels.hpp"
 #include "pgas/detail/poll_fairness.hpp"
@@ -277,6 +278,17 @@ void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_
 
 std::unique_ptr<stream_order> cuda_device::make_stream_order() {
   return std::make_unique<cuda_stream_order>(context_, streams_);
+}
+
+cudaError_t launch_collective(const context& context, const team_view& team, const collective_request& request,
+                              grid_state* blocks, cudaStream_t stream) {
+  if (moves(request)) return launch_collective_of<untyped>(context, team, request, blocks, stream);
+  cudaError_t result = cudaErrorInvalidValue;
+  dispatch_type_group(request, [&]<class Types>(Types) {
+    result = launch_collective_of<Types>(context, team, request, blocks, stream);
+    return true;
+  });
+  return result;
 }
 
 void cuda_device::collective(const context& context, const team_view& team, const collective_request& request,

@@ -41,15 +41,13 @@ std::string config_text(const reading& now) {
   for (const option& row : options()) {
     const std::string value = print(now.settings, row);
     const auto origin = now.origin.find(row.name);
-    fmt::format_to(std::back_inserter(text), "{}={}", row.name, value);
+    text += fmt::format("{}={}", row.name, value);
     if (origin == now.origin.end())
       text += "  (default)";
     else if (origin->second != row.name)
-      fmt::format_to(std::back_inserter(text), "  (from {})", origin->second);
-    fmt::format_to(std::back_inserter(text), "\n    {}\n    Values: {}. Default: {}.", row.help, allowed(row),
-                   default_of(row));
-    if (!row.aliases.empty())
-      fmt::format_to(std::back_inserter(text), " Also read: {}.", fmt::join(alias_names(row), ", "));
+      text += fmt::format("  (from {})", origin->second);
+    text += fmt::format("\n    {}\n    Values: {}. Default: {}.", row.help, allowed(row), default_of(row));
+    if (!row.aliases.empty()) text += fmt::format(" Also read: {}.", fmt::join(alias_names(row), ", "));
     text += "\n\n";
   }
   return text;
@@ -60,8 +58,7 @@ std::string startup_text(std::string_view interface, std::initializer_list<std::
   std::string text;
   if (asked_for("VERSION", prefixes, variables)) text = fmt::format("pgas {}, {}\n", PGAS_VERSION, interface);
   if (asked_for("INFO", prefixes, variables)) {
-    for (const other_variable& v : startup_text_variables())
-      fmt::format_to(std::back_inserter(text), "{}\n    {}\n\n", v.name, v.help);
+    for (const other_variable& v : startup_text_variables()) text += fmt::format("{}\n    {}\n\n", v.name, v.help);
     text += config_text(read(variables));
   }
   return text;

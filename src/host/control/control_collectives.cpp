@@ -54,11 +54,12 @@ bool pending_collectives::all_leave(std::uint64_t sequence) const {
   return complete(sequence) && !find_mismatch(sequence, collective::leave);
 }
 
-bool pending_collectives::leaves(int pe) const {
-  return std::any_of(pending_.begin(), pending_.end(), [pe](const auto& one) {
-    const auto found = one.second.find(pe);
-    return found != one.second.end() && is_end(found->second.call);
-  });
+const contribution* pending_collectives::end_of(int pe) const {
+  for (const auto& [sequence, contributions] : pending_) {
+    const auto found = contributions.find(pe);
+    if (found != contributions.end() && is_end(found->second.call)) return &found->second.content;
+  }
+  return nullptr;
 }
 
 std::optional<pending_collectives::own_wait> pending_collectives::wait_of(int me) const {
@@ -188,7 +189,7 @@ std::optional<pending_collectives::mismatch> control_plane_state::find_mismatch(
   const pending_collectives& of_all = groups.at(control_group::world);
   if (&of != &of_all)
     for (const int pe : of.missing(sequence))
-      if (of_all.leaves(pe)) return pending_collectives::mismatch{pe, collective::leave};
+      if (of_all.end_of(pe) != nullptr) return pending_collectives::mismatch{pe, collective::leave};
   return std::nullopt;
 }
 
@@ -258,32 +259,6 @@ error control_plane_state::left_early(int leaver, int stayer, std::string_view d
           leaver};
 }
 
-std::optional<int> control_plane_state::leaver_of(control_group::identity group) const {
-  const pending_collectives& of_all = groups.at(control_group::world);
-  for (const int pe : groups.at(group).members())
-    if (pe != me && of_all.leaves(pe)) return pe;
-  return std::nullopt;
-}
-
-void control_plane_state::check_leavers() {
-  std::optional<error> found;
-  {
-    const std::lock_guard lock(mutex);
-    if (failure) return;
-    const clock::time_point now = clock::now();
-    for (device_collective* const each : on_devices) {
-      const std::optional<int> leaver = leaver_of(each->group_);
-      if (!leaver)
-        each->leaves_since_.reset();
-      else if (!each->leaves_since_)
-        each->leaves_since_ = now;
-      else if (now >= *each->leaves_since_ + join_timeout)
-        found = left_early(*leaver, me, each->name_);
-    }
-  }
-  if (found) set_failure(*found, origin::here);
-}
-
 void control_plane_state::fail_mismatch(const pending_collectives::mismatch& other, collective call) {
   if (is_end(other.call)) return set_failure(left_early(other.pe, me, name_of(call)), origin::here);
   if (is_end(call)) return set_failure(left_early(me, other.pe, name_of(other.call)), origin::here);
@@ -328,7 +303,7 @@ void control_plane_state::fail_timeout(const pending_collectives& of, std::uint6
 }
 
 void control_plane_state::await_leave() {
-  static_cast<void>(gather(control_group::world, collective::await_leave, {}, {}));
+  static_cast<void>(gather(control_group::world, collective::await_leave, enqueued_counts(), {}));
   reached = stage::leaving;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "host/control/control_plane_state.hpp"
@@ -44,22 +43,8 @@ std::vector<contribution> control_group::all_gather(std::span<const std::byte> m
 
 void control_group::barrier() const { static_cast<void>(state().gather(id_, collective::barrier, {}, {})); }
 
-device_collective::device_collective(const control_group& group, const char* name)
-    : state_(group.state()), group_(group.id()), name_(name) {
-  bool leaves = false;
-  {
-    const std::lock_guard lock(state_.mutex);
-    state_.on_devices.push_back(this);
-    leaves = state_.leaver_of(group_).has_value();
-  }
-  if (leaves && state_.loop) state_.loop->wake();
-}
-
-device_collective::~device_collective() {
-  const std::lock_guard lock(state_.mutex);
-  std::erase(state_.on_devices, this);
-}
-
 control_group::identity control_group::new_identity() const { return state().new_group(); }
+
+void control_group::count_enqueued(bool captured) const { state().count_enqueued(id_, captured); }
 
 }  // namespace pgas::detail

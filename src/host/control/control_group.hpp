@@ -13,7 +13,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "common/deadline.hpp"
 #include "common/unique_fd.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
@@ -78,6 +77,10 @@ class control_group {
   /// An identity for a new group: one PE makes it, and all members use it. *Callers* any thread.
   [[nodiscard]] identity new_identity() const;
 
+  /// Counts a collective of the group that this PE has enqueued on its device. The program launches a captured one by
+  /// itself, any number of times: from then on the number is unknown. *Callers* any thread.
+  void count_enqueued(bool captured) const;
+
  protected:
   control_group(const std::shared_ptr<control_plane_state>& state, identity id, std::vector<int> members);
   [[nodiscard]] control_plane_state& state() const;
@@ -88,25 +91,6 @@ class control_group {
   const identity id_;
   const std::vector<int> members_;
   int me_ = -1;
-};
-
-/// During its life the calling thread waits for the group's members in a collective that a device executes. A member
-/// that comes to its end instead fails the world, PGAS_JOIN_TIMEOUT later: until then work that it has enqueued may
-/// take part.
-class device_collective {
- public:
-  /// @param name has to live as long
-  device_collective(const control_group& group, const char* name);
-  ~device_collective();
-  device_collective(const device_collective&) = delete;
-  device_collective& operator=(const device_collective&) = delete;
-
- private:
-  friend struct control_plane_state;
-  control_plane_state& state_;
-  const control_group::identity group_;
-  const char* const name_;
-  std::optional<clock::time_point> leaves_since_;  ///< when the reader has seen that a member leaves
 };
 
 /// The values of all members, in order. *Callers* collective. *Errors* those of control_group::all_gather;

@@ -27,11 +27,13 @@ control_plane_state::~control_plane_state() { stop_reader(); }
 void control_plane_state::begin_group(control_group::identity id, std::span<const int> members) {
   const std::lock_guard lock(mutex);
   groups[id].set_members(members);
+  enqueued.emplace(id, 0);
 }
 
 void control_plane_state::end_group(control_group::identity id) noexcept {
   const std::lock_guard lock(mutex);
   groups.erase(id);
+  enqueued.erase(id);
 }
 
 control_group::identity control_plane_state::new_group() noexcept {

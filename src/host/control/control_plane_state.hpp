@@ -21,6 +21,7 @@
 #include "host/control/connection.hpp"
 #include "host/control/control_message.hpp"
 #include "host/control/control_plane.hpp"
+#include "host/control/device_collective.hpp"
 #include "host/control/pending_collectives.hpp"
 #include "host/control/question_service.hpp"
 #include "host/control/signal_bell.hpp"
@@ -91,8 +92,20 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   void on_process_end(const watched_process& one);
   /// Sends heartbeats to PEs of other hosts, and fails the world when one of them is silent for too long.
   void check_heartbeats();
-  /// Fails the world where a member of a collective on a device has been leaving for PGAS_JOIN_TIMEOUT. The reader
-  /// (control_collectives.cpp).
+
+  // ---- collectives on devices (device_collective.cpp)
+
+  void count_enqueued(control_group::identity group, bool captured);
+  /// Of all groups of which this PE knows the number, as contribution to await_leave().
+  [[nodiscard]] blob enqueued_counts() const;
+  /// A member that leaves and has not enqueued a collective, or does not know whether it has.
+  struct missing_member {
+    int pe;
+    bool certain;
+  };
+  /// *Callers* hold the mutex.
+  [[nodiscard]] std::optional<missing_member> missing_leaver(const device_collective& one) const;
+  /// The reader: fails the world for device_collective.
   void check_leavers();
 
   // ---- questions (control_collectives.cpp)
@@ -111,9 +124,6 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   [[nodiscard]] bool on_this_host(int pe) const;
   [[nodiscard]] bool several_hosts() const;
-
-  /// A member of the group that waits in await_leave() or leave(). *Callers* hold the mutex.
-  [[nodiscard]] std::optional<int> leaver_of(control_group::identity group) const;
 
   [[nodiscard]] int n() const noexcept { return static_cast<int>(peers.size()); }
 
@@ -137,6 +147,8 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::condition_variable changed;
   std::map<control_group::identity, pending_collectives> groups;  ///< also groups that only other PEs have made so far
   std::optional<error> failure;
+  /// Collectives that this PE has enqueued on its device, by group; none where some are in graphs.
+  std::map<control_group::identity, std::optional<std::uint64_t>> enqueued;
   std::vector<device_collective*> on_devices;  ///< that threads of this PE wait for
   std::vector<bool> departed;
   std::vector<bool> ended;  ///< nothing more comes from this PE

@@ -47,8 +47,8 @@ class pending_collectives {
   [[nodiscard]] std::optional<mismatch> find_mismatch(std::uint64_t sequence, collective call) const;
   /// Whether every PE has called leave() as its collective `sequence`.
   [[nodiscard]] bool all_leave(std::uint64_t sequence) const;
-  /// Whether `pe` waits in await_leave() or leave().
-  [[nodiscard]] bool leaves(int pe) const;
+  /// What `pe` has contributed to await_leave() or leave(), in which it waits; null if it is in neither.
+  [[nodiscard]] const contribution* end_of(int pe) const;
   [[nodiscard]] std::vector<int> missing(std::uint64_t sequence) const;
   /// Removes a complete collective and gives its contributions, by member.
   [[nodiscard]] std::vector<contribution> take(std::uint64_t sequence);

@@ -95,7 +95,7 @@ std::vector<tcp_endpoints> listen_for_other_hosts(bootstrap& exchange, const con
     for (const tcp_address& address : own.reachable.empty() ? own.loopback : own.reachable)
       if (listener->takes(address.family())) mine.addresses.push_back(address.with_port(listener->port()));
   } catch (const error& why) {
-    mine.failure = text_of(why);
+    mine.failure = detail::text_of(why);
   }
   std::vector<tcp_endpoints> endpoints = decode_endpoints(gather_all(exchange, encode(mine)));
   for (std::size_t pe = 0; pe < all.size(); ++pe) all[pe].failure = endpoints[pe].failure;
@@ -128,7 +128,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
     try {
       listener.emplace(unix_address(settings.socket_directory, mine.socket_name), size + 64);
     } catch (const error& why) {
-      mine.failure = text_of(why);
+      mine.failure = detail::text_of(why);
     }
   }
   join_step("introduce");

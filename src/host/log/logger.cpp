@@ -71,15 +71,14 @@ void logger::write(log_level level, fmt::string_view format, fmt::format_args ar
   if (!enabled(level)) return;
   const int callers_errno = errno;
   try {
-    fmt::memory_buffer line;
+    std::string line;
     {
       const std::scoped_lock lock(mutex_);
-      fmt::format_to(fmt::appender(line), "[{}] {}: ", who_, to_string(level));
+      line = fmt::format("[{}] {}: ", who_, to_string(level));
     }
-    const std::string said = detail::printable(fmt::vformat(format, args));  // it may contain text of the program
-    line.append(said.data(), said.data() + said.size());
-    line.push_back('\n');
-    write_whole(descriptor_, {line.data(), line.size()});
+    line += detail::printable(fmt::vformat(format, args));  // it may contain text of the program
+    line += '\n';
+    write_whole(descriptor_, line);
   } catch (...) {
     // Out of memory, or a formatter threw: a line without the text.
     write_whole(descriptor_, "[pgas] error: a log line could not be formatted\n");

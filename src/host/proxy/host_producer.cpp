@@ -7,12 +7,13 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr std::uint32_t log2_commands = 10;
-constexpr std::uint32_t log2_answers = 6;
+constexpr std::uint32_t log2_host_commands = 10;
+constexpr std::uint32_t log2_host_answers = 6;
 
 }  // namespace
 
-host_producer::host_producer(proxy_thread& through) : through_(through), ring_(log2_commands, log2_answers, true) {
+host_producer::host_producer(proxy_thread& through)
+    : through_(through), ring_(log2_host_commands, log2_host_answers, true) {
   through_.add_ring(ring_.consumer());
 }
 

@@ -17,9 +17,9 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr std::uint32_t log2_commands = 12;
-constexpr std::uint32_t log2_answers = 11;  // threads that can wait for answers at once
-constexpr std::uint32_t log2_units = 3;     // groups that can reduce proxied data at once
+constexpr std::uint32_t log2_device_commands = 12;
+constexpr std::uint32_t log2_device_answers = 11;  // threads that can wait for answers at once
+constexpr std::uint32_t log2_device_units = 3;     // groups that can reduce proxied data at once
 
 bool one_host(const control_group& everyone) {
   for (int pe = 1; pe < everyone.n_pes(); ++pe)
@@ -78,12 +78,12 @@ proxy_service::proxy_service(const control_plane& everyone, const domains& direc
     if (!settings.socket_ifname.empty()) static_cast<void>(own_addresses(settings.socket_ifname));
     proxy_ = std::make_unique<proxy_thread>(how, make_ucx_transport(network), *memory_, log);
     address = proxy_->address();
-    shared_ = {device, ring::shared_bytes(log2_commands, log2_answers)};
-    heads_ = {device, ring_view::heads_bytes(log2_answers)};
-    units_ = {device, workspace_view::bytes(log2_units)};
-    next_ = {device, workspace_view::words_bytes(log2_units)};
+    shared_ = {device, ring::shared_bytes(log2_device_commands, log2_device_answers)};
+    heads_ = {device, ring_view::heads_bytes(log2_device_answers)};
+    units_ = {device, workspace_view::bytes(log2_device_units)};
+    next_ = {device, workspace_view::words_bytes(log2_device_units)};
     ring::memory where =
-        ring::lay_out(shared_.on_host(), shared_.on_device(), heads_.get(), log2_commands, log2_answers);
+        ring::lay_out(shared_.on_host(), shared_.on_device(), heads_.get(), log2_device_commands, log2_device_answers);
     where.producers_wake = device.properties().kind == heap_kind::host;
     ring_ = std::make_unique<ring>(where);
   });
@@ -100,7 +100,7 @@ const routes* proxy_service::make_table(const context& here, const team_view& do
   table.control = here.control_;
   table.my_slot = here.my_slot_;
   table.ring = ring_->view();
-  table.workspace.log2_units = log2_units;
+  table.workspace.log2_units = log2_device_units;
   table.workspace.units = static_cast<std::byte*>(units_.get());
   table.workspace.next = static_cast<std::uint64_t*>(next_.get());
   table_ = {device_, table, direct_, distances};

@@ -193,7 +193,7 @@ void exporter::remove(std::uint64_t of) noexcept {
       // The thread sees the end of the connection and drops the session.
       ::shutdown(one.socket.get(), SHUT_RDWR);
       try {
-        fmt::format_to(std::back_inserter(holders), "{}{}", holders.empty() ? "" : ", ", one.pid);
+        holders += fmt::format("{}{}", holders.empty() ? "" : ", ", one.pid);
       } catch (const std::bad_alloc&) {
         // The line of the log names fewer processes.
       }
@@ -218,12 +218,11 @@ std::string exporter::listing() const {
   const std::lock_guard lock(mutex_);
   std::string text;
   for (const auto& [number, one] : exports_) {
-    fmt::format_to(std::back_inserter(text), "process {} exports {}, for {} s\n", self_.pid, one.what->text(),
-                   age(one.since));
+    text += fmt::format("process {} exports {}, for {} s\n", self_.pid, one.what->text(), age(one.since));
     for (const auto& [other, importer] : sessions_)
       if (importer.of == number)
-        fmt::format_to(std::back_inserter(text), "  open in process {} of user {}, for {} s\n", importer.pid,
-                       importer.owner.uid, age(importer.since));
+        text += fmt::format("  open in process {} of user {}, for {} s\n", importer.pid, importer.owner.uid,
+                            age(importer.since));
   }
   return text;
 }

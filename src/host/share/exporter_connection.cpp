@@ -24,7 +24,7 @@ namespace pgas::detail {
 namespace {
 
 /// How long a connection attempt pauses where the exporter's queue is full.
-constexpr milliseconds pause{1};
+constexpr milliseconds retry_after{1};
 
 unix_address address_of(const std::string& socket) {
   if (socket.starts_with('@')) return {"", socket.substr(1)};
@@ -85,7 +85,7 @@ unforked_fd connect(const std::string& who, const std::string& socket, bool was_
     }
     if (limit.expired())
       throw error(code::wait_timeout, fmt::format("{} does not answer: too many connections wait for it", who));
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(retry_after);
   }
 }
 

@@ -219,7 +219,9 @@ void team_state::enqueue_collective(const collective_request& request, stream_ha
   const bool captured = in_order && order_->before(on);
   if (in_order && !captured) world_.enqueued().add_collective(on, group_->id());
   world_.device().collective(world_.context(), host_view(), request, grid_, on);
-  if (in_order) order_->after(on);
+  if (!in_order) return;
+  order_->after(on);
+  group_->count_enqueued(captured);
 }
 
 stream_handle team_state::stream() {

@@ -28,7 +28,7 @@ chosen_device choose_device(const control_plane& everyone, const config& setting
       mine.properties = chosen.own->properties();
     } catch (const error& refused) {
       mine.refusal = refused.what();
-      mine.is_misused = refused.code() == code::invalid_argument;
+      mine.is_misused = dynamic_cast<const misused_gpu*>(&refused) != nullptr;
     }
   }
   const std::vector<contribution> all = everyone.all_gather(encode(mine));

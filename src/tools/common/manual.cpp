@@ -43,24 +43,24 @@ std::string filled(const std::string& text) {
   return out;
 }
 
-void add_entry(std::string& out, const std::string& head, const std::string& meaning) {
+void print_entry(std::string& out, const std::string& head, const std::string& meaning) {
   out += fmt::format(".TP\n{}\n{}", head, filled(meaning));
 }
 
-void add_section(std::string& out, const char* title, const std::vector<entry>& entries) {
+void print_section(std::string& out, const char* title, const std::vector<entry>& entries) {
   if (entries.empty()) return;
   out += fmt::format(".SH {}\n", title);
-  for (const entry& each : entries) add_entry(out, bold(each.word), each.meaning);
+  for (const entry& each : entries) print_entry(out, bold(each.word), each.meaning);
 }
 
-void add_options(std::string& out, const command& of) {
+void print_options(std::string& out, const command& of) {
   out += ".SH OPTIONS\n";
-  for (const option& each : of.arguments) add_entry(out, italic(each.names.front()), each.meaning);
+  for (const option& each : of.arguments) print_entry(out, italic(each.names.front()), each.meaning);
   for (const option& each : of.options) {
     std::string head;
     for (const std::string& name : each.names) head += (head.empty() ? "" : ", ") + bold(name);
     if (each.takes_value()) head += ' ' + italic(each.value);
-    add_entry(out, head, each.meaning);
+    print_entry(out, head, each.meaning);
   }
 }
 
@@ -91,14 +91,14 @@ std::string manual_of(const command& of, const std::string& version) {
     out += between + filled(paragraph);
     between = ".PP\n";
   }
-  add_options(out, of);
+  print_options(out, of);
   std::vector<entry> commands;
   for (const command& each : of.commands)
     commands.push_back({last_word_of(each), fmt::format("{}; see {}(1)", each.says.summary, page_of(each.name))});
-  add_section(out, "COMMANDS", commands);
-  add_section(out, "EXIT STATUS", statuses_of(of));
-  add_section(out, "ENVIRONMENT", of.says.variables);
-  add_section(out, "EXAMPLES", of.says.examples);
+  print_section(out, "COMMANDS", commands);
+  print_section(out, "EXIT STATUS", statuses_of(of));
+  print_section(out, "ENVIRONMENT", of.says.variables);
+  print_section(out, "EXAMPLES", of.says.examples);
   if (of.says.see_also.empty()) return out;
   out += ".SH SEE ALSO\n";
   for (const std::string& each : of.says.see_also)

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -43,18 +42,17 @@ class exposition {
 
   void begin(const char* name, const char* type, const char* help) {
     name_ = name;
-    fmt::format_to(std::back_inserter(text_), "# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
+    text_ += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
   }
   /// A sample without labels.
   template <class Value>
   void total(Value value) {
-    fmt::format_to(std::back_inserter(text_), "{} {}\n", name_, value);
+    text_ += fmt::format("{} {}\n", name_, value);
   }
   /// @param labels begins with a comma, where there are any besides world and pe
   template <class Value>
   void sample(const local_pe& of, Value value, std::string_view labels = {}) {
-    fmt::format_to(std::back_inserter(text_), "{}{{world=\"{}\",pe=\"{}\"{}}} {}\n", name_, escaped(of.world), of.pe,
-                   labels, value);
+    text_ += fmt::format("{}{{world=\"{}\",pe=\"{}\"{}}} {}\n", name_, escaped(of.world), of.pe, labels, value);
   }
   /// Calls `add(pe, its statistics)` for each PE that has answered.
   template <class Add>

@@ -41,6 +41,18 @@ TEST_F(NvshmemRegion, of_a_thread_begins_and_ends_once) {
   EXPECT_EQ(active(NVSHMEMX_REGION_HINT_NONE), 0);
 }
 
+TEST_F(NvshmemRegion, ends_with_the_world) {
+  nvshmemx_region_handle_t left = 0, next = 0;
+  ASSERT_EQ(nvshmemx_region_start(&left, nullptr), NVSHMEMX_SUCCESS);
+  nvshmem_finalize();
+  nvshmem_init();
+  EXPECT_EQ(active(NVSHMEMX_REGION_HINT_NONE), 0);
+  EXPECT_EQ(nvshmemx_region_stop(left), NVSHMEMX_ERROR_INVALID_VALUE);
+  EXPECT_EQ(nvshmemx_region_start(&next, nullptr), NVSHMEMX_SUCCESS);
+  EXPECT_NE(next, left);
+  EXPECT_EQ(nvshmemx_region_stop(next), NVSHMEMX_SUCCESS);
+}
+
 TEST_F(NvshmemRegion, takes_no_bad_arguments) {
   nvshmemx_region_attrs_t attrs = NVSHMEMX_REGION_ATTRS_INITIALIZER;
   attrs.hints = 2;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a program has written is there after shmem_global_exit, on all PEs; a stream that cannot be flushed is named.
 
-Usage: global_exit_output.py PGASRUN OUTPUT_PROGRAM LOCKS_PROGRAM
+Usage: global_exit_output.py PGASRUN OUTPUT_PROGRAM LOCKS_PROGRAM HANDLER_PROGRAM
 """
 
 import pathlib
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-pgasrun, output, locks = sys.argv[1:]
+pgasrun, output, locks, handler = sys.argv[1:]
 
 
 def run(status, *command):
@@ -29,6 +29,14 @@ for status in (0, 7):
                 path = pathlib.Path(folder, f"{pe}.{name}")
                 assert path.exists() and path.read_text() == "written", f"{path.name} is not there, or not whole"
         assert "warn" not in done.stderr, done.stderr
+
+# A PE that runs its exit handlers already.
+for status in (0, 7):
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(status, handler, folder)
+        left = {path.name: path.read_text() for path in pathlib.Path(folder).iterdir()}
+        expected = {"1.begun": "", "1.destructor": "after the handler", "1.status": str(status)}
+        assert left == expected, (left, done.stderr)
 
 held = run(7, locks, "full").stderr
 assert "bytes written to the stream of descriptor" in held and "a thread holds its lock" in held, held

@@ -13,7 +13,6 @@ namespace pgas::unit_test {
 namespace {
 
 using detail::control_group;
-using detail::device_collective;
 
 /// Collective over `parent`: the group of `members` of it, null on the others.
 std::unique_ptr<control_group> make_group(const control_group& parent, const std::vector<int>& members) {
@@ -154,55 +153,6 @@ TEST(control_group, who_comes_to_the_end_while_others_are_in_a_barrier_is_named)
     EXPECT_EQ(end->pe(), 1);
     EXPECT_NE(std::string(end->what()).find("leaves the world"), std::string::npos) << end->what();
   }
-}
-
-/// Ends of two PEs, of which PE 0 waits for a collective on a device, and PE 1 comes to its end.
-std::vector<std::optional<error>> ends_of_a_collective_and_a_leave(std::chrono::milliseconds before_it,
-                                                                   std::chrono::milliseconds before_the_end) {
-  return run_threads(2, [=](bootstrap& exchange) {
-    config settings = quick();
-    settings.join_timeout = std::chrono::seconds(2);
-    joined_pe pe(exchange, settings);
-    if (exchange.rank() == 1) {
-      std::this_thread::sleep_for(before_the_end);
-      pe.control_plane.await_leave();
-      return;
-    }
-    std::this_thread::sleep_for(before_it);
-    const device_collective waiting(pe.control_plane, "reduce");
-    while (!pe.control_plane.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    pe.control_plane.check();
-  });
-}
-
-TEST(control_group, who_leaves_while_a_member_waits_for_a_device_is_named_after_the_limit) {
-  using std::chrono::milliseconds;
-  for (const auto& [before_it, before_the_end] :
-       {std::pair(milliseconds(0), milliseconds(200)), std::pair(milliseconds(200), milliseconds(0))}) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (const auto& end : ends_of_a_collective_and_a_leave(before_it, before_the_end)) {
-      ASSERT_TRUE(end);
-      EXPECT_EQ(end->code(), code::asymmetric_call) << end->what();
-      EXPECT_EQ(end->pe(), 1);
-      EXPECT_NE(std::string(end->what()).find("is in reduce"), std::string::npos) << end->what();
-    }
-    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
-  }
-}
-
-TEST(control_group, a_collective_on_a_device_that_ends_in_time_is_no_failure) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
-    config settings = quick();
-    settings.join_timeout = std::chrono::seconds(2);
-    joined_pe pe(exchange, settings);
-    for (int round = 0; exchange.rank() == 0 && round < 6; ++round) {  // longer than the limit, but none alone
-      const device_collective waiting(pe.control_plane, "reduce");
-      std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    }
-    pe.control_plane.await_leave();
-    pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
 TEST(control_group, a_pe_that_ends_between_the_two_steps_of_leaving_is_lost) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "device/device.hpp"
+
 namespace pgas::unit_test {
 namespace {
 
@@ -66,8 +68,7 @@ TEST(choose_gpu, refuses_a_context_of_the_application_by_name) {
     try {
       static_cast<void>(cuda::choose_gpu(api, asked, 5));
       ADD_FAILURE() << "accepted";
-    } catch (const error& refused) {
-      EXPECT_EQ(refused.code(), code::invalid_argument);
+    } catch (const detail::misused_gpu& refused) {
       EXPECT_NE(std::string(refused.what()).find("GPU 3 is not its primary one"), std::string::npos) << refused.what();
     }
   }

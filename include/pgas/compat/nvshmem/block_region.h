@@ -1,70 +1,71 @@
 /// @file
-/// Regions of blocks (region.h): what the calling block has started, in the table of running blocks. For kernels, and
-/// for blocks on the CPU.
+/// Regions of blocks (region.h), in the shared memory of the block. For kernels, and for blocks on the CPU.
 #pragma once
 
 #include "pgas/compat/nvshmem/types.h"
-#include "pgas/device/impl/sync/block_table.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
+#include "pgas/device/group.hpp"
 
 namespace pgas::compat {
 
-/// What the first thread of a block tells the others.
-struct region_answer {
-  nvshmemx_region_handle_t handle;
-  std::int64_t status;
+/// The region of a block. Shared memory is not initialized: the block is in no region unless `owner` is its own.
+struct block_region {
+  std::uint64_t owner;
+  nvshmemx_region_handle_t handle;  ///< 0: none
+  std::uint32_t hints;
+  std::uint32_t started;  ///< regions of the block so far
+
+  /// What `owner` is in the calling block: no value that memory has by chance.
+  [[nodiscard]] PGAS_FN static std::uint64_t own_owner() {
+    const std::uint64_t key = std::uint64_t{detail::place_launch()} << 32 | detail::place_block();
+    return (key ^ 0xa5a3564e36d05b8bu) * 0x9e3779b97f4a7c15u;
+  }
 };
 
 [[nodiscard]] PGAS_HD bool are_region_hints(std::uint32_t hints) {
   return (hints & ~std::uint32_t{NVSHMEMX_REGION_HINT_BATCH_RMA}) == 0;
 }
 
-/// A region of the calling block, for its first thread.
-[[nodiscard]] PGAS_FN region_answer start_region_here(detail::block_table* blocks,
-                                                      const nvshmemx_region_attrs_t* attrs) {
-  const std::uint32_t hints = attrs != nullptr ? attrs->hints : std::uint32_t{NVSHMEMX_REGION_HINT_NONE};
-  if (!are_region_hints(hints)) return {0, NVSHMEMX_ERROR_INVALID_VALUE};
-  detail::block_entry* const own = blocks != nullptr ? blocks->find_or_make(detail::block_table::own_key()) : nullptr;
-  if (own == nullptr) return {0, NVSHMEMX_ERROR_OUT_OF_MEMORY};
-  if (own->region != 0) return {0, NVSHMEMX_ERROR_INVALID_VALUE};
-  own->region = blocks->next_ticket();
-  own->hints = hints;
-  return {own->region, NVSHMEMX_SUCCESS};
-}
-
 /// nvshmemx_region_start_block().
 template <class Block>
-[[nodiscard]] PGAS_FN int start_region(detail::block_table* blocks, const Block& block,
-                                       nvshmemx_region_handle_t* handle, const nvshmemx_region_attrs_t* attrs) {
+[[nodiscard]] PGAS_FN int start_region(block_region& own, const Block& block, nvshmemx_region_handle_t* handle,
+                                       const nvshmemx_region_attrs_t* attrs) {
   block.sync();
-  region_answer answer{0, NVSHMEMX_ERROR_INVALID_VALUE};
-  if (block.thread_rank() == 0 && handle != nullptr) answer = start_region_here(blocks, attrs);
-  answer = block.broadcast(answer);
-  if (answer.status == NVSHMEMX_SUCCESS && handle != nullptr) *handle = answer.handle;
-  return static_cast<int>(answer.status);
+  nvshmemx_region_handle_t started = 0;
+  if (block.thread_rank() == 0 && handle != nullptr) {
+    const std::uint32_t hints = attrs != nullptr ? attrs->hints : std::uint32_t{NVSHMEMX_REGION_HINT_NONE};
+    const std::uint64_t me = block_region::own_owner();
+    if (own.owner != me) own = {me, 0, 0, 0};
+    if (own.handle == 0 && are_region_hints(hints)) {
+      ++own.started;
+      own.handle = (me + 2 * std::uint64_t{own.started}) | 1;
+      own.hints = hints;
+      started = own.handle;
+    }
+  }
+  started = block.broadcast(started);
+  if (started == 0) return NVSHMEMX_ERROR_INVALID_VALUE;
+  if (handle != nullptr) *handle = started;
+  return NVSHMEMX_SUCCESS;
 }
 
 /// nvshmemx_region_stop_block().
 template <class Block>
-[[nodiscard]] PGAS_FN int stop_region(detail::block_table* blocks, const Block& block,
-                                      nvshmemx_region_handle_t handle) {
+[[nodiscard]] PGAS_FN int stop_region(block_region& own, const Block& block, nvshmemx_region_handle_t handle) {
   block.sync();
-  region_answer answer{0, NVSHMEMX_ERROR_INVALID_VALUE};
-  if (block.thread_rank() == 0 && handle != 0 && blocks != nullptr) {
-    detail::block_entry* const own = blocks->find(detail::block_table::own_key());
-    if (own != nullptr && own->region == handle) {
-      own->region = 0;
-      detail::block_table::drop_if_empty(own);
-      answer.status = NVSHMEMX_SUCCESS;
-    }
+  bool stopped = false;
+  if (block.thread_rank() == 0 && handle != 0 && own.owner == block_region::own_owner() && own.handle == handle) {
+    own.handle = 0;
+    stopped = true;
   }
-  return static_cast<int>(block.broadcast(answer).status);
+  return block.broadcast(stopped) ? NVSHMEMX_SUCCESS : NVSHMEMX_ERROR_INVALID_VALUE;
 }
 
 /// nvshmemx_region_is_active(), by any thread of a block.
-[[nodiscard]] PGAS_FN int is_region_active(detail::block_table* blocks, std::uint32_t hints, int* active) {
+[[nodiscard]] PGAS_FN int is_region_active(const block_region& own, std::uint32_t hints, int* active) {
   if (active == nullptr || !are_region_hints(hints)) return NVSHMEMX_ERROR_INVALID_VALUE;
-  const detail::block_entry* const own = blocks != nullptr ? blocks->find(detail::block_table::own_key()) : nullptr;
-  *active = own != nullptr && own->region != 0 && (own->hints & hints) == hints ? 1 : 0;
+  const bool inside = own.owner == block_region::own_owner() && own.handle != 0;
+  *active = inside && (own.hints & hints) == hints ? 1 : 0;
   return NVSHMEMX_SUCCESS;
 }
 

@@ -17,8 +17,8 @@
 /// Team numbers that kernels know; bounds the size of a copy.
 inline constexpr std::int32_t pgas_nvshmem_max_teams = 128;
 
-/// The state. Teams are indexed by their number; an unused number has a team without members. `blocks` has the regions
-/// and the lent memory of running blocks.
+/// The state. Teams are indexed by their number; an unused number has a team without members. `blocks` has the
+/// lent memory of running blocks; null where none is used.
 struct pgas_nvshmem_state {
   pgas::context context;
   pgas::team_view teams[pgas_nvshmem_max_teams];

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "device/both_backends/execute_collective.hpp"
 #include "device/operation_request.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/reduce/collective_request.hpp"
@@ -44,19 +43,11 @@ template <class Types>
 [[nodiscard]] cudaError_t launch_collective_of(const context& context, const team_view& team,
                                                const collective_request& request, grid_state* blocks,
                                                cudaStream_t stream);
-/// Enqueues a request. A failure ends the kernel early and is left in the context's failure record.
+/// Enqueues a request. A failure ends the kernel early and is left in the context's failure record. In cuda_device.cpp:
+/// where the template is defined, a call for all groups would compile them all.
 /// *Errors* cudaErrorInvalidValue for an operation that does not take the type.
-[[nodiscard]] inline cudaError_t launch_collective(const context& context, const team_view& team,
-                                                   const collective_request& request, grid_state* blocks,
-                                                   cudaStream_t stream) {
-  if (moves(request)) return launch_collective_of<untyped>(context, team, request, blocks, stream);
-  cudaError_t result = cudaErrorInvalidValue;
-  dispatch_type_group(request, [&]<class Types>(Types) {
-    result = launch_collective_of<Types>(context, team, request, blocks, stream);
-    return true;
-  });
-  return result;
-}
+[[nodiscard]] cudaError_t launch_collective(const context& context, const team_view& team,
+                                            const collective_request& request, grid_state* blocks, cudaStream_t stream);
 
 /// Most threads of a collective's block. More would leave each too few registers.
 inline constexpr unsigned max_collective_threads = 512;

@@ -50,6 +50,21 @@ struct {
   bool has_guards = false;
 } ending;
 
+/// The thread that runs exit(), once it has begun to.
+std::atomic<std::thread::id> exiting{};
+
+/// exit() destroys it first, before it runs handlers and destroys static objects.
+struct exit_sentinel {
+  bool made = false;
+  ~exit_sentinel() { exiting = std::this_thread::get_id(); }
+};
+thread_local exit_sentinel sentinel;
+
+bool another_thread_exits() noexcept {
+  const std::thread::id one = exiting.load();
+  return one != std::thread::id() && one != std::this_thread::get_id();
+}
+
 /// The exit status in the message of a failure, if another PE has called global_exit.
 std::optional<int> status_in(std::string_view message) {
   const std::size_t at = message.find(mark);
@@ -157,8 +172,18 @@ std::string exit_reason(std::string_view function, int status) { return fmt::for
 
 bool is_ending() noexcept {
   if (!ending.begun.load()) return false;
-  if (ending.thread.load() != std::this_thread::get_id()) stop_thread();
+  const std::thread::id me = std::this_thread::get_id();
+  if (ending.thread.load() != me && exiting.load() != me) stop_thread();
   return true;
+}
+
+void watch_exit() noexcept {
+  if (::gettid() != ::getpid()) return;
+  sentinel.made = true;
+}
+
+void take_end_status(int status) noexcept {
+  if (is_ending() && status != ending.status.load()) std::exit(ending.status.load());
 }
 
 void begin_end(int status) noexcept {
@@ -175,7 +200,8 @@ void end_process(int status) noexcept {
   begin_end(status);
   flush_streams();
   if (!ending.has_guards) std::_Exit(ending.status.load());
-  std::exit(ending.status.load());  // in a handler of exit(), it goes on with the next handler
+  if (another_thread_exits()) stop_thread();  // exit() by two threads at once is undefined
+  std::exit(ending.status.load());            // in a handler of exit(), it goes on with the next handler
 }
 
 void exit_if_requested(const error& failure) noexcept {

@@ -19,12 +19,19 @@ namespace pgas::compat {
 /// Returns in the first thread that calls it, also when that thread calls it again; other threads stop here.
 void begin_end(int status) noexcept;
 
-/// Whether this thread ends the process. Other threads stop here once one does.
+/// Whether this thread ends the process, or runs exit() while another thread does. All others stop here then.
 [[nodiscard]] bool is_ending() noexcept;
 
-/// Ends this process as exit() does: its output is flushed, its exit handlers and static destructors run. Streams that
-/// another thread holds, and handlers that do not return, delay it no longer than begin_end() says; a warning then
-/// names what may be lost.
+/// From now on end_process() knows whether the calling thread runs exit(). Does nothing but in the main thread: others
+/// may end without it.
+void watch_exit() noexcept;
+
+/// For an exit handler with this status: goes on with the status of begin_end(), if another thread has called that.
+void take_end_status(int status) noexcept;
+
+/// Ends this process as exit() does: its output is flushed, its exit handlers and static destructors run. Where the
+/// main thread runs them already, it goes on, with this status. Streams that another thread holds, and handlers that do
+/// not return, delay it no longer than begin_end() says; a warning then names what may be lost.
 [[noreturn]] void end_process(int status) noexcept;
 
 /// Ends this process if `failure` carries another PE's exit_reason(). Returns in the thread that ends the process

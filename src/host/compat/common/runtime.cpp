@@ -197,7 +197,9 @@ void (*stop_at_exit)() = nullptr;
 
 void leave(int status, void* process) {
   runtime& run = runtime::instance();
-  if (reinterpret_cast<std::intptr_t>(process) != ::getpid() || is_ending() || run.stage() == stage::none) return;
+  if (reinterpret_cast<std::intptr_t>(process) != ::getpid()) return;
+  take_end_status(status);
+  if (is_ending() || run.stage() == stage::none) return;
   if (status != 0) {
     run.abort(fmt::format("it exits with status {}", status));
     return;
@@ -214,6 +216,7 @@ void leave(int status, void* process) {
 }  // namespace
 
 void leave_at_exit(void (*stop)()) {
+  watch_exit();
   if (std::exchange(stop_at_exit, stop) != nullptr) return;
   static_cast<void>(::on_exit(leave, reinterpret_cast<void*>(static_cast<std::intptr_t>(::getpid()))));
 }

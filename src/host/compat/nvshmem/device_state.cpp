@@ -141,7 +141,7 @@ void state_registry::write(const loaded_code& loaded, const pgas_nvshmem_state& 
 
 void create_block_table(world& joined) {
   table_of_blocks = nullptr;
-  if (joined.heap() != heap_kind::cuda) return;
+  if (joined.heap() != heap_kind::cuda || !runtime::instance().settings().lent_memory) return;
   table_of_blocks = static_cast<table_and_context*>(
       joined.allocate_bytes(1, sizeof(table_and_context), alignof(table_and_context), initialize::zero));
 }
@@ -151,8 +151,10 @@ void publish_state(world& joined) {
   state_registry::instance().publish(joined, [&] {
     pgas_nvshmem_state state{};
     state.context = joined.context();
-    state.blocks = &table_of_blocks->table;
-    if (runtime::instance().settings().lent_memory) lend_by(joined, state.context);
+    if (table_of_blocks != nullptr) {
+      state.blocks = &table_of_blocks->table;
+      lend_by(joined, state.context);
+    }
     runtime::instance().for_each_team([&](int number, const team& one) {
       if (number < pgas_nvshmem_max_teams) state.teams[number] = one.view();
     });

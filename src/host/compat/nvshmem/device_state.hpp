@@ -54,7 +54,8 @@ class state_registry {
   pgas_nvshmem_state state_{};
 };
 
-/// Collective: allocates what running blocks tell the library in (block_table). Nothing on the host heap.
+/// Collective: allocates the table of the memory that blocks lend (block_table), where PGAS_LENT_MEMORY asks for it.
+/// Nothing on the host heap.
 void create_block_table(world& joined);
 
 /// Publishes the current state, once the world is joined and after each change of teams. Nothing on the host heap,

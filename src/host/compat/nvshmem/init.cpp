@@ -56,6 +56,7 @@ void start(std::unique_ptr<bootstrap> exchange, int device) {
   request.leaving = [] {
     withdraw_state();
     clear_registrations();
+    end_regions();
   };
   runtime::instance().start(std::move(request));
 }

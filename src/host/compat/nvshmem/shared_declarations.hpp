@@ -61,6 +61,9 @@ void wait_for_default_stream(world& w);
 /// Drops all registrations of nvshmemx_buffer_register().
 void clear_registrations();
 
+/// Ends the regions of all threads.
+void end_regions() noexcept;
+
 /// Collective: allocates the slots of nvshmemx_team_init().
 void create_member_gathering(world& joined);
 

@@ -30,27 +30,32 @@ struct lent_memory {
   /// The least that is taken: what NVSHMEM asks for where it keeps no data there.
   static constexpr std::size_t least_bytes = 1136;
 
+  static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no address
+
   static constexpr std::uint32_t lock_at = 64;
   static constexpr std::uint32_t parities_at = 68;
   static constexpr std::uint32_t ticket_at = 72;
-  static_assert(ticket_at + 8 <= bulk_ring::header_bytes && bulk_ring::stages * 8 <= lock_at);
+  static constexpr std::uint32_t bytes_at = 80;
+  static_assert(bytes_at + 4 <= bulk_ring::header_bytes && bulk_ring::stages * 8 <= lock_at);
 };
 
 #if defined(PGAS_HAS_BULK_COPIES)
-/// Whether the memory of an entry is memory that the calling block has lent. Launches may have equal numbers, and a
-/// block may have ended without take_back(): the ticket in the memory is the proof.
-[[nodiscard]] PGAS_FN bool is_lent_by_block(const block_entry& own) {
-  return own.lent_bytes != 0 && is_shared_of_block(own.lent, own.lent_bytes) &&
-         load_shared<std::uint64_t>(own.lent + lent_memory::ticket_at) == own.ticket;
+/// The memory that the calling block has lent, by its entry; lent_memory::none where the entry is another block's by
+/// now, or is left of an earlier launch. The ticket in the memory is the proof.
+[[nodiscard]] PGAS_FN std::uint32_t lent_by_entry(const block_entry& own) {
+  const std::uint64_t ticket = own.ticket;
+  const std::uint32_t lent = own.lent;
+  const bool proven = is_shared_of_block(lent, bulk_ring::header_bytes) &&
+                      load_shared<std::uint64_t>(lent + lent_memory::ticket_at) == ticket;
+  return proven ? lent : lent_memory::none;
 }
 
-/// Ends what an entry tells of lent memory. The barriers of this block are ordinary memory again. *Callers* one thread
-/// of the block.
-PGAS_FN void end_lending(block_entry* own) {
-  if (is_lent_by_block(*own)) {
-    for (std::uint32_t i = 0; i < bulk_ring::stages; ++i) mbarrier_end(barrier_of({own->lent, 0, 0}, i));
-  }
-  own->lent_bytes = 0;
+/// Ends what the calling block lends. Its barriers are ordinary memory again. *Callers* one thread of the block.
+PGAS_FN void end_lending(const block_entry& own) {
+  const std::uint32_t lent = lent_by_entry(own);
+  if (lent == lent_memory::none) return;
+  for (std::uint32_t i = 0; i < bulk_ring::stages; ++i) mbarrier_end(barrier_of({lent, 0, 0}, i));
+  store_shared(lent + lent_memory::ticket_at, std::uint64_t{0});
 }
 #endif
 
@@ -64,18 +69,21 @@ PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[may
 #if defined(PGAS_HAS_BULK_COPIES)
   if (block.thread_rank() == 0 && table != nullptr) {
     const bool taken = bytes >= lent_memory::least_bytes && is_shared(shared);
-    block_entry* const own = taken ? table->find_or_make(block_table::own_key()) : table->find(block_table::own_key());
-    if (own != nullptr) end_lending(own);
-    if (own != nullptr && !taken) block_table::drop_if_empty(own);
+    const std::uint64_t key = block_table::own_key();
+    block_entry* const own = taken ? table->find_or_make(key) : table->find(key);
+    if (own != nullptr) end_lending(*own);
+    if (own != nullptr && !taken) block_table::drop(own, key);
     if (own != nullptr && taken) {
       const std::uint32_t given = shared_address(shared);
-      own->lent = (given + 127) / 128 * 128;
-      own->lent_bytes = static_cast<std::uint32_t>(bytes) - (own->lent - given);
-      own->ticket = table->next_ticket();
-      for (std::uint32_t i = 0; i < bulk_ring::stages; ++i) mbarrier_init(barrier_of({own->lent, 0, 0}, i), 1);
-      unlock_shared(own->lent + lent_memory::lock_at);
-      store_shared(own->lent + lent_memory::parities_at, std::uint32_t{0});
-      store_shared(own->lent + lent_memory::ticket_at, own->ticket);
+      const std::uint32_t lent = (given + 127) / 128 * 128;
+      const std::uint64_t ticket = table->next_ticket();
+      own->lent = lent;
+      own->ticket = ticket;
+      for (std::uint32_t i = 0; i < bulk_ring::stages; ++i) mbarrier_init(barrier_of({lent, 0, 0}, i), 1);
+      unlock_shared(lent + lent_memory::lock_at);
+      store_shared(lent + lent_memory::parities_at, std::uint32_t{0});
+      store_shared(lent + lent_memory::bytes_at, static_cast<std::uint32_t>(bytes) - (lent - given));
+      store_shared(lent + lent_memory::ticket_at, ticket);
     }
   }
 #endif
@@ -89,10 +97,11 @@ PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) 
   block.sync();  // no thread copies any more
 #if defined(PGAS_HAS_BULK_COPIES)
   if (block.thread_rank() == 0 && table != nullptr) {
-    block_entry* const own = table->find(block_table::own_key());
-    if (own != nullptr && own->lent_bytes != 0) {
-      end_lending(own);
-      block_table::drop_if_empty(own);
+    const std::uint64_t key = block_table::own_key();
+    block_entry* const own = table->find(key);
+    if (own != nullptr) {
+      end_lending(*own);
+      block_table::drop(own, key);
     }
   }
 #endif
@@ -151,8 +160,10 @@ PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::by
   const auto any = reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes;
   if (bytes < least || (any & 15) != 0 || !in_reach(dst) || !in_reach(src)) return false;
   const block_entry* const own = by->blocks->find(block_table::own_key());
-  if (own == nullptr || !is_lent_by_block(*own)) return false;
-  const bulk_ring ring{own->lent, bulk_ring::stage_bytes_of(own->lent_bytes), 0};
+  if (own == nullptr) return false;
+  const std::uint32_t lent = lent_by_entry(*own);
+  if (lent == lent_memory::none) return false;
+  const bulk_ring ring{lent, bulk_ring::stage_bytes_of(load_shared<std::uint32_t>(lent + lent_memory::bytes_at)), 0};
   const bool from_shared = is_shared(src);
   const bool to_shared = is_shared(dst);
   if (from_shared && to_shared) return false;

@@ -1,6 +1,7 @@
 /// @file
-/// What running blocks have told the library, found from anywhere in the block: a hash table in this PE's memory, keyed
-/// by launch and block. An entry is one block's alone; its other words are ordered by the block's own syncs.
+/// The shared memory that running blocks lend, found from anywhere in the block: a hash table in this PE's memory,
+/// keyed by launch and block. A block may end without taking its memory back, so another block may take over any entry:
+/// what an entry says is true only where the lent memory itself has the entry's ticket.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -8,17 +9,14 @@
 
 namespace pgas::detail {
 
-/// What one block has told.
+/// What one block lends.
 struct block_entry {
-  std::uint64_t key = 0;         ///< of the block; 0: the entry is free
-  std::uint64_t region = 0;      ///< the handle of its region; 0: none
-  std::uint64_t ticket = 0;      ///< also in the lent memory, which proves that it is this block's
-  std::uint32_t hints = 0;       ///< of the region
-  std::uint32_t lent = 0;        ///< shared memory that it has lent: address in the shared window
-  std::uint32_t lent_bytes = 0;  ///< 0: none
+  std::uint64_t key = 0;     ///< of the block; 0: the entry is free
+  std::uint64_t ticket = 0;  ///< also in the lent memory
+  std::uint32_t lent = 0;    ///< address in the shared window
   std::uint32_t unused = 0;
 };
-static_assert(sizeof(block_entry) == 40);
+static_assert(sizeof(block_entry) == 24);
 
 /// The entries of all blocks of a PE's kernels. *Memory* zeros at first; on GPU heaps GPU memory.
 struct block_table {
@@ -45,22 +43,26 @@ struct block_table {
     }
     return nullptr;
   }
-  /// The same, made if there is none; null where no entry is free near its place. *Callers* one thread of that block at
-  /// a time; a sync of the block before others look for it.
+  /// The same, made if there is none; null for key 0. Where no entry near its place is free, the first is taken over:
+  /// if its block still runs, that block copies without its memory. *Callers* one thread of that block at a time; a
+  /// sync of the block before others look for it.
   [[nodiscard]] PGAS_FN block_entry* find_or_make(std::uint64_t key) {
     block_entry* own = find(key);
     for (std::uint32_t i = 0; i < probes && own == nullptr && key != 0; ++i) {
       block_entry* const candidate = probe(key, i);
       if (compare_exchange(&candidate->key, std::uint64_t{0}, key) == 0) own = candidate;
     }
+    if (own == nullptr && key != 0) {
+      own = probe(key, 0);
+      store_relaxed(&own->key, key);
+    }
     fence_acquire();  // what the entry's last block has written comes before
     return own;
   }
-  /// Frees the entry if nothing is told in it any more. *Callers* as find_or_make(), after a sync of the block.
-  PGAS_FN static void drop_if_empty(block_entry* entry) {
-    if (entry->region != 0 || entry->lent_bytes != 0) return;
+  /// Frees the entry, unless another block has taken it over. *Callers* as find_or_make(), after a sync of the block.
+  PGAS_FN static void drop(block_entry* entry, std::uint64_t key) {
     fence_release();
-    store_relaxed(&entry->key, std::uint64_t{0});
+    static_cast<void>(compare_exchange(&entry->key, key, std::uint64_t{0}));
   }
   /// A number that no other entry gets, and that the data of a program is unlikely to contain.
   [[nodiscard]] PGAS_FN std::uint64_t next_ticket() {

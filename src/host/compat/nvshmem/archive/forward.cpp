@@ -1,0 +1,57 @@
+// libnvshmem.a, for programs that link to an archive of this name. Each function of the interface jumps to the function
+// of libnvshmem_host.so, which the program loads as it starts: no linker takes a shared library in an archive from
+// every command line, and nvlink takes no linker script.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#if defined(__x86_64__)
+#define PGAS_JUMP_TO(address) "jmp *" address "(%rip)\n"
+#elif defined(__aarch64__)
+#define PGAS_JUMP_TO(address) "adrp x16, " address "\nldr x16, [x16, #:lo12:" address "]\nbr x16\n"
+#else
+#error "libnvshmem.a: no jump for this processor"
+#endif
+
+// functions.inc has PGAS_FORWARD(name) for each function of the library.
+#define PGAS_FORWARD(name)                                                       \
+  extern "C" {                                                                   \
+  [[gnu::visibility("hidden")]] void* pgas_address_of_##name;                    \
+  }                                                                              \
+  asm(".pushsection .text\n.globl " #name "\n.type " #name ", %function\n" #name \
+      ":\n" PGAS_JUMP_TO("pgas_address_of_" #name) ".size " #name ", .-" #name "\n.popsection\n");
+#include "functions.inc"
+#undef PGAS_FORWARD
+
+namespace {
+
+struct function {
+  const char* name;
+  void** address;
+};
+
+#define PGAS_FORWARD(name) {#name, &pgas_address_of_##name},
+constexpr function functions[] = {
+#include "functions.inc"
+};
+#undef PGAS_FORWARD
+
+/// As the dynamic linker does where a library is missing.
+[[noreturn]] void refuse() {
+  std::fprintf(stderr,
+               "%s: link to libnvshmem.a with -Wl,-rpath,DIRECTORY of this library, or name the directory in "
+               "LD_LIBRARY_PATH\n",
+               ::dlerror());
+  std::_Exit(127);
+}
+
+/// Before other constructors, which may call the functions.
+[[gnu::constructor(101)]] void load() {
+  void* const library = ::dlopen(PGAS_LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) refuse();
+  for (const function& one : functions)
+    if ((*one.address = ::dlsym(library, one.name)) == nullptr) refuse();
+}
+
+}  // namespace
