@@ -51,7 +51,6 @@ struct PGAS_API config {
   bool nvtx = true;                 ///< PGAS_NVTX: profiler ranges on host calls
   log_level log = log_level::warn;  ///< PGAS_LOG
   std::string log_file;             ///< PGAS_LOG_FILE: empty: standard error; %h host, %p process
-  std::string metrics;              ///< PGAS_METRICS: [ADDRESS]:PORT of the first PE of a host; empty: none
   bool sigusr1 = false;             ///< PGAS_SIGUSR1: a PE logs its waits on this signal
   std::string trace;                ///< PGAS_TRACE: file of the trace; empty: none; %r PE, %h host, %p process
   int trace_sample = 1;             ///< PGAS_TRACE_SAMPLE: kernels record one millisecond out of every N

@@ -138,7 +138,7 @@ class PGAS_API world {
   /// @brief The statistics of this PE since it joined: operations and bytes by target and route, time in calls that
   /// wait, use of the heap, heartbeats, errors.
   ///
-  /// `PGAS_METRICS` serves the same figures to monitoring systems (docs/metrics.md).
+  /// `pgas-info --serve` serves the same figures to monitoring systems (docs/metrics.md).
   ///
   /// *Callers* any thread, also while another thread is in a call that does not end. The call does not wait and takes
   /// some microseconds.

@@ -1,5 +1,5 @@
 /// @file
-/// The statistics of a PE since it joined. world::stats() returns them, and PGAS_METRICS serves them.
+/// The statistics of a PE since it joined. world::stats() returns them, and `pgas-info --serve` serves them.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -78,7 +78,7 @@ struct world_stats {
   std::uint64_t heartbeats_received = 0;  ///< from them
   /// @brief Time since a host thread of this PE was last in a call of this world.
   ///
-  /// With PGAS_METRICS at most a second late; otherwise short calls such as put are noticed only by stats().
+  /// Short calls such as put are noticed when stats() or pgas-info reads the statistics.
   std::chrono::milliseconds idle{0};
   std::uint64_t errors = 0;    ///< number of failures and errors that this PE has logged
   std::uint64_t warnings = 0;  ///< number of warnings, also of those that PGAS_LOG suppressed

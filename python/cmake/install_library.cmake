@@ -2,7 +2,7 @@
 # links. libfmt, which they need and few machines have, comes along (and libsodium, where it is not
 # part of them).
 file(REMOVE_RECURSE ${PGAS_STAGE})
-foreach(place . src/tools/pgasrun)
+foreach(place . src/tools/pgasrun src/tools/pgas-plot)
   foreach(component runtime tools)
     execute_process(COMMAND ${CMAKE_COMMAND} -DCMAKE_INSTALL_PREFIX=${PGAS_STAGE} -DCMAKE_INSTALL_COMPONENT=${component}
       -DCMAKE_INSTALL_LOCAL_ONLY=ON -DCMAKE_INSTALL_DO_STRIP=ON -P ${PGAS_TREE}/${place}/cmake_install.cmake
@@ -25,6 +25,7 @@ file(GLOB programs ${PGAS_STAGE}/bin/*)
 foreach(program pgasrun pgas-info pgas-perf pgas-doctor pgas-why pgas-trace)
   file(COPY ${PGAS_STAGE}/bin/${program} DESTINATION ${package}/bin)
 endforeach()
+file(COPY_FILE ${PGAS_STAGE}/bin/pgas-plot ${package}/_plot.py)  # Python: the package's interpreter runs it
 
 file(GET_RUNTIME_DEPENDENCIES LIBRARIES ${package}/lib/${name} EXECUTABLES ${package}/bin/pgasrun
   PRE_INCLUDE_REGEXES "^lib(fmt|sodium)\\." PRE_EXCLUDE_REGEXES ".*"

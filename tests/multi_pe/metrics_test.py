@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""What PGAS_METRICS serves: exact counts of a job, whoever else connects, and nothing that could harm the job.
+"""What pgas-info --serve serves: exact counts of all jobs of the user, whatever clients do, and nothing that could harm a job.
 
 Usage: metrics_test.py PGASRUN COUNTED INFO [--proxied] [NAMES OF TESTS]
 
 COUNTED makes known operations and waits until a file is there, INFO is pgas-info. With --proxied PEs are reached by proxies, too.
 """
 
+import concurrent.futures
 import json
 import os
 import random
 import re
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.request
@@ -23,41 +26,22 @@ from stranger_test import listeners
 PGASRUN = COUNTED = INFO = ""
 WAYS = [("direct", {})]
 LONG = 60  # seconds that a busy machine may take
-SAMPLE = re.compile(r"([a-z_]+)\{(.*)\} ([-+.e0-9]+)")
-
-
-def free_ports(count: int) -> int:
-    """The first of `count` unused ports, below those that the kernel assigns."""
-    for _ in range(1000):
-        first = random.randrange(20000, 32000)
-        held = []
-        try:
-            for port in range(first, first + count):
-                held.append(socket.socket())
-                held[-1].bind(("127.0.0.1", port))
-            return first
-        except OSError:
-            continue
-        finally:
-            for one in held:
-                one.close()
-    raise RuntimeError("no ports are free")
+SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? ([-+.e0-9]+)")
 
 
 class Job:
     """PEs that have made their operations, and wait."""
 
-    def __init__(self, pes: int, metrics: str, environment: dict[str, str] | None = None, launcher: bool = True):
+    def __init__(self, pes: int, environment: dict[str, str] | None = None, launcher: bool = True):
         self.folder = tempfile.TemporaryDirectory()
         self.end = os.path.join(self.folder.name, "end")
         command = [PGASRUN, "-n", str(pes), COUNTED, self.end] if launcher else [COUNTED, self.end]
         self.log = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen(command, env=os.environ | {"PGAS_METRICS": metrics} | (environment or {}), text=True,
-                                        stdout=subprocess.PIPE, stderr=self.log)
-        self.pids: list[int] = []
+        self.process = subprocess.Popen(command, env=os.environ | (environment or {}), text=True, stdout=subprocess.PIPE, stderr=self.log)
+        self.pids: dict[int, int] = {}
         while len(self.pids) < pes and (line := self.process.stdout.readline()):
             if line.startswith("ready"):
-                self.pids.append(int(line.split()[2]))
+                self.pids[int(line.split()[1])] = int(line.split()[2])
         if len(self.pids) < pes:
             raise RuntimeError(f"the job did not begin: {self.said()}")
 
@@ -87,20 +71,43 @@ class Job:
         self.folder.cleanup()
 
 
-def page_at(port: int, host: str = "127.0.0.1") -> str:
-    with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=LONG) as answer:
-        assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8", answer.headers
-        return answer.read().decode()
+class Exporter:
+    """pgas-info --serve, on a free port."""
 
+    def __init__(self, where: str = ":0", environment: dict[str, str] | None = None, user: int | None = None):
+        self.process = subprocess.Popen([INFO, "--serve", where], env=os.environ | (environment or {}), user=user, text=True, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
+        said = self.process.stdout.readline()
+        match = re.search(r"http://.*:(\d+)/metrics$", said)
+        assert match, (said, self.process.communicate(timeout=LONG))
+        self.port = int(match[1])
 
-def samples_of(page: str) -> dict[str, float]:
-    found = {}
-    for line in page.splitlines():
-        if not line.startswith("#"):
+    def page(self, host: str = "127.0.0.1") -> str:
+        with urllib.request.urlopen(f"http://{host}:{self.port}/metrics", timeout=LONG) as answer:
+            assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8", answer.headers
+            return answer.read().decode()
+
+    def samples(self, pids) -> dict[str, float]:
+        """Of the world that has a PE with one of the pids, without the label world."""
+        page = self.page()
+        [world] = {match[1] for match in re.finditer(r'pgas_pe_info\{world="([0-9a-f]+)",.*pid="(\d+)"', page) if int(match[2]) in pids}
+        found = {}
+        for line in page.splitlines():
+            if line.startswith("#"):
+                continue
             match = SAMPLE.fullmatch(line)
             assert match, line
-            found[f"{match[1]}{{{match[2]}}}"] = float(match[3])
-    return found
+            label = f'world="{world}",'
+            if match[2] and match[2].startswith(label):
+                found[f"{match[1]}{{{match[2].removeprefix(label)}}}"] = float(match[3])
+        return found
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        _, self.errors = self.process.communicate(timeout=LONG)
 
 
 def raw(port: int, words: bytes) -> bytes:
@@ -120,20 +127,20 @@ def raw(port: int, words: bytes) -> bytes:
 
 
 class Metrics(unittest.TestCase):
-    def test_every_pe_serves_what_it_counted(self):
+    def test_one_page_has_what_every_pe_counted(self):
         for route, environment in WAYS:
-            with self.subTest(route=route):
-                first = free_ports(4)
-                with Job(4, f":{first}", environment) as job:
-                    for pe in range(4):
-                        self.check_counts(samples_of(page_at(first + pe)), pe, route)
-                    self.assertEqual(job.finish(), 0, job.said())
-                    self.assertEqual(job.said(), "")
+            with self.subTest(route=route), Job(4, environment) as job:
+                with Exporter() as exporter:
+                    found = exporter.samples(job.pids.values())
+                for pe in range(4):
+                    self.check_counts({name: value for name, value in found.items() if f'pe="{pe}"' in name.split("peer=")[0]}, pe, route, job)
+                self.assertEqual(job.finish(), 0, job.said())
+                self.assertEqual((job.said(), exporter.errors), ("", ""))
 
-    def check_counts(self, found: dict[str, float], pe: int, route: str):
+    def check_counts(self, found: dict[str, float], pe: int, route: str, job: Job):
         info = [name for name in found if name.startswith("pgas_pe_info{")]
         self.assertEqual(len(info), 1)
-        self.assertIn(f'pe="{pe}",pes="4",host="', info[0])
+        self.assertRegex(info[0], rf'pe="{pe}",pes="4",host="[^"]+",pid="{job.pids[pe]}",device="')
         for peer in range(4):
             way = "direct" if peer == pe else route
             labels = f'pe="{pe}",peer="{peer}",route="{way}",by="host"'
@@ -151,108 +158,214 @@ class Metrics(unittest.TestCase):
         more = [name for name in found if re.match(r"pgas_(proxy_)?operation(s|_bytes)_total", name)]
         self.assertEqual(more, [])
         here = f'{{pe="{pe}"}}'
+        self.assertEqual(found["pgas_pe_up" + here], 1)
         self.assertEqual(found[f'pgas_calls_total{{pe="{pe}",call="pgas::barrier_all"}}'], 3)
         self.assertEqual(found[f'pgas_calls_total{{pe="{pe}",call="pgas::allocate"}}'], 2)
         self.assertEqual(found["pgas_proxy_commands_total" + here] > 0, route == "proxied")
         self.assertGreaterEqual(found["pgas_heap_mapped_bytes" + here], found["pgas_heap_used_bytes" + here])
         self.assertGreaterEqual(found["pgas_heap_allocations" + here], 2)
-        for name in ("pgas_errors_total", "pgas_warnings_total", "pgas_world_failed", "pgas_heartbeats_sent_total"):
+        for name in ("pgas_errors_total", "pgas_warnings_total", "pgas_world_failed", "pgas_heartbeats_sent_total", "pgas_peers_left_out"):
             self.assertEqual(found[name + here], 0, name)
 
+    def test_several_jobs_are_on_one_page_and_leave_it(self):
+        with Exporter() as exporter, Job(2) as first, Job(1, launcher=False) as second:
+            self.assertEqual(exporter.samples(first.pids.values())['pgas_operations_total{pe="1",peer="0",route="direct",by="host",kind="atomic"}'], 5)
+            alone = exporter.samples(second.pids.values())
+            self.assertEqual(alone['pgas_operations_total{pe="0",peer="0",route="direct",by="host",kind="atomic"}'], 5)
+            self.assertEqual(second.finish(), 0, second.said())
+            time.sleep(1.1)  # for so long a page is served again
+            self.assertNotIn(f'pid="{second.pids[0]}"', exporter.page())
+            self.assertIn(f'pid="{first.pids[1]}"', exporter.page())
+
+    def test_sockets_in_a_directory_are_found(self):
+        with tempfile.TemporaryDirectory() as folder, Job(2, {"PGAS_SOCKET_DIR": folder}) as job:
+            with Exporter(environment={"PGAS_SOCKET_DIR": folder}) as exporter:
+                self.assertEqual(exporter.samples(job.pids.values())['pgas_pe_up{pe="1"}'], 1)
+
     def test_idle_time_passes(self):
-        first = free_ports(1)
-        with Job(1, f":{first}"):
+        with Job(1) as job, Exporter() as exporter:
             end = time.monotonic() + LONG
             idle = 0.0
             while idle < 2 and time.monotonic() < end:
                 time.sleep(0.2)
-                idle = samples_of(page_at(first))['pgas_idle_seconds{pe="0"}']
+                idle = exporter.samples(job.pids.values())['pgas_idle_seconds{pe="0"}']
             self.assertGreaterEqual(idle, 2)
 
-    def test_a_world_of_one_that_nobody_launched(self):
-        first = free_ports(1)
-        with Job(1, f":{first}", launcher=False) as job:
-            self.assertEqual(samples_of(page_at(first))['pgas_operations_total{pe="0",peer="0",route="direct",by="host",kind="atomic"}'], 5)
+    def test_a_pe_that_is_stopped_is_down_and_delays_the_others_little(self):
+        with Job(3) as job, Exporter() as exporter:
+            self.assertEqual(exporter.samples(job.pids.values())['pgas_pe_up{pe="1"}'], 1)
+            os.kill(job.pids[1], signal.SIGSTOP)
+            try:
+                time.sleep(1.1)
+                # Also once more connections wait for it than its socket takes.
+                for _ in range(3):
+                    begin = time.monotonic()
+                    found = exporter.samples(job.pids.values())
+                    self.assertLess(time.monotonic() - begin, LONG / 2)
+                    self.assertEqual([found[f'pgas_pe_up{{pe="{pe}"}}'] for pe in range(3)], [1, 0, 1])
+                    self.assertNotIn('pgas_errors_total{pe="1"}', found)
+                    self.assertIn('pgas_errors_total{pe="2"}', found)
+                    self.fill_queue_of(job.pids[1])
+                    time.sleep(1.1)
+            finally:
+                os.kill(job.pids[1], signal.SIGCONT)
+            end = time.monotonic() + LONG
+            while time.monotonic() < end and exporter.samples(job.pids.values())['pgas_pe_up{pe="1"}'] != 1:
+                time.sleep(0.2)
+            self.assertEqual(exporter.samples(job.pids.values())['pgas_pe_up{pe="1"}'], 1)
             self.assertEqual(job.finish(), 0, job.said())
 
+    def fill_queue_of(self, pid: int):
+        """Connects to the PE until its socket takes no more."""
+        inodes = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+        with open(f"/proc/{pid}/net/unix", encoding="utf-8") as table:
+            names = [line.split()[-1] for line in table if "@pgas-why-" in line and f"socket:[{line.split()[6]}]" in inodes]
+        for _ in range(200):
+            wire = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            wire.setblocking(False)
+            try:
+                wire.connect("\0" + names[0].removeprefix("@"))
+            except BlockingIOError:
+                return
+            finally:
+                wire.close()
+        self.fail("the queue is never full")
+
+    def test_many_scrapers_get_whole_pages_and_cost_the_pes_a_question_a_second(self):
+        counted = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        counted.bind("\0pgas-why-00000000deadbeef-0")
+        counted.listen(64)
+        questions = []
+
+        def count():
+            while True:
+                wire, _ = counted.accept()
+                with wire:
+                    if wire.recv(100) != b"metrics":
+                        return
+                questions.append(time.monotonic())
+
+        counting = threading.Thread(target=count)
+        counting.start()
+        with Job(2) as job, Exporter() as exporter:
+            begin = time.monotonic()
+            with concurrent.futures.ThreadPoolExecutor(24) as pool:
+                pages = list(pool.map(lambda _: exporter.page(), range(200)))
+            lasted = time.monotonic() - begin
+            self.assertTrue(all(f'pid="{pid}"' in page for page in pages for pid in job.pids.values()))
+            self.assertTrue(all(page.endswith("\n") for page in pages))
+            self.assertEqual(job.finish(), 0, job.said())
+            self.assertEqual(job.said(), "")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as last:
+            last.connect("\0pgas-why-00000000deadbeef-0")
+            last.send(b"end")
+            counting.join(timeout=LONG)
+        counted.close()
+        self.assertLessEqual(len(questions), lasted + 1, questions)
+
     def test_garbage_is_refused_and_harms_nothing(self):
-        first = free_ports(2)
         answers = {
             b"\r\n\r\n": b"400", b"GET\r\n\r\n": b"400", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n": b"400",
             b"GET /metrics HTTP/3\r\n\r\n": b"400", b"GET / HTTP/1.1\r\n\r\n": b"404", b"GET /../etc/passwd HTTP/1.0\r\n\r\n": b"404",
             b"POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc": b"405", b"x" * 100000: b"431",
             b"GET /metrics HTTP/1.1\r\n" + b"A: " + b"b" * 9000: b"431",
         }
-        with Job(2, f":{first}") as job:
+        with Exporter() as exporter:
             for words, status in answers.items():
                 with self.subTest(words=words[:40]):
-                    answer = raw(first, words)
+                    answer = raw(exporter.port, words)
                     self.assertTrue(answer.startswith(b"HTTP/1.0 " + status), answer[:100])
             for _ in range(50):
-                with socket.create_connection(("127.0.0.1", first), timeout=LONG) as wire:
+                with socket.create_connection(("127.0.0.1", exporter.port), timeout=LONG) as wire:
                     wire.sendall(os.urandom(random.randrange(1, 6000)))  # and goes without an answer
-            self.assertIn("pgas_pe_info", page_at(first))
-            self.assertEqual(job.finish(), 0, job.said())
-            self.assertEqual(job.said(), "")
+            self.assertIn("pgas_worlds ", exporter.page())
+        self.assertEqual(exporter.errors, "")
+
+    def test_sockets_that_are_no_pe_harm_nothing(self):
+        """A program of this user has a PE's name, and says what no PE says, or nothing."""
+        listening = []
+        for number in range(4):
+            listening.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+            listening[-1].bind(f"\0pgas-why-00000000deadbeef-{number}")
+            listening[-1].listen(8)
+        words = [b"{", b'{"pe":0}', b"\xff" * 1000]
+
+        def answer(number: int):
+            wire, _ = listening[number].accept()
+            self.assertEqual(wire.recv(100), b"metrics")
+            wire.sendall(words[number])
+            return wire
+
+        with Job(1) as job, Exporter() as exporter, concurrent.futures.ThreadPoolExecutor() as pool:
+            answers = [pool.submit(answer, number) for number in range(3)]
+            page = exporter.page()
+            for number in range(4):
+                self.assertIn(f'pgas_pe_up{{world="00000000deadbeef",pe="{number}"}} 0', page)
+            self.assertIn(f'pid="{job.pids[0]}"', page)
+            for each in answers:
+                each.result(timeout=LONG).close()
+        self.assertEqual(exporter.errors, "")
+        for each in listening:
+            each.close()
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become two other users")
+    def test_pes_and_sockets_of_other_users_are_not_on_the_page(self):
+        impostor = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        os.seteuid(65534)
+        try:
+            impostor.bind("\0pgas-why-00000000deadbeef-7")
+            impostor.listen(8)
+        finally:
+            os.seteuid(0)
+        with Job(1) as job, Exporter(user=65533) as exporter:
+            page = exporter.page()
+            self.assertNotIn(f'pid="{job.pids[0]}"', page)
+            self.assertNotIn("deadbeef", page)
+        impostor.close()
 
     def test_a_connection_that_says_nothing_is_closed_and_delays_nobody(self):
-        first = free_ports(1)
-        with Job(1, f":{first}") as job:
-            with socket.create_connection(("127.0.0.1", first), timeout=LONG) as silent:
+        with Exporter() as exporter:
+            with socket.create_connection(("127.0.0.1", exporter.port), timeout=LONG) as silent:
                 silent.sendall(b"GET /metr")
-                self.assertIn("pgas_pe_info", page_at(first))
+                self.assertIn("pgas_worlds ", exporter.page())
                 self.assertEqual(silent.recv(100), b"")
-            wires = [socket.create_connection(("127.0.0.1", first), timeout=LONG) for _ in range(30)]
-            self.assertIn("pgas_pe_info", page_at(first))
+            wires = [socket.create_connection(("127.0.0.1", exporter.port), timeout=LONG) for _ in range(60)]
+            self.assertIn("pgas_worlds ", exporter.page())
             for wire in wires:
                 wire.close()
-            self.assertEqual(job.finish(), 0, job.said())
 
-    def test_a_program_ends_while_somebody_is_connected(self):
-        first = free_ports(2)
-        with Job(2, f":{first}") as job, socket.create_connection(("127.0.0.1", first), timeout=LONG) as silent:
-            self.assertEqual(job.finish(), 0, job.said())
-            self.assertEqual(silent.recv(100), b"")
-
-    def test_a_port_that_is_taken_is_a_warning(self):
-        first = free_ports(3)
+    def test_a_port_that_is_taken_or_none_is_an_error(self):
         with socket.socket() as taken:
-            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            taken.bind(("127.0.0.1", first + 1))
+            taken.bind(("127.0.0.1", 0))
             taken.listen()
-            with Job(3, f":{first}") as job:
-                self.assertIn('pe="0"', page_at(first))
-                self.assertIn('pe="2"', page_at(first + 2))
-                self.assertEqual(job.finish(), 0)
-                said = job.said().splitlines()
-        self.assertEqual(len(said), 1, said)
-        self.assertIn(" 1/3 ", said[0])
-        self.assertIn(f"warn: PGAS_METRICS=127.0.0.1:{first}: no metrics of this PE, which can't listen at "
-                      f"127.0.0.1:{first + 1}: Address already in use", said[0])
+            port = taken.getsockname()[1]
+            for where, said in ((f":{port}", f"cannot listen at 127.0.0.1:{port}: Address already in use"), ("9400", "'9400' is no address to serve at"),
+                                ("192.0.2.1:9400", "Cannot assign requested address")):
+                done = subprocess.run([INFO, "--serve", where], text=True, capture_output=True, timeout=LONG, check=False)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(said, done.stderr)
 
     def test_only_the_loopback_unless_an_address_is_asked_for(self):
         # All of 127/8 is the loopback interface, but only 127.0.0.1 is the address.
-        first = free_ports(1)
-        with Job(1, f":{first}"):
+        with Exporter() as exporter:
             with self.assertRaises(OSError):
-                socket.create_connection(("127.0.0.2", first), timeout=LONG).close()
-        first = free_ports(1)
-        with Job(1, f"0.0.0.0:{first}"):
-            self.assertIn("pgas_pe_info", page_at(first, "127.0.0.2"))
+                socket.create_connection(("127.0.0.2", exporter.port), timeout=LONG).close()
+        with Exporter("0.0.0.0:0") as exporter:
+            self.assertIn("pgas_worlds ", exporter.page("127.0.0.2"))
 
-    def test_a_setting_that_is_no_port_is_an_error(self):
-        done = subprocess.run([COUNTED, "/"], env=os.environ | {"PGAS_METRICS": "9400"}, text=True, capture_output=True, timeout=LONG)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("PGAS_METRICS=9400 is not allowed; set it to: a port of the loopback, such as :9400", done.stdout)
+    def test_the_former_setting_is_a_warning_that_names_the_command(self):
+        with Job(1, {"PGAS_METRICS": ":9400"}, launcher=False) as job:
+            self.assertEqual(job.finish(), 0)
+            self.assertIn("PGAS_METRICS is no option any more and is ignored: `pgas-info --serve :9400`", job.said())
 
-    def test_pgas_info_asks_a_job_without_the_setting(self):
+    def test_pgas_info_prints_the_counts_of_a_job(self):
         for route, environment in WAYS:
-            with self.subTest(route=route), Job(4, "", environment) as job:
-                done = subprocess.run([INFO, "--stats", str(job.pids[2]), "--json"], text=True, capture_output=True, timeout=LONG)
+            with self.subTest(route=route), Job(4, environment) as job:
+                done = subprocess.run([INFO, "--stats", str(job.pids[2]), "--json"], text=True, capture_output=True, timeout=LONG, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 jobs = json.loads(done.stdout)
                 self.assertEqual(len(jobs), 1)
-                self.assertEqual(sorted(one["pid"] for one in jobs[0]["pes"]), sorted(job.pids))
+                self.assertEqual([one["pid"] for one in jobs[0]["pes"]], [job.pids[pe] for pe in range(4)])
                 self.assertEqual(sorted(one["pe"] for one in jobs[0]["answers"]), [0, 1, 2, 3])
                 for one in jobs[0]["answers"]:
                     of = {"direct": range(4), "proxied": []} if route == "direct" else \
@@ -262,7 +375,7 @@ class Metrics(unittest.TestCase):
                         self.assertEqual(one[name], {"puts": puts, "put_bytes": 80 * puts, "gets": 2 * len(peers),
                                                      "get_bytes": 80 * len(peers), "atomics": 5 * len(peers), "signals": len(peers)})
                     self.assertEqual((one["errors"], one["failed"], one["running"]), (0, False, ""))
-                table = subprocess.run([INFO, "--stats", jobs[0]["job"][:10]], text=True, capture_output=True, timeout=LONG).stdout
+                table = subprocess.run([INFO, "--stats", jobs[0]["job"][:10]], text=True, capture_output=True, timeout=LONG, check=False).stdout
                 lines = table.splitlines()
                 self.assertEqual(lines[0], f"job {jobs[0]['job']}: 4 PEs")
                 rows = [line for line in lines[2:] if re.match(r" {0,3}\d+ ", line)]  # not the remarks
@@ -270,16 +383,20 @@ class Metrics(unittest.TestCase):
                 if route == "direct":
                     self.assertRegex(rows[0], r"^   0     42   1.1K       0      0 ")
 
+    def test_a_world_of_one_answers_too(self):
+        with Job(1, launcher=False) as job:
+            done = subprocess.run([INFO, "--stats", str(job.pids[0])], text=True, capture_output=True, timeout=LONG, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(": 1 PE\n", done.stdout)
+
     def test_pgas_info_says_where_there_is_no_such_job(self):
-        done = subprocess.run([INFO, "--stats", "0123456789abcdef"], text=True, capture_output=True, timeout=LONG)
+        done = subprocess.run([INFO, "--stats", "0123456789abcdef"], text=True, capture_output=True, timeout=LONG, check=False)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("no job '0123456789abcdef' of this user answers on this host", done.stderr)
 
-    def test_without_the_setting_nothing_listens(self):
-        for setting in ("", f":{free_ports(2)}"):
-            with Job(2, setting) as job:
-                ports = [port for pid in job.pids for _, _, port in listeners(pid)]
-                self.assertEqual(len(ports), 2 if setting else 0, ports)
+    def test_a_pe_listens_at_no_port(self):
+        with Job(2) as job:
+            self.assertEqual([port for pid in job.pids.values() for _, _, port in listeners(pid)], [])
 
 
 if __name__ == "__main__":

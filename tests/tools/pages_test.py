@@ -103,7 +103,7 @@ class Bash(Completion, unittest.TestCase):
         for line, expected in (
             ("pgas-perf map --col", {"--color"}), ("pgas-perf map --color ", {"auto", "always", "never"}), ("pgas-perf map --color = al", {"always"}),
             ("pgas-perf map --color =", {"auto", "always", "never"}), ("pgas-perf map -m bandwidth,l", {"bandwidth,latency"}),
-            ("pgas-perf ma", {"map"}), ("pgas-perf --json map --pl", {"--plot"}), ("pgas-perf --json = map --pl", {"--plot"}),
+            ("pgas-perf ma", {"map"}), ("pgas-perf --json map --pa", {"--pair"}), ("pgas-perf --json = map --pa", {"--pair"}),
             ("pgas-perf put_lat get_la", {"get_lat"}), ("pgas-perf --scope thread,w", {"thread,warp"}), ("pgas-perf --blocks ", set()),
             ("pgas-perf map ", set()), ("pgas-why --json --st", {"--stacks"}), ("pgas-info --shared --mark", {"--markdown"}),
             ("pgasrun -n 2 --ti", {"--timeout"}), ("pgasrun --timeout ", set()), ("pgasrun -n 2 --grace-period = 5 --tag", {"--tag-output"}),
@@ -118,7 +118,7 @@ class Bash(Completion, unittest.TestCase):
             program = pathlib.Path(folder, "a_program_of_this_test")
             program.touch(mode=0o755)
             for line, expected in (
-                ("pgas-perf map --save on", {"one file.json"}), ("pgas-perf map --html = on", {"one file.json"}),
+                ("pgas-perf map --save on", {"one file.json"}), ("pgas-perf map --compare = on", {"one file.json"}),
                 ("pgas-doctor --json on", {"one file.json"}), ("pgas-doctor --json --qu", {"--quick"}),
                 ("pgasrun -n 2 ./a_pro", {"./a_program_of_this_test"}), ("pgasrun -n 2 ./a_program_of_this_test on", {"one file.json"}),
             ):

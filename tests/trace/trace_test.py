@@ -13,9 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from xml.etree import ElementTree
 
-import draw_trace
 import perfetto_file
 
 PGASRUN = TRACED = KERNELS = HALO = TRACE = ""
@@ -202,15 +200,38 @@ class TimeLine(unittest.TestCase):
         self.assertEqual(wait.name, "wait_until")
         self.assertGreaterEqual(wait.end - wait.begin, 200_000_000)
 
-    def test_a_picture_has_what_kernels_did(self):
+    def test_the_events_as_json_are_those_of_the_file(self):
         run(self.folder, str(ROUNDS), program=KERNELS)
         trace = merged(self.folder)
         kernels = [event for event in trace.events if event.facts["by"] == "kernel"]
-        picture = ElementTree.fromstring(draw_trace.draw(trace, min(event.begin for event in kernels) - 1, max(event.end for event in kernels) + 1))
-        named = [bar for bar in picture.iter() if bar.tag.endswith("title")]
-        self.assertEqual(len(named), len(kernels))
-        drawn = sum("marker-end" in line.attrib for line in picture.iter())
-        self.assertEqual(drawn, len(arrows(trace)))
+        said = json.loads(tool("events", "--by", "kernel", f"{self.folder}/all").stdout)
+
+        def key(pe, track, name, begin, end):
+            return (pe, track, name, begin, end)
+
+        self.assertEqual(sorted(key(each["pe"], each["track"], each["name"], each["begin_ns"], each["end_ns"]) for each in said["events"]),
+                         sorted(key(each.pe, each.track, each.name, each.begin, each.end) for each in kernels))
+        self.assertEqual((said["from_ns"], said["to_ns"]), (min(each.begin for each in kernels), max(each.end for each in kernels)))
+        ends = {(from_.pe, from_.begin, to.pe, to.end) for from_, to in arrows(trace)}
+        drawn = [(said["events"][a], said["events"][b]) for a, b in said["arrows"]]
+        self.assertEqual({(a["pe"], a["begin_ns"], b["pe"], b["end_ns"]) for a, b in drawn}, ends)
+        waits = [each for each in said["events"] if each["category"] == "wait"]
+        self.assertEqual({(each["compare"], each["value"] <= each["seen"]) for each in waits}, {(">=", True)})
+        self.assertTrue(all(each["peer"] in range(PES) and each["route"] for each in said["events"] if each["category"] in ("put", "get", "signal")))
+
+    def test_a_selection_of_events_has_those_of_its_time_and_callers(self):
+        run(self.folder, "ring", str(ROUNDS))
+        files = [f"{self.folder}/t.{pe}" for pe in range(PES)]
+        whole = json.loads(tool("events", *files).stdout)
+        self.assertGreater(len({each["by"] for each in whole["events"]}), 1)
+        host = json.loads(tool("events", "--by", "host", *files).stdout)
+        self.assertEqual({each["by"] for each in host["events"]}, {"host"})
+        length = (host["to_ns"] - host["from_ns"]) / 1e6
+        part = json.loads(tool("events", "--by", "host", "--from", str(length / 4), "--ms", str(length / 2), *files).stdout)
+        self.assertEqual(part["events"], [each for each in host["events"] if each["end_ns"] >= part["from_ns"] and each["begin_ns"] <= part["to_ns"]])
+        self.assertLess(len(part["events"]), len(host["events"]))
+        self.assertTrue(all(0 <= end < len(part["events"]) for pair in part["arrows"] for end in pair))
+        self.assertEqual(json.loads(tool("events", "--from", "1e9", *files).stdout)["events"], [])
 
     def test_kernels_record_one_period_of_so_many(self):
         run(self.folder, str(ROUNDS), program=KERNELS, PGAS_TRACE_SAMPLE="1000000")  # a millisecond in a quarter of an hour

@@ -135,6 +135,10 @@ struct team_state_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_buffer_bytes(bool of_host) {
     return std::uint64_t{of_host ? 16u : 64u} << 10;
   }
+  /// The data of the packets; the other half of each packet is its epoch.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_data_bytes(bool of_host) {
+    return packet_buffer_bytes(of_host) / 2;
+  }
   /// The epoch; the packets start one line after it.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t members, std::int32_t channels,
                                                                bool of_host) {

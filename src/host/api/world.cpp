@@ -9,7 +9,6 @@
 #include "common/join_warning.hpp"
 #include "host/config/launcher_variables.hpp"
 #include "host/control/joining_mark.hpp"
-#include "host/control/metrics_service.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/team/team_state.hpp"
 #include "host/topology/p2p_setting.hpp"
@@ -65,7 +64,6 @@ world world::join() { return join(config::from_environment()); }
 
 world world::join(const config& settings) {
   detail::check_struct_size("config", settings.struct_size, sizeof(config));
-  static_cast<void>(detail::parse_metrics_address(settings.metrics));
   detail::join_step("bootstrap");
   const bootstrap_options options = config_detail::make_bootstrap_options(settings);
   std::optional<detail::joining_mark> mark(std::in_place, settings.socket_directory, options.rank, options.size);
@@ -82,7 +80,6 @@ world world::join(const config& settings) {
 world world::join(std::unique_ptr<bootstrap> exchange, const config& settings) {
   detail::check_struct_size("config", settings.struct_size, sizeof(config));
   if (!exchange) throw error(code::invalid_argument, "world::join: the bootstrap is null");
-  static_cast<void>(detail::parse_metrics_address(settings.metrics));
   const detail::joining_mark mark(settings.socket_directory, exchange->rank(), exchange->size());
   return world(make_state(std::move(exchange), settings, "the program's own bootstrap"));
 }

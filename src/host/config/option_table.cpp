@@ -175,12 +175,6 @@ constexpr std::array rows{
            .help = "The file that log lines are appended to; %h stands for the host, %p for the process. Empty: "
                    "standard error.",
            .aliases = log_file_aliases},
-    option{.name = "PGAS_METRICS",
-           .field = &config::metrics,
-           .help = "Serve what each PE counts over HTTP, in Prometheus' text format, at /metrics: [ADDRESS]:PORT for "
-                   "the first PE of a host, the next ports for the others. Without an address, such as :9400, on the "
-                   "loopback only; 0.0.0.0:9400 or [::]:9400 on all interfaces, without a password. If a port is in "
-                   "use, the library logs a warning. Empty: nothing is served."},
     option{.name = "PGAS_SIGUSR1",
            .field = &config::sigusr1,
            .help = "On SIGUSR1 a PE logs what it waits for, the same information as world::waits(). If the program has "

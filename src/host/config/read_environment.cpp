@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -78,6 +79,11 @@ void apply(reading& result, const option& row, const environment& variables) {
   }
 }
 
+/// Options that were removed, and what there is instead.
+constexpr translation removed[] = {
+    {"PGAS_METRICS", "`pgas-info --serve :9400` on each host serves the metrics of its PEs"},
+};
+
 void remark_on_unknown(reading& result, const environment& variables) {
   std::vector<std::string_view> ours;
   std::set<std::string_view> known;
@@ -93,7 +99,10 @@ void remark_on_unknown(reading& result, const environment& variables) {
   std::vector<std::string_view> foreign;
   for (const auto& [name, value] : variables.all()) {
     if (known.contains(name)) continue;
-    if (name.starts_with("PGAS_")) {
+    if (const auto former = std::ranges::find(removed, name, &translation::from); former != std::end(removed)) {
+      result.remarks.push_back(
+          {log_level::warn, fmt::format("{} is no option any more and is ignored: {}", name, former->to)});
+    } else if (name.starts_with("PGAS_")) {
       const std::string_view meant = nearest(name, ours);
       result.remarks.push_back(
           {log_level::warn,

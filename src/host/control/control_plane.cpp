@@ -63,13 +63,6 @@ void control_plane::set_wait_source(wait_source source) {
         [state = state_.get(), source = std::move(source)]() mutable { state->waits = std::move(source); });
 }
 
-void control_plane::set_metrics_source(metrics_source source) {
-  if (state_->metrics)
-    state_->loop->post([state = state_.get(), source = std::move(source)]() mutable {
-      state->metrics->set_source(std::move(source));
-    });
-}
-
 void control_plane::fail(std::string_view reason, log_level level) noexcept {
   try {
     state_->set_failure(

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "host/control/control_group.hpp"
-#include "host/control/metrics_service.hpp"
 #include "host/control/question_service.hpp"
 #include "host/log/logger.hpp"
 #include "pgas/bootstrap.hpp"
@@ -53,9 +52,6 @@ class control_plane final : public control_group {
   /// Sets what this PE answers when somebody asks what it waits for. The control plane's thread calls the functions,
   /// until this object ends.
   void set_wait_source(wait_source source);
-  /// The source of the metrics that this PE serves with PGAS_METRICS, until this object ends. The control plane's
-  /// thread calls it.
-  void set_metrics_source(metrics_source source);
   /// Collective, before leave(): returns when all PEs have called this. A PE that makes another collective call
   /// then is an error for all. Where PGAS_WAIT_TIMEOUT is set, later collectives wait for PGAS_JOIN_TIMEOUT longer: a
   /// PE comes to them when its streams are done. *Errors* asymmetric_call.

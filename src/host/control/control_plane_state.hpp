@@ -22,7 +22,6 @@
 #include "host/control/control_message.hpp"
 #include "host/control/control_plane.hpp"
 #include "host/control/device_collective.hpp"
-#include "host/control/metrics_service.hpp"
 #include "host/control/pending_collectives.hpp"
 #include "host/control/question_service.hpp"
 #include "host/control/signal_bell.hpp"
@@ -163,7 +162,6 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::optional<event_loop> loop;             ///< the reader's, where there are other PEs
   std::optional<signal_bell> on_signal;       ///< where PGAS_SIGUSR1 asks for it
   std::optional<question_service> questions;  ///< the reader's
-  std::optional<metrics_service> metrics;     ///< the reader's, where PGAS_METRICS asks for it
   std::optional<wait_source> waits;           ///< of this PE, once it has a heap
   std::atomic<bool> stopping{false};          ///< tells the reader to end
   /// Written by the reader: time of the last message, by PE.

@@ -64,7 +64,6 @@ bool control_plane_state::several_hosts() const {
 std::optional<clock::time_point> control_plane_state::next_wake() const {
   std::optional<clock::time_point> next = questions->next_wake();
   const auto not_after = [&next](clock::time_point at) { next = next ? std::min(*next, at) : at; };
-  if (metrics) not_after(metrics->next_wake());
   if (several_hosts()) not_after(next_heartbeat);
   if (finish_until) not_after(*finish_until);
   const std::lock_guard lock(mutex);

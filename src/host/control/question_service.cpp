@@ -147,10 +147,11 @@ void question_service::read_word(int fd) {
   const auto known = std::ranges::find(question_words, said);
   if (packet.what == received_packet::status::complete && known != std::end(question_words)) {
     by->asked = static_cast<question>(known - std::begin(question_words));
-    send(*by, introduction());
-  } else {
-    by->answers = 0;  // it is closed
+    if (by->asked != question::metrics) return send(*by, introduction());
+    by->answers = 0;  // this PE's is the only one
+    return send(*by, own_answer(plane_.waits ? plane_.waits->metrics() : std::string()));
   }
+  by->answers = 0;  // it is closed
 }
 
 void question_service::ask_all(question what) {
@@ -182,9 +183,12 @@ void question_service::ask_all(question what) {
 void question_service::on_question(int pe, std::uint64_t number, question what) noexcept {
   attempt([&] {
     if (what == question::waits) return ask_here({pe, number});
-    const std::string fields = plane_.waits ? plane_.waits->stats() : R"("joining":true)";
-    answer_to({pe, number}, fmt::format(R"({{"pe":{},{}}})", plane_.me, fields));
+    answer_to({pe, number}, own_answer(plane_.waits ? plane_.waits->stats() : std::string()));
   });
+}
+
+std::string question_service::own_answer(const std::string& fields) const {
+  return fmt::format(R"({{"pe":{},{}}})", plane_.me, fields.empty() ? R"("joining":true)" : fields);
 }
 
 void question_service::ask_here(asker who) {

@@ -1,6 +1,6 @@
 /// @file
-/// The questions of pgas-why and of pgas-info --stats: each PE has a UNIX socket, over which a program of the same user
-/// sends a word, and gets a line from every PE of the world.
+/// The questions of pgas-why and of pgas-info: each PE has a UNIX socket, over which a program of the same user sends a
+/// word, and gets a line from every PE of the world; for `metrics` from this PE alone.
 #pragma once
 
 #include <array>
@@ -35,8 +35,8 @@ inline constexpr std::chrono::milliseconds most_time_to_answer{400};
 inline constexpr std::chrono::milliseconds between_questions{50};
 
 /// A question, and the word that a program sends for it.
-enum class question : std::uint64_t { waits, stats };
-inline constexpr std::string_view question_words[] = {"waits", "stats"};
+enum class question : std::uint64_t { waits, stats, metrics };
+inline constexpr std::string_view question_words[] = {"waits", "stats", "metrics"};
 
 /// A wait that has lasted for some time, in words.
 struct long_wait {
@@ -51,7 +51,8 @@ struct wait_source {
   std::function<std::string()> answer;  ///< what they were, as the fields of a JSON object; no question is open then
   /// The waits in the last answer that had lasted so long, or longer, the most telling first.
   std::function<std::vector<long_wait>(std::chrono::milliseconds)> overdue;
-  std::function<std::string()> stats;  ///< what it has counted, as fields of a JSON object
+  std::function<std::string()> stats;    ///< what it has counted, as fields of a JSON object
+  std::function<std::string()> metrics;  ///< the same by peer and call
   /// A sentence on each wait in the last answer.
   std::function<std::vector<std::string>()> sentences;
   /// A sentence on the PE that this one waits for in the end, from what a PE says of all of them and from the answers
@@ -126,6 +127,8 @@ class question_service {
   template <class Step>
   void attempt(Step&& step) noexcept;
   [[nodiscard]] std::string introduction() const;
+  /// @param fields empty: this PE still joins
+  [[nodiscard]] std::string own_answer(const std::string& fields) const;
   /// Of the socket of a PE.
   [[nodiscard]] std::string name_of(int pe) const;
 

@@ -44,7 +44,6 @@ void control_plane_state::start_reader() {
   for (const watched_process& one : processes)
     loop->watch(one.fd.get(), POLLIN, [this, &one](short) { on_process_end(one); });
   questions->start();
-  if (metrics) metrics->start();
   reader = start_thread("pgas-control", [this] { run_reader(); });
 }
 
@@ -65,7 +64,6 @@ void control_plane_state::run_reader() {
     guarded(*this, [this] { check_heartbeats(); });
     guarded(*this, [this] { check_leavers(); });
     questions->check();
-    if (metrics) metrics->check();
     if (finish_until && finished_remote()) return;
   }
 }

@@ -139,13 +139,8 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   departed.assign(all.size(), false);
   ended.assign(all.size(), false);
   connections.resize(all.size());
-  const std::optional<tcp_address> metrics_at = parse_metrics_address(settings.metrics);
   const auto start_services = [&] {
     questions.emplace(*this, settings.socket_directory, job_of(all));
-    if (metrics_at) {
-      metrics.emplace(*loop, log, *metrics_at, peers[static_cast<std::size_t>(me)].local_rank);
-      if (metrics->port() == 0) metrics.reset();
-    }
     start_reader();
   };
   if (size == 1) {

@@ -1,9 +1,8 @@
 #include "host/watch/collect_stats.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -48,13 +47,45 @@ operation_counts& operator+=(operation_counts& to, const operation_counts& more)
   return to;
 }
 
-std::string json_of(const operation_counts& of) {
-  return fmt::format(R"({{"puts":{},"put_bytes":{},"gets":{},"get_bytes":{},"atomics":{},"signals":{}}})", of.puts,
-                     of.put_bytes, of.gets, of.get_bytes, of.atomics, of.signals);
+using json = nlohmann::ordered_json;
+
+json json_of(const operation_counts& of) {
+  return {{"puts", of.puts},           {"put_bytes", of.put_bytes}, {"gets", of.gets},
+          {"get_bytes", of.get_bytes}, {"atomics", of.atomics},     {"signals", of.signals}};
 }
+
+json row_of(const operation_counts& of) {
+  return {of.puts, of.put_bytes, of.gets, of.get_bytes, of.atomics, of.signals};
+}
+
+bool is_idle(const operation_counts& of) { return of.puts + of.gets + of.atomics + of.signals == 0; }
 
 long ms_of(std::chrono::nanoseconds time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+/// The fields that both answers have.
+json common_fields(const world_stats& of) {
+  return {{"heap",
+           {{"reserved", of.heap_reserved},
+            {"limit", of.heap.limit},
+            {"mapped", of.heap.mapped},
+            {"used", of.heap.used},
+            {"largest_free", of.heap.largest_free},
+            {"allocations", of.heap.allocations}}},
+          {"fragmentation", of.fragmentation()},
+          {"heartbeats_sent", of.heartbeats_sent},
+          {"heartbeats_received", of.heartbeats_received},
+          {"idle_ms", of.idle.count()},
+          {"errors", of.errors},
+          {"warnings", of.warnings},
+          {"failed", of.failed}};
+}
+
+/// The fields without the braces around them.
+std::string fields_of(const json& object) {
+  const std::string text = object.dump(-1, ' ', true, json::error_handler_t::replace);  // names may not be UTF-8
+  return text.substr(1, text.size() - 2);
 }
 
 }  // namespace
@@ -100,52 +131,75 @@ world_stats stats_report::collect_locked() {
   return last_;
 }
 
-std::string stats_report::text() {
+std::string stats_report::summary() {
   const std::lock_guard lock(mutex_);
-  if (!from_) return {};
-  const world_stats now = collect_locked();
-  return metrics_text(now, from_->pes[static_cast<std::size_t>(now.pe)], from_->control_plane.n_pes());
+  return from_ ? stats_summary(collect_locked()) : R"("leaving":true)";
 }
 
-std::string stats_report::summary() {
+std::string stats_report::answer() {
   const std::lock_guard lock(mutex_);
   if (!from_) return R"("leaving":true)";
   const world_stats now = collect_locked();
+  return stats_answer(now, from_->pes[static_cast<std::size_t>(now.pe)], from_->control_plane.n_pes());
+}
+
+void stats_report::end() noexcept {
+  const std::lock_guard lock(mutex_);
+  from_.reset();
+}
+
+std::string stats_summary(const world_stats& of) {
   operation_counts direct;
   operation_counts proxied;
   operation_counts proxy;
-  for (const peer_stats& one : now.peers) {
+  for (const peer_stats& one : of.peers) {
     (one.direct ? direct : proxied) += one.host;
     (one.direct ? direct : proxied) += one.streams;
     proxy += one.proxy;
   }
   call_stats all;
-  for (const call_stats& one : now.calls) {
+  for (const call_stats& one : of.calls) {
     all.calls += one.calls;
     all.time += one.time;
     if (one.running <= all.running) continue;
     all.running = one.running;
     all.name = one.name;
   }
-  return fmt::format(
-      R"("direct":{},"proxied":{},"proxy":{},"calls":{},"call_ms":{},"running":"{}","running_ms":{},)"
-      R"("heap":{{"reserved":{},"limit":{},"mapped":{},"used":{},"largest_free":{},"allocations":{}}},)"
-      R"("fragmentation":{:.4f},"heartbeats_sent":{},"heartbeats_received":{},"idle_ms":{},"errors":{},"warnings":{},)"
-      R"("failed":{})",
-      json_of(direct), json_of(proxied), json_of(proxy), all.calls, ms_of(all.time), all.name, ms_of(all.running),
-      now.heap_reserved, now.heap.limit, now.heap.mapped, now.heap.used, now.heap.largest_free, now.heap.allocations,
-      now.fragmentation(), now.heartbeats_sent, now.heartbeats_received, now.idle.count(), now.errors, now.warnings,
-      now.failed);
+  json answer = {{"direct", json_of(direct)},       {"proxied", json_of(proxied)},
+                 {"proxy", json_of(proxy)},         {"calls", all.calls},
+                 {"call_ms", ms_of(all.time)},      {"running", all.name},
+                 {"running_ms", ms_of(all.running)}};
+  answer.update(common_fields(of));
+  return fields_of(answer);
 }
 
-void stats_report::look() noexcept {
-  const std::lock_guard lock(mutex_);
-  if (from_) from_->calls.look();
-}
-
-void stats_report::end() noexcept {
-  const std::lock_guard lock(mutex_);
-  from_.reset();
+std::string stats_answer(const world_stats& of, const pe_info& here, int n_pes) {
+  json peers = json::array();
+  for (std::size_t pe = 0; pe < of.peers.size(); ++pe) {
+    const peer_stats& one = of.peers[pe];
+    if (is_idle(one.host) && is_idle(one.streams) && is_idle(one.proxy) && one.silence.count() < 0) continue;
+    peers.push_back({pe, one.direct, one.silence.count(), row_of(one.host), row_of(one.streams), row_of(one.proxy)});
+  }
+  json calls = json::array();
+  for (const call_stats& one : of.calls) calls.push_back({one.name, one.calls, one.time.count(), one.running.count()});
+  const proxy_stats& proxy = of.proxy;
+  json answer = {{"n_pes", n_pes},
+                 {"host", here.host},
+                 {"pid", here.pid},
+                 {"device", here.device},
+                 {"version", PGAS_VERSION},
+                 {"by_call", calls},
+                 {"proxy_work",
+                  {proxy.commands, proxy.messages, proxy.message_bytes, proxy.acknowledgements, proxy.message_ops,
+                   proxy.early_messages, proxy.chunks, proxy.chunk_bytes}},
+                 {"by_peer", peers},
+                 {"peers_left_out", 0}};
+  answer.update(common_fields(of));
+  std::string fields = fields_of(answer);
+  if (fields.size() < longest_stats_answer) return fields;
+  answer["by_peer"] = json::array();
+  answer["peers_left_out"] = peers.size();
+  return fields_of(answer);
 }
 
 }  // namespace pgas::detail

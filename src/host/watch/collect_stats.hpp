@@ -1,5 +1,5 @@
 /// @file
-/// The counters of this PE, for its own program and for PGAS_METRICS.
+/// The counters of this PE, for its own program and for pgas-info.
 #pragma once
 
 #include <mutex>
@@ -42,12 +42,9 @@ class stats_report {
   /// All of it; the last values of the heap while an allocation is in progress. Once this has ended, what it was at the
   /// last call.
   [[nodiscard]] world_stats collect();
-  /// The same as metrics_text(); nothing once this has ended.
-  [[nodiscard]] std::string text();
-  /// The same without the single PEs and calls, as fields of a JSON object; docs/metrics.md has their names.
+  /// The answers to the questions stats and metrics, of stats_summary() and stats_answer(). Fields of a JSON object.
   [[nodiscard]] std::string summary();
-  /// Notices short calls, see call_list::look().
-  void look() noexcept;
+  [[nodiscard]] std::string answer();
   /// The world's parts are not there any more.
   void end() noexcept;
 
@@ -59,9 +56,14 @@ class stats_report {
   world_stats last_;
 };
 
-/// The counters of a PE in Prometheus' text format 0.0.4; docs/metrics.md has the names. Each sample has the label pe,
-/// those about another PE the label peer too. PEs on which no operation was made have no samples of operations.
+/// The statistics without the single PEs and calls, as fields of a JSON object; docs/metrics.md has their names.
+[[nodiscard]] std::string stats_summary(const world_stats& of);
+
+/// A longer answer has no peers: a packet of a UNIX socket holds some 200 KiB.
+inline constexpr std::size_t longest_stats_answer = std::size_t{128} << 10;
+/// The statistics by peer and call, as fields of a JSON object. Only pgas-info reads them, so rows are lists without
+/// names.
 /// @param here this PE @param n_pes of the world
-[[nodiscard]] std::string metrics_text(const world_stats& of, const pe_info& here, int n_pes);
+[[nodiscard]] std::string stats_answer(const world_stats& of, const pe_info& here, int n_pes);
 
 }  // namespace pgas::detail

@@ -23,7 +23,7 @@ host_operation::host_operation(const op_target& how, const char* what)
       queue_(how.on != nullptr ? how.on->native(how.w.state()) : nullptr),
       call_(state_, what) {
   state_.calls().count();
-  if (trace::event_facts* const facts = call_.traced.facts(); facts != nullptr && how_.on != nullptr) {
+  if (trace::event_facts* const facts = call_.facts(); facts != nullptr && how_.on != nullptr) {
     facts->by = trace::caller::stream;
     facts->stream = reinterpret_cast<std::uintptr_t>(queue_);
   }
@@ -103,7 +103,7 @@ void host_operation::count(const atomic_op& update, int pe) noexcept {
   if (how_.on != nullptr && update.how != atomic_update::fetch)
     state_.enqueued().add_write(queue_, {signals && std::string_view(what_) != "put_signal" ? "signal" : what_, pe,
                                          state_.context().offset(update.target), size_of(update.as)});
-  trace::event_facts* const facts = call_.traced.facts();
+  trace::event_facts* const facts = call_.facts();
   if (facts == nullptr) return;
   facts->offset = state_.context().offset(update.target);
   facts->value = update.value;
@@ -113,7 +113,7 @@ void host_operation::count(const atomic_op& update, int pe) noexcept {
 }
 
 void host_operation::note(operation_counter::kind what, int pe, std::uint64_t bytes) noexcept {
-  trace::event_facts& facts = *call_.traced.facts();
+  trace::event_facts& facts = *call_.facts();
   using counted = operation_counter::kind;
   using recorded = trace::event_kind;
   facts.kind = what == counted::put      ? recorded::put
@@ -126,12 +126,12 @@ void host_operation::note(operation_counter::kind what, int pe, std::uint64_t by
 }
 
 void host_operation::begin_wait() noexcept {
-  if (trace::event_facts* const facts = call_.traced.facts()) facts->kind = trace::event_kind::wait;
+  if (trace::event_facts* const facts = call_.facts()) facts->kind = trace::event_kind::wait;
 }
 
 void host_operation::end_wait(const word_set& set, std::size_t index, std::uint64_t expected,
                               std::uint64_t seen) noexcept {
-  trace::event_facts* const of_call = call_.traced.facts();
+  trace::event_facts* const of_call = call_.facts();
   if (of_call == nullptr) return;
   trace::event_facts facts;
   facts.kind = trace::event_kind::wait;
@@ -139,7 +139,7 @@ void host_operation::end_wait(const word_set& set, std::size_t index, std::uint6
   facts.compare = static_cast<std::int8_t>(set.compare);
   facts.value = expected;
   facts.seen = seen;
-  if (set.count > 1) return call_.traced.add_moment(facts, "satisfied");
+  if (set.count > 1) return call_.add_moment(facts, "satisfied");
   facts.begin = of_call->begin;
   *of_call = facts;
 }

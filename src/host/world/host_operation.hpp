@@ -46,7 +46,7 @@ class host_operation {
     if (how_.on != nullptr && what == operation_counter::kind::put)
       state_.enqueued().add_write(queue_, {what_, pe, target_offset_, target_bytes_});
     state_.operations().add(pe, how_.on != nullptr ? caller::stream : caller::host, what, bytes);
-    if (call_.traced.facts() != nullptr) note(what, pe, bytes);
+    if (call_.facts() != nullptr) note(what, pe, bytes);
   }
   /// The same for an update, which is a signal or an atomic operation.
   void count(const atomic_op& update, int pe) noexcept;
@@ -56,7 +56,7 @@ class host_operation {
   void begin_wait() noexcept;
   void end_wait(const word_set& set, std::size_t index, std::uint64_t expected, std::uint64_t seen) noexcept;
   /// Whether it is recorded there.
-  [[nodiscard]] bool traced() noexcept { return call_.traced.facts() != nullptr; }
+  [[nodiscard]] bool traced() noexcept { return call_.facts() != nullptr; }
 
  private:
   void note(operation_counter::kind what, int pe, std::uint64_t bytes) noexcept;

@@ -581,12 +581,11 @@ void world_state::begin_watch(control_block& control) {
       {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->settled(); },
        [report = wait_report_] { return report->answer(); },
        [report = wait_report_](std::chrono::milliseconds limit) { return report->overdue(limit); },
-       [report = stats_report_] { return report->summary(); }, [report = wait_report_] { return report->sentences(); },
+       [report = stats_report_] { return report->summary(); }, [report = stats_report_] { return report->answer(); },
+       [report = wait_report_] { return report->sentences(); },
        [me = control_plane_->my_pe()](std::string_view introduction, const std::vector<std::string>& answers) {
          return told::root_of(me, introduction, answers);
        }});
-  control_plane_->set_metrics_source(
-      {[report = stats_report_] { return report->text(); }, [report = stats_report_] { report->look(); }});
 }
 
 void world_state::end_watch() noexcept {

@@ -144,6 +144,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] operation_counter& operations() noexcept { return *operations_; }
   /// Of the trace; null if none is recorded.
   [[nodiscard]] trace::recorder* events() noexcept { return trace_ ? &trace_->events() : nullptr; }
+  /// The device that marks ranges for profilers; null without PGAS_NVTX.
+  [[nodiscard]] detail::device* profiled_device() noexcept { return settings_.nvtx ? device_.get() : nullptr; }
   /// Null where all PEs are direct.
   [[nodiscard]] const proxy_thread* proxy() const noexcept { return proxied_ ? &proxied_->through() : nullptr; }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include "common/net/event_loop.hpp"
 #include "host/config/config_text.hpp"
 #include "host/config/option_value.hpp"
 #include "pgas/error.hpp"
@@ -18,6 +19,8 @@
 #include "tools/common/text.hpp"
 #include "tools/common/tool.hpp"
 #include "tools/pgas-info/list_shared.hpp"
+#include "tools/pgas-info/metrics_page.hpp"
+#include "tools/pgas-info/metrics_server.hpp"
 #include "tools/pgas-info/show_stats.hpp"
 
 namespace {
@@ -32,13 +35,16 @@ pgas::tools::page page_of_tool() {
   return {
       .summary = "shows settings and error codes of pgas, routes between PEs, and their statistics",
       .paragraphs = {"Without an option it prints the version, and whether pgas was built with CUDA and PMIx.",
-                     "docs/metrics.md has the columns of --stats, and what is in its JSON document."},
+                     "docs/metrics.md has the columns of --stats, the fields of its JSON document, and the metrics of "
+                     "--serve."},
       .examples = {{"pgas-info --config", "the settings, their values now and where each comes from"},
                    {"mpirun -n 4 pgas-info --peers", "how each of four PEs reaches the others"},
                    {"pgas-info --stats", "statistics of the PEs of all jobs on this host"},
+                   {"pgas-info --serve :9400", "serves the same statistics to Prometheus, until Ctrl-C"},
                    {"pgas-info --shared", "memory and timelines that processes of this host share by ticket"}},
       .statuses = {{"0", "all was printed"},
-                   {"1", "an error, whose code begins its message: --errors explains it; or no job answers --stats"}},
+                   {"1", "an error, whose code begins its message: --errors explains it; or no job answers --stats"},
+                   {"130", "--serve was ended by Ctrl-C"}},
       .variables = {{"PGAS_*", "the settings, as programs read them: --config lists all"},
                     {"NVSHMEM_*, SHMEM_*", "those that --config lists as also read"}},
       .see_also = {"pgasrun", "pgas-doctor", "pgas-why"},
@@ -148,6 +154,30 @@ std::string peers() {
   return text;
 }
 
+/// Serves the metrics of this user's PEs on this host until a signal ends the program.
+void serve(const std::string& where) {
+  using pgas::detail::clock;
+  constexpr std::chrono::milliseconds fresh{1000};  // many clients cost the PEs no more than one
+  pgas_info::metrics_collector collector(pgas::config::from_environment().socket_directory);
+  std::string page;
+  clock::time_point collected;
+  pgas::detail::event_loop loop;
+  pgas_info::metrics_server server(loop, pgas_info::parse_metrics_address(where), [&] {
+    if (page.empty() || clock::now() > collected + fresh) {
+      page = collector.collect();
+      collected = clock::now();
+    }
+    return page;
+  });
+  fmt::print("metrics of the PEs on this host: http://{}/metrics\n",
+             pgas_info::parse_metrics_address(where).with_port(server.port()).text());
+  std::fflush(stdout);
+  for (;;) {
+    loop.run_once(server.next_wake());
+    server.check();
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -173,6 +203,12 @@ int main(int argc, char** argv) {
                      "its name, or the pid of one of its PEs on this host")
           ->expected(0, 1)
           ->type_name("[JOB]");
+  std::string serve_at;
+  app.add_option(
+         "--serve", serve_at,
+         "serve the statistics of the PEs on this host over HTTP, in the text format of Prometheus, at /metrics: "
+         ":PORT for the loopback, ADDRESS:PORT for other hosts, without a password")
+      ->type_name("ADDRESS:PORT");
   app.add_flag("--json", json, "with --stats: print all answers as JSON (docs/metrics.md)")->needs("--stats");
   app.add_flag("--markdown", markdown, "with --config or --errors: print the list as a page of docs/");
   pgas::tools::set_page(app, page_of_tool());
@@ -182,6 +218,7 @@ int main(int argc, char** argv) {
     return pgas::tools::end_with(app, stop);
   }
   try {
+    if (!serve_at.empty()) serve(serve_at);
     if (config) fmt::print("{}", configuration(markdown));
     if (errors) fmt::print("{}", markdown ? errors_markdown() : errors_text());
     if (with_peers) fmt::print("{}", peers());
@@ -191,8 +228,7 @@ int main(int argc, char** argv) {
       const std::string text = pgas_info::stats_text(pgas::config::from_environment().socket_directory, job, json);
       fmt::print("{}", text);
       if (text.empty()) {
-        fmt::print(stderr,
-                   "pgas-info: no {} of this user answers on this host (a world of one PE has no socket to ask)\n",
+        fmt::print(stderr, "pgas-info: no {} of this user answers on this host\n",
                    job.empty() ? "job" : fmt::format("job '{}'", job));
         return 1;
       }

@@ -38,7 +38,8 @@ pgas::tools::page about() {
                      "which figures to expect."},
       .examples = {{"pgasrun -n 2 pgas-perf", "everything between two PEs of this host"},
                    {"mpirun -n 4 pgas-perf put_bw \"atomic*\" --blocks 1,8", "some rows, some shapes"},
-                   {"pgasrun -n 2 pgas-perf put_bw -b 64K -e 64M -f 4 --plot put.svg", "some sizes, with a plot"}},
+                   {"pgasrun -n 2 pgas-perf put_bw -b 64K -e 64M -f 4 --json put.json", "some sizes, as a document"},
+                   {"pgas-plot put.json", "draws the document into put.svg"}},
       .statuses = {{"0", "all measurements completed, and all data was correct"}, {"1", "a failure, or wrong data"}},
       .variables = {{"PGAS_HEAP", "host: measure the host heap even if there is a GPU"},
                     {"PGAS_HOST_BLOCK_THREADS", "threads of a block on the host heap"},
@@ -110,8 +111,6 @@ bool read(command_line& line, int argc, char** argv, int& status) {
   app.add_flag("--markdown", into.markdown, "print the table as Markdown");
   app.add_option("--json", into.json, "write everything to it, too; -: to standard output, instead of the table")
       ->type_name("FILE");
-  app.add_option("--plot", into.plot, "draw it to this file, too, as SVG: curves, and maps of all pairs of PEs")
-      ->type_name("FILE");
   const CLI::App* const map = add_map_command(app, line.map);
   pgas::tools::set_page(app, about());
   try {
@@ -141,8 +140,7 @@ std::vector<row> chosen(const options& how, std::vector<row> all) {
 /// Measures everything. Returns how many words were wrong, over all points.
 std::uint64_t run(const options& how) {
   pgas::world w = pgas::world::join();
-  const std::vector<row> every = all_rows(w.heap() == pgas::heap_kind::cuda);
-  const std::vector<row> rows = chosen(how, every);
+  const std::vector<row> rows = chosen(how, all_rows(w.heap() == pgas::heap_kind::cuda));
   std::vector<std::pair<const row*, point>> points;
   for (const row& each : rows) {
     for (const point& at : points_of(each, how, w)) points.emplace_back(&each, at);
@@ -164,10 +162,6 @@ std::uint64_t run(const options& how) {
     if (!how.json.empty()) write_json(how, w, all);
   } else {
     for (const auto& [r, at] : points) all.push_back(measure(s, how, *r, at));
-  }
-  if (!how.plot.empty()) {
-    const std::vector<pair_map> maps = measure_maps(s, how, every);
-    if (prints) write_file(how.plot, drawing_of(all, maps));
   }
   std::uint64_t wrong = 0;
   for (const result& each : all) wrong += each.wrong;

@@ -27,7 +27,6 @@ struct options {
   bool check = true;
   bool list = false;
   bool markdown = false;
-  std::string plot;  ///< file; empty: none
   std::string json;  ///< file; empty: none, "-": standard output, with no table
 };
 

@@ -1,6 +1,5 @@
 /// @file
-/// Output: a table that grows with each result; JSON and plots (SVG) at the end: a curve over the sizes for each row,
-/// and maps of bandwidth and latency between all pairs of PEs.
+/// Output: a table that grows with each result; at the end a JSON document.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "map/world_map.hpp"
 #include "measure.hpp"
 
 namespace pgas::perf {
@@ -36,11 +34,5 @@ class table {
 void write_json(const options& how, world& w, const std::vector<result>& all);
 /// *Errors* system where the file cannot be written.
 void write_file(const std::string& name, const std::string& text);
-
-/// Bandwidth of large puts and latency of small ones between all pairs. *Callers* all PEs.
-[[nodiscard]] std::vector<pair_map> measure_maps(benchmark_world& s, const options& how, const std::vector<row>& rows);
-
-/// The document. Rows without sizes are left out.
-[[nodiscard]] std::string drawing_of(const std::vector<result>& all, const std::vector<pair_map>& maps);
 
 }  // namespace pgas::perf

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/common/tool.hpp"
+#include "tools/pgas-trace/events.hpp"
 #include "tools/pgas-trace/join_files.hpp"
 #include "tools/pgas-trace/summary.hpp"
 
@@ -30,7 +31,8 @@ pgas::tools::page about() {
                      "in them."},
       .examples = {{"PGAS_TRACE=t mpirun -n 4 ./app", "record: each PE writes a file, t.0 to t.3"},
                    {"pgas-trace merge t.pftrace t.?", "join them, to be opened at ui.perfetto.dev"},
-                   {"pgas-trace summary t.pftrace", "where did the time go?"}},
+                   {"pgas-trace summary t.pftrace", "where did the time go?"},
+                   {"pgas-trace events t.? | pgas-plot - t.svg", "draw them"}},
       .statuses = statuses,
       .variables = {{"PGAS_TRACE", "of the job: the file to record to"}},
       .see_also = {"pgas-why", "pgas-info", "pgas-perf"},
@@ -58,6 +60,19 @@ pgas::tools::page about_summary() {
                      "iteration: what happened between the last two barriers of all PEs."},
       .examples = {{"pgas-trace summary t.?", "of the files of the PEs"},
                    {"pgas-trace summary --json t.pftrace", "of a merged file, for a program"}},
+      .statuses = statuses,
+      .see_also = {"pgas-trace"},
+  };
+}
+
+pgas::tools::page about_events() {
+  return {
+      .summary = "prints the events as JSON, for programs and for pgas-plot",
+      .usage = "[--by LIST] [--from MS] [--ms MS] FILES...",
+      .paragraphs = {"It prints each event with the PE, the track and the times, and the arrows from signals to waits. "
+                     "docs/trace.md has the members of the document."},
+      .examples = {{"pgas-trace events --by kernel --ms 0.8 t.pftrace > t.json", "the first 0.8 ms of kernels"},
+                   {"pgas-plot t.json", "draw them, in t.svg"}},
       .statuses = statuses,
       .see_also = {"pgas-trace"},
   };
@@ -93,20 +108,39 @@ int main(int argc, char** argv) {
   CLI::App* const summing = app.add_subcommand("summary");
   summing->add_option("FILES", files, "the files of the PEs, or the merged one")->type_name("FILE");
   summing->add_flag("--json", as_json, "as JSON, with all rows (docs/trace.md)");
+  CLI::App* const printing = app.add_subcommand("events");
+  selection which;
+  printing->add_option("FILES", files, "the files of the PEs, or the merged one")->type_name("FILE");
+  printing->add_option("--by", which.callers, "host, stream, kernel, proxy: some of them, with commas (default: all)")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->allow_extra_args(false)  // files follow
+      ->check(CLI::IsMember({"host", "stream", "kernel", "proxy"}));
+  printing->add_option("--from", which.from_ms, "begin so long after the first event (default: 0)")
+      ->type_name("MILLISECONDS")
+      ->check(CLI::NonNegativeNumber);
+  printing->add_option("--ms", which.ms, "the time that is printed (default: until the last event)")
+      ->type_name("MILLISECONDS")
+      ->check(CLI::PositiveNumber);
   pgas::tools::set_page(*merging, about_merge());
+  pgas::tools::set_page(*printing, about_events());
   pgas::tools::set_page(*summing, about_summary());
   pgas::tools::set_page(app, about());
   try {
     app.parse(argc, argv);
     // Here, as the parser would say that these are missing before it says which option there is not.
-    if (!merging->parsed() && !summing->parsed()) throw CLI::RequiredError("merge or summary");
+    if (!merging->parsed() && !summing->parsed() && !printing->parsed())
+      throw CLI::RequiredError("merge, summary or events");
     if (merging->parsed() && to.empty()) throw CLI::RequiredError("OUT");
     if (files.empty()) throw CLI::RequiredError("FILES");
   } catch (const CLI::ParseError& stop) {
     return pgas::tools::end_with(app, stop);
   }
   try {
-    return merging->parsed() ? merge(to, files) : summary_of(files, as_json);
+    if (merging->parsed()) return merge(to, files);
+    if (summing->parsed()) return summary_of(files, as_json);
+    fmt::print("{}\n", events_json(join_files(files), which));
+    return 0;
   } catch (const std::exception& why) {
     fmt::print(stderr, "pgas-trace: {}\n", why.what());
     return 1;

@@ -24,6 +24,8 @@ using nlohmann::json;
 using pgas::detail::clock;
 
 constexpr std::chrono::milliseconds patience{1500};
+/// For a PE's answer on itself alone.
+constexpr std::chrono::milliseconds patience_with_one{1100};
 /// One that is stopped takes a connection and says nothing: others are asked, too, where the first answers are late.
 /// Each that is asked asks all PEs.
 constexpr std::size_t most_asked = 4;
@@ -161,6 +163,44 @@ json ask(const job& whom, pgas::detail::question what) {
       const std::string_view said(reinterpret_cast<const char*>(packet.bytes.data()), packet.bytes.size());
       if (packet.what != status::complete || !take(found, answered, text, said, what))
         asked.erase(asked.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  return found;
+}
+
+std::vector<answering_pe> ask_each(const std::vector<job>& jobs) {
+  using pgas::detail::question;
+  const std::string_view word = pgas::detail::question_words[static_cast<std::size_t>(question::metrics)];
+  std::vector<answering_pe> found;
+  std::vector<pollfd> awaited;  // of the same index; -1: answered, or will not
+  std::vector<pgas::detail::unique_fd> sockets;
+  for (const job& one : jobs)
+    for (const std::string& socket : one.sockets) {
+      const pgas::detail::unix_address address = address_of(socket);
+      pgas::detail::connect_result to = pgas::detail::connect_to(address);
+      if (to.fd ? !is_ours(to.fd.get()) : to.error != EAGAIN) continue;  // EAGAIN: the queue of a stopped PE is full
+      const auto [job, pe] = *parse_name(socket.substr(socket.rfind(pgas::detail::question_socket_prefix)));
+      if (!found.empty() && found.back().job == job && found.back().pe == pe) continue;
+      found.push_back({job, pe, static_cast<bool>(to.fd), {}});
+      const bool asked = to.fd && pgas::detail::send_packet(to.fd.get(), std::as_bytes(std::span(word)), {}, {}) == 0;
+      awaited.push_back({asked ? to.fd.get() : -1, POLLIN, 0});
+      sockets.push_back(std::move(to.fd));
+    }
+  std::vector<std::byte> buffer(std::size_t{1} << 18);
+  const clock::time_point end = clock::now() + patience_with_one;
+  while (std::ranges::any_of(awaited, [](const pollfd& one) { return one.fd >= 0; }) && clock::now() < end) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - clock::now());
+    if (::poll(awaited.data(), awaited.size(), static_cast<int>(left.count())) <= 0) continue;
+    for (std::size_t i = 0; i < awaited.size(); ++i) {
+      if (awaited[i].fd < 0 || awaited[i].revents == 0) continue;
+      using status = pgas::detail::received_packet::status;
+      const pgas::detail::received_packet packet = pgas::detail::receive_packet(awaited[i].fd, buffer);
+      if (packet.what == status::nothing_yet) continue;
+      awaited[i].fd = -1;
+      if (packet.what != status::complete) continue;
+      found[i].said =
+          json::parse(reinterpret_cast<const char*>(packet.bytes.data()),
+                      reinterpret_cast<const char*>(packet.bytes.data()) + packet.bytes.size(), nullptr, false);
     }
   }
   return found;

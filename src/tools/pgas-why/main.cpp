@@ -146,8 +146,7 @@ bool look(const options& asked) {
     fmt::print(
         stderr, "pgas-why: {}\n",
         asked.job.empty()
-            ? "no job of this user answers on this host: run it on a host of the job, as the job's user (a world of "
-              "one PE has no socket to ask)"
+            ? "no job of this user answers on this host: run it on a host of the job, as the job's user"
             : fmt::format(
                   "no job '{}' of this user answers on this host; without a name pgas-why shows all jobs that answer",
                   asked.job));

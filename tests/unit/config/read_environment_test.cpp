@@ -62,7 +62,6 @@ TEST(read, every_option_reaches_its_field) {
                          {"PGAS_NVTX", "off"},
                          {"PGAS_LOG", "debug"},
                          {"PGAS_LOG_FILE", "x.log"},
-                         {"PGAS_METRICS", ":9400"},
                          {"PGAS_SIGUSR1", "1"},
                          {"PGAS_TRACE", "trace.%r"},
                          {"PGAS_TRACE_SAMPLE", "16"}})
@@ -90,7 +89,6 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_FALSE(c.nvtx);
   EXPECT_EQ(c.log, log_level::debug);
   EXPECT_EQ(c.log_file, "x.log");
-  EXPECT_EQ(c.metrics, ":9400");
   EXPECT_TRUE(c.sigusr1);
   EXPECT_EQ(c.trace, "trace.%r");
   EXPECT_EQ(c.trace_sample, 16);
@@ -233,6 +231,14 @@ TEST(read, an_unknown_variable_is_remarked_on_with_the_nearest_name) {
   EXPECT_EQ(result.remarks[0].level, log_level::warn);
   EXPECT_TRUE(mentions(result.remarks[0].text, "PGAS_HEEP"));
   EXPECT_TRUE(mentions(result.remarks[0].text, "did you mean PGAS_HEAP?"));
+}
+
+TEST(read, an_option_that_was_removed_is_remarked_on_with_what_there_is_instead) {
+  const reading result = read({{"PGAS_METRICS", ":9400"}});
+  ASSERT_EQ(result.remarks.size(), 1u);
+  EXPECT_EQ(result.remarks[0].level, log_level::warn);
+  EXPECT_TRUE(mentions(result.remarks[0].text, "PGAS_METRICS is no option any more"));
+  EXPECT_TRUE(mentions(result.remarks[0].text, "`pgas-info --serve :9400`"));
 }
 
 TEST(read, what_launchers_set_is_known) {

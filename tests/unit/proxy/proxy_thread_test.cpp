@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pgas/detail/proxy_bell.hpp"
+#include "unit/proxy/idle_transport.hpp"
 #include "unit/proxy/pes.hpp"
 
 namespace pgas::testing {
@@ -21,7 +22,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 /// A network whose other PEs are stopped: it takes all messages, and sends none of them on.
-class stuck_transport final : public detail::transport {
+class stuck_transport final : public idle_transport {
  public:
   struct sleeps {
     std::atomic<int> count{0};
@@ -29,26 +30,11 @@ class stuck_transport final : public detail::transport {
   };
   explicit stuck_transport(sleeps& seen) : seen_(seen) {}
 
-  [[nodiscard]] std::string name() const override { return "stuck"; }
-  [[nodiscard]] blob address() const override { return {}; }
-  void connect(std::vector<blob>, detail::transport_events&) override {}
-  [[nodiscard]] std::string route(int) const override { return {}; }
-  [[nodiscard]] std::optional<detail::exposed_memory> expose(void*, std::size_t, std::string&) override { return {}; }
-  void withdraw(const detail::exposed_memory&) noexcept override {}
-  [[nodiscard]] std::uint64_t import_memory(int, std::span<const std::byte>) override { return 0; }
-  void forget(std::uint64_t) noexcept override {}
-  void put(std::uint64_t, std::uint64_t, const void*, std::size_t, detail::transport_token) override {}
-  void get(std::uint64_t, std::uint64_t, void*, std::size_t, detail::transport_token) override {}
-  void send(int, std::span<const std::byte>, detail::transport_token) override {}
-  [[nodiscard]] std::size_t max_message() const noexcept override { return 64 << 10; }
-  bool progress() override { return false; }
   void wait(nanoseconds limit) override {
     seen_.longest = std::max(seen_.longest.load(), limit);
     ++seen_.count;
     std::this_thread::sleep_for(std::min<nanoseconds>(limit, milliseconds(1)));
   }
-  void wake() noexcept override {}
-  void disconnect(milliseconds) noexcept override {}
 
  private:
   sleeps& seen_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/proxy/progress_engine.hpp"
+#include "unit/proxy/idle_transport.hpp"
 #include "unit/proxy/pes.hpp"
 
 namespace pgas::testing {
@@ -31,28 +32,14 @@ constexpr std::size_t message_bytes = payload + sizeof(detail::message_header) +
 constexpr int peer = 3;
 
 /// A transport that collects messages.
-class collecting_transport final : public detail::transport {
+class collecting_transport final : public idle_transport {
  public:
   std::vector<std::pair<int, blob>> sent;
 
-  [[nodiscard]] std::string name() const override { return "collecting"; }
-  [[nodiscard]] blob address() const override { return {}; }
-  void connect(std::vector<blob>, detail::transport_events&) override {}
-  [[nodiscard]] std::string route(int) const override { return {}; }
-  [[nodiscard]] std::optional<detail::exposed_memory> expose(void*, std::size_t, std::string&) override { return {}; }
-  void withdraw(const detail::exposed_memory&) noexcept override {}
-  [[nodiscard]] std::uint64_t import_memory(int, std::span<const std::byte>) override { return 0; }
-  void forget(std::uint64_t) noexcept override {}
-  void put(std::uint64_t, std::uint64_t, const void*, std::size_t, detail::transport_token) override {}
-  void get(std::uint64_t, std::uint64_t, void*, std::size_t, detail::transport_token) override {}
   void send(int pe, std::span<const std::byte> message, detail::transport_token) override {
     sent.emplace_back(pe, blob(message.begin(), message.end()));
   }
   [[nodiscard]] std::size_t max_message() const noexcept override { return message_bytes; }
-  bool progress() override { return false; }
-  void wait(std::chrono::nanoseconds) override {}
-  void wake() noexcept override {}
-  void disconnect(std::chrono::milliseconds) noexcept override {}
 };
 
 /// A target with a slot between two guards, and messages of PE 3.

@@ -55,13 +55,14 @@ inline constexpr unsigned max_collective_threads = 512;
 /// The blocks of a request: the same on all members, but for collect(). One moves some 40 GB/s.
 [[nodiscard]] inline unsigned blocks_for(const collective_request& request, const team_view& team) {
   const bool oneshot = request.what == collective_kind::reduce && has_oneshot_staging(team);  // if the staging holds it
-  constexpr std::size_t kib = 1024;
   const bool by_member =
       oneshot || request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
   const std::size_t times = by_member ? static_cast<std::size_t>(team.n_pes()) : 2;  // else in and out
   const std::size_t bytes = request.count * request.element_bytes * times;
-  // LL packets hold 8 KiB: of the grid, which is one block then, or of each block. Half of it is faster.
-  const std::size_t each = oneshot && bytes > 8 * kib && bytes <= 8 * kib * request.most_blocks ? 4 * kib : 32 * kib;
+  // What LL packets hold: of the grid, which is one block then, or of each block. Half of it is faster.
+  constexpr std::size_t packets = team_state_layout::packet_data_bytes(true);
+  const std::size_t each =
+      oneshot && bytes > packets && bytes <= packets * request.most_blocks ? packets / 2 : std::size_t{32} << 10;
   return static_cast<unsigned>(std::clamp((bytes + each - 1) / each, std::size_t{1}, std::size_t{request.most_blocks}));
 }
 

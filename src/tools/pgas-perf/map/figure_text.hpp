@@ -1,5 +1,5 @@
 /// @file
-/// Figures as short text, the same in tables, pictures and sentences.
+/// Figures as short text, the same in tables and sentences.
 #pragma once
 
 #include <fmt/format.h>

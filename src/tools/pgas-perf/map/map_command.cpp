@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "map/map_document.hpp"
-#include "map/map_picture.hpp"
 #include "map/map_run.hpp"
 #include "map/map_summary.hpp"
 #include "map/map_text.hpp"
@@ -122,7 +121,7 @@ void expect_steps(const map_options& how, const world_map& now, std::size_t step
 /// PE 0's part before measuring: the files, and the first words. *Errors* those of expect_steps(), expect_writable(),
 /// load_map(); invalid_argument for a map of another world.
 std::optional<world_map> prepare(const map_options& how, const world_map& now) {
-  for (const std::string* file : {&how.save, &how.svg, &how.html}) expect_writable(*file);
+  expect_writable(how.save);
   const map_estimate needs = estimate(how, static_cast<int>(now.size()));
   expect_steps(how, now, needs.steps);
   if (how.save != "-")
@@ -151,8 +150,6 @@ int report(const map_options& how, const world_map& map, const std::optional<wor
     if (against) fmt::print("{}", text_of(*against, style));
     if (!how.save.empty()) write_file(how.save, document_of(map, compared));
   }
-  if (!how.svg.empty()) write_file(how.svg, svg_of(map));
-  if (!how.html.empty()) write_file(how.html, html_of(map, compared));
   if (map.wrong != 0) return status_of_failure;
   return against && against->too_slow() != 0 ? status_of_slower_pair : 0;
 }
@@ -163,8 +160,9 @@ tools::page about_map() {
       .paragraphs =
           {"Bandwidth, latency and atomics, in these patterns: alone, one pair at a time; shift, every PE to the PE at "
            "distance d, for every d; incast, all PEs to one PE, for every PE; all, every PE to all others.",
-           "docs/perf-map.md explains the tables, the pictures and the JSON document."},
-      .examples = {{"pgasrun -n 4 pgas-perf map --save good.json --html map.html", "to keep, and to look at"},
+           "docs/perf-map.md explains the tables, the pictures and the JSON document, which pgas-plot draws."},
+      .examples = {{"pgasrun -n 4 pgas-perf map --save good.json", "measures, and saves the document"},
+                   {"pgas-plot good.json map.html", "a page with pictures and tables"},
                    {"pgasrun -n 4 pgas-perf map --compare good.json --tolerance 15",
                     "status 3 if a pair has become slower by more than 15 %"}},
       .statuses = {{"0", "all measurements completed, and all data was correct"},
@@ -234,8 +232,6 @@ CLI::App* add_map_command(CLI::App& program, map_options& into) {
   app->add_option("--tolerance", into.tolerance_percent, "that a pair may be slower than in --compare (default: 10)")
       ->type_name("PERCENT")
       ->check(CLI::NonNegativeNumber);
-  app->add_option("--svg", into.svg, "draw it")->type_name("FILE");
-  app->add_option("--html", into.html, "write a page that has it all and needs nothing else")->type_name("FILE");
   app->add_option("--width", into.width, "of the tables, at least 80 (default: the terminal's, or 100)")
       ->type_name("COLUMNS");
   app->add_option("--color", into.colour, "always, never, auto: on terminals (default: auto)")

@@ -21,8 +21,6 @@ struct map_options {
   double tolerance_percent = 10;
   std::string save;  ///< file; "-": standard output, instead of the tables
   std::string compare;
-  std::string svg;
-  std::string html;
   std::size_t width = 0;  ///< columns; 0: the terminal's
   std::string colour = "auto";
   bool matrices = false;

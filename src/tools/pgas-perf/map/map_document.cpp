@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "map/map_summary.hpp"
 #include "map/outliers.hpp"
 #include "pgas/error.hpp"
 
@@ -60,6 +61,28 @@ json outliers(const world_map& map) {
   return list;
 }
 
+json summary(const world_map& map) {
+  json lines = json::array();
+  for (const summary_line& each : summary_of(map))
+    lines.push_back({{"measure", each.measure},
+                     {"pattern", each.in},
+                     {"route", each.kind},
+                     {"pairs", each.pairs},
+                     {"lowest", number(each.lowest)},
+                     {"median", number(each.median)},
+                     {"highest", number(each.highest)},
+                     {"unit", each.unit},
+                     {"peak_percent", number(100 * each.share)}});
+  return lines;
+}
+
+json remarks(const world_map& map) {
+  json texts = json::array();
+  if (const std::string complaint = complaint_line(map); !complaint.empty()) texts.push_back(complaint);
+  for (const std::string& line : peak_lines(map)) texts.push_back(line);
+  return texts;
+}
+
 json comparison(const map_comparison& of) {
   json pairs = json::array();
   for (const pair_change& each : of.pairs)
@@ -103,6 +126,7 @@ world_map read(const json& document) {
 std::string document_of(const world_map& map, const map_comparison* against) {
   json document;
   document["format"] = map_format;
+  document["title"] = world_line(map);
   document["pgas"] = map.version;
   document["heap"] = map.heap;
   document["pes"] = json::array();
@@ -124,6 +148,8 @@ std::string document_of(const world_map& map, const map_comparison* against) {
   document["all_pairs"] = json::array();
   for (const double rate : map.all_pairs) document["all_pairs"].push_back(number(rate));
   document["outliers"] = outliers(map);
+  document["summary"] = summary(map);
+  document["remarks"] = remarks(map);
   document["wrong"] = map.wrong;
   document["measured_steps"] = map.measured_steps;
   document["skipped_steps"] = map.skipped_steps;

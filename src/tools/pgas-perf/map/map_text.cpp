@@ -122,7 +122,7 @@ std::string lines_of_pes(const world_map& map, const text_style& style) {
                          figure_text(median_of_line(*each, pe, false)));
     out += '\n';
   }
-  return out + fmt::format("{}\n\n", style.matrices ? "" : "--matrices prints every pair; --html draws them.");
+  return out + fmt::format("{}\n\n", style.matrices ? "" : "--matrices prints every pair; pgas-plot draws them.");
 }
 
 std::string summary(const world_map& map, const text_style& style) {

@@ -73,5 +73,14 @@ TEST(map_document, a_comparison_and_outliers_are_in_it) {
   EXPECT_EQ(document_of(world).find("comparison"), std::string::npos);
 }
 
+TEST(map_document, what_tables_say_is_in_it) {
+  const std::string text = document_of(full_world());
+  EXPECT_NE(text.find(R"("title": "5 PEs on 3 hosts, host memory; puts of 4M bytes")"), std::string::npos) << text;
+  EXPECT_NE(text.find("3 words of data were WRONG. 2 of 9 steps had no time"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("pattern":"all","route":"out of each PE","pairs":5,"lowest":1.0,"median":3.0,"highest":5.0)"),
+            std::string::npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace pgas::perf

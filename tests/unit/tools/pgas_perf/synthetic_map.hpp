@@ -43,17 +43,4 @@ inline world_map synthetic_world(std::size_t n, std::size_t pes_of_host) {
   return map;
 }
 
-/// A world whose names have all that XML must not have.
-inline world_map wild_world(std::size_t n) {
-  world_map world = synthetic_world(n, 3);
-  world.pes[0].host = "a<b>&\"c\x01\xff";
-  world.pes[0].device = "]]> -- <!-- &amp;";
-  for (const char* in : {"alone", "shift"})
-    world.maps.push_back(synthetic(
-        n, [](auto from, auto to) { return from == 1 && to == 2 ? 1 : about(10, from, to); }, "bandwidth", in));
-  world.maps.push_back(synthetic(
-      n, [](auto, auto) { return unmeasured; }, "latency"));
-  return world;
-}
-
 }  // namespace pgas::perf

@@ -1,5 +1,5 @@
-// The port of PGAS_METRICS: what it answers, to whom, and that nobody who connects holds it up.
-#include "host/control/metrics_service.hpp"
+// The port of pgas-info --serve: what it answers, and that no client holds it up.
+#include "tools/pgas-info/metrics_server.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -20,32 +20,33 @@
 namespace {
 
 using namespace pgas::detail;
+using namespace pgas_info;
 using namespace std::chrono_literals;
 
-std::string page() { return "pgas_world_failed{pe=\"0\"} 0\n"; }
+std::string small_page() { return "pgas_world_failed{pe=\"0\"} 0\n"; }
 std::string status_of(const std::string& response) { return response.substr(0, response.find("\r\n")); }
-std::string answered(const std::string& request) { return status_of(http_response(request, page)); }
+std::string answered(const std::string& request) { return status_of(http_response(request, small_page)); }
 
 TEST(metrics_address, is_the_loopback_where_none_is_named) {
-  EXPECT_EQ(parse_metrics_address(":9400")->text(), "127.0.0.1:9400");
-  EXPECT_EQ(parse_metrics_address("0.0.0.0:9400")->text(), "0.0.0.0:9400");
-  EXPECT_EQ(parse_metrics_address("10.0.0.7:1")->text(), "10.0.0.7:1");
-  EXPECT_EQ(parse_metrics_address("[::]:65535")->text(), "[::]:65535");
-  EXPECT_FALSE(parse_metrics_address(""));
+  EXPECT_EQ(parse_metrics_address(":9400").text(), "127.0.0.1:9400");
+  EXPECT_EQ(parse_metrics_address("0.0.0.0:9400").text(), "0.0.0.0:9400");
+  EXPECT_EQ(parse_metrics_address("10.0.0.7:1").text(), "10.0.0.7:1");
+  EXPECT_EQ(parse_metrics_address("[::]:65535").text(), "[::]:65535");
+  EXPECT_EQ(parse_metrics_address(":0").port(), 0) << "any free port";
 }
 
 TEST(metrics_address, is_refused_where_it_is_none) {
-  for (const char* const wrong : {":", "9400", ":0", ":65536", ":-1", ": 9400", "localhost:9400", "::1:9400", "[::1]",
+  for (const char* const wrong : {"", ":", "9400", ":65536", ":-1", ": 9400", "localhost:9400", "::1:9400", "[::1]",
                                   "10.0.0.7", "10.0.0.7:", "http://10.0.0.7:9400", ":9400/metrics"})
     EXPECT_THROW(static_cast<void>(parse_metrics_address(wrong)), pgas::error) << wrong;
 }
 
 TEST(http_response, has_the_page_in_the_format_that_it_names) {
-  const std::string response = http_response("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", page);
+  const std::string response = http_response("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", small_page);
   EXPECT_EQ(status_of(response), "HTTP/1.0 200 OK");
   EXPECT_NE(response.find("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"), response.npos);
-  EXPECT_NE(response.find("\r\nContent-Length: " + std::to_string(page().size()) + "\r\n"), response.npos);
-  EXPECT_EQ(response.substr(response.find("\r\n\r\n") + 4), page());
+  EXPECT_NE(response.find("\r\nContent-Length: " + std::to_string(small_page().size()) + "\r\n"), response.npos);
+  EXPECT_EQ(response.substr(response.find("\r\n\r\n") + 4), small_page());
   EXPECT_EQ(answered("GET /metrics?name=x HTTP/1.0\n\n"), "HTTP/1.0 200 OK");
 }
 
@@ -57,36 +58,27 @@ TEST(http_response, says_what_is_wrong) {
                                 " \n\n", "\x16\x03\x01\x02\r\n\r\n", "HTTP/1.0\n\n"})
     EXPECT_EQ(answered(bad), "HTTP/1.0 400 Bad Request") << bad;
   EXPECT_EQ(answered(std::string(5000, 'x')), "HTTP/1.0 431 Request Header Fields Too Large");
-  EXPECT_EQ(status_of(http_response("GET /metrics HTTP/1.1\r\n\r\n", [] { return std::string(); })),
-            "HTTP/1.0 503 Service Unavailable");
-  EXPECT_EQ(status_of(http_response("GET /metrics HTTP/1.1\r\n\r\n", {})), "HTTP/1.0 503 Service Unavailable");
 }
 
-/// A service on a free port, and the thread of its loop.
-class MetricsService : public ::testing::Test {
+/// A server on a free port, and the thread of its loop.
+class MetricsServer : public ::testing::Test {
  protected:
-  MetricsService() {
-    for (std::uint16_t port = 20000; !service_ || service_->port() == 0; port = static_cast<std::uint16_t>(port + 7)) {
-      service_.emplace(loop_, quiet_, tcp_address::any(AF_INET, port), 3);
-      if (port > 30000) break;
-    }
-    service_->set_source({[this] { return page() + std::string(padding_, 'x'); }, [this] { ++looks_; }});
-    service_->start();
-    thread_ = std::thread([this] {
-      while (!ended_) {
-        loop_.run_once(service_->next_wake());
-        service_->check();
-      }
-    });
-  }
-  ~MetricsService() override {
+  MetricsServer()
+      : server_(loop_, parse_metrics_address(":0"), [this] { return small_page() + std::string(padding_, 'x'); }),
+        thread_([this] {
+          while (!ended_) {
+            loop_.run_once(server_.next_wake());
+            server_.check();
+          }
+        }) {}
+  ~MetricsServer() override {
     ended_ = true;
     loop_.wake();
     thread_.join();
   }
 
   [[nodiscard]] unique_fd connected() const {
-    connect_result to = begin_connect(*tcp_address::parse_host("127.0.0.1", service_->port()));
+    connect_result to = begin_connect(*tcp_address::parse_host("127.0.0.1", server_.port()));
     EXPECT_TRUE(to.fd);
     EXPECT_TRUE(wait_for_events(to.fd.get(), POLLOUT, deadline(30s)));
     return std::move(to.fd);
@@ -115,23 +107,12 @@ class MetricsService : public ::testing::Test {
   }
 
   std::atomic<std::size_t> padding_{0};
-  std::atomic<int> looks_{0};
-  pgas::log::logger quiet_{pgas::log_level::error};
-  event_loop loop_;
-  std::optional<metrics_service> service_;
   std::atomic<bool> ended_{false};
+  event_loop loop_;
+  metrics_server server_;
   std::thread thread_;
 };
-
-TEST_F(MetricsService, listens_at_the_port_of_its_pe_and_looks_now_and_then) {
-  EXPECT_EQ((service_->port() - 20003) % 7, 0) << "the fourth behind that of the first PE";
-  EXPECT_EQ(status_of(scrape()), "HTTP/1.0 200 OK");
-  const deadline limit(60s);
-  while (looks_ < 2 && !limit.expired()) std::this_thread::sleep_for(20ms);
-  EXPECT_GE(looks_, 2);
-}
-
-TEST_F(MetricsService, a_request_may_come_in_pieces) {
+TEST_F(MetricsServer, a_request_may_come_in_pieces) {
   const unique_fd to = connected();
   for (const std::string_view piece : {"GE", "T /metrics HTT", "P/1.0\r\nA: b\r", "\n\r\n"}) {
     say(to.get(), piece);
@@ -140,26 +121,26 @@ TEST_F(MetricsService, a_request_may_come_in_pieces) {
   EXPECT_EQ(status_of(rest_of(to.get()).value_or("nothing")), "HTTP/1.0 200 OK");
 }
 
-TEST_F(MetricsService, an_end_behind_the_request_is_no_end_of_the_answer) {
+TEST_F(MetricsServer, an_end_behind_the_request_is_no_end_of_the_answer) {
   const unique_fd to = connected();
   say(to.get(), "GET /metrics HTTP/1.0\n\n");
   ::shutdown(to.get(), SHUT_WR);
   EXPECT_EQ(status_of(rest_of(to.get()).value_or("nothing")), "HTTP/1.0 200 OK");
 }
 
-TEST_F(MetricsService, a_page_longer_than_what_the_kernel_buffers_comes_whole) {
+TEST_F(MetricsServer, a_page_longer_than_what_the_kernel_buffers_comes_whole) {
   padding_ = std::size_t{16} << 20;
   const std::string response = scrape();
-  EXPECT_EQ(response.size() - response.find("\r\n\r\n") - 4, page().size() + padding_);
+  EXPECT_EQ(response.size() - response.find("\r\n\r\n") - 4, small_page().size() + padding_);
 }
 
-TEST_F(MetricsService, too_long_a_request_is_refused_and_its_rest_ignored) {
+TEST_F(MetricsServer, too_long_a_request_is_refused_and_its_rest_ignored) {
   const unique_fd to = connected();
   say(to.get(), std::string(20000, 'x'));
   EXPECT_EQ(status_of(rest_of(to.get()).value_or("nothing")), "HTTP/1.0 431 Request Header Fields Too Large");
 }
 
-TEST_F(MetricsService, who_says_nothing_holds_up_nobody_and_is_let_go) {
+TEST_F(MetricsServer, who_says_nothing_holds_up_nobody_and_is_let_go) {
   std::vector<unique_fd> silent;
   for (int i = 0; i < 3; ++i) silent.push_back(connected());
   const auto begin = std::chrono::steady_clock::now();
@@ -168,7 +149,7 @@ TEST_F(MetricsService, who_says_nothing_holds_up_nobody_and_is_let_go) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 3s) << "it had time to say something";
 }
 
-TEST_F(MetricsService, many_connections_without_a_request_do_not_delay_others) {
+TEST_F(MetricsServer, many_connections_without_a_request_do_not_delay_others) {
   std::vector<unique_fd> silent;
   for (int i = 0; i < 400; ++i) silent.push_back(connected());
   const auto begin = std::chrono::steady_clock::now();
@@ -176,7 +157,7 @@ TEST_F(MetricsService, many_connections_without_a_request_do_not_delay_others) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);  // a minute where each batch waits for its time limit
 }
 
-TEST_F(MetricsService, connections_without_a_request_do_not_end_one_that_is_answered) {
+TEST_F(MetricsServer, connections_without_a_request_do_not_end_one_that_is_answered) {
   padding_ = std::size_t{16} << 20;
   const unique_fd reader = connected();
   say(reader.get(), "GET /metrics HTTP/1.0\n\n");
@@ -184,18 +165,18 @@ TEST_F(MetricsService, connections_without_a_request_do_not_end_one_that_is_answ
   std::vector<unique_fd> silent;
   for (int i = 0; i < 100; ++i) silent.push_back(connected());
   const std::string response = rest_of(reader.get()).value_or("");
-  EXPECT_EQ(response.size() - response.find("\r\n\r\n") - 4, page().size() + padding_);
+  EXPECT_EQ(response.size() - response.find("\r\n\r\n") - 4, small_page().size() + padding_);
 }
 
-TEST_F(MetricsService, a_port_that_is_taken_serves_nothing) {
-  const std::uint64_t before = quiet_.count(pgas::log_level::warn);
-  const tcp_address first = tcp_address::any(AF_INET, static_cast<std::uint16_t>(service_->port() - 1));
-  const metrics_service second(loop_, quiet_, first, 1);
-  EXPECT_EQ(second.port(), 0);
-  EXPECT_EQ(quiet_.count(pgas::log_level::warn), before + 1);
-  const metrics_service none(loop_, quiet_, tcp_address::any(AF_INET, 65535), 1);
-  EXPECT_EQ(none.port(), 0);
-  EXPECT_EQ(quiet_.count(pgas::log_level::warn), before + 2);
+TEST_F(MetricsServer, a_port_that_is_taken_is_an_error_that_names_it) {
+  event_loop other;
+  try {
+    const metrics_server second(other, parse_metrics_address(":" + std::to_string(server_.port())), small_page);
+    FAIL() << "two servers have one port";
+  } catch (const pgas::error& refused) {
+    EXPECT_EQ(refused.code(), pgas::code::config_value);
+    EXPECT_NE(std::string(refused.what()).find(std::to_string(server_.port())), std::string::npos) << refused.what();
+  }
 }
 
 }  // namespace

@@ -1,0 +1,75 @@
+/// @file
+/// A small HTTP server: GET /metrics, in the text format of Prometheus. A client can hold up neither another client nor
+/// the server for long: requests are short, and a connection lasts some seconds at most.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/deadline.hpp"
+#include "common/net/address.hpp"
+#include "common/net/event_loop.hpp"
+#include "common/net/tcp_socket.hpp"
+
+namespace pgas_info {
+
+/// The address of `[ADDRESS]:PORT`, where no address is the loopback and port 0 any free port. *Errors* config_value.
+[[nodiscard]] pgas::detail::tcp_address parse_metrics_address(const std::string& setting);
+
+/// The answer to a whole request, or to one that is too long.
+[[nodiscard]] std::string http_response(std::string_view request, const std::function<std::string()>& text);
+
+/// *Callers* one thread, which runs the loop.
+class metrics_server {
+ public:
+  /// Longer requests are refused.
+  static constexpr std::size_t longest_request = 4096;
+
+  /// Listens, and serves what `text` returns while the loop runs. `loop` outlives the server. *Errors* config_value
+  /// where the port is taken or the address is not of this host.
+  metrics_server(pgas::detail::event_loop& loop, const pgas::detail::tcp_address& where,
+                 std::function<std::string()> text);
+  metrics_server(const metrics_server&) = delete;
+  metrics_server& operator=(const metrics_server&) = delete;
+  ~metrics_server();
+
+  [[nodiscard]] std::uint16_t port() const noexcept { return listener_.port(); }
+  /// The next time at which check() ends a connection; none while no client is connected.
+  [[nodiscard]] std::optional<pgas::detail::clock::time_point> next_wake() const noexcept;
+  /// Ends connections that have lasted too long.
+  void check() noexcept;
+
+ private:
+  struct client {
+    pgas::detail::unique_fd socket;
+    std::string address;  ///< without the port
+    pgas::detail::clock::time_point until;
+    std::string request;
+    std::string response;     ///< empty: the request is not whole
+    std::size_t sent = 0;     ///< of the response
+    std::size_t dropped = 0;  ///< behind the request
+  };
+
+  void accept();
+  /// Ends one connection without a whole request: the oldest of the address that has most connections. If all clients
+  /// have sent a request, one of those ends in the same way. So clients that connect and send nothing do not keep out a
+  /// client that sends a request.
+  void make_room() noexcept;
+  void on_event(int fd) noexcept;
+  /// Whether the connection goes on.
+  [[nodiscard]] bool advance(client& from);
+  [[nodiscard]] bool read(client& from);
+  [[nodiscard]] bool write(client& to);
+  void close(client& which) noexcept;
+
+  pgas::detail::event_loop& loop_;
+  pgas::detail::tcp_listener listener_;
+  std::function<std::string()> text_;
+  std::vector<client> clients_;
+};
+
+}  // namespace pgas_info

@@ -1,0 +1,25 @@
+/// @file
+/// The events of a time line as JSON, for programs and for pgas-plot.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tools/pgas-trace/join_files.hpp"
+
+namespace pgas_trace {
+
+/// Which events are printed.
+struct selection {
+  std::vector<std::string> callers;  ///< host, stream, kernel, proxy; empty: all
+  double from_ms = 0;                ///< after the first event of these callers
+  double ms = std::numeric_limits<double>::infinity();
+};
+
+/// A document with the events that are under way within the selected time, in the order of PE, track and begin, and
+/// with the arrows between them. docs/trace.md has the members.
+[[nodiscard]] std::string events_json(const joined& from, const selection& which);
+
+}  // namespace pgas_trace
