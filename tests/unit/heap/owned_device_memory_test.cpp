@@ -75,10 +75,10 @@ TEST(owned_memory, states_of_grids_go_where_they_can_not_be_filled) {
   counting_device device;
   detail::grid_state_pool areas(device, context{});
   device.copies = false;
-  EXPECT_THROW(static_cast<void>(areas.of(nullptr)), error);
+  EXPECT_THROW(static_cast<void>(areas.state_of(nullptr)), error);
   EXPECT_EQ(device.local, 0);
   device.copies = true;
-  EXPECT_NE(areas.of(nullptr), nullptr);
+  EXPECT_NE(areas.state_of(nullptr), nullptr);
   EXPECT_EQ(device.local, 1);
 }
 
