@@ -1,6 +1,9 @@
 # check_built(LIST TREE): part of `cmake --install`. Fails before anything is copied where a file that LIST names for the installed components
-# is not in the build tree.
+# is not in the build tree. CMAKE_INSTALL_LOCAL_ONLY installs the files of one folder, as the wheel does: nothing is checked then.
 function(check_built list tree)
+  if(CMAKE_INSTALL_LOCAL_ONLY)
+    return()
+  endif()
   include(${list})
   set(components runtime development tools)
   if(CMAKE_INSTALL_COMPONENT)
