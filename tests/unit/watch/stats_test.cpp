@@ -42,15 +42,15 @@ TEST(operation_counter, counts_of_many_threads_are_exact) {
       }
     });
   for (std::thread& one : all) one.join();
-  const operation_counts host = counter.of(2, caller::host);
+  const operation_counts host = counter.counts_of(2, caller::host);
   EXPECT_EQ(host.puts, threads * each);
   EXPECT_EQ(host.put_bytes, threads * each * 8);
   EXPECT_EQ(host.gets + host.get_bytes + host.atomics + host.signals, 0u);
-  const operation_counts streams = counter.of(2, caller::stream);
+  const operation_counts streams = counter.counts_of(2, caller::stream);
   EXPECT_EQ(streams.gets, threads * each);
   EXPECT_EQ(streams.get_bytes, threads * each * 16);
-  EXPECT_EQ(counter.of(1, caller::host).atomics, threads * each);
-  EXPECT_EQ(counter.of(0, caller::host).puts, 0u);
+  EXPECT_EQ(counter.counts_of(1, caller::host).atomics, threads * each);
+  EXPECT_EQ(counter.counts_of(0, caller::host).puts, 0u);
 }
 
 TEST(call_list, adds_up_the_calls_of_a_name) {
