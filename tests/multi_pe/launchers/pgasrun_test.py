@@ -254,7 +254,7 @@ class Pgasrun(unittest.TestCase):
             pe_1 = f"{PROBE} 2; touch {folder}/over; until test -e {folder}/late; do sleep 0.05; done"
             job = self.check(Job("-n", "2", "--timeout", "100", "sh", "-c",
                                  f"if test $PGAS_RANK = 0; then ({late}) & else {pe_1}; fi"), 0)
-        self.assertIn("PGAS-E0101: pgasrun did not let this process in", job.err)
+        self.assertIn("PGAS-E0101: pgasrun refused this process", job.err)
 
     def test_wrong_usage(self):
         for arguments, said in (
