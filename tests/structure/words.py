@@ -11,6 +11,7 @@ class GivenUp(NamedTuple):
     """A word of the glossary's tables of words that were given up."""
 
     pattern: re.Pattern
+    literal: str  # a part of every match, in lower case: a quick test of whole files
     word: str
     allowed: re.Pattern | None
 
@@ -29,7 +30,8 @@ def given_up_words(root: pathlib.Path) -> list[GivenUp]:
             new = cells[1].split(", ")
             for word, instead in zip(words, new if len(new) == len(words) else [cells[1]] * len(words)):
                 any_of = re.escape(word).replace(r"\*", r"\w*").replace(r"\ ", "[ _]")
-                rows.append(GivenUp(re.compile(rf"\b{any_of}\b", re.I), instead, allowed))
+                literal = max(re.split(r"[* ]", word.lower()), key=len)
+                rows.append(GivenUp(re.compile(rf"\b{any_of}\b", re.I), literal, instead, allowed))
     return rows
 
 
@@ -44,9 +46,11 @@ def given_up(file, words: list[GivenUp]) -> Iterator[tuple[int, str]]:
     """The words that docs/glossary.md gave up do not come back, neither in code nor in comments."""
     if file.path == GLOSSARY:
         return
+    whole = "\n".join(file.lines).lower()
+    possible = [(pattern, word, allowed) for pattern, literal, word, allowed in words if literal in whole]
     for line, text in enumerate(file.lines, 1):
         with_next = f"{text} {COMMENT_MARK.sub('', file.lines[line]).lstrip()}" if line < len(file.lines) else text
-        for pattern, word, allowed in words:
+        for pattern, word, allowed in possible:
             for found in pattern.finditer(allowed.sub(blank, with_next) if allowed else with_next):
                 if found.start() < len(text):  # otherwise it is in the next line, and found there
                     yield line, f"`{found.group(0)}` was given up, docs/glossary.md says: {word}"
