@@ -124,11 +124,11 @@ collective_request request_for(const named_kind& kind, element_type elements, co
 
 void run(const python_team& of, const stream_argument& where, const collective_request& request) {
   if (where.get() != nullptr) {
-    const library_call call(joined.joined());
+    const library_call call(of.joined());
     detail::run_collective(of.get(), where.get(), request);
   } else {
-    joined.joined().blocking([&] {
-      if (joined.joined().compares())
+    of.joined().blocking([&] {
+      if (of.joined().compares())
         detail::run_compared_collective(of.get(), request);
       else
         detail::run_collective(of.get(), nullptr, request);
@@ -146,7 +146,7 @@ void collective(const python_team& of, const char* name, const std::string& type
   request.src = reinterpret_cast<const void*>(src);
   request.dst_stride = strides.first;
   request.src_stride = strides.second;
-  run(of, stream_argument(joined.joined(), on), request);
+  run(of, stream_argument(of.joined(), on), request);
 }
 
 /// collective() in the current stream, for arrays that array_pair accepts. Returns whether it did so; otherwise nothing
@@ -164,19 +164,19 @@ bool collective_arrays(const python_team& of, const char* name, const char* op, 
   request.dst = reinterpret_cast<void*>(both->first().data);
   request.src = reinterpret_cast<const void*>(both->second().data);
   request.dst_stride = request.src_stride = 1;
-  run(of, stream_argument(joined.joined(), *both), request);
+  run(of, stream_argument(of.joined(), *both), request);
   return true;
 }
 
 /// barrier() or sync().
 template <auto Blocking, auto Enqueued>
 void wait_for_members(const python_team& of, nb::handle on) {
-  const stream_argument where(joined.joined(), on);
+  const stream_argument where(of.joined(), on);
   if (where.get() != nullptr) {
-    const library_call call(joined.joined());
+    const library_call call(of.joined());
     Enqueued(of.get(), *where.get());
   } else {
-    joined.joined().blocking([&] { Blocking(of.get()); });
+    of.joined().blocking([&] { Blocking(of.get()); });
   }
 }
 

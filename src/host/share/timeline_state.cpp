@@ -180,8 +180,8 @@ void timeline_state::wait_host(std::uint64_t value, std::chrono::milliseconds ti
     alarm.look([&](const std::string& lasted) { return text_of_wait("a thread", value, lasted); });
     if (bounded && std::chrono::steady_clock::now() >= end)
       throw error(code::wait_timeout,
-                  fmt::format("a wait for value {1} of a timeline gave up after {2} ms: the value is {0}", seen,
-                              timeout.count(), value));
+                  fmt::format("a wait for value {} of a timeline gave up after {} ms: the value is {}", value,
+                              timeout.count(), seen));
   });
 }
 

@@ -179,7 +179,7 @@ TEST(read, a_bad_alias_value_names_the_alias) {
   EXPECT_TRUE(mentions(kind, "DEVICE, VIDMEM, SYSMEM")) << kind;
   for (const std::string variable : {"SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE", "NVSHMEM_SYMMETRIC_SIZE"})
     EXPECT_TRUE(
-        mentions(message_of({{variable, "lots"}}), variable + "=lots is not allowed; set it to: a number from 0 on"));
+        mentions(message_of({{variable, "lots"}}), variable + "=lots is not allowed; set it to: a number, 0 or more"));
 }
 
 TEST(read, former_names_and_words_apply_with_a_remark) {
@@ -303,7 +303,7 @@ TEST(from_environment, reads_the_process_and_logs_remarks_once) {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   std::filesystem::remove(file);
-  EXPECT_TRUE(mentions(text.str(), "warn: PGAS_HEEP is no option")) << text.str();
+  EXPECT_TRUE(mentions(text.str(), "warn: PGAS_HEEP is not an option")) << text.str();
   EXPECT_EQ(text.str().find("PGAS_HEEP"), text.str().rfind("PGAS_HEEP")) << text.str();
   EXPECT_TRUE(mentions(text.str(), "warn: PGAS_CREW=5 is a former spelling; set PGAS_HOST_BLOCK_THREADS=5"))
       << text.str();

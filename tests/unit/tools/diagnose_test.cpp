@@ -59,9 +59,9 @@ TEST(Diagnose, a_call_without_an_answer_of_its_kernel_is_no_all_clear) {
   expect(pes, kind::unseen, {0, 1});
   EXPECT_TRUE(may_be_late(find_root(pes), pes));
   EXPECT_EQ(say(find_root(pes), pes),
-            "No wait was found, but PEs 0, 1 are in a call: PE 0 is in reduce since 0.6 s, and none of its kernels has "
-            "said within 400 ms that it waits in pgas. The kernels of such calls compute, or have had no processor to "
-            "answer on.");
+            "No wait was found, but PEs 0, 1 are in a call: PE 0 has been in reduce for 0.6 s, and none of its kernels "
+            "has reported a wait in pgas within 400 ms. The kernels of such calls are computing, or had no processor "
+            "to answer on.");
   for (pe_state& one : pes) {
     one.calls = {{"reduce", 2}};  // it began while the question was open
     one.looked_ms = 15;
@@ -88,7 +88,7 @@ TEST(Diagnose, two_groups_in_one_collective_are_said_first) {
       say(find_root(pes), pes),
       "On PE 0 two groups of threads are in collectives of one team at the same time, on channel 0 of team 0.0 of "
       "PEs 0, 1: block 0 thread 0 and block 1 thread 0. A channel serves one group at a time: give each block "
-      "its own (team.channel(i)), or let one block call the collective. 1 of 3 PEs wait.");
+      "its own channel (team.channel(i)), or let one block call the collective. 1 of 3 PEs wait.");
 }
 
 TEST(Diagnose, a_signal_behind_its_own_wait_is_said) {
@@ -239,7 +239,7 @@ TEST(Diagnose, many_threads_alike_share_a_line_within_100_columns) {
   }
   const std::string text = report({"0123456789abcdef", {}}, pes, find_root(pes), false);
   EXPECT_NE(text.find("59 more threads"), std::string::npos) << text;
-  EXPECT_NE(text.find("since 59 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("for 59 s"), std::string::npos) << text;
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
     EXPECT_LE(text.find('\n', at) - at, 100u) << text;
   EXPECT_EQ(text.find('\033'), std::string::npos);
@@ -280,8 +280,7 @@ TEST(joining, who_is_missing_is_said) {
             "another host, or ended.");
   EXPECT_EQ(say(joining_job{2, {{77, 0, 2, 1500}, {78, 1, 2, 1000}}}), "2 of 2 PEs join on this host, for 1.5 s.");
   EXPECT_EQ(say(joining_job{-1, {{77, -1, -1, 1500}}}),
-            "1 PE joins on this host, for 1.5 s. Which ones are missing is not known yet: the launcher has not "
-            "answered.");
+            "1 PE joins on this host, for 1.5 s. The missing PEs are not known yet: the launcher has not answered.");
 }
 
 }  // namespace
