@@ -401,6 +401,7 @@ ELSEWHERE = {
     "./run install DIR": ("tests/consumer/run.cmake", "--install ${BUILD} --prefix"),
     "pkg-config --cflags --libs pgas": ("tests/consumer/run.cmake", "--cflags --libs pgas"),
     "man pgas-perf": ("tests/tools/pages_test.py", "man"),
+    "pgas-info --serve :9400": ("tests/multi_pe/metrics_test.py", '"--serve"'),
     "mpirun -n 2 pgas-perf": ("tests/perf/CMakeLists.txt", "pgas-perf"),
     "srun --mpi=pmix -n 4 ./app": ("tests/multi_pe/launchers/slurm.sh", "srun --mpi=pmix -n 4"),
     "tests/perf/side_by_side/compare.py --pgas-build build/cuda --rounds 5 --results tests/perf/RESULTS.md": ("tests/perf/side_by_side/compare.py", '"--results"'),

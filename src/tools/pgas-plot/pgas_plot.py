@@ -240,7 +240,7 @@ def draw_events(document: dict[str, Any]) -> Any:
     axes = figure.add_subplot()
 
     def micros(time: int) -> float:
-        return (min(max(time, begin), end) - begin) / 1000
+        return float(min(max(time, begin), end) - begin) / 1000
 
     shortest = (end - begin) / 1e6  # of a bar, so that a moment is seen
     for category in sorted({event["category"] for event in events}):
