@@ -469,5 +469,5 @@ except (TimeoutError, pgas.Error) as raised:
     print(type(raised).__name__, raised, flush=True)
 os._exit(0)
 """)
-    assert "TimeoutError too late" in job.out and "whose handler has raised TimeoutError: too late on PE 0" in job.out, job.out + job.err
+    assert "TimeoutError too late" in job.out and "its handler raised TimeoutError: too late on PE 0" in job.out, job.out + job.err
     assert "Ctrl-C" not in job.out + job.err
