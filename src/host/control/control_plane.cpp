@@ -25,8 +25,15 @@ std::vector<int> all_pes(int n) {
 control_plane_state::~control_plane_state() { stop_reader(); }
 
 void control_plane_state::begin_group(control_group::identity id, std::span<const int> members) {
-  const std::lock_guard lock(mutex);
-  groups[id].set_members(members);
+  const std::lock_guard order(sending);
+  group_exchange::messages out;
+  {
+    const std::lock_guard lock(mutex);
+    group_exchange& made = groups.try_emplace(id, id).first->second;
+    made.set_members(members, me, hosts, clock::now(), out);
+    note_progress(made, id);
+  }
+  deliver(out);
 }
 
 void control_plane_state::end_group(control_group::identity id) noexcept {

@@ -227,7 +227,7 @@ peer_socket join_by_hand(bootstrap& exchange) {
   const std::vector<tcp_endpoints> endpoints = decode_endpoints(exchange.all_gather(encode(mine)));
   const unix_listener local(unix_address("", all[1].socket_name), 4);
   log::logger quiet(log_level::error, "/dev/null");
-  std::vector<peer_socket> sockets = connect_peers(all, 1, local, quick(), quiet, &listener, endpoints);
+  std::map<int, peer_socket> sockets = connect_peers(all, 1, local, quick(), quiet, &listener, endpoints);
   static_cast<void>(exchange.all_gather({}));  // no failure
   return std::move(sockets[0]);
 }
@@ -247,6 +247,8 @@ TEST(peer_connector, packets_may_come_in_pieces_and_one_that_is_too_long_is_a_fa
       blob sealed;
       control_header header;
       header.call = collective::barrier;
+      header.from = 1;
+      header.to = 0;
       const auto bytes = std::as_bytes(std::span(&header, 1));
       cipher.seal(bytes, {}, sealed);
       for (const std::byte one : sealed) EXPECT_EQ(::send(socket.get(), &one, 1, MSG_NOSIGNAL), 1);
