@@ -10,6 +10,7 @@
 #include <chrono>
 #include <iterator>
 #include <list>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -384,7 +385,7 @@ std::map<int, peer_socket> connect_peers(const std::vector<peer_descriptor>& all
   const std::vector<int> hosts = hosts_of(all);
   std::vector<int> pes(all.size());
   std::iota(pes.begin(), pes.end(), 0);
-  const group_tree tree(pes, me, hosts);
+  const group_tree tree(std::make_shared<group_layout>(pes, hosts), me);
   return peer_connector(all, hosts, me, tree, listener, settings, log, tcp, endpoints).run();
 }
 

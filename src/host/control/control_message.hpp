@@ -44,7 +44,7 @@ enum class collective : std::uint32_t { none = 0, all_gather = 1, barrier = 2, l
 }
 
 /// A message for all PEs.
-inline constexpr std::int32_t everyone = -1;
+inline constexpr std::int32_t all_pes = -1;
 
 /// Precedes each packet. Both ends are of one version and ABI.
 struct control_header {
@@ -54,7 +54,7 @@ struct control_header {
   collective call = collective::none;
   std::uint32_t fds = 0;  ///< in this packet
   std::int32_t from = -1;
-  std::int32_t to = everyone;
+  std::int32_t to = all_pes;
   std::uint64_t group = 0;      ///< control_group::identity; of a question: which
   std::uint64_t sequence = 0;   ///< of the collective in its group
   std::uint64_t bytes = 0;      ///< that follow
@@ -89,8 +89,8 @@ struct outgoing_message {
   bool one_packet = false;  ///< of another PE, passed on as it came
 };
 
-/// A message from `from`, for one PE or everyone.
-[[nodiscard]] outgoing_message message_of(message_kind kind, int from, int to = everyone, blob content = {});
+/// A message from `from`, for one PE or for all.
+[[nodiscard]] outgoing_message message_of(message_kind kind, int from, int to = all_pes, blob content = {});
 
 /// A message that has arrived as a whole.
 struct arrived_message {

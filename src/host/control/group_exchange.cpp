@@ -64,11 +64,11 @@ void group_exchange::refuse(const arrived_message& message) const {
               message.header.from);
 }
 
-void group_exchange::set_members(std::span<const int> members, int me, std::span<const int> hosts,
-                                 clock::time_point now, messages& out) {
-  members_.assign(members.begin(), members.end());
+void group_exchange::set_members(std::shared_ptr<const group_layout> layout, int me, clock::time_point now,
+                                 messages& out) {
+  layout_ = std::move(layout);
   me_ = me;
-  tree_ = group_tree(members_, me, hosts);
+  tree_ = group_tree(layout_, me);
   for (arrived_message& one : std::exchange(early_, {})) receive(std::move(one), now, out);
 }
 
@@ -116,7 +116,7 @@ std::uint64_t group_exchange::contribute(collective call, blob mine, std::span<c
 }
 
 void group_exchange::receive(arrived_message message, clock::time_point now, messages& out) {
-  if (members_.empty()) {
+  if (members().empty()) {
     if (early_.size() == most_early) refuse(message);
     early_.push_back(std::move(message));
     return;
@@ -224,9 +224,9 @@ void group_exchange::take_down(arrived_message message, messages& out) {
 
 group_exchange::member_set group_exchange::arrived(const round& one) const {
   member_set come = one.known;
-  come.resize((members_.size() + 7) / 8);
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    const int pe = members_[i];
+  come.resize((members().size() + 7) / 8);
+  for (std::size_t i = 0; i < members().size(); ++i) {
+    const int pe = members()[i];
     const int below = tree_.child_towards(pe);
     if (one.done || (pe == me_ && one.mine) || (below >= 0 && (one.combined || one.parts.contains(below))))
       set(come, i);
@@ -240,7 +240,7 @@ void group_exchange::send_status(clock::time_point now, messages& out) {
     one.next_status = now + one.pause;
     one.pause = std::min(2 * one.pause, longest_pause);
     const bool root = tree_.parent() < 0;
-    if (members_.empty() || (!root && one.combined)) continue;  // its contribution says more
+    if (members().empty() || (!root && one.combined)) continue;  // its contribution says more
     member_set come = arrived(one);
     if (come == one.told) continue;
     one.told = come;
@@ -257,7 +257,7 @@ void group_exchange::send_status(clock::time_point now, messages& out) {
 
 std::optional<clock::time_point> group_exchange::next_status() const {
   std::optional<clock::time_point> next;
-  if (members_.size() < 2 || (tree_.parent() >= 0 && tree_.children().empty())) return next;
+  if (members().size() < 2 || (tree_.parent() >= 0 && tree_.children().empty())) return next;
   for (const auto& [number, one] : rounds_)
     if (!one.done && !one.given_up && (tree_.parent() < 0 || !one.combined) && (!next || one.next_status < *next))
       next = one.next_status;
@@ -267,14 +267,14 @@ std::optional<clock::time_point> group_exchange::next_status() const {
 void group_exchange::take_status(const arrived_message& message, clock::time_point now, messages& out) {
   const control_header& header = message.header;
   std::int32_t caller = -1;
-  const std::size_t set_bytes = (members_.size() + 7) / 8;
+  const std::size_t set_bytes = (members().size() + 7) / 8;
   if (message.bytes.size() != sizeof(caller) + set_bytes || header.call == collective::none) refuse(message);
   if (header.sequence < first_) return;  // told before the collective was completed
   if (header.sequence > next_ + max_ahead) refuse(message);
   std::memcpy(&caller, message.bytes.data(), sizeof(caller));
   const bool neighbour =
       header.from == tree_.parent() || std::ranges::find(tree_.children(), header.from) != tree_.children().end();
-  if (!neighbour || std::ranges::find(members_, caller) == members_.end()) refuse(message);
+  if (!neighbour || std::ranges::find(members(), caller) == members().end()) refuse(message);
   round& one = at(header.sequence, caller, header.call, now);
   const auto* const come = reinterpret_cast<const std::uint8_t*>(message.bytes.data() + sizeof(caller));
   add(one.known, {come, set_bytes});
@@ -346,8 +346,8 @@ std::vector<int> group_exchange::leavers() const {
   for (const auto& [number, one] : rounds_) {
     if (!is_end(one.call)) continue;
     const member_set come = arrived(one);
-    for (std::size_t i = 0; i < members_.size(); ++i)
-      if (test(come, i)) found.push_back(members_[i]);
+    for (std::size_t i = 0; i < members().size(); ++i)
+      if (test(come, i)) found.push_back(members()[i]);
   }
   std::ranges::sort(found);
   return found;
@@ -357,8 +357,8 @@ std::vector<int> group_exchange::missing(std::uint64_t sequence) const {
   std::vector<int> result;
   const auto found = rounds_.find(sequence);
   const member_set come = found == rounds_.end() ? member_set() : arrived(found->second);
-  for (std::size_t i = 0; i < members_.size(); ++i)
-    if (!test(come, i)) result.push_back(members_[i]);
+  for (std::size_t i = 0; i < members().size(); ++i)
+    if (!test(come, i)) result.push_back(members()[i]);
   return result;
 }
 

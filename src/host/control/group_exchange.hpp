@@ -59,10 +59,11 @@ class group_exchange {
 
   explicit group_exchange(std::uint64_t id = 0) : id_(id) {}
 
-  /// Messages that came before are handled now. @param hosts as group_tree has it. *Errors* those of receive().
-  void set_members(std::span<const int> members, int me, std::span<const int> hosts, clock::time_point now,
-                   messages& out);
-  [[nodiscard]] std::span<const int> members() const noexcept { return members_; }
+  /// Messages that came before are handled now. *Errors* those of receive().
+  void set_members(std::shared_ptr<const group_layout> layout, int me, clock::time_point now, messages& out);
+  [[nodiscard]] std::span<const int> members() const noexcept {
+    return layout_ ? std::span<const int>(layout_->members) : std::span<const int>();
+  }
   [[nodiscard]] const group_tree& tree() const noexcept { return tree_; }
 
   /// This PE begins its next collective; gives its number. @param fds stay the caller's, for PEs of this host.
@@ -145,7 +146,7 @@ class group_exchange {
 
   std::uint64_t id_;
   int me_ = -1;
-  std::vector<int> members_;  ///< empty until this PE has made the group
+  std::shared_ptr<const group_layout> layout_;  ///< null until this PE has made the group
   group_tree tree_;
   std::vector<arrived_message> early_;
   std::uint64_t next_ = 0;   ///< the first collective that this PE has not begun

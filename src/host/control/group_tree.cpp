@@ -1,33 +1,40 @@
 #include "host/control/group_tree.hpp"
 
 #include <cstddef>
+#include <utility>
 
 namespace pgas::detail {
 
-group_tree::group_tree(std::span<const int> members, int me, std::span<const int> hosts) : me_(me), hosts_(hosts) {
-  const auto host_of = [&](int pe) { return hosts_[static_cast<std::size_t>(pe)]; };
+group_layout::group_layout(std::span<const int> all, std::span<const int> hosts_of_pes)
+    : members(all.begin(), all.end()), hosts(hosts_of_pes) {
   for (const int pe : members)
-    if (position_of_.try_emplace(host_of(pe), static_cast<int>(leaders_.size())).second) leaders_.push_back(pe);
-  const int position = position_of_.at(host_of(me));
-  const int leader = leaders_[static_cast<std::size_t>(position)];
+    if (position_of.try_emplace(hosts[static_cast<std::size_t>(pe)], static_cast<int>(leaders.size())).second)
+      leaders.push_back(pe);
+}
+
+group_tree::group_tree(std::shared_ptr<const group_layout> layout, int me) : layout_(std::move(layout)), me_(me) {
+  const std::vector<int>& leaders = layout_->leaders;
+  const int position = layout_->position_of.at(layout_->hosts[static_cast<std::size_t>(me)]);
+  const int leader = leaders[static_cast<std::size_t>(position)];
   if (leader != me) {
     parent_ = leader;
     return;
   }
   position_ = position;
-  if (position > 0) parent_ = leaders_[static_cast<std::size_t>((position - 1) / arity)];
-  for (const int pe : members)
-    if (pe != me && host_of(pe) == host_of(me)) children_.push_back(pe);
-  for (std::size_t next = static_cast<std::size_t>(position) * arity + 1, i = 0; i < arity && next < leaders_.size();
+  if (position > 0) parent_ = leaders[static_cast<std::size_t>((position - 1) / arity)];
+  for (const int pe : layout_->members)
+    if (pe != me && on_host_of_this(pe)) children_.push_back(pe);
+  for (std::size_t next = static_cast<std::size_t>(position) * arity + 1, i = 0; i < arity && next < leaders.size();
        ++i, ++next)
-    children_.push_back(leaders_[next]);
+    children_.push_back(leaders[next]);
 }
 
 int group_tree::child_towards(int pe) const {
   if (pe == me_ || position_ < 0) return -1;
   if (on_host_of_this(pe)) return pe;
-  for (int at = position_of_.at(hosts_[static_cast<std::size_t>(pe)]); at > position_; at = (at - 1) / arity)
-    if ((at - 1) / arity == position_) return leaders_[static_cast<std::size_t>(at)];
+  for (int at = layout_->position_of.at(layout_->hosts[static_cast<std::size_t>(pe)]); at > position_;
+       at = (at - 1) / arity)
+    if ((at - 1) / arity == position_) return layout_->leaders[static_cast<std::size_t>(at)];
   return -1;
 }
 

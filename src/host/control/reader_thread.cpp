@@ -112,10 +112,10 @@ void control_plane_state::handle(tree_link& from, received_packet packet) {
     header.magic = 0;
   const auto is_pe = [this](std::int32_t pe) { return pe >= 0 && pe < n(); };
   if (header.magic != control_header::expected_magic || header.bytes != packet.bytes.size() - sizeof(header) ||
-      !is_pe(header.from) || (header.to != everyone && !is_pe(header.to)))
+      !is_pe(header.from) || (header.to != all_pes && !is_pe(header.to)))
     throw error(code::bootstrap_protocol, fmt::format("{} sent a malformed message", describe(from.pe)), from.pe);
   const std::span<const std::byte> body = packet.bytes.subspan(sizeof(header));
-  if (header.to != everyone && header.to != me) {
+  if (header.to != all_pes && header.to != me) {
     // Descriptors that were lost here are lost for the receiver, as the header still counts them.
     outgoing_message passed{
         header, std::make_shared<parcel>(blob(body.begin(), body.end()), std::vector<int>(), std::move(packet.fds)),

@@ -45,7 +45,7 @@ void control_plane_state::set_failure(const error& cause, log_level level) noexc
   try {
     // Every PE passes a failure on: otherwise a peer could see this PE end before it receives the cause.
     const std::lock_guard order(sending);
-    links->send_to_neighbours(message_of(message_kind::failure, me, everyone, encode_error(cause)));
+    links->send_to_neighbours(message_of(message_kind::failure, me, all_pes, encode_error(cause)));
     if (cause.code() != code::peer_lost || cause.pe() < 0) return;
     group_exchange::messages out;
     {

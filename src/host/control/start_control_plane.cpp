@@ -145,9 +145,11 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   no_memory = error(code::system, describe(me) + " ran out of host memory: run fewer PEs on this host", me);
   loop.emplace();
   links.emplace(*loop, me, hosts, [this](int pe, int why) {
-    set_failure(error(code::system,
-                      fmt::format("{} could not send to {}: {}", describe(me), describe(pe), std::strerror(why)), me),
-                origin::here);
+    loop->post([this, pe, why] {  // the sender may hold locks
+      set_failure(error(code::system,
+                        fmt::format("{} could not send to {}: {}", describe(me), describe(pe), std::strerror(why)), me),
+                  origin::here);
+    });
   });
   const std::optional<tcp_address> metrics_at = parse_metrics_address(settings.metrics);
   const auto start_services = [&] {

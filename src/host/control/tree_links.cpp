@@ -12,7 +12,7 @@ namespace {
 /// For memory of the kernel, or room for descriptors in flight.
 constexpr milliseconds pause_in_crowd{1};
 
-std::vector<int> all_pes(std::size_t n) {
+std::vector<int> every_pe(std::size_t n) {
   std::vector<int> pes(n);
   std::iota(pes.begin(), pes.end(), 0);
   return pes;
@@ -23,7 +23,7 @@ std::vector<int> all_pes(std::size_t n) {
 tree_links::tree_links(event_loop& loop, int me, std::span<const int> hosts, std::function<void(int, int)> on_problem)
     : loop_(loop),
       me_(me),
-      tree_(all_pes(hosts.size()), me, hosts),
+      tree_(std::make_shared<group_layout>(every_pe(hosts.size()), hosts), me),
       on_problem_(std::move(on_problem)),
       n_(hosts.size()) {}
 
