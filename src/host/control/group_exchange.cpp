@@ -112,6 +112,7 @@ std::uint64_t group_exchange::contribute(collective call, blob mine, std::span<c
   one.fds.assign(fds.begin(), fds.end());
   one.combine = std::move(combine);
   advance(number, one, out);
+  abandon_lost(out);
   return number;
 }
 
@@ -272,9 +273,7 @@ void group_exchange::take_status(const arrived_message& message, clock::time_poi
   if (header.sequence < first_) return;  // told before the collective was completed
   if (header.sequence > next_ + max_ahead) refuse(message);
   std::memcpy(&caller, message.bytes.data(), sizeof(caller));
-  const bool neighbour =
-      header.from == tree_.parent() || std::ranges::find(tree_.children(), header.from) != tree_.children().end();
-  if (!neighbour || std::ranges::find(members(), caller) == members().end()) refuse(message);
+  if (!is_neighbour(header.from) || std::ranges::find(members(), caller) == members().end()) refuse(message);
   round& one = at(header.sequence, caller, header.call, now);
   const auto* const come = reinterpret_cast<const std::uint8_t*>(message.bytes.data() + sizeof(caller));
   add(one.known, {come, set_bytes});
@@ -296,10 +295,19 @@ void group_exchange::abandon(std::uint64_t number, round& one, int except, messa
 }
 
 void group_exchange::lose(int pe, messages& out) {
-  const bool child = std::ranges::find(tree_.children(), pe) != tree_.children().end();
-  if (!child && pe != tree_.parent()) return;
-  for (auto& [number, one] : rounds_)
-    if (!child || (!one.combined && !one.parts.contains(pe))) abandon(number, one, pe, out);
+  if (!is_neighbour(pe)) return;
+  lost_.push_back(pe);
+  abandon_lost(out);
+}
+
+void group_exchange::abandon_lost(messages& out) {
+  for (const int pe : lost_)
+    for (auto& [number, one] : rounds_)
+      if (pe == tree_.parent() || (!one.combined && !one.parts.contains(pe))) abandon(number, one, pe, out);
+}
+
+bool group_exchange::is_neighbour(int pe) const {
+  return pe == tree_.parent() || std::ranges::find(tree_.children(), pe) != tree_.children().end();
 }
 
 void group_exchange::withdraw(std::uint64_t sequence) {

@@ -139,6 +139,9 @@ class group_exchange {
   void take_down(arrived_message message, messages& out);
   void take_status(const arrived_message& message, clock::time_point now, messages& out);
   void abandon(std::uint64_t number, round& one, int except, messages& out);
+  /// Those that need a neighbour that is lost.
+  void abandon_lost(messages& out);
+  [[nodiscard]] bool is_neighbour(int pe) const;
   void send(message_kind kind, std::uint64_t number, collective call, int to, std::shared_ptr<parcel> content,
             messages& out) const;
   [[nodiscard]] member_set arrived(const round& one) const;
@@ -154,6 +157,7 @@ class group_exchange {
   collective last_completed_ = collective::none;
   std::map<std::uint64_t, round> rounds_;
   std::optional<mismatch> mismatch_;
+  std::vector<int> lost_;  ///< neighbours
 };
 
 }  // namespace pgas::detail
