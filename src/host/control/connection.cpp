@@ -73,14 +73,14 @@ packet_queue::state packet_queue::send(const outgoing_message& message) {
   const std::lock_guard lock(mutex_);
   if (problem_ != 0) return state::closed;
   const std::size_t bytes = message.content->bytes().size();
-  const std::size_t fds = message.content->fds().size();
+  const std::size_t fds = message.content->fd_count();
   std::size_t first_byte = 0;
   std::size_t first_fd = 0;
   do {
     packet next{message.header, message.content, first_byte, first_fd};
-    next.header.bytes = std::min(bytes - first_byte, max_packet);
-    next.header.fds = static_cast<std::uint32_t>(std::min(fds - first_fd, max_fds_per_packet));
-    if (!message.one_packet) {
+    if (!message.one_packet) {  // otherwise its header counts also descriptors that were lost on the way
+      next.header.bytes = std::min(bytes - first_byte, max_packet);
+      next.header.fds = static_cast<std::uint32_t>(std::min(fds - first_fd, max_fds_per_packet));
       next.header.all_bytes = bytes;
       next.header.all_fds = static_cast<std::uint32_t>(fds);
     }

@@ -76,14 +76,25 @@ exchange_result control_plane_state::run(control_group::identity group, collecti
   std::optional<clock::time_point> deadline;
   if (limit.count() > 0) deadline = clock::now() + limit;
 
+  // The reader may be sending descriptors of the caller, which closes them after the call.
+  const auto await_sending = [&](std::unique_lock<std::mutex>& held) {
+    held.unlock();
+    if (!fds.empty()) const std::lock_guard order(sending);
+  };
   std::unique_lock lock(mutex);
   for (;;) {
-    if (under_way->complete(sequence)) return under_way->take(sequence);
+    if (under_way->complete(sequence)) {
+      exchange_result result = under_way->take(sequence);
+      await_sending(lock);
+      return result;
+    }
     std::optional<clock::time_point> next = deadline;
     if (failed) {
       if (cannot_complete(*under_way, sequence) || clock::now() >= failed_at + drain_timeout) {
         under_way->withdraw(sequence);
-        throw error(*failure);
+        const error cause = *failure;
+        await_sending(lock);
+        throw error(cause);
       }
       next = failed_at + drain_timeout;
     } else if (deadline && clock::now() >= *deadline) {

@@ -11,6 +11,7 @@ namespace pgas::detail {
 parcel::parcel(blob content, std::vector<int> borrowed, std::vector<unique_fd> owned)
     : bytes_(std::move(content)), fds_(std::move(borrowed)), borrowed_(fds_.size()), owned_(std::move(owned)) {
   for (const unique_fd& one : owned_) fds_.push_back(one.get());
+  fd_count_ = fds_.size();
 }
 
 void parcel::keep() {

@@ -70,7 +70,10 @@ class parcel {
   explicit parcel(blob content, std::vector<int> borrowed = {}, std::vector<unique_fd> owned = {});
 
   [[nodiscard]] const blob& bytes() const noexcept { return bytes_; }
+  /// All of them, or none where they were lost.
   [[nodiscard]] std::span<const int> fds() const noexcept { return fds_; }
+  /// How many receivers are to expect.
+  [[nodiscard]] std::size_t fd_count() const noexcept { return fd_count_; }
   /// Duplicates the borrowed descriptors, which the caller closes after the call. Without room for duplicates the
   /// parcel has no descriptors, and receivers find them lost. *Callers* one thread at a time.
   void keep();
@@ -79,6 +82,7 @@ class parcel {
   blob bytes_;
   std::vector<int> fds_;  ///< the borrowed ones first
   std::size_t borrowed_;
+  std::size_t fd_count_;
   std::vector<unique_fd> owned_;
 };
 
