@@ -3,9 +3,9 @@
 #
 #   tests/gpu_tests.sh BUILD [ARGUMENTS OF CTEST]
 #
-# Tests of several processes go together, under MPS, on the first GPU: PGAS_TEST_GPU_JOBS at a time (5). Those of the label gpu_alone go one
-# at a time, without MPS, on the last GPU: at the same time if there are two, else after the others. Where MPS can't be started, all go
-# one at a time. What failed is shown with its output; the status is 1 then.
+# Tests of several processes go together, under MPS, on the first GPU: PGAS_TEST_GPU_JOBS at a time (5; MPS serves 60 processes at most).
+# Those of the label gpu_alone go one at a time, without MPS, on the last GPU: at the same time if there are two, else after the others.
+# Where MPS can't be started, all go one at a time. What failed is shown with its output; the status is 1 then.
 set -uo pipefail
 build=$(cd "${1:?the build folder}" && pwd)
 shift
@@ -25,7 +25,11 @@ finish() {
 }
 trap finish EXIT
 
-together() { mps ctest --test-dir "$work/together" --output-on-failure -j "${PGAS_TEST_GPU_JOBS:-5}" -L gpu -LE gpu_alone "$@"; }
+# Not for the tests, whose library would warn of an unknown option.
+jobs=${PGAS_TEST_GPU_JOBS:-5}
+unset PGAS_TEST_GPU_JOBS
+
+together() { mps ctest --test-dir "$work/together" --output-on-failure -j "$jobs" -L gpu -LE gpu_alone "$@"; }
 alone() { env CUDA_VISIBLE_DEVICES="$last" ctest --test-dir "$work/alone" --output-on-failure -j 1 "$@"; }
 
 if ! command -v nvidia-cuda-mps-control >/dev/null || [ -n "${CUDA_MPS_PIPE_DIRECTORY:-}" ] || ! mps nvidia-cuda-mps-control -d; then

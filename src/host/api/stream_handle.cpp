@@ -37,6 +37,7 @@ stream::~stream() {
   if (!owned_ || state_->forked()) return;
   try {
     if (state_->device().capturing(native_)) {
+      state_->remove_stream(native_);  // the program destroys it, and this world must not look at it then
       state_->log().error(
           "a stream that is still being captured into a CUDA graph is not destroyed: end the capture first");
       return;
