@@ -108,7 +108,7 @@ TEST_P(NvshmemLaunch, what_is_refused_is_told_with_numbers) {
   EXPECT_NE(more.find(": " + std::to_string(most + 1) + " blocks of 64 threads can't be resident together"),
             std::string::npos)
       << more;
-  EXPECT_NE(more.find("holds " + std::to_string(most) + " of this kernel"), std::string::npos) << more;
+  EXPECT_NE(more.find("holds " + std::to_string(most) + " blocks of this kernel"), std::string::npos) << more;
   each = 0;
   EXPECT_NE(said_of(dim3(0)).find("1 blocks of 64 threads can't be resident"), std::string::npos);
 }
