@@ -140,10 +140,10 @@ constexpr std::array rows{
                    "condition; also how long leave() waits for the other PEs. 0: no limit, or 60 s with PGAS_CHECKS."},
     option{.name = "PGAS_WAIT_WARNING",
            .field = &config::wait_warning,
-           .help = "How long a wait for other PEs may last before the library logs a warning. Each wait logs at most "
-                   "one. The warning says what waits, since when, which PE is the cause, and what ends the wait. If "
-                   "the limit of the wait (PGAS_JOIN_TIMEOUT while joining, then PGAS_WAIT_TIMEOUT) is 10 s or more "
-                   "and half of it is shorter than this time, the warning comes after that half. 0: no warning."},
+           .help = "The time that a wait for other PEs may last before the library logs a warning, once for each wait. "
+                   "The warning names the call, the time, the PE that causes the wait, and the limit of the wait. A "
+                   "limit of 10 s or more (PGAS_JOIN_TIMEOUT while joining, otherwise PGAS_WAIT_TIMEOUT) moves the "
+                   "warning to half of the limit if that is earlier. 0: no warning."},
     option{.name = "PGAS_DEFAULT_STREAM_WAIT",
            .field = &config::default_stream_wait,
            .help = "How long host-called barriers, syncs, allocations and frees of nvshmem.h wait for work on CUDA's "

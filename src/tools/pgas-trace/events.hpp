@@ -1,5 +1,5 @@
 /// @file
-/// The events of a time line as JSON, for programs and for pgas-plot.
+/// The events of a trace as JSON, for programs and for pgas-plot.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct selection {
   double ms = std::numeric_limits<double>::infinity();
 };
 
-/// A document with the events that are under way within the selected time, in the order of PE, track and begin, and
+/// A document with the events within the selected time, in the order of PE, track and begin, and
 /// with the arrows between them. docs/trace.md has the members.
 [[nodiscard]] std::string events_json(const joined& from, const selection& which);
 

@@ -1,6 +1,6 @@
 // libnvshmem.a, for programs that link to an archive of this name. Each function of the interface jumps to the function
-// of libnvshmem_host.so, which the program loads as it starts: no linker takes a shared library in an archive from
-// every command line, and nvlink takes no linker script.
+// of libnvshmem_host.so, which the program loads at its start. The archive contains neither the shared library, which
+// lld refuses in an archive, nor a linker script, which nvlink refuses.
 #include <dlfcn.h>
 
 #include <cstdio>
