@@ -46,6 +46,17 @@ holdings count_holdings() {
   return now;
 }
 
+holdings settled_holdings() {
+  holdings last = count_holdings();
+  for (int i = 0, same = 0; i < 200 && same < 10; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const holdings now = count_holdings();
+    same = now == last ? same + 1 : 0;
+    last = now;
+  }
+  return last;
+}
+
 holdings settle_at(const holdings& expected) {
   // A thread that was joined stays listed for a moment.
   for (int i = 0; i < 200 && !(count_holdings() == expected); ++i)

@@ -16,6 +16,8 @@ struct holdings {
   bool operator==(const holdings&) const = default;
 };
 holdings count_holdings();
+/// count_holdings(), once it has been the same for 100 ms, or after two seconds: other threads may still be closing.
+holdings settled_holdings();
 /// count_holdings(), once it is as expected or has been otherwise for two seconds.
 holdings settle_at(const holdings& expected);
 std::ostream& operator<<(std::ostream& out, const holdings& h);

@@ -408,7 +408,8 @@ ELSEWHERE = {
     "torchrun ...": ("tests/multi_pe/launchers/torchrun_test.py", "torchrun"),
 }
 # Those that run here.
-HERE = {"./run help": "demo", "pgasrun -n 4 ./app": None, "mpirun -n 4 ./app": None, "mpirun -n 4 pgas-doctor": "PE", "pgas-info --peers": "PE"}
+HERE = {"./run help": "demo", "pgasrun -n 4 ./app": None, "mpirun -n 4 ./app": None, "mpirun -n 4 pgas-doctor": "PE", "pgas-info --peers": "PE",
+        "pgas-plot --help": "usage"}
 
 
 def test_every_command_of_the_readme_is_known_here():

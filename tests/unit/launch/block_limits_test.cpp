@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/gpu_descriptor.hpp"
+
 namespace pgas::unit_test {
 namespace {
 
@@ -10,20 +12,10 @@ using detail::blocks_beside_proxy;
 using detail::device_descriptor;
 using detail::device_user;
 
-device_descriptor info_of(const std::string& uuid, unsigned multiprocessors, bool side_by_side = false) {
-  device_descriptor info;
-  info.kind = heap_kind::cuda;
-  info.properties.name = "GPU";
-  info.properties.uuid = uuid;
-  info.properties.multiprocessors = multiprocessors;
-  info.properties.runs_processes_at_once = side_by_side;
-  return info;
-}
-
 /// `n` processes of one PE each on one GPU.
 std::vector<device_user> processes(int n, unsigned multiprocessors, bool side_by_side) {
   std::vector<device_user> users;
-  for (int i = 0; i < n; ++i) users.push_back({0, 100 + i, info_of("a", multiprocessors, side_by_side)});
+  for (int i = 0; i < n; ++i) users.push_back({0, 100 + i, gpu_descriptor("a", multiprocessors, side_by_side)});
   return users;
 }
 
@@ -35,8 +27,8 @@ detail::device_properties h200(unsigned proxy_registers = 40) {
 }
 
 TEST(lacks_queue_for_proxy, under_mps_unless_more_are_asked_for) {
-  const detail::device_properties by_turns = info_of("a", 132).properties;
-  const detail::device_properties under_mps = info_of("a", 132, true).properties;
+  const detail::device_properties by_turns = gpu_descriptor("a", 132).properties;
+  const detail::device_properties under_mps = gpu_descriptor("a", 132, true).properties;
   EXPECT_FALSE(detail::lacks_queue_for_proxy(by_turns, std::nullopt));
   EXPECT_TRUE(detail::lacks_queue_for_proxy(under_mps, std::nullopt));
   EXPECT_TRUE(detail::lacks_queue_for_proxy(under_mps, "2"));
@@ -67,7 +59,7 @@ TEST(blocks_beside_proxy, is_none_for_a_kernel_of_which_no_block_fits) {
 
 TEST(concurrent_pes, a_pe_alone_has_its_gpu) {
   const std::vector<device_user> users = {
-      {0, 1, info_of("a", 132)}, {0, 2, info_of("b", 132)}, {1, 1, info_of("a", 132)}};
+      {0, 1, gpu_descriptor("a", 132)}, {0, 2, gpu_descriptor("b", 132)}, {1, 1, gpu_descriptor("a", 132)}};
   for (std::size_t me = 0; me < users.size(); ++me) EXPECT_EQ(concurrent_pes(users, me), 1u);
   EXPECT_EQ(max_collective_blocks(users), 32u);
 }
@@ -107,21 +99,23 @@ TEST(concurrent_pes, processes_with_a_part_each_share_it_all_the_same) {
 }
 
 TEST(concurrent_pes, the_smallest_part_holds_the_blocks_of_all) {
-  const std::vector<device_user> users = {{0, 1, info_of("a", 66, true)}, {0, 2, info_of("a", 32, true)}};
+  const std::vector<device_user> users = {{0, 1, gpu_descriptor("a", 66, true)}, {0, 2, gpu_descriptor("a", 32, true)}};
   EXPECT_EQ(66 / concurrent_pes(users, 0), 13u);  // of 16
   EXPECT_EQ(32 / concurrent_pes(users, 1), 16u);
 }
 
 TEST(concurrent_pes, pes_of_one_process_share_what_it_has) {
-  const device_descriptor info = info_of("a", 132);
+  const device_descriptor info = gpu_descriptor("a", 132);
   const std::vector<device_user> users = {{0, 1, info}, {0, 1, info}, {0, 2, info}};
   EXPECT_EQ(concurrent_pes(users, 0), 2u);
   EXPECT_EQ(concurrent_pes(users, 2), 1u);
 }
 
 TEST(max_collective_blocks, the_smallest_device_decides_for_all) {
-  EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, info_of("a", 132)}, {1, 1, info_of("b", 16)}}), 8u);
-  EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, info_of("a", 1)}}), 1u);
+  EXPECT_EQ(max_collective_blocks(
+                std::vector<device_user>{{0, 1, gpu_descriptor("a", 132)}, {1, 1, gpu_descriptor("b", 16)}}),
+            8u);
+  EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, gpu_descriptor("a", 1)}}), 1u);
   EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, device_descriptor{}}}), 32u);  // the host
 }
 

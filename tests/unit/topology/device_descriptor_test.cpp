@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "pgas/error.hpp"
+#include "unit/gpu_descriptor.hpp"
 
 namespace pgas::unit_test {
 namespace {
@@ -11,18 +12,8 @@ namespace {
 using detail::decode_device_descriptor;
 using detail::device_descriptor;
 
-device_descriptor info_of(const std::string& uuid, unsigned multiprocessors, bool side_by_side = false) {
-  device_descriptor info;
-  info.kind = heap_kind::cuda;
-  info.properties.name = "GPU";
-  info.properties.uuid = uuid;
-  info.properties.multiprocessors = multiprocessors;
-  info.properties.runs_processes_at_once = side_by_side;
-  return info;
-}
-
 TEST(device_descriptor, arrives_as_it_was_sent) {
-  device_descriptor mine = info_of("GPU-1", 132, true);
+  device_descriptor mine = gpu_descriptor("GPU-1", 132, true);
   mine.refusal = "none at all";
   mine.is_misused = true;
   const device_descriptor there = decode_device_descriptor(encode(mine), 3);
@@ -33,13 +24,13 @@ TEST(device_descriptor, arrives_as_it_was_sent) {
   EXPECT_TRUE(there.properties.runs_processes_at_once);
   EXPECT_EQ(there.refusal, "none at all");
   EXPECT_TRUE(there.is_misused);
-  EXPECT_FALSE(decode_device_descriptor(encode(info_of("a", 1)), 3).is_misused);
+  EXPECT_FALSE(decode_device_descriptor(encode(gpu_descriptor("a", 1)), 3).is_misused);
 }
 
 TEST(device_descriptor, what_is_none_is_refused) {
-  blob cut = encode(info_of("a", 1));
+  blob cut = encode(gpu_descriptor("a", 1));
   cut.pop_back();
-  blob letter = encode(info_of("a", 1));
+  blob letter = encode(gpu_descriptor("a", 1));
   letter[0] = std::byte{'x'};
   for (const blob& bytes : {blob{}, cut, letter}) {
     try {
