@@ -409,7 +409,7 @@ ELSEWHERE = {
 }
 # Those that run here.
 HERE = {"./run help": "demo", "pgasrun -n 4 ./app": None, "mpirun -n 4 ./app": None, "mpirun -n 4 pgas-doctor": "PE", "pgas-info --peers": "PE",
-        "pgas-plot --help": "usage"}
+        "pgas-plot --help": "Usage"}
 
 
 def test_every_command_of_the_readme_is_known_here():
