@@ -1,5 +1,5 @@
-// What kernels whose warps do different things are made of: tiles that the copy unit moves, and groups of some warps.
-// Read as kernels.cu is.
+// The parts of warp-specialized kernels: tiles that the copy unit moves, and groups of several warps. The format is
+// that of kernels.cu.
 #include <pgas/device.hpp>
 
 using namespace pgas;

@@ -81,7 +81,7 @@ enum class opcode : std::uint8_t {
   fill,
 };
 
-/// What an operation's elements are: raw ones of 1 to 16 bytes, or numbers; the last two are pairs.
+/// The element type of an operation: raw bytes (1 to 16), numbers, or pairs of 16-bit numbers.
 enum class element : std::uint8_t { b1, b2, b4, b8, b16, i32, u32, i64, u64, f32, f64, f16, bf16, f16x2, bf16x2 };
 
 [[nodiscard]] PGAS_HD constexpr std::uint32_t bytes_of(element e) {

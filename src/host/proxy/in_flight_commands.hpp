@@ -34,7 +34,7 @@ struct awaited_command {
 /// The state of one command, from its start until it is complete. `owner` owns it, and is told of each part of its data
 /// that is issued or done; `block` and `at` are for the initiator, which issues them.
 struct proxy_op {
-  /// Of a signal: none to be sent on its own, waiting for earlier data, in flight.
+  /// The state of the signal: there is no separate signal, it waits for earlier data, or it is in flight.
   enum class signal_state : std::uint8_t { none, deferred, sent };
 
   command cmd{};

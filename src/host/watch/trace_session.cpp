@@ -83,7 +83,7 @@ void trace_session::write(const peer_info& me, const std::function<bool(int pe)>
   events_.close();
   if (!file_) return;
   const unique_fd file(std::move(file_));
-  // Its memory does not outlive this call, after which its device may go.
+  // The recording of kernels is freed in this call, because the device may be destroyed after it.
   std::optional<kernel_recording> of_kernels = std::exchange(kernels_, std::nullopt);
   if (!begin_) {
     ::unlink(path_.c_str());

@@ -31,7 +31,7 @@ std::chrono::milliseconds lasted(const awaited_command& one) {
 
 std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std::memory_order_acquire); }
 
-/// Writes of a wait that are told; a stream may have been given more.
+/// The most writes behind one wait that a report lists.
 constexpr std::size_t most_behind = 64;
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr int most_threads = 32;  // the signals' memory has room for their boxe
 
 #if defined(RAW)
 
-/// Packets of 8 bytes of data and twice a number, in two buffers by turns.
+/// Packets of 8 bytes of data with the same number twice, in two alternating buffers.
 struct channel {
   uint4* in;
   uint4* out;

@@ -126,7 +126,7 @@ def staged_streams(rounds=100):
         check(k, own)
     dist.barrier()
 
-    # The first stream's are in a graph, which is launched on a third stream beside the second one's.
+    # A graph holds the calls of the first stream. It runs on a third stream beside the calls of the second stream.
     tensors = [inputs(0), inputs(1)]
     fresh = inputs(0)
     work = [torch.empty_like(x) for x in fresh[:10]]

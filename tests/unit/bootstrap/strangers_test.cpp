@@ -179,7 +179,7 @@ TEST(strangers, who_replay_a_recorded_handshake) {
   join_despite([](const std::string& id, auto& all) {
     bits128 recorded;
     {
-      stranger honest{id};  // whose proof was overheard; it never arrived
+      stranger honest{id};  // an attacker records its proof, which never arrives
       honest.say(bytes_of(rank2_of_3));
       recorded = honest.proof_for(rank2_of_3, honest.hear_answer());
     }

@@ -58,9 +58,9 @@ struct resident_kernel {
 [[nodiscard]] PGAS_API error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit,
                                           const char* otherwise);
 
-/// A kernel of launch(), registered before main() begins, or when its library is loaded. Worlds load all of them into
-/// their GPU at join, and reserve their stacks: later, that would wait for kernels that spin, and keep from the driver
-/// the proxy that these may be waiting for.
+/// A kernel of launch(), registered before main() begins, or when its library is loaded. A world loads all registered
+/// kernels into its GPU when it joins, and reserves their stacks. A later load would wait for running kernels, and
+/// would block the proxy that a running kernel may be waiting for.
 class PGAS_API registered_kernel {
  public:
   /// @param load into the current context; returns the bytes of a thread's stack, 0 where it fails, as the launch will

@@ -80,7 +80,7 @@ class ucx_transport final : public transport {
 
   log::logger& log_;
   const int me_;
-  ucx_completion_queue completions_;  ///< destroyed after the worker: UCX holds addresses into it
+  ucx_completion_queue completions_;  ///< destroyed after the worker, because UCX keeps pointers to it
   std::vector<std::unique_ptr<ucx_endpoint>> peers_;
   ucx_worker worker_;
   transport_events* events_ = nullptr;
