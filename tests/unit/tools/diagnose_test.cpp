@@ -1,7 +1,7 @@
 // Which PE pgas-why names, for states of jobs that nobody has to play.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -222,11 +222,13 @@ TEST(Diagnose, the_root_of_a_large_job_is_found_at_once) {
   const auto ring = waiting(n, [](int pe) { return std::vector{(pe + 1) % n}; });
   auto chain = waiting(n, [](int pe) { return std::vector{pe + 1}; });
   chain.back().waits.clear();
-  const auto begin = std::chrono::steady_clock::now();
+  // The limit is in time of the processor, which other processes do not lengthen. Work that grows as the cube of n
+  // takes a minute in a sanitized build.
+  const std::clock_t begin = std::clock();
   expect(each_for_all_others, kind::cycle, {0, 1});
   expect(ring, kind::cycle, all);
   expect(chain, kind::elsewhere, {n - 1});
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC);
 }
 
 TEST(Diagnose, many_threads_alike_share_a_line_within_100_columns) {
