@@ -16,9 +16,11 @@ namespace pgas::detail {
 /// The C library's text for this errno. *Callers* any thread.
 [[nodiscard]] inline std::string errno_text(int number) { return std::generic_category().message(number); }
 
-/// Throws code::system with "`what`: `number`'s text".
+/// Throws code::system with "`what`: `number`'s text". Where files ran out, the text names the limit.
 [[noreturn]] inline void throw_system(std::string_view what, int number) {
-  throw error(code::system, fmt::format("{}: {}", what, errno_text(number)));
+  const bool no_files = number == EMFILE || number == ENFILE;
+  throw error(code::system,
+              fmt::format("{}: {}{}", what, errno_text(number), no_files ? "; raise the limit (ulimit -n)" : ""));
 }
 /// Throws the error of errno.
 [[noreturn]] inline void throw_system(std::string_view what) { throw_system(what, errno); }

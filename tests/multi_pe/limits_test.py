@@ -11,10 +11,10 @@ KIB = 1 << 10
 # The limit, the values that are tried, what a job has to say where it fails, what it must not say.
 LIMITS = {
     "files": (resource.RLIMIT_FSIZE, [n * KIB for n in (0, 100, 2048, 3000, 4096, 8192, 12000, 1 << 20)],
-              ("ulimit -f", "File too large"), ("signal",)),
-    "descriptors": (resource.RLIMIT_NOFILE, [*range(5, 40), 256], ("ulimit -n",), ("has ended\n", "signal")),
+              ("ulimit -f", "File too large"), ("by signal",)),
+    "descriptors": (resource.RLIMIT_NOFILE, [*range(5, 40), 256], ("ulimit -n",), ("has ended\n", "by signal")),
     "addresses": (resource.RLIMIT_AS, [n * KIB for n in (*range(40000, 120000, 10000), 1 << 20)],
-                  ("ulimit -v", "ulimit -u and -v"), ("PGAS-E0201", "signal")),
+                  ("ulimit -v", "ulimit -u and -v"), ("PGAS-E0201", "by signal")),
 }
 
 

@@ -1,22 +1,26 @@
 /// @file
 /// Waits for many descriptors at once and calls the handler of each that is ready. Used by rank 0 of a TCP world,
-/// pgasrun, and the control plane's reader.
+/// pgasrun, and the control plane.
 #pragma once
 
 #include <poll.h>
 #include <sys/eventfd.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "common/deadline.hpp"
+#include "common/fork_guard.hpp"
 #include "common/unique_fd.hpp"
 
 namespace pgas::detail {
 
+/// The cost of a turn is that of the descriptors that are ready, however many are watched (epoll).
 /// *Callers* one thread, the one that runs the loop; post() and end() may be called by any.
 class event_loop {
  public:
@@ -26,7 +30,7 @@ class event_loop {
   event_loop();
 
   /// Calls `react` whenever `fd` shows one of `events`, an error or a hang-up. Replaces an earlier watch of the
-  /// descriptor, which stays the caller's.
+  /// descriptor, which stays the caller's. *Errors* system.
   void watch(int fd, short events, handler react);
   /// Changes the events of a watched descriptor, which is no longer paused.
   void change(int fd, short events);
@@ -50,17 +54,23 @@ class event_loop {
  private:
   struct watched {
     std::shared_ptr<handler> react;
-    short events;                             ///< polled_ has 0 during a pause
+    short events = 0;                         ///< the kernel has 0 during a pause
+    std::uint32_t generation = 0;             ///< tells a descriptor from a former one of the same number
+    bool plain = false;                       ///< a regular file: always ready, and unknown to epoll
     std::optional<clock::time_point> paused;  ///< until then
   };
 
   /// The watched descriptor, or null.
   [[nodiscard]] watched* find(int fd);
-  void set_events(watched& one, short events);
+  void set_events(int operation, int fd, watched& one, short events);
+  void call(int fd, std::uint32_t generation, short revents);
 
-  /// Entries of the same index belong to the same descriptor. A descriptor of -1 marks a forgotten entry.
-  std::vector<pollfd> polled_;
-  std::vector<watched> watched_;
+  const fork_guard owner_;  ///< a child of fork() shares the kernel's list, and leaves it as it is
+  unique_fd epoll_;
+  std::unordered_map<int, watched> watched_;
+  std::vector<int> plain_;
+  std::vector<int> paused_;
+  std::uint32_t generations_ = 0;
   std::mutex mutex_;
   std::vector<std::function<void()>> posted_;
   bool ended_ = false;

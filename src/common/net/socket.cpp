@@ -10,8 +10,7 @@ namespace pgas::detail {
 
 std::pair<unique_fd, unique_fd> socket_pair(int type) {
   int ends[2];
-  if (::socketpair(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
-    throw_system("socketpair (raise `ulimit -n` if files ran out)");
+  if (::socketpair(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) throw_system("socketpair");
   return {unique_fd(ends[0]), unique_fd(ends[1])};
 }
 

@@ -8,15 +8,20 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <iterator>
 #include <list>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "common/join_step_hook.hpp"
+#include "common/net/event_loop.hpp"
 #include "common/net/handshake.hpp"
 #include "common/net/tcp_connector.hpp"
 #include "common/system_error.hpp"
+#include "host/control/group_tree.hpp"
 
 namespace pgas::detail {
 
@@ -24,7 +29,7 @@ namespace {
 
 using status = handshake::status;
 
-/// A lower PE of this host, and the connection to it once there is one.
+/// The parent, where it is of this host, and the connection to it once there is one.
 struct local_target {
   int pe;
   clock::time_point next_attempt;
@@ -39,41 +44,50 @@ struct pending_connection {
   clock::time_point until;
 };
 
-/// The connections of one PE.
+/// The connections of one PE to its neighbours in the tree.
 class peer_connector {
  public:
-  peer_connector(const std::vector<peer_descriptor>& all, int me, const unix_listener& listener, const config& settings,
-                 log::logger& log, const tcp_listener* tcp, std::span<const tcp_endpoints> endpoints)
+  peer_connector(const std::vector<peer_descriptor>& all, std::span<const int> hosts, int me, const group_tree& tree,
+                 const unix_listener& listener, const config& settings, log::logger& log, const tcp_listener* tcp,
+                 std::span<const tcp_endpoints> endpoints)
       : all_(all),
-        hosts_(hosts_of(all)),
+        hosts_(hosts),
         me_(me),
+        tree_(tree),
         listener_(listener),
         tcp_listener_(tcp),
         endpoints_(endpoints),
         settings_(settings),
         log_(log),
         secret_(derive_job_key(all)),
-        sockets_(all.size()) {
+        expected_(tree.children().begin(), tree.children().end()) {
     // Less than the bootstrap's limit, so that the outcome can still be exchanged.
-    const auto limit = std::min<std::chrono::milliseconds>(settings.join_timeout * 3 / 4, std::chrono::seconds(20));
+    const std::chrono::milliseconds limit = settings.join_timeout * 3 / 4;
     deadline_ = clock::now() + limit;
     timeout_ = limit / 4;
-    for (int pe = 0; pe < me; ++pe) {
-      if (on_this_host(pe))
-        local_targets_.push_back({pe, clock::now(), std::nullopt});
+    if (tree.parent() >= 0) {
+      if (on_this_host(tree.parent()))
+        local_target_.emplace(local_target{tree.parent(), clock::now(), std::nullopt});
       else
-        add_connector(pe);
+        add_connector(tree.parent());
     }
-    missing_ = all.size() - 1;
+    missing_ = expected_.size() + (tree.parent() >= 0 ? 1 : 0);
     watch_processes();
+    loop_.watch(listener_.fd(), POLLIN, [this](short) { accept_local(); });
+    if (tcp_listener_ != nullptr) loop_.watch(tcp_listener_->fd(), POLLIN, [this](short) { accept_remote(); });
   }
 
-  std::vector<peer_socket> run() {
+  std::map<int, peer_socket> run() {
     while (missing_ > 0) {
       if (clock::now() >= deadline_) throw_missing();
-      start_connections();
-      for (tcp_connector& one : connectors_) one.start_if_due();
-      wait_for_news();
+      start_connection();
+      if (connector_) step_connector();
+      if (missing_ == 0) break;
+      clock::time_point next = deadline_;
+      if (local_target_ && !local_target_->talk) next = std::min(next, local_target_->next_attempt);
+      if (connector_) next = std::min(next, connector_->due());
+      if (!pending_.empty()) next = std::min(next, pending_.front().until);
+      loop_.run_once(next);
       drop_overdue();
     }
     for (const pending_connection& left_over : pending_) refuse(left_over.name, "it has not said who it is");
@@ -85,21 +99,23 @@ class peer_connector {
   static constexpr int most_accepted_at_once = 64;  // then those that were accepted before are served
   static constexpr int most_refusals_logged = 64;   // a flood of connections is not to become one of lines
 
-  /// The death of a PE need not close a socket: it may not have connected yet, and a child may hold its sockets.
+  /// The death of a neighbour need not close a socket: it may not have connected yet, and a child may hold its sockets.
   void watch_processes() {
-    rlimit limit{};
-    const bool known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0;
-    for (int pe = 0; pe < static_cast<int>(all_.size()); ++pe) {
+    const auto watch = [this](int pe) {
       const peer_descriptor& one = all_[static_cast<std::size_t>(pe)];
-      if (pe == me_ || !on_this_host(pe) || one.pid_namespace != all_[static_cast<std::size_t>(me_)].pid_namespace)
-        continue;
+      if (!on_this_host(pe) || one.pid_namespace != all_[static_cast<std::size_t>(me_)].pid_namespace) return;
       bool gone = false;
       unique_fd process = process_of(std::stoi(one.pid), gone);
       if (gone) throw_died(pe);
-      // Where descriptors are scarce, the connections take precedence.
-      const bool scarce = known && static_cast<rlim_t>(process.get()) + 2 * all_.size() >= limit.rlim_cur;
-      if (process && !scarce) processes_.emplace_back(pe, std::move(process));
-    }
+      if (!process) return;  // where descriptors are scarce, the connections take precedence
+      loop_.watch(process.get(), POLLIN, [this, pe](short) { throw_died(pe); });
+      processes_.emplace(pe, std::move(process));
+    };
+    rlimit limit{};
+    const std::size_t needed = 2 * expected_.size() + 64;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < needed) return;
+    if (tree_.parent() >= 0) watch(tree_.parent());
+    for (const int child : tree_.children()) watch(child);
   }
 
   [[nodiscard]] bool on_this_host(int pe) const {
@@ -114,95 +130,60 @@ class peer_connector {
                               "up and has one",
                               describe_pe(all_, pe), describe_pe(all_, me_)),
                   pe);
-    connectors_.emplace_back(me_, pe, addresses, secret_, timeout_);
+    connector_.emplace(me_, pe, addresses, secret_, timeout_);
   }
 
-  void start_connections() {
-    for (local_target& target : local_targets_) {
-      if (target.talk || clock::now() < target.next_attempt) continue;
-      connect_result attempt = connect_to(address_of(target.pe));
-      if (attempt.error == EAGAIN) {
-        target.next_attempt = clock::now() + std::chrono::milliseconds(5);
-        continue;
-      }
-      if (attempt.error == ECONNREFUSED) throw_if_died(target.pe);
-      if (attempt.error != 0)
-        throw error(code::peer_unreachable,
-                    fmt::format("{} cannot reach the socket of {}, {}: {}; {}", describe_pe(all_, me_),
-                                describe_pe(all_, target.pe), address_of(target.pe).text(), errno_text(attempt.error),
-                                attempt.error == EMFILE || attempt.error == ENFILE ? "raise the limit (ulimit -n)"
-                                : settings_.socket_directory.empty()
-                                    ? "has that process ended?"
-                                    : "PGAS_SOCKET_DIR must be one directory that both see, not two of the same name"),
-                    target.pe);
-      const std::optional<socket_owner> owner = peer_credentials(attempt.fd.get());
-      if (!owner || owner->uid != ::geteuid())
-        throw error(
-            code::authentication,
-            fmt::format("the socket at {}, where PE {} should listen, belongs to user {}: nothing was sent to it",
-                        address_of(target.pe).text(), target.pe, owner ? static_cast<long>(owner->uid) : -1L),
-            target.pe);
-      target.talk.emplace(std::move(attempt.fd), secret_, hello{.from = me_, .to = target.pe});
-      if (const int failed = target.talk->send_hello(); failed != 0) throw_closed(target.pe, errno_text(failed));
+  /// Goes on with the connection to a parent on another host.
+  void step_connector() {
+    connector_->start_if_due();
+    if (connector_->advance()) {
+      loop_.forget(std::exchange(connecting_, -1));
+      proven_socket proven = connector_->take();
+      const int pe = connector_->peer();
+      connector_.reset();
+      return add_socket(pe, {std::move(proven.fd), proven.keys});
     }
+    const pollfd wanted = connector_->awaited();
+    loop_.forget(connecting_);
+    connecting_ = wanted.fd;
+    if (connecting_ >= 0) loop_.watch(connecting_, wanted.events, [](short) {});  // the next step looks
   }
 
-  void wait_for_news() {
-    std::vector<pollfd> watched{{listener_.fd(), POLLIN, 0}};
-    if (tcp_listener_ != nullptr) watched.push_back({tcp_listener_->fd(), POLLIN, 0});
-    clock::time_point next = deadline_;
-    for (const local_target& target : local_targets_) {
-      if (target.talk)
-        watched.push_back({target.talk->fd(), POLLIN, 0});
-      else
-        next = std::min(next, target.next_attempt);
+  void start_connection() {
+    if (!local_target_ || local_target_->talk || clock::now() < local_target_->next_attempt) return;
+    local_target& target = *local_target_;
+    connect_result attempt = connect_to(address_of(target.pe));
+    if (attempt.error == EAGAIN) {
+      target.next_attempt = clock::now() + std::chrono::milliseconds(5);
+      return;
     }
-    for (const tcp_connector& one : connectors_) {
-      watched.push_back(one.awaited());
-      next = std::min(next, one.due());
-    }
-    for (const pending_connection& one : pending_) {
-      watched.push_back({one.talk.fd(), POLLIN, 0});
-      next = std::min(next, one.until);
-    }
-    // A connected PE sends nothing before all are connected; only its end can arrive.
-    for (const peer_socket& socket : sockets_)
-      if (socket.fd) watched.push_back({socket.fd.get(), POLLRDHUP, 0});
-    for (const auto& [pe, process] : processes_) watched.push_back({process.get(), POLLIN, 0});
-
-    const auto pause = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());
-    if (::poll(watched.data(), watched.size(), static_cast<int>(std::max<std::int64_t>(pause.count(), 0))) < 0) {
-      if (errno == EINTR) return;
-      throw_system("poll");
-    }
-    std::set<int> with_news;
-    for (const pollfd& one : watched)
-      if (one.revents != 0) with_news.insert(one.fd);
-    const auto news_of = [&](int fd) { return with_news.contains(fd); };
-    for (const auto& [pe, process] : processes_)
-      if (news_of(process.get())) throw_died(pe);
-    for (std::size_t pe = 0; pe < sockets_.size(); ++pe)
-      if (sockets_[pe].fd && news_of(sockets_[pe].fd.get()))
-        throw_closed(static_cast<int>(pe), "it closed the connection");
-    local_targets_.remove_if(
-        [&](local_target& target) { return target.talk && news_of(target.talk->fd()) && advance(target); });
-    connectors_.remove_if([&](tcp_connector& one) {
-      const bool ready = news_of(one.awaited().fd) || clock::now() >= one.due();
-      if (!ready || !one.advance()) return false;
-      proven_socket proven = one.take();
-      add_socket(one.peer(), {std::move(proven.fd), proven.keys});
-      return true;
-    });
-    pending_.remove_if([&](pending_connection& one) { return news_of(one.talk.fd()) && advance(one); });
-    if (news_of(listener_.fd())) accept_local();
-    if (tcp_listener_ != nullptr && news_of(tcp_listener_->fd())) accept_remote();
+    if (attempt.error == ECONNREFUSED) throw_if_died(target.pe);
+    if (attempt.error != 0)
+      throw error(code::peer_unreachable,
+                  fmt::format("{} cannot reach the socket of {}, {}: {}; {}", describe_pe(all_, me_),
+                              describe_pe(all_, target.pe), address_of(target.pe).text(), errno_text(attempt.error),
+                              attempt.error == EMFILE || attempt.error == ENFILE ? "raise the limit (ulimit -n)"
+                              : settings_.socket_directory.empty()
+                                  ? "has that process ended?"
+                                  : "PGAS_SOCKET_DIR must be one directory that both see, not two of the same name"),
+                  target.pe);
+    const std::optional<socket_owner> owner = peer_credentials(attempt.fd.get());
+    if (!owner || owner->uid != ::geteuid())
+      throw error(code::authentication,
+                  fmt::format("the socket at {}, where PE {} should listen, belongs to user {}: nothing was sent to it",
+                              address_of(target.pe).text(), target.pe, owner ? static_cast<long>(owner->uid) : -1L),
+                  target.pe);
+    target.talk.emplace(std::move(attempt.fd), secret_, hello{.from = me_, .to = target.pe});
+    if (const int failed = target.talk->send_hello(); failed != 0) throw_closed(target.pe, errno_text(failed));
+    loop_.watch(target.talk->fd(), POLLIN, [this](short) { advance_target(); });
   }
 
-  /// Takes what a lower PE of this host has sent. Whether the connection stands.
-  bool advance(local_target& target) {
+  /// Takes what a parent of this host has sent.
+  void advance_target() {
+    local_target& target = *local_target_;
     switch (target.talk->receive()) {
       case status::pending:
-      case status::proven: return false;
+      case status::proven: return;
       case status::ended: throw_closed(target.pe, "it closed the connection without an answer");
       case status::foreign:
       case status::wrong_version:
@@ -213,8 +194,9 @@ class peer_connector {
                     target.pe);
       case status::welcomed: break;
     }
+    loop_.forget(target.talk->fd());
     add_socket(target.pe, {target.talk->take(), std::nullopt});
-    return true;
+    local_target_.reset();
   }
 
   /// Takes what the other side of an accepted connection has sent. Whether it is to be forgotten: it was connected or
@@ -222,18 +204,19 @@ class peer_connector {
   bool advance(pending_connection& one) {
     const status outcome = one.talk.receive();
     if (outcome == status::pending) return false;
+    loop_.forget(one.talk.fd());
     if (outcome == status::ended) {
       refuse(one.name, "it went away without a word");
       return true;
     }
     const int pe = one.talk.introduction().from;
-    const bool expected = pe > me_ && pe < static_cast<int>(all_.size()) && on_this_host(pe) == one.local;
-    if (outcome != status::proven || !expected) {
-      refuse(one.name, "it does not know this job's secret");
+    const bool expected = expected_.contains(pe) && on_this_host(pe) == one.local;
+    if (outcome == status::proven && expected && sockets_.contains(pe)) {
+      refuse(one.name, fmt::format("it claims to be PE {}, which is connected already", pe));
       return true;
     }
-    if (sockets_[static_cast<std::size_t>(pe)].fd) {
-      refuse(one.name, fmt::format("it claims to be PE {}, which is connected already", pe));
+    if (outcome != status::proven || !expected) {
+      refuse(one.name, "it does not know this job's secret");
       return true;
     }
     if (const int failed = one.talk.welcome(); failed != 0) throw_closed(pe, errno_text(failed));
@@ -266,12 +249,16 @@ class peer_connector {
   }
 
   void throw_if_failed(int accepting) const {
-    if (accepting != 0) throw_system("accept (where files ran out, raise the limit: ulimit -n)", accepting);
+    if (accepting != 0) throw_system("accept", accepting);
   }
 
   void add_pending(unique_fd fd, bool local, const std::string& name) {
-    if (pending_.size() >= all_.size() + max_unproven) make_room();
+    if (pending_.size() >= expected_.size() + max_unproven) make_room();
+    const int number = fd.get();
     pending_.push_back({local, handshake(std::move(fd), secret_, me_), name, clock::now() + timeout_});
+    loop_.watch(number, POLLIN, [this, one = std::prev(pending_.end())](short) {
+      if (advance(*one)) pending_.erase(one);
+    });
   }
 
   /// Gives up the oldest connection that has sent no hello, or the oldest of all.
@@ -282,20 +269,23 @@ class peer_connector {
     auto oldest = std::ranges::find_if(pending_, [](const auto& one) { return !one.talk.introduced(); });
     if (oldest == pending_.end()) oldest = pending_.begin();
     refuse(oldest->name, "too many connections that have not said who they are");
+    loop_.forget(oldest->talk.fd());
     pending_.erase(oldest);
   }
 
   void drop_overdue() {
-    pending_.remove_if([&](const pending_connection& one) {
-      if (clock::now() < one.until) return false;
-      refuse(one.name, "it has not said who it is");
-      return true;
-    });
+    while (!pending_.empty() && clock::now() >= pending_.front().until) {
+      refuse(pending_.front().name, "it has not said who it is");
+      loop_.forget(pending_.front().talk.fd());
+      pending_.pop_front();
+    }
   }
 
   void add_socket(int pe, peer_socket socket) {
     join_step("connection");
-    sockets_[static_cast<std::size_t>(pe)] = std::move(socket);
+    // A connected PE sends nothing before all are connected; only its end can arrive.
+    loop_.watch(socket.fd.get(), POLLRDHUP, [this, pe](short) { throw_closed(pe, "it closed the connection"); });
+    sockets_.emplace(pe, std::move(socket));
     --missing_;
   }
 
@@ -321,10 +311,10 @@ class peer_connector {
 
   /// For a PE whose sockets are closed: a process that ends closes them just before pidfds report its end.
   void throw_if_died(int pe) const {
-    for (const auto& [whose, process] : processes_) {
-      pollfd ended{process.get(), POLLIN, 0};
-      if (whose == pe && ::poll(&ended, 1, 100) > 0) throw_died(pe);
-    }
+    const auto process = processes_.find(pe);
+    if (process == processes_.end()) return;
+    pollfd ended{process->second.get(), POLLIN, 0};
+    if (::poll(&ended, 1, 100) > 0) throw_died(pe);
   }
 
   [[noreturn]] void throw_closed(int pe, const std::string& how) const {
@@ -333,22 +323,22 @@ class peer_connector {
   }
 
   [[noreturn]] void throw_missing() const {
-    if (!connectors_.empty()) {
-      const tcp_connector& first = connectors_.front();
+    if (connector_)
       throw error(
           code::peer_unreachable,
           fmt::format("{} cannot reach {} over TCP; tried {}. Is a firewall between the two hosts, or is that "
                       "process stopped? PGAS_SOCKET_IFNAME names the network interface whose addresses are tried",
-                      describe_pe(all_, me_), describe_pe(all_, first.peer()), first.report()),
-          first.peer());
-    }
+                      describe_pe(all_, me_), describe_pe(all_, connector_->peer()), connector_->report()),
+          connector_->peer());
+    constexpr std::size_t most_named = 16;
+    std::vector<int> missing(expected_.begin(), expected_.end());
+    if (tree_.parent() >= 0) missing.push_back(tree_.parent());
+    std::erase_if(missing, [this](int pe) { return sockets_.contains(pe); });
     std::string names;
-    int first = -1;
-    for (int pe = 0; pe < static_cast<int>(all_.size()); ++pe) {
-      if (pe == me_ || sockets_[static_cast<std::size_t>(pe)].fd) continue;
-      if (first < 0) first = pe;
-      names += (names.empty() ? "" : ", ") + describe_pe(all_, pe);
-    }
+    for (std::size_t i = 0; i < std::min(missing.size(), most_named); ++i)
+      names += (names.empty() ? "" : ", ") + describe_pe(all_, missing[i]);
+    if (missing.size() > most_named) names += fmt::format(" and {} more", missing.size() - most_named);
+    const int first = missing.front();
     throw error(
         code::bootstrap_timeout,
         fmt::format(
@@ -359,23 +349,27 @@ class peer_connector {
   }
 
   const std::vector<peer_descriptor>& all_;
-  const std::vector<int> hosts_;
+  const std::span<const int> hosts_;
   const int me_;
+  const group_tree& tree_;
   const unix_listener& listener_;
   const tcp_listener* const tcp_listener_;
   const std::span<const tcp_endpoints> endpoints_;
   const config& settings_;
   log::logger& log_;
   const job_secret secret_;
-  std::vector<peer_socket> sockets_;
-  std::list<local_target> local_targets_;
-  std::list<tcp_connector> connectors_;
+  const std::set<int> expected_;  ///< the children
+  std::map<int, peer_socket> sockets_;
+  std::optional<local_target> local_target_;
+  std::optional<tcp_connector> connector_;
+  int connecting_ = -1;  ///< the connector's descriptor that is watched
   std::list<pending_connection> pending_;
-  std::vector<std::pair<int, unique_fd>> processes_;  ///< of this host's PEs, by PE
+  std::map<int, unique_fd> processes_;  ///< of neighbours on this host, by PE
   std::size_t missing_ = 0;
   int refused_ = 0;
   clock::time_point deadline_;
   milliseconds timeout_{};
+  event_loop loop_;
 };
 
 }  // namespace
@@ -385,10 +379,14 @@ std::string describe_pe(const std::vector<peer_descriptor>& all, int pe) {
   return fmt::format("PE {} (host {}, pid {})", pe, one.host, one.pid);
 }
 
-std::vector<peer_socket> connect_peers(const std::vector<peer_descriptor>& all, int me, const unix_listener& listener,
-                                       const config& settings, log::logger& log, const tcp_listener* tcp,
-                                       std::span<const tcp_endpoints> endpoints) {
-  return peer_connector(all, me, listener, settings, log, tcp, endpoints).run();
+std::map<int, peer_socket> connect_peers(const std::vector<peer_descriptor>& all, int me, const unix_listener& listener,
+                                         const config& settings, log::logger& log, const tcp_listener* tcp,
+                                         std::span<const tcp_endpoints> endpoints) {
+  const std::vector<int> hosts = hosts_of(all);
+  std::vector<int> pes(all.size());
+  std::iota(pes.begin(), pes.end(), 0);
+  const group_tree tree(std::make_shared<group_layout>(pes, hosts), me);
+  return peer_connector(all, hosts, me, tree, listener, settings, log, tcp, endpoints).run();
 }
 
 }  // namespace pgas::detail

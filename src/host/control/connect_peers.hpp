@@ -1,7 +1,8 @@
 /// @file
-/// Connects the PEs of a world to one another, and refuses all other processes.
+/// Connects a PE to its neighbours in the tree of the world, and refuses all other processes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,17 +30,18 @@ struct peer_socket {
   std::optional<session_keys> keys;
 };
 
-/// One connected and mutually authenticated socket for each PE, none at `me`: a UNIX socket inside a host, where both
-/// sides check the user at the other end before they send anything, TCP between hosts. The higher PE connects to the
-/// lower one, then both prove themselves (handshake.hpp). A connection that fails is refused with one warning and
-/// delays no PE, and no more of them wait for a proof than PEs may need.
-/// @param tcp null where all PEs are on one host; @param endpoints of other hosts' PEs, by PE, empty then.
+/// A connected and mutually authenticated socket for each neighbour of this PE in the tree of the world
+/// (group_tree.hpp), by PE: a UNIX socket inside a host, where both sides check the user at the other end before they
+/// send anything, TCP between hosts. A PE connects to its parent, then both prove themselves (handshake.hpp). A
+/// connection that fails is refused with one warning and delays no PE, and no more of them wait for a proof than PEs
+/// may need.
+/// @param tcp null where all PEs are on one host; @param endpoints of other hosts' leaders, by PE, empty then.
 /// *Errors* peer_unreachable, naming the addresses of that PE and the answer of each; authentication; peer_lost, as
 /// pe_has_died where a process has ended; bootstrap_timeout naming the PEs that did not connect.
-[[nodiscard]] std::vector<peer_socket> connect_peers(const std::vector<peer_descriptor>& all, int me,
-                                                     const unix_listener& listener, const config& settings,
-                                                     log::logger& log, const tcp_listener* tcp = nullptr,
-                                                     std::span<const tcp_endpoints> endpoints = {});
+[[nodiscard]] std::map<int, peer_socket> connect_peers(const std::vector<peer_descriptor>& all, int me,
+                                                       const unix_listener& listener, const config& settings,
+                                                       log::logger& log, const tcp_listener* tcp = nullptr,
+                                                       std::span<const tcp_endpoints> endpoints = {});
 
 /// "PE 2 (host a, pid 123)".
 [[nodiscard]] std::string describe_pe(const std::vector<peer_descriptor>& all, int pe);

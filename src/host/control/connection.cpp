@@ -1,11 +1,10 @@
 #include "host/control/connection.hpp"
 
-#include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <thread>
+#include <utility>
 
 namespace pgas::detail {
 
@@ -23,25 +22,6 @@ std::size_t send_some(int fd, std::span<const std::byte> bytes, int& why) {
 }
 
 }  // namespace
-
-int connection::send_until(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds,
-                           const std::function<bool()>& keep_trying) {
-  const auto unfinished = [](int why) {
-    return why == EAGAIN || why == EINPROGRESS || why == ENOBUFS || why == ENOMEM || why == ETOOMANYREFS;
-  };
-  int why = send(head, body, fds);
-  for (bool taken = false; unfinished(why) && keep_trying();) {
-    taken = taken || why == EINPROGRESS;
-    if (why == EAGAIN || why == EINPROGRESS) {
-      pollfd writable{fd(), POLLOUT, 0};
-      static_cast<void>(::poll(&writable, 1, 20));
-    } else {  // the queue has room, so poll() would return at once
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    why = taken ? flush() : send(head, body, fds);
-  }
-  return unfinished(why) && why != ETOOMANYREFS ? EAGAIN : why;
-}
 
 int tcp_connection::send(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds) {
   if (!fds.empty()) return EINVAL;
@@ -88,5 +68,71 @@ received_packet tcp_connection::receive() {
 }
 
 void tcp_connection::finish() noexcept { static_cast<void>(::shutdown(fd(), SHUT_WR)); }
+
+packet_queue::state packet_queue::send(const outgoing_message& message) {
+  const std::lock_guard lock(mutex_);
+  if (problem_ != 0) return state::closed;
+  const std::size_t bytes = message.content->bytes().size();
+  const std::size_t fds = message.content->fd_count();
+  std::size_t first_byte = 0;
+  std::size_t first_fd = 0;
+  do {
+    packet next{message.header, message.content, first_byte, first_fd};
+    if (!message.one_packet) {  // otherwise its header counts also descriptors that were lost on the way
+      next.header.bytes = std::min(bytes - first_byte, max_packet);
+      next.header.fds = static_cast<std::uint32_t>(std::min(fds - first_fd, max_fds_per_packet));
+      next.header.all_bytes = bytes;
+      next.header.all_fds = static_cast<std::uint32_t>(fds);
+    }
+    first_byte += next.header.bytes;
+    first_fd += next.header.fds;
+    packets_.push_back(std::move(next));
+  } while (first_byte < bytes || first_fd < fds);
+  const state left = push();
+  if (left != state::sent) message.content->keep();
+  return left;
+}
+
+packet_queue::state packet_queue::send_waiting() {
+  const std::lock_guard lock(mutex_);
+  return push();
+}
+
+int packet_queue::problem() const {
+  const std::lock_guard lock(mutex_);
+  return problem_;
+}
+
+std::size_t packet_queue::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return packets_.size();
+}
+
+packet_queue::state packet_queue::push() {
+  while (!packets_.empty()) {
+    const packet& next = packets_.front();
+    int why = 0;
+    if (taken_) {
+      why = to_.flush();
+    } else {
+      const auto bytes = std::span(next.content->bytes()).subspan(next.first_byte, next.header.bytes);
+      std::span<const int> fds = next.content->fds();  // none where they were lost
+      fds = fds.size() < next.first_fd + next.header.fds ? std::span<const int>()
+                                                         : fds.subspan(next.first_fd, next.header.fds);
+      why = to_.send(std::as_bytes(std::span(&next.header, 1)), bytes, fds);
+    }
+    taken_ = taken_ || why == EINPROGRESS;
+    if (why == EAGAIN || why == EINPROGRESS) return state::waiting;
+    if (why == ENOBUFS || why == ENOMEM || why == ETOOMANYREFS) return state::crowded;
+    if (why != 0) {
+      problem_ = why;
+      packets_.clear();
+      return state::closed;
+    }
+    taken_ = false;
+    packets_.pop_front();
+  }
+  return state::sent;
+}
 
 }  // namespace pgas::detail

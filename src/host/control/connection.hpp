@@ -1,10 +1,11 @@
 /// @file
-/// Connections that carry the control plane's messages between two PEs: over a UNIX socket inside a host, over TCP
+/// Connections that carry the control plane's packets between two PEs: over a UNIX socket inside a host, over TCP
 /// between hosts.
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <deque>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -16,7 +17,7 @@
 
 namespace pgas::detail {
 
-/// Owns a socket. Messages are sent whole and in order; those of several threads do not mix. *Callers* any thread;
+/// Owns a socket. Packets are sent whole and in order; those of several threads do not mix. *Callers* any thread;
 /// receive(): one.
 class connection {
  public:
@@ -33,11 +34,6 @@ class connection {
                                  std::span<const int> fds) = 0;
   /// Sends the rest of a message that was taken. Gives 0, EAGAIN while the queue is full, or another errno.
   [[nodiscard]] virtual int flush() = 0;
-  /// Sends one message, waiting while `keep_trying()` is true. Gives 0, EAGAIN where that ended first, or another
-  /// errno: ETOOMANYREFS where the descriptors in flight of all processes of this user have reached the limit of one
-  /// process.
-  [[nodiscard]] int send_until(std::span<const std::byte> head, std::span<const std::byte> body,
-                               std::span<const int> fds, const std::function<bool()>& keep_trying);
   /// Receives one message without blocking; its bytes are valid until the next call.
   [[nodiscard]] virtual received_packet receive() = 0;
   /// Whether the last message was changed on the way, or sent by another process. *Callers* the receiving thread.
@@ -94,6 +90,43 @@ class tcp_connection final : public connection {
 
   bool forged_ = false;
   frame_reader<control_header> incoming_;  ///< of the receiving thread
+};
+
+/// A queue of packets in front of a connection, so that sending never waits. *Callers* any thread.
+class packet_queue {
+ public:
+  enum class state {
+    sent,
+    waiting,  ///< until the socket is writable
+    crowded,  ///< until memory, or room for descriptors in flight, is there: try again soon
+    closed    ///< nothing can be sent any more; receive() reports the end
+  };
+
+  explicit packet_queue(connection& to) : to_(to) {}
+
+  /// Sends a message after those that wait already, as far as possible. Whether the rest waits, and for what.
+  [[nodiscard]] state send(const outgoing_message& message);
+  /// Goes on with what waits.
+  [[nodiscard]] state send_waiting();
+  /// Packets that wait.
+  [[nodiscard]] std::size_t waiting() const;
+  /// The errno for which it is closed; 0 where it is not.
+  [[nodiscard]] int problem() const;
+
+ private:
+  struct packet {
+    control_header header;
+    std::shared_ptr<parcel> content;
+    std::size_t first_byte;
+    std::size_t first_fd;
+  };
+  [[nodiscard]] state push();
+
+  connection& to_;
+  mutable std::mutex mutex_;  ///< guards what follows
+  std::deque<packet> packets_;
+  bool taken_ = false;  ///< of the first packet, whose rest the connection sends
+  int problem_ = 0;
 };
 
 }  // namespace pgas::detail

@@ -1,91 +1,18 @@
-// Collectives of the control plane: each member sends its contribution to all others and waits for theirs.
+// Collectives of the control plane: a PE gives its contribution to the exchange of the group, and waits for the result.
 #include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
+#include <unordered_map>
 #include <utility>
 
 #include "common/join_step_hook.hpp"
+#include "common/net/socket.hpp"
 #include "host/control/control_plane_state.hpp"
-#include "host/control/pending_collectives.hpp"
+#include "host/control/enqueued_counts.hpp"
 
 namespace pgas::detail {
-
-void pending_collectives::check_member(int pe) const {
-  if (!members_.empty() && std::find(members_.begin(), members_.end(), pe) == members_.end())
-    throw error(code::bootstrap_protocol,
-                fmt::format("PE {} contributed to a collective of a team that it is not in", pe), pe);
-}
-
-void pending_collectives::set_members(std::span<const int> members) {
-  members_.assign(members.begin(), members.end());
-  for (const auto& [sequence, contributions] : pending_)
-    for (const auto& [pe, content] : contributions) check_member(pe);
-}
-
-void pending_collectives::add(std::uint64_t sequence, int pe, collective call, contribution content) {
-  check_member(pe);
-  if (call == collective::none || sequence < first_ || sequence - first_ > max_ahead)
-    throw error(code::bootstrap_protocol,
-                fmt::format("PE {} sent a contribution to collective {}, while collective {} is under way", pe,
-                            sequence, first_),
-                pe);
-  if (!pending_[sequence].try_emplace(pe, entry{call, std::move(content)}).second)
-    throw error(code::bootstrap_protocol, fmt::format("PE {} contributed twice to collective {}", pe, sequence), pe);
-}
-
-bool pending_collectives::complete(std::uint64_t sequence) const {
-  const auto found = pending_.find(sequence);
-  return found != pending_.end() && !members_.empty() && found->second.size() == members_.size();
-}
-
-std::optional<pending_collectives::mismatch> pending_collectives::find_mismatch(std::uint64_t sequence,
-                                                                                collective call) const {
-  const auto found = pending_.find(sequence);
-  if (found == pending_.end()) return std::nullopt;
-  for (const auto& [pe, theirs] : found->second)
-    if (theirs.call != call) return mismatch{pe, theirs.call};
-  return std::nullopt;
-}
-
-bool pending_collectives::all_leave(std::uint64_t sequence) const {
-  return complete(sequence) && !find_mismatch(sequence, collective::leave);
-}
-
-const contribution* pending_collectives::end_of(int pe) const {
-  for (const auto& [sequence, contributions] : pending_) {
-    const auto found = contributions.find(pe);
-    if (found != contributions.end() && is_end(found->second.call)) return &found->second.content;
-  }
-  return nullptr;
-}
-
-std::optional<pending_collectives::own_wait> pending_collectives::wait_of(int me) const {
-  if (next_ == first_ || complete(first_)) return std::nullopt;
-  const auto found = pending_.find(first_);
-  const auto mine = found == pending_.end() ? entries::const_iterator() : found->second.find(me);
-  if (found == pending_.end() || mine == found->second.end()) return std::nullopt;
-  return own_wait{first_, mine->second.call, began_};
-}
-
-std::vector<int> pending_collectives::missing(std::uint64_t sequence) const {
-  std::vector<int> result;
-  const auto found = pending_.find(sequence);
-  for (const int pe : members_)
-    if (found == pending_.end() || !found->second.contains(pe)) result.push_back(pe);
-  return result;
-}
-
-std::vector<contribution> pending_collectives::take(std::uint64_t sequence) {
-  std::vector<contribution> result;
-  entries& contributions = pending_.at(sequence);
-  for (const int pe : members_) result.push_back(std::move(contributions.at(pe).content));
-  pending_.erase(sequence);
-  first_ = sequence + 1;
-  return result;
-}
 
 namespace {
 
@@ -95,6 +22,7 @@ constexpr auto drain_timeout = std::chrono::milliseconds(300);
 const char* name_of(collective call) {
   switch (call) {
     case collective::all_gather: return "an exchange";
+    case collective::reduce: return "an agreement";
     case collective::barrier: return "a barrier";
     case collective::leave:
     case collective::await_leave: return "leave";
@@ -103,11 +31,94 @@ const char* name_of(collective call) {
   return "nothing";
 }
 
+/// Precedes the bytes of a PE in the value of an all-gather.
+struct gather_entry {
+  std::int32_t pe;
+  std::uint32_t bytes;
+};
+
+/// As many as one message names.
+std::string names_of(const control_plane_state& plane, const std::vector<int>& pes) {
+  constexpr std::size_t most = 16;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(pes.size(), most); ++i) names += (i == 0 ? "" : ", ") + plane.describe(pes[i]);
+  return pes.size() > most ? names + fmt::format(" and {} more", pes.size() - most) : names;
+}
+
 }  // namespace
 
-std::vector<contribution> control_plane_state::gather(control_group::identity group, collective call,
-                                                      std::span<const std::byte> mine, std::span<const int> fds) {
+exchange_result control_plane_state::run(control_group::identity group, collective call, blob mine,
+                                         std::span<const int> fds, combiner combine) {
   check();
+  const stage now = reached.load(std::memory_order_relaxed);
+  if (now == stage::joining) join_step("exchange");
+  std::uint64_t sequence = 0;
+  group_exchange* under_way = nullptr;  // its address is stable while the group exists
+  std::optional<error> wrong;
+  {
+    const std::lock_guard order(sending);
+    group_exchange::messages out;
+    {
+      const std::lock_guard lock(mutex);
+      if (left) throw error(code::not_joined, "this world was left; no collective call can be made any more");
+      under_way = &groups.at(group);
+      sequence = under_way->contribute(call, std::move(mine), fds, std::move(combine), clock::now(), out);
+      note_progress(*under_way, group);
+      wrong = wrong_call(*under_way, group);
+      // A PE that leaves makes no call that others may wait for.
+      if (is_end(call))
+        for (const auto& [id, one] : groups)
+          if (!wrong && id != group) wrong = wrong_call(one, id);
+    }
+    deliver(out);
+  }
+  if (wrong) set_failure(*wrong, origin::here);
+  const std::chrono::milliseconds limit = limit_at(now);
+  std::optional<clock::time_point> deadline;
+  if (limit.count() > 0) deadline = clock::now() + limit;
+
+  // The reader may be sending descriptors of the caller, which closes them after the call.
+  const auto await_sending = [&](std::unique_lock<std::mutex>& held) {
+    held.unlock();
+    if (!fds.empty()) const std::lock_guard order(sending);
+  };
+  std::unique_lock lock(mutex);
+  for (;;) {
+    if (under_way->complete(sequence)) {
+      exchange_result result = under_way->take(sequence);
+      await_sending(lock);
+      return result;
+    }
+    std::optional<clock::time_point> next = deadline;
+    if (failed) {
+      if (cannot_complete(*under_way, sequence) || clock::now() >= failed_at + drain_timeout) {
+        under_way->withdraw(sequence);
+        const error cause = *failure;
+        await_sending(lock);
+        throw error(cause);
+      }
+      next = failed_at + drain_timeout;
+    } else if (deadline && clock::now() >= *deadline) {
+      lock.unlock();
+      fail_timeout(*under_way, sequence, now);
+      lock.lock();
+      deadline.reset();  // an earlier failure may still be on its way to the callback
+      continue;
+    } else if (const auto status = under_way->next_status()) {
+      const clock::time_point now_is = clock::now();
+      if (now_is >= *status) loop->wake();  // the reader tells who has come
+      const clock::time_point again = std::max(*status, now_is + std::chrono::milliseconds(10));
+      next = next ? std::min(*next, again) : again;
+    }
+    if (next)
+      changed.wait_until(lock, *next);
+    else
+      changed.wait(lock);
+  }
+}
+
+std::vector<contribution> control_plane_state::gather(const control_group& group, std::span<const std::byte> mine,
+                                                      std::span<const int> fds) {
   if (mine.size() > max_contribution)
     throw error(
         code::invalid_argument,
@@ -120,59 +131,43 @@ std::vector<contribution> control_plane_state::gather(control_group::identity gr
     if (::fcntl(fd, F_GETFD) < 0)
       throw error(code::invalid_argument, fmt::format("all_gather: {} is not an open descriptor", fd), me);
 
-  std::uint64_t sequence = 0;
-  pending_collectives* under_way = nullptr;  // its address is stable while the group exists
-  {
-    const std::lock_guard lock(mutex);
-    if (left) throw error(code::not_joined, "this world was left; no collective call can be made any more");
-    under_way = &groups.at(group);
-    sequence = under_way->begin();
-    under_way->add(sequence, me, call, {blob(mine.begin(), mine.end()), {}, false});
-    // The own contribution may be the last one.
-    if (under_way->all_leave(sequence)) departed.assign(departed.size(), true);
-  }
-  const stage now = reached.load(std::memory_order_relaxed);
-  if (now == stage::joining) join_step("exchange");
-  const std::chrono::milliseconds limit = limit_at(now);
-  std::optional<clock::time_point> deadline;
-  if (limit.count() > 0) deadline = clock::now() + limit;
-  control_header header;
-  header.call = call;
-  header.fds = static_cast<std::uint32_t>(fds.size());
-  header.group = group;
-  header.sequence = sequence;
-  header.bytes = mine.size();
-  // Each member begins with its successor, so that not all send to the same PE at once.
-  const std::span<const int> members = under_way->members();
-  const auto own = static_cast<std::size_t>(std::find(members.begin(), members.end(), me) - members.begin());
-  for (std::size_t step = 1; step < members.size(); ++step)
-    send_contribution(members[(own + step) % members.size()], header, mine, fds, deadline);
+  const gather_entry head{me, static_cast<std::uint32_t>(mine.size())};
+  const auto head_bytes = bytes_of(head);
+  blob value(head_bytes.begin(), head_bytes.end());
+  value.insert(value.end(), mine.begin(), mine.end());
+  exchange_result all =
+      run(group.id(), collective::all_gather, std::move(value), fds,
+          [](blob& one, std::span<const std::byte> more) { one.insert(one.end(), more.begin(), more.end()); });
 
-  std::unique_lock lock(mutex);
-  for (;;) {
-    if (find_mismatch(*under_way, sequence, call)) break;
-    if (under_way->complete(sequence)) return under_way->take(sequence);
-    std::optional<clock::time_point> next = deadline;
-    if (failed) {
-      if (cannot_complete(*under_way, sequence) || clock::now() >= failed_at + drain_timeout) throw error(*failure);
-      next = failed_at + drain_timeout;
-    } else if (deadline && clock::now() >= *deadline) {
-      lock.unlock();
-      fail_timeout(*under_way, sequence, now);
-      lock.lock();
-      continue;
-    }
-    if (next)
-      changed.wait_until(lock, *next);
-    else
-      changed.wait(lock);
+  std::unordered_map<int, std::size_t> index_of;
+  for (std::size_t i = 0; i < group.members().size(); ++i) index_of.emplace(group.members()[i], i);
+  std::vector<contribution> result(index_of.size());
+  std::size_t found = 0;
+  for (std::span<const std::byte> rest = all.value; !rest.empty(); ++found) {
+    gather_entry one{};
+    const bool whole = rest.size() >= sizeof(one);
+    if (whole) std::memcpy(&one, rest.data(), sizeof(one));
+    const auto member = index_of.find(one.pe);
+    if (!whole || one.bytes > rest.size() - sizeof(one) || member == index_of.end())
+      throw error(code::bootstrap_protocol, fmt::format("PE {} received a malformed all-gather", me), me);
+    const auto bytes = rest.subspan(sizeof(one), one.bytes);
+    result[member->second].bytes.assign(bytes.begin(), bytes.end());
+    rest = rest.subspan(sizeof(one) + one.bytes);
   }
-  const pending_collectives::mismatch other = *find_mismatch(*under_way, sequence, call);
-  lock.unlock();
-  fail_mismatch(other, call);
-  lock.lock();
-  changed.wait(lock, [this] { return failed.load(); });  // an earlier failure may still be on its way to the callback
-  throw error(*failure);
+  if (found != result.size())
+    throw error(code::bootstrap_protocol, fmt::format("PE {} received an incomplete all-gather", me), me);
+  for (auto& [pe, theirs] : all.descriptors) {
+    const auto member = index_of.find(pe);
+    if (member == index_of.end()) continue;
+    result[member->second].fds = std::move(theirs.fds);
+    result[member->second].fds_lost = theirs.lost;
+    if (theirs.lost)
+      log.warn(
+          "descriptors from PE {} were lost: a process of this host may open no more files, raise the limit "
+          "(ulimit -n)",
+          pe);
+  }
+  return result;
 }
 
 std::chrono::milliseconds control_plane_state::limit_at(stage now) const noexcept {
@@ -181,52 +176,40 @@ std::chrono::milliseconds control_plane_state::limit_at(stage now) const noexcep
   return now == stage::leaving && wait_timeout.count() > 0 ? join_timeout + wait_timeout : wait_timeout;
 }
 
-std::optional<pending_collectives::mismatch> control_plane_state::find_mismatch(const pending_collectives& of,
-                                                                                std::uint64_t sequence,
-                                                                                collective call) const {
-  if (const std::optional<pending_collectives::mismatch> found = of.find_mismatch(sequence, call)) return found;
-  // A PE in leave() contributes to nothing else.
-  const pending_collectives& of_all = groups.at(control_group::world);
-  if (&of != &of_all)
-    for (const int pe : of.missing(sequence))
-      if (of_all.end_of(pe) != nullptr) return pending_collectives::mismatch{pe, collective::leave};
+std::optional<error> control_plane_state::wrong_call(const group_exchange& of, control_group::identity id) const {
+  if (const auto& two = of.different_calls()) {
+    if (is_end(two->call)) return left_early(two->pe, two->other, name_of(two->other_call));
+    if (is_end(two->other_call)) return left_early(two->other, two->pe, name_of(two->call));
+    return error(
+        code::asymmetric_call,
+        fmt::format("{} is in {} while {} is in {}: all PEs must make the same collective calls in the same order",
+                    describe(two->other), name_of(two->other_call), describe(two->pe), name_of(two->call)),
+        two->other);
+  }
+  if (id == control_group::world) return std::nullopt;
+  const std::optional<group_exchange::own_wait> mine = groups.at(control_group::world).waits();
+  const std::optional<group_exchange::expectation> theirs = of.awaits_this_pe();
+  if (mine && is_end(mine->call) && theirs) return left_early(me, theirs->pe, name_of(theirs->call));
   return std::nullopt;
 }
 
-bool control_plane_state::cannot_complete(const pending_collectives& of, std::uint64_t sequence) const {
-  // A PE may have ended because of the result of this very collective. Then all contributions are on their way, and the
-  // collective is completed before the failure is thrown.
-  if (failure->code() != code::peer_lost) return true;
-  const std::vector<int> missing = of.missing(sequence);
-  return std::any_of(missing.begin(), missing.end(), [this](int pe) { return ended[static_cast<std::size_t>(pe)]; });
+void control_plane_state::note_progress(const group_exchange& of, control_group::identity id) {
+  // All PEs leave: from now on the end of one is no failure, with or without a departure message.
+  if (id == control_group::world && of.all_leave()) all_departed = true;
+  if (const auto at = of.next_status(); at && (!next_status || *at < *next_status)) next_status = at;
 }
 
-void control_plane_state::send_contribution(int pe, const control_header& header, std::span<const std::byte> mine,
-                                            std::span<const int> fds, std::optional<clock::time_point> deadline) {
-  control_header own = header;
-  if (!on_this_host(pe)) {  // descriptors cannot be sent between hosts
-    fds = {};
-    own.fds = 0;
-  }
-  // The peer's reader always reads, so a queue stays full only while that process is stopped. In a world that fails now
-  // the contribution is still sent: the other PEs may be able to complete the collective.
-  const int why = connections[static_cast<std::size_t>(pe)]->send_until(
-      std::as_bytes(std::span(&own, 1)), mine, fds,
-      [&] { return !failed.load(std::memory_order_acquire) && (!deadline || clock::now() < *deadline); });
-  // If the connection is closed, the reader finds out whether the peer had left.
-  if (why == 0 || why == EAGAIN || why == EPIPE || why == ECONNRESET) return;
-  set_failure(error(code::system,
-                    fmt::format("{} could not send to {}: {}{}", describe(me), describe(pe), std::strerror(why),
-                                why == ETOOMANYREFS ? "; raise the limit of open files (ulimit -n)" : ""),
-                    me),
-              origin::here);
+bool control_plane_state::cannot_complete(const group_exchange& of, std::uint64_t sequence) const {
+  // A PE may have ended because of the result of this very collective. Then the result is on its way, and the
+  // collective is completed before the failure is thrown.
+  return failure->code() != code::peer_lost || of.abandoned(sequence);
 }
 
 std::string control_plane_state::describe_collectives() const {
   std::string text;
   const std::lock_guard lock(mutex);
   for (const auto& [id, pending] : groups) {
-    const std::optional<pending_collectives::own_wait> wait = pending.wait_of(me);
+    const std::optional<group_exchange::own_wait> wait = pending.waits();
     if (!wait) continue;
     text += fmt::format(R"({}{{"what":"{}","group":{},"number":{},"ms":{},"missing":[{}]}})", text.empty() ? "" : ",",
                         name_of(wait->call), id, wait->sequence,
@@ -240,7 +223,7 @@ std::vector<long_wait> control_plane_state::overdue_collectives(std::chrono::mil
   std::vector<long_wait> found;
   const std::lock_guard lock(mutex);
   for (const auto& [id, pending] : groups) {
-    const std::optional<pending_collectives::own_wait> wait = pending.wait_of(me);
+    const std::optional<group_exchange::own_wait> wait = pending.waits();
     if (!wait) continue;
     const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - wait->since);
     if (lasted < limit) continue;
@@ -259,28 +242,18 @@ error control_plane_state::left_early(int leaver, int stayer, std::string_view d
           leaver};
 }
 
-void control_plane_state::fail_mismatch(const pending_collectives::mismatch& other, collective call) {
-  if (is_end(other.call)) return set_failure(left_early(other.pe, me, name_of(call)), origin::here);
-  if (is_end(call)) return set_failure(left_early(me, other.pe, name_of(other.call)), origin::here);
-  set_failure(
-      error(code::asymmetric_call,
-            fmt::format("{} is in {} while {} is in {}: all PEs must make the same collective calls in the same order",
-                        describe(other.pe), name_of(other.call), describe(me), name_of(call)),
-            other.pe),
-      origin::here);
-}
-
-void control_plane_state::fail_timeout(const pending_collectives& of, std::uint64_t sequence, stage now) {
+void control_plane_state::fail_timeout(const group_exchange& of, std::uint64_t sequence, stage now) {
   std::string names;
   int first = -1;
   {
     const std::lock_guard lock(mutex);
-    for (const int pe : of.missing(sequence)) {
-      if (first < 0) first = pe;
-      names += (names.empty() ? "" : ", ") + describe(pe);
-    }
+    if (of.complete(sequence)) return;  // the result has just arrived
+    std::vector<int> missing = of.missing(sequence);
+    if (missing.size() > 1) std::erase(missing, me);
+    names = names_of(*this, missing);
+    if (!missing.empty()) first = missing.front();
   }
-  if (first < 0) return;  // the last contribution has just arrived
+  if (first < 0) names = "the result, which other PEs did not pass on";
   if (now == stage::joining)
     return set_failure(
         error(code::bootstrap_timeout,
@@ -303,18 +276,17 @@ void control_plane_state::fail_timeout(const pending_collectives& of, std::uint6
 }
 
 void control_plane_state::await_leave() {
-  static_cast<void>(gather(control_group::world, collective::await_leave, enqueued_counts(), {}));
+  static_cast<void>(run(control_group::world, collective::await_leave, own_counts(), {}, merge_counts));
   reached = stage::leaving;
 }
 
 void control_plane_state::leave() {
-  static_cast<void>(gather(control_group::world, collective::leave, {}, {}));
+  static_cast<void>(run(control_group::world, collective::leave, {}, {}, {}));
   {
     const std::lock_guard lock(mutex);
     left = true;
   }
-  // Other PEs may still wait for the last contribution of a third one.
-  broadcast(message_kind::departure, {}, std::chrono::milliseconds(500));
+  links->send_to_neighbours(message_of(message_kind::departure, me));
   stop_reader();
 }
 

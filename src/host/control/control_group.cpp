@@ -38,10 +38,14 @@ const peer_info& control_group::peer(int member) const {
 }
 
 std::vector<contribution> control_group::all_gather(std::span<const std::byte> mine, std::span<const int> fds) const {
-  return state().gather(id_, collective::all_gather, mine, fds);
+  return state().gather(*this, mine, fds);
 }
 
-void control_group::barrier() const { static_cast<void>(state().gather(id_, collective::barrier, {}, {})); }
+blob control_group::reduce(blob mine, std::function<void(blob&, std::span<const std::byte>)> combine) const {
+  return state().run(id_, collective::reduce, std::move(mine), {}, std::move(combine)).value;
+}
+
+void control_group::barrier() const { static_cast<void>(state().run(id_, collective::barrier, {}, {}, {})); }
 
 control_group::identity control_group::new_identity() const { return state().new_group(); }
 

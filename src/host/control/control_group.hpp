@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,8 +26,9 @@ struct control_plane_state;
 struct peer_info {
   std::string host;
   int pid = 0;
-  int host_index = 0;  ///< of its host, numbered by first PE
-  int local_rank = 0;  ///< among the PEs of its host, in PE order
+  int host_index = 0;              ///< of its host, numbered by first PE
+  int local_rank = 0;              ///< among the PEs of its host, in PE order
+  bool pid_is_valid_here = false;  ///< it is a process of this host, and this process knows it by the same number
 };
 
 /// One PE's contribution to an all-gather.
@@ -37,7 +39,7 @@ struct contribution {
       false;  ///< descriptors were sent, but this process may open no more files; those received were closed again
 };
 
-/// Members in an order of their own, numbered 0 to n_pes() - 1, over the connections of the control plane. Groups are
+/// Members in an order of their own, numbered 0 to n_pes() - 1, over the tree of the control plane. Groups are
 /// independent: their collectives may be called concurrently from different threads. *Callers* one thread at a time for
 /// each group.
 class control_group {
@@ -71,6 +73,9 @@ class control_group {
   /// barrier() or control_plane::leave(); invalid_argument before anything is sent.
   [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine,
                                                      std::span<const int> fds = {}) const;
+  /// Collective: the values of all members, combined, the same on every member. `combine` is called with two values in
+  /// an order that it must not depend on. A value crosses each link of the tree once. *Errors* those of all_gather().
+  [[nodiscard]] blob reduce(blob mine, std::function<void(blob& all, std::span<const std::byte> more)> combine) const;
   /// Collective: returns when every member has called it.
   void barrier() const;
 

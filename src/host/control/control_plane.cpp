@@ -14,7 +14,7 @@ namespace pgas::detail {
 
 namespace {
 
-std::vector<int> all_pes(int n) {
+std::vector<int> every_pe(int n) {
   std::vector<int> pes(static_cast<std::size_t>(n));
   std::iota(pes.begin(), pes.end(), 0);
   return pes;
@@ -25,9 +25,16 @@ std::vector<int> all_pes(int n) {
 control_plane_state::~control_plane_state() { stop_reader(); }
 
 void control_plane_state::begin_group(control_group::identity id, std::span<const int> members) {
-  const std::lock_guard lock(mutex);
-  groups[id].set_members(members);
-  enqueued.emplace(id, 0);
+  const std::lock_guard order(sending);
+  group_exchange::messages out;
+  {
+    const std::lock_guard lock(mutex);
+    enqueued.emplace(id, 0);
+    group_exchange& made = groups.try_emplace(id, id).first->second;
+    made.set_members(std::make_shared<group_layout>(members, hosts), me, clock::now(), out);
+    note_progress(made, id);
+  }
+  deliver(out);
 }
 
 void control_plane_state::end_group(control_group::identity id) noexcept {
@@ -50,7 +57,7 @@ void control_plane_state::check() const {
 control_plane::control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure)
     : control_plane(std::make_shared<control_plane_state>(exchange, settings, log, std::move(on_failure))) {}
 control_plane::control_plane(std::shared_ptr<control_plane_state> state)
-    : control_group(state, control_group::world, all_pes(state->n())), state_(std::move(state)) {}
+    : control_group(state, control_group::world, every_pe(state->n())), state_(std::move(state)) {}
 control_plane::~control_plane() = default;
 
 void control_plane::joined() noexcept { state_->reached = control_plane_state::stage::joined; }

@@ -1,8 +1,9 @@
 /// @file
-/// The control plane of a world: a UNIX socket between every two PEs of a host and a TCP connection between every two
-/// of different hosts, with a thread that reads from all of them. It carries small all-gathers (inside a host with
-/// descriptors, for sharing memory), barriers of the host side, and the news that a PE has died, aborted or left. A
-/// failure reaches the kernels of a PE through the abort word.
+/// The control plane of a world: a tree of PEs. The first PE of a host is its leader, to which the others are connected
+/// by UNIX sockets; leaders are connected by TCP. A thread of each PE reads from its neighbours, and passes messages of
+/// other PEs on. The tree carries small exchanges (inside a host with descriptors, for sharing memory), barriers of the
+/// host side, and the news that a PE has died, aborted or left. A failure reaches the kernels of a PE through the abort
+/// word.
 #pragma once
 
 #include <chrono>
@@ -27,21 +28,21 @@ namespace pgas::detail {
 struct control_statistics {
   std::uint64_t heartbeats_sent = 0;
   std::uint64_t heartbeats_received = 0;
-  /// By PE, of those of other hosts: since the last message from it.
+  /// By PE, of neighbours in the tree on other hosts: since the last message from it.
   std::vector<std::optional<std::chrono::milliseconds>> silence;
 };
 
-/// Connections to all other PEs, and the group of them all. *Callers* collectives: one thread at a time; fail(),
-/// check() and failed(): any thread.
+/// Connections to the neighbours of this PE in the tree, and the group of all PEs. *Callers* collectives: one thread at
+/// a time; fail(), check() and failed(): any thread.
 class control_plane final : public control_group {
  public:
   /// Called once, from any thread, when the world fails, with the error to throw and its PE (-1 if none).
   using failure_callback = std::function<void(const error&)>;
 
   /// Collective over the bootstrap: exchanges addresses and a secret, connects, checks user and secret at both ends. A
-  /// PE of another host that is silent for PGAS_HEARTBEAT_TIMEOUT counts as lost afterwards. *Errors* peer_unreachable
-  /// (no address of another host answers), authentication, version_mismatch, config_value, bootstrap_timeout naming the
-  /// PEs that did not connect. Keeps `log`; `exchange` is not used afterwards.
+  /// neighbour on another host that is silent for PGAS_HEARTBEAT_TIMEOUT counts as lost afterwards. *Errors*
+  /// peer_unreachable (no address of another host answers), authentication, version_mismatch, config_value,
+  /// bootstrap_timeout naming the PEs that did not connect. Keeps `log`; `exchange` is not used afterwards.
   control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);
   /// Leaves without waiting; a PE that has not called leave() counts as lost for the others.
   ~control_plane() override;
@@ -71,7 +72,7 @@ class control_plane final : public control_group {
   [[nodiscard]] bool failed() const noexcept;
   /// *Callers* any thread.
   [[nodiscard]] control_statistics statistics() const;
-  /// Names of the network interfaces over which this PE talks to other hosts.
+  /// Names of the network interfaces over which this PE talks to other hosts; none where it is no leader.
   [[nodiscard]] std::vector<std::string> interfaces() const;
 
  private:

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/fork_guard.hpp"
@@ -22,9 +23,10 @@
 #include "host/control/control_message.hpp"
 #include "host/control/control_plane.hpp"
 #include "host/control/device_collective.hpp"
-#include "host/control/pending_collectives.hpp"
+#include "host/control/group_exchange.hpp"
 #include "host/control/question_service.hpp"
 #include "host/control/signal_bell.hpp"
+#include "host/control/tree_links.hpp"
 #include "host/log/logger.hpp"
 
 namespace pgas::detail {
@@ -57,8 +59,11 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
 
   // ---- one thread for each group (control_collectives.cpp)
 
-  [[nodiscard]] std::vector<contribution> gather(control_group::identity group, collective call,
-                                                 std::span<const std::byte> mine, std::span<const int> fds);
+  /// A collective of a group. @param combine where contributions have a value.
+  [[nodiscard]] exchange_result run(control_group::identity group, collective call, blob mine, std::span<const int> fds,
+                                    combiner combine);
+  [[nodiscard]] std::vector<contribution> gather(const control_group& group, std::span<const std::byte> mine,
+                                                 std::span<const int> fds);
   void await_leave();
   void leave();
   void check() const;
@@ -71,33 +76,42 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   void set_failure(const error& cause, origin from) noexcept {
     set_failure(cause, from == origin::here ? log_level::error : log_level::info);
   }
-  void broadcast(message_kind kind, std::span<const std::byte> body, std::chrono::milliseconds timeout);
   [[nodiscard]] int stopped_pe() const;
   /// "PE 2 (host a, pid 123)"
   [[nodiscard]] std::string describe(int pe) const;
+
+  /// What follows from the new state of a group. *Callers* hold the mutex.
+  void note_progress(const group_exchange& of, control_group::identity id);
+  /// What the state of a group says on wrong calls. *Callers* hold the mutex.
+  [[nodiscard]] std::optional<error> wrong_call(const group_exchange& of, control_group::identity id) const;
+  /// Sends the messages that groups have made. *Callers* hold `sending`, and not the mutex.
+  void deliver(const group_exchange::messages& all);
 
   // ---- the reader (reader_thread.cpp)
 
   void start_reader();
   void stop_reader() noexcept;
   void run_reader();
-  /// Handles the messages that have arrived. Whether more may follow: none does from a process that has died, even if a
+  /// Handles the packets that have arrived. Whether more may follow: none does from a process that has died, even if a
   /// child of it holds the socket open.
-  [[nodiscard]] bool read_from(int pe, bool died = false);
-  void handle(int pe, received_packet message);
+  [[nodiscard]] bool read_from(tree_link& from, bool died = false);
+  void handle(tree_link& from, received_packet packet);
+  void handle(arrived_message message, int from);
+  void handle_exchange(arrived_message message);
+  void send_statuses();
 
   // ---- lost PEs, found by the reader (lost_peers.cpp)
 
-  void on_disconnect(int pe);
+  void on_disconnect(tree_link& from);
   void on_process_end(const watched_process& one);
-  /// Sends heartbeats to PEs of other hosts, and fails the world when one of them is silent for too long.
+  /// Sends heartbeats to neighbours on other hosts, and fails the world when one of them is silent for too long.
   void check_heartbeats();
 
   // ---- collectives on devices (device_collective.cpp)
 
   void count_enqueued(control_group::identity group, bool captured);
-  /// Of all groups of which this PE knows the number, as contribution to await_leave().
-  [[nodiscard]] blob enqueued_counts() const;
+  /// Of all groups, as contribution to await_leave() (enqueued_counts.hpp).
+  [[nodiscard]] blob own_counts() const;
   /// A member that leaves and has not enqueued a collective, or does not know whether it has.
   struct missing_member {
     int pe;
@@ -117,18 +131,17 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
 
   // ---- other hosts (other_hosts.cpp)
 
-  /// The last step of the reader: waits, for a bounded time, until other hosts have received all messages.
-  void finish_remote();
-  [[nodiscard]] bool finished_remote();
+  /// The last step of the reader: whether neighbours have received all messages, or the time for that is over.
+  [[nodiscard]] bool finished();
   /// When the reader has something to do even if nothing comes.
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   [[nodiscard]] bool on_this_host(int pe) const;
-  [[nodiscard]] bool several_hosts() const;
 
   [[nodiscard]] int n() const noexcept { return static_cast<int>(peers.size()); }
 
   const fork_guard owner;
   int me;
+  bool several_hosts = false;
   std::chrono::milliseconds join_timeout;
   std::chrono::milliseconds wait_timeout;
   std::chrono::milliseconds wait_warning;
@@ -136,22 +149,22 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   log::logger& log;
   const control_plane::failure_callback on_failure;
   std::vector<peer_info> peers;
-  std::vector<std::byte> buffer;  ///< the reader's
-  /// By PE, none at `me`; open for the lifetime of this object, since any thread may be sending.
-  std::vector<std::unique_ptr<connection>> connections;
-  std::vector<watched_process> processes;
+  std::vector<int> hosts;                  ///< by PE, as peer_info::host_index
+  std::vector<std::byte> buffer;           ///< the reader's
+  std::vector<watched_process> processes;  ///< of neighbours on this host
   /// Made in advance, for failures after which there is no memory for a description.
   error no_memory{code::system, "out of host memory"};
 
+  std::mutex sending;        ///< taken before the mutex: messages are sent in the order in which groups make them
   mutable std::mutex mutex;  ///< guards what follows
   std::condition_variable changed;
-  std::map<control_group::identity, pending_collectives> groups;  ///< also groups that only other PEs have made so far
+  std::map<control_group::identity, group_exchange> groups;  ///< also groups that only other PEs have made so far
   std::optional<error> failure;
   /// Collectives that this PE has enqueued on its device, by group; none where some are in graphs.
   std::map<control_group::identity, std::optional<std::uint64_t>> enqueued;
-  std::vector<device_collective*> on_devices;  ///< that threads of this PE wait for
-  std::vector<bool> departed;
-  std::vector<bool> ended;  ///< nothing more comes from this PE
+  std::vector<device_collective*> on_devices;    ///< that threads of this PE wait for
+  std::optional<clock::time_point> next_status;  ///< the first of all groups
+  bool all_departed = false;                     ///< all PEs have left: the end of one is no failure
   clock::time_point failed_at;
   bool left = false;
   /// Set once the failure callback has returned, so that its effects are visible to all who are thrown the failure.
@@ -159,33 +172,27 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::atomic<std::uint64_t> groups_made{0};
   std::atomic<stage> reached{stage::joining};
 
-  std::optional<event_loop> loop;             ///< the reader's, where there are other PEs
+  std::optional<event_loop> loop;  ///< the reader's
+  std::optional<tree_links> links;
   std::optional<signal_bell> on_signal;       ///< where PGAS_SIGUSR1 asks for it
   std::optional<question_service> questions;  ///< the reader's
   std::optional<wait_source> waits;           ///< of this PE, once it has a heap
   std::atomic<bool> stopping{false};          ///< tells the reader to end
-  /// Written by the reader: time of the last message, by PE.
-  std::vector<std::atomic<clock::time_point>> last_seen;
-  owned_counter heartbeats_sent;      ///< the reader's
-  owned_counter heartbeats_received;  ///< the reader's
-  clock::time_point next_heartbeat;   ///< the reader's
-  clock::time_point last_check;       ///< the reader's
+  message_assembler assembler;                ///< the reader's
+  owned_counter heartbeats_sent;              ///< the reader's
+  owned_counter heartbeats_received;          ///< the reader's
+  clock::time_point next_heartbeat;           ///< the reader's
+  clock::time_point next_silence;             ///< the reader's: when a neighbour has been silent for too long
+  clock::time_point last_check;               ///< the reader's
   /// Of the reader: set once it is to end.
   std::optional<clock::time_point> finish_until;
   std::thread reader;
 
  private:
-  void send_contribution(int pe, const control_header& header, std::span<const std::byte> mine,
-                         std::span<const int> fds, std::optional<clock::time_point> deadline);
   /// Whether this collective cannot be completed in the failed world.
-  [[nodiscard]] bool cannot_complete(const pending_collectives& of, std::uint64_t sequence) const;
-  /// A member that is in another collective instead of this one.
-  [[nodiscard]] std::optional<pending_collectives::mismatch> find_mismatch(const pending_collectives& of,
-                                                                           std::uint64_t sequence,
-                                                                           collective call) const;
-  void fail_mismatch(const pending_collectives::mismatch& other, collective call);
+  [[nodiscard]] bool cannot_complete(const group_exchange& of, std::uint64_t sequence) const;
   [[nodiscard]] error left_early(int leaver, int stayer, std::string_view doing) const;
-  void fail_timeout(const pending_collectives& of, std::uint64_t sequence, stage now);
+  void fail_timeout(const group_exchange& of, std::uint64_t sequence, stage now);
 };
 
 }  // namespace pgas::detail

@@ -3,35 +3,14 @@
 #include "host/control/device_collective.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstring>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "host/control/control_plane_state.hpp"
+#include "host/control/enqueued_counts.hpp"
 
 namespace pgas::detail {
-
-namespace {
-
-/// What a leaving PE contributes: the collectives of a group that it has enqueued.
-struct enqueued_count {
-  control_group::identity group;
-  std::uint64_t count;
-};
-
-/// The count of a group in the contribution of a leaving PE; none where that PE does not know it.
-std::optional<std::uint64_t> count_in(const blob& contributed, control_group::identity group) {
-  for (std::size_t at = 0; at + sizeof(enqueued_count) <= contributed.size(); at += sizeof(enqueued_count)) {
-    enqueued_count one{};
-    std::memcpy(&one, contributed.data() + at, sizeof one);
-    if (one.group == group) return one.count;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 device_collective::device_collective(const control_group& group, const char* name)
     : state_(group.state()), group_(group.id()), name_(name) {
@@ -59,30 +38,31 @@ void control_plane_state::count_enqueued(control_group::identity group, bool cap
     ++*count;
 }
 
-blob control_plane_state::enqueued_counts() const {
+blob control_plane_state::own_counts() const {
   std::vector<enqueued_count> all;
   const std::lock_guard lock(mutex);
   for (const auto& [group, count] : enqueued)
-    if (count && (all.size() + 1) * sizeof(enqueued_count) <= max_contribution) all.push_back({group, *count});
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(all));
-  return {bytes.begin(), bytes.end()};
+    all.push_back(count ? enqueued_count{.group = group, .lowest = *count, .lowest_pe = me}
+                        : enqueued_count{.group = group, .unknown_pe = me});
+  return encode_counts(all);
 }
 
 std::optional<control_plane_state::missing_member> control_plane_state::missing_leaver(
     const device_collective& one) const {
-  const pending_collectives& of_all = groups.at(control_group::world);
-  std::optional<missing_member> found;
-  for (const int pe : groups.at(one.group_).members()) {
-    const contribution* const end = pe == me ? nullptr : of_all.end_of(pe);
-    if (end == nullptr) continue;
-    const std::optional<std::uint64_t> theirs = count_in(end->bytes, one.group_);
-    if (!theirs || !one.number_) {
-      if (!found) found = missing_member{pe, false};
-    } else if (*theirs < *one.number_) {
-      return missing_member{pe, true};
-    }
+  const group_exchange& of_all = groups.at(control_group::world);
+  const std::optional<enqueued_count> theirs = count_of(of_all.counts_of_leavers(), one.group_);
+  if (!theirs) {
+    const std::vector<int> leavers = of_all.leavers();
+    for (const int pe : leavers.empty() ? std::span<const int>() : groups.at(one.group_).members())
+      if (pe != me && std::ranges::binary_search(leavers, pe)) return missing_member{pe, false};
+    return std::nullopt;
   }
-  return found;
+  const int counted = theirs->lowest_pe == me ? -1 : theirs->lowest_pe;
+  const int unknown = theirs->unknown_pe == me ? -1 : theirs->unknown_pe;
+  if (one.number_ && counted >= 0 && theirs->lowest < *one.number_) return missing_member{counted, true};
+  if (!one.number_ && counted >= 0) return missing_member{counted, false};
+  if (unknown >= 0) return missing_member{unknown, false};
+  return std::nullopt;
 }
 
 void control_plane_state::check_leavers() {

@@ -2,7 +2,7 @@
 // of other hosts send heartbeats.
 #include <fmt/format.h>
 
-#include <cerrno>
+#include <algorithm>
 
 #include "host/control/control_plane_state.hpp"
 
@@ -16,56 +16,59 @@ constexpr int heartbeats_in_timeout = 4;
 }  // namespace
 
 void control_plane_state::on_process_end(const watched_process& one) {
-  const auto has_ended = [&] {
-    const std::lock_guard lock(mutex);
-    return ended[static_cast<std::size_t>(one.pe)];
-  };
+  tree_link& neighbour = *links->find(one.pe);
   // A forked child may keep the socket open, but all messages of the process itself have arrived by now.
-  if (!has_ended() && read_from(one.pe, true)) return;
-  loop->forget(connections[static_cast<std::size_t>(one.pe)]->fd());
+  if (!neighbour.ended && read_from(neighbour, true)) return;
+  loop->forget(neighbour.to->fd());
   loop->forget(one.fd.get());
 }
 
-void control_plane_state::on_disconnect(int pe) {
+void control_plane_state::on_disconnect(tree_link& from) {
   // The peer may wait for this end, which tells it that all its messages were received.
-  connections[static_cast<std::size_t>(pe)]->finish();
-  bool expected = false;
+  if (!from.finished.exchange(true)) from.to->finish();
+  from.ended = true;
+  bool expected = from.departed;
   {
     const std::lock_guard lock(mutex);
-    ended[static_cast<std::size_t>(pe)] = true;
-    expected = departed[static_cast<std::size_t>(pe)];
+    expected = expected || all_departed;
   }
   changed.notify_all();
-  questions->on_end(pe);
+  questions->on_end(from.pe);
   if (!expected)
-    set_failure(error(code::peer_lost, describe(pe) + " ended without leaving the world", pe), origin::here);
+    set_failure(error(code::peer_lost, describe(from.pe) + " ended without leaving the world", from.pe), origin::here);
 }
 
 void control_plane_state::check_heartbeats() {
-  if (!several_hosts()) return;
+  if (!several_hosts) return;
   const clock::time_point now = clock::now();
   // A process that was stopped cannot tell for how long its peers were silent.
   if (now - last_check > peer_timeout / 2)
-    for (auto& one : last_seen) one = now;
+    for (auto& [pe, one] : links->all()) one.last_seen = now;
   last_check = now;
   const bool send_now = now >= next_heartbeat;
+  if (!send_now && now < next_silence) return;
   if (send_now) next_heartbeat = now + peer_timeout / heartbeats_in_timeout;
-  control_header heartbeat;
-  heartbeat.kind = message_kind::heartbeat;
-  for (int pe = 0; pe < n(); ++pe) {
-    const auto index = static_cast<std::size_t>(pe);
-    if (on_this_host(pe)) continue;
+  next_silence = next_heartbeat;
+  for (auto& [pe, one] : links->all()) {
+    if (!one.remote || one.ended) continue;
     // If the queue is full, the peer has unread messages, which serve as well.
-    if (send_now) {
-      const int why = connections[index]->send(std::as_bytes(std::span(&heartbeat, 1)), {}, {});
-      if (why == 0 || why == EINPROGRESS) ++heartbeats_sent;
+    if (send_now && one.queue.waiting() == 0) {
+      outgoing_message beat = message_of(message_kind::heartbeat, me, pe);
+      links->send(beat);
+      ++heartbeats_sent;
     }
-    if (now - last_seen[index].load() < peer_timeout) continue;
+    const clock::time_point silent_at = one.last_seen.load() + peer_timeout;
+    if (now < silent_at) {
+      next_silence = std::min(next_silence, silent_at);
+      continue;
+    }
+    bool expected = one.departed;
     {
       const std::lock_guard lock(mutex);
-      if (ended[index] || departed[index]) continue;
-      ended[index] = true;
+      expected = expected || all_departed;
     }
+    if (expected) continue;
+    one.ended = true;
     changed.notify_all();
     set_failure(
         error(code::peer_lost,

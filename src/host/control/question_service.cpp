@@ -171,12 +171,10 @@ void question_service::ask_all(question what) {
   }
   if (number == 0) return;
   last_asked_[static_cast<std::size_t>(what)] = now;
-  control_header header;
-  header.kind = message_kind::question;
-  header.group = static_cast<std::uint64_t>(what);
-  header.sequence = number;
-  for (const std::unique_ptr<connection>& to : plane_.connections)  // one with a full queue is stopped
-    if (to) static_cast<void>(to->send(bytes_of(header), {}, {}));
+  outgoing_message question = message_of(message_kind::question, plane_.me);
+  question.header.group = static_cast<std::uint64_t>(what);
+  question.header.sequence = number;
+  plane_.links->offer_to_neighbours(question);
   on_question(plane_.me, number, what);
 }
 
@@ -257,11 +255,9 @@ void question_service::answer_here() {
 void question_service::answer_to(asker who, const std::string& text) {
   const std::span<const std::byte> body = std::as_bytes(std::span(text));
   if (who.pe == plane_.me) return on_answer(who.number, body);
-  control_header header;
-  header.kind = message_kind::answer;
-  header.sequence = who.number;
-  header.bytes = body.size();
-  static_cast<void>(plane_.connections[static_cast<std::size_t>(who.pe)]->send(bytes_of(header), body, {}));
+  outgoing_message answer = message_of(message_kind::answer, plane_.me, who.pe, blob(body.begin(), body.end()));
+  answer.header.sequence = who.number;
+  plane_.links->offer(answer);
 }
 
 std::chrono::milliseconds question_service::time_between_looks() const {

@@ -14,11 +14,9 @@ std::string control_plane_state::describe(int pe) const {
 
 int control_plane_state::stopped_pe() const {
   for (int pe = 0; pe < n(); ++pe) {
-    if (pe == me || !on_this_host(pe)) continue;
-    const std::optional<socket_owner> owner_there = peer_credentials(connections[static_cast<std::size_t>(pe)]->fd());
-    if (!owner_there || owner_there->pid <= 0) continue;
+    if (pe == me || !on_this_host(pe) || !peers[static_cast<std::size_t>(pe)].pid_is_valid_here) continue;
     std::string line;
-    std::getline(std::ifstream(fmt::format("/proc/{}/stat", owner_there->pid)), line);
+    std::getline(std::ifstream(fmt::format("/proc/{}/stat", peers[static_cast<std::size_t>(pe)].pid)), line);
     const std::size_t name_end = line.rfind(") ");  // the state follows the name of the program
     if (name_end + 2 < line.size() && (line[name_end + 2] == 'T' || line[name_end + 2] == 't')) return pe;
   }
@@ -46,23 +44,23 @@ void control_plane_state::set_failure(const error& cause, log_level level) noexc
   log.write(level, "{}", fmt::make_format_args(text));
   try {
     // Every PE passes a failure on: otherwise a peer could see this PE end before it receives the cause.
-    broadcast(message_kind::failure, encode_error(cause), std::chrono::milliseconds(500));
+    const std::lock_guard order(sending);
+    links->send_to_neighbours(message_of(message_kind::failure, me, all_pes, encode_error(cause)));
+    if (cause.code() != code::peer_lost || cause.pe() < 0) return;
+    group_exchange::messages out;
+    {
+      const std::lock_guard lock(mutex);
+      for (auto& [id, one] : groups) one.lose(cause.pe(), out);
+    }
+    deliver(out);
   } catch (const std::exception& why) {
     log.warn("while telling the other PEs of a failure: {}", why.what());
   }
+  changed.notify_all();
 }
 
-void control_plane_state::broadcast(message_kind kind, std::span<const std::byte> body,
-                                    std::chrono::milliseconds timeout) {
-  control_header header;
-  header.kind = kind;
-  header.bytes = body.size();
-  const clock::time_point until = clock::now() + timeout;
-  // A full queue belongs to a PE that is stopped, and must not delay the message to the others.
-  for (const std::unique_ptr<connection>& to : connections)
-    if (to)
-      static_cast<void>(
-          to->send_until(std::as_bytes(std::span(&header, 1)), body, {}, [until] { return clock::now() < until; }));
+void control_plane_state::deliver(const group_exchange::messages& all) {
+  for (const outgoing_message& one : all) links->send(one);
 }
 
 }  // namespace pgas::detail

@@ -1,10 +1,11 @@
-// Starting the control plane: the PEs' addresses go over the bootstrap, each PE connects to all others, all agree on
-// the outcome, and the reader thread begins.
+// Starting the control plane: the PEs' addresses go over the bootstrap, each PE connects to its neighbours in
+// the tree, all agree on the outcome, and the reader thread begins.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "common/join_step_hook.hpp"
@@ -54,12 +55,15 @@ std::vector<blob> gather_all(bootstrap& exchange, const blob& mine) {
   return answers;
 }
 
-std::vector<peer_info> make_peers(const std::vector<peer_descriptor>& all) {
-  const std::vector<int> hosts = hosts_of(all);
+std::vector<peer_info> make_peers(const std::vector<peer_descriptor>& all, std::span<const int> hosts, int me) {
+  std::vector<int> so_far(all.size());  // by host
   std::vector<peer_info> peers;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    const auto before = std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(pe), hosts[pe]);
-    peers.push_back({all[pe].host, std::stoi(all[pe].pid), hosts[pe], static_cast<int>(before)});
+    const int host = hosts[pe];
+    const bool same_numbers = host == hosts[static_cast<std::size_t>(me)] &&
+                              all[pe].pid_namespace == all[static_cast<std::size_t>(me)].pid_namespace;
+    peers.push_back(
+        {all[pe].host, std::stoi(all[pe].pid), host, so_far[static_cast<std::size_t>(host)]++, same_numbers});
   }
   return peers;
 }
@@ -72,8 +76,7 @@ std::uint64_t job_of(const std::vector<peer_descriptor>& all) {
 }
 
 /// Two containers of one machine may have been intended as one host.
-void log_separate_namespaces(const std::vector<peer_descriptor>& all, log::logger& log) {
-  const std::vector<int> hosts = hosts_of(all);
+void log_separate_namespaces(const std::vector<peer_descriptor>& all, std::span<const int> hosts, log::logger& log) {
   for (std::size_t pe = 1; pe < all.size(); ++pe)
     if (all[pe].boot_id == all[0].boot_id && hosts[pe] != hosts[0])
       return log.info(
@@ -82,18 +85,20 @@ void log_separate_namespaces(const std::vector<peer_descriptor>& all, log::logge
           pe);
 }
 
-/// Collective: opens a TCP port into `listener` and exchanges the endpoints of all PEs. A failure becomes part of the
-/// PE's descriptor, as that of its UNIX socket does.
-std::vector<tcp_endpoints> listen_for_other_hosts(bootstrap& exchange, const config& settings,
+/// Collective: opens a TCP port into `listener`, where this PE is the leader of its host, and exchanges the endpoints
+/// of all PEs. A failure becomes part of the PE's descriptor, as that of its UNIX socket does.
+std::vector<tcp_endpoints> listen_for_other_hosts(bootstrap& exchange, const config& settings, bool leader,
                                                   std::optional<tcp_listener>& listener,
                                                   std::vector<peer_descriptor>& all) {
   tcp_endpoints mine;
   mine.peer_timeout = settings.heartbeat_timeout;
   try {
-    listener.emplace(listen_anywhere());
     const host_addresses own = own_addresses(settings.socket_ifname);
-    for (const tcp_address& address : own.reachable.empty() ? own.loopback : own.reachable)
-      if (listener->takes(address.family())) mine.addresses.push_back(address.with_port(listener->port()));
+    if (leader) {
+      listener.emplace(listen_anywhere());
+      for (const tcp_address& address : own.reachable.empty() ? own.loopback : own.reachable)
+        if (listener->takes(address.family())) mine.addresses.push_back(address.with_port(listener->port()));
+    }
   } catch (const error& why) {
     mine.failure = detail::text_of(why);
   }
@@ -134,17 +139,23 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   join_step("introduce");
   std::vector<peer_descriptor> all = decode_descriptors(gather_all(exchange, encode(mine)));
   if (const std::optional<error> why = validate(all)) throw error(*why);
-  peers = make_peers(all);
+  hosts = hosts_of(all);
+  several_hosts = std::ranges::any_of(hosts, [](int host) { return host != 0; });
+  peers = make_peers(all, hosts, me);
   no_memory = error(code::system, describe(me) + " ran out of host memory: run fewer PEs on this host", me);
-  departed.assign(all.size(), false);
-  ended.assign(all.size(), false);
-  connections.resize(all.size());
+  loop.emplace();
+  links.emplace(*loop, me, hosts, [this](int pe, int why) {
+    loop->post([this, pe, why] {  // the sender may hold locks
+      set_failure(error(code::system,
+                        fmt::format("{} could not send to {}: {}", describe(me), describe(pe), std::strerror(why)), me),
+                  origin::here);
+    });
+  });
   const auto start_services = [&] {
     questions.emplace(*this, settings.socket_directory, job_of(all));
     start_reader();
   };
   if (size == 1) {
-    loop.emplace();
     start_services();
     return;
   }
@@ -157,32 +168,26 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   };
   std::optional<tcp_listener> tcp;
   std::vector<tcp_endpoints> endpoints;
-  if (several_hosts()) {
-    if (me == 0) log_separate_namespaces(all, log);
+  if (several_hosts) {
+    if (me == 0) log_separate_namespaces(all, hosts, log);
     set_time_left(join_timeout);
-    endpoints = listen_for_other_hosts(exchange, settings, tcp, all);
+    const bool leader = peers[static_cast<std::size_t>(me)].local_rank == 0;
+    endpoints = listen_for_other_hosts(exchange, settings, leader, tcp, all);
     for (const tcp_endpoints& one : endpoints) peer_timeout = std::min(peer_timeout, one.peer_timeout);
   }
   join_step("connect");
   std::optional<error> failed_here;
   bool one_died = false;
   try {
-    std::vector<peer_socket> sockets =
-        connect_peers(all, me, *listener, settings, log, tcp ? &*tcp : nullptr, endpoints);
-    buffer.resize(sizeof(control_header) + max_contribution);
-    for (int pe = 0; pe < size; ++pe) {
-      peer_socket& socket = sockets[static_cast<std::size_t>(pe)];
-      std::unique_ptr<connection>& to = connections[static_cast<std::size_t>(pe)];
-      if (!socket.fd) continue;
+    buffer.resize(sizeof(control_header) + max_packet);
+    for (auto& [pe, socket] : connect_peers(all, me, *listener, settings, log, tcp ? &*tcp : nullptr, endpoints)) {
       if (socket.keys)
-        to = std::make_unique<tcp_connection>(std::move(socket.fd), *socket.keys);
+        links->add(pe, std::make_unique<tcp_connection>(std::move(socket.fd), *socket.keys));
       else
-        to = std::make_unique<unix_connection>(std::move(socket.fd), buffer);
+        links->add(pe, std::make_unique<unix_connection>(std::move(socket.fd), buffer));
     }
-    loop.emplace();
-    for (int pe = 0; pe < size; ++pe) {  // last: if descriptors run out, these are dispensable
-      if (pe == me || !on_this_host(pe)) continue;
-      unique_fd process = open_pidfd(connections[static_cast<std::size_t>(pe)]->fd());
+    for (auto& [pe, neighbour] : links->all()) {  // last: if descriptors run out, these are dispensable
+      unique_fd process = neighbour.remote ? unique_fd() : open_pidfd(neighbour.to->fd());
       if (process) processes.push_back({pe, std::move(process)});
     }
   } catch (const pe_has_died& why) {

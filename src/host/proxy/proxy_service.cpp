@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
+#include <sstream>
 #include <utility>
 
 #include "common/net/tcp_socket.hpp"
@@ -41,12 +43,27 @@ std::vector<blob> exchange_addresses(const control_group& everyone, const std::o
   return addresses;
 }
 
+/// Collective: the names of the interfaces over which the leader of this PE's host talks to other hosts.
+std::vector<std::string> interfaces_of_this_host(const control_plane& everyone) {
+  const std::string mine = fmt::format("{}", fmt::join(everyone.interfaces(), " "));
+  const std::vector<contribution> all = everyone.all_gather(std::as_bytes(std::span(mine)));
+  const int host = everyone.peer(everyone.my_pe()).host_index;
+  std::vector<std::string> names;
+  for (int pe = 0; pe < everyone.n_pes() && names.empty(); ++pe) {
+    const blob& theirs = all[static_cast<std::size_t>(pe)].bytes;
+    if (everyone.peer(pe).host_index != host) continue;
+    std::istringstream words(std::string(reinterpret_cast<const char*>(theirs.data()), theirs.size()));
+    for (std::string name; words >> name;) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 ucx_settings transport_settings(const control_plane& everyone, const config& settings, log::logger& log) {
   ucx_settings chosen{everyone.my_pe(), one_host(everyone), false, settings.socket_ifname, &log};
   if (!chosen.one_host) {
-    if (chosen.devices.empty()) chosen.devices = net_devices(everyone.interfaces());
+    if (chosen.devices.empty()) chosen.devices = net_devices(interfaces_of_this_host(everyone));
     return chosen;
   }
   const std::string mine = memory_namespaces();

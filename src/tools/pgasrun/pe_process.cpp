@@ -21,7 +21,7 @@ namespace {
 
 [[nodiscard]] std::pair<unique_fd, unique_fd> make_pipe() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw_system("pipe (raise `ulimit -n` for this number of PEs)");
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw_system("pipe");
   return {unique_fd{ends[0]}, unique_fd{ends[1]}};
 }
 

@@ -133,8 +133,7 @@ struct introduced_pair {
     std::vector<tcp_endpoints> endpoints(2);
     endpoints[0].addresses = of_pe_0;
     const unix_listener local(unix_address("", all[static_cast<std::size_t>(me)].socket_name), 4);
-    return std::move(
-        connect_peers(all, me, local, settings, quiet, &listener, endpoints)[static_cast<std::size_t>(1 - me)].fd);
+    return std::move(connect_peers(all, me, local, settings, quiet, &listener, endpoints)[1 - me].fd);
   }
   std::vector<peer_descriptor> all;
   config settings = quick();
@@ -227,7 +226,7 @@ peer_socket join_by_hand(bootstrap& exchange) {
   const std::vector<tcp_endpoints> endpoints = decode_endpoints(exchange.all_gather(encode(mine)));
   const unix_listener local(unix_address("", all[1].socket_name), 4);
   log::logger quiet(log_level::error, "/dev/null");
-  std::vector<peer_socket> sockets = connect_peers(all, 1, local, quick(), quiet, &listener, endpoints);
+  std::map<int, peer_socket> sockets = connect_peers(all, 1, local, quick(), quiet, &listener, endpoints);
   static_cast<void>(exchange.all_gather({}));  // no failure
   return std::move(sockets[0]);
 }
@@ -247,6 +246,8 @@ TEST(peer_connector, packets_may_come_in_pieces_and_one_that_is_too_long_is_a_fa
       blob sealed;
       control_header header;
       header.call = collective::barrier;
+      header.from = 1;
+      header.to = 0;
       const auto bytes = std::as_bytes(std::span(&header, 1));
       cipher.seal(bytes, {}, sealed);
       for (const std::byte one : sealed) EXPECT_EQ(::send(socket.get(), &one, 1, MSG_NOSIGNAL), 1);

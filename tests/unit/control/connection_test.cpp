@@ -173,41 +173,59 @@ TEST(tcp_connection, a_packet_that_was_taken_in_part_is_sent_before_any_other) {
   EXPECT_EQ(message.bytes.size(), sizeof(control_header));
 }
 
-TEST(tcp_connection, packets_of_several_threads_do_not_mix) {
-  constexpr std::uint64_t packets = 100;
+TEST(packet_queue, messages_of_several_threads_come_whole_and_in_order) {
+  constexpr std::uint64_t messages = 100;
   constexpr int threads = 4;
   one_end end;
+  packet_queue queue(end.channel);
   tcp_connection reader(std::move(end.other), keys_of_other);
   std::vector<std::thread> senders;
   for (int id = 0; id < threads; ++id)
     senders.emplace_back([&, id] {
-      for (std::uint64_t i = 0; i < packets; ++i) {
-        control_header header = header_of(i, 100 + static_cast<std::size_t>(id) * 5000);
-        header.group = static_cast<std::uint64_t>(id);
-        const blob body(header.bytes, static_cast<std::byte>(id));
-        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        ASSERT_EQ(end.channel.send_until(std::as_bytes(std::span(&header, 1)), body, {},
-                                         [until] { return std::chrono::steady_clock::now() < until; }),
-                  0);
+      for (std::uint64_t i = 0; i < messages; ++i) {
+        outgoing_message message = message_of(
+            message_kind::up, id, 7, blob(1000 + static_cast<std::size_t>(id) * 30'000, static_cast<std::byte>(id)));
+        message.header.sequence = i;
+        EXPECT_NE(queue.send(message), packet_queue::state::closed);
       }
     });
-  std::map<std::uint64_t, std::uint64_t> next;
-  for (std::uint64_t left = packets * threads; left > 0;) {
-    const received_packet message = reader.receive();
-    if (message.what == status::nothing_yet) {
-      pollfd readable{reader.fd(), POLLIN, 0};
-      ASSERT_EQ(::poll(&readable, 1, 20'000), 1) << "packets got lost";
-      continue;
-    }
-    ASSERT_EQ(message.what, status::complete);
+  std::map<std::int32_t, std::uint64_t> next;
+  message_assembler assembler;
+  for (std::uint64_t left = messages * threads; left > 0;) {
+    EXPECT_NE(queue.send_waiting(), packet_queue::state::closed);
+    const received_packet packet = reader.receive();
+    if (packet.what == status::nothing_yet) continue;
+    ASSERT_EQ(packet.what, status::complete);
     control_header header;
-    std::memcpy(&header, message.bytes.data(), sizeof(header));
-    EXPECT_EQ(header.sequence, next[header.group]++);
-    for (const std::byte b : message.bytes.subspan(sizeof(header))) ASSERT_EQ(b, static_cast<std::byte>(header.group));
+    std::memcpy(&header, packet.bytes.data(), sizeof(header));
+    const auto message = assembler.add(header, packet.bytes.subspan(sizeof(header)), {}, false);
+    if (!message) continue;
+    EXPECT_EQ(message->header.sequence, next[header.from]++);
+    EXPECT_EQ(message->bytes.size(), 1000 + static_cast<std::size_t>(header.from) * 30'000);
+    for (const std::byte b : message->bytes) ASSERT_EQ(b, static_cast<std::byte>(header.from));
     --left;
   }
   for (std::thread& sender : senders) sender.join();
-  EXPECT_EQ(end.channel.flush(), 0);
+  EXPECT_EQ(queue.waiting(), 0u);
+}
+
+TEST(message_assembler, a_packet_that_does_not_continue_its_message_is_refused) {
+  control_header first;
+  first.from = 3;
+  first.bytes = 10;
+  first.all_bytes = 20;
+  control_header other = first;
+  other.sequence = 1;
+  control_header longer = first;
+  longer.bytes = 11;
+  for (const control_header& second : {other, longer}) {
+    message_assembler assembler;
+    EXPECT_FALSE(assembler.add(first, blob(10), {}, false));
+    const auto refused = thrown_by([&] { static_cast<void>(assembler.add(second, blob(second.bytes), {}, false)); });
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->code(), code::bootstrap_protocol);
+    EXPECT_EQ(refused->pe(), 3);
+  }
 }
 
 }  // namespace

@@ -76,6 +76,43 @@ TEST(device_collective, a_member_that_leaves_without_having_enqueued_it_is_named
   }
 }
 
+// The leader of the host passes the news on, from PE 2 to PE 1.
+TEST(device_collective, a_member_that_leaves_is_named_at_a_member_that_is_not_its_neighbour) {
+  steady_clock::duration lasted{};
+  const auto ends = run_threads(3, [&](bootstrap& exchange) {
+    joined_pe pe(exchange, with_limit());
+    if (exchange.rank() == 2) pe.control_plane.await_leave();
+    const auto begin = steady_clock::now();
+    std::optional<device_collective> waiting;
+    if (exchange.rank() == 1) waiting.emplace(pe.control_plane, "reduce");
+    while (!pe.control_plane.failed()) std::this_thread::sleep_for(milliseconds(5));
+    if (exchange.rank() == 1) lasted = steady_clock::now() - begin;
+    waiting.reset();
+    pe.control_plane.check();
+  });
+  for (const auto& end : ends) {
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->pe(), 2);
+    EXPECT_NE(std::string(end->what()).find("is in reduce"), std::string::npos) << end->what();
+  }
+  EXPECT_LT(lasted, limit);
+}
+
+TEST(device_collective, a_member_that_has_removed_the_group_is_named_after_the_limit) {
+  const auto ends = run_threads(2, [](bootstrap& exchange) {
+    joined_pe pe(exchange, with_limit());
+    std::optional<control_group> both(std::in_place, pe.control_plane, 77, std::vector<int>{0, 1});
+    if (exchange.rank() == 1) {
+      both.reset();
+      return pe.control_plane.await_leave();
+    }
+    const device_collective waiting(*both, "reduce");
+    while (!pe.control_plane.failed()) std::this_thread::sleep_for(milliseconds(5));
+    pe.control_plane.check();
+  });
+  expect_named(ends);
+}
+
 TEST(device_collective, a_member_that_has_captured_a_collective_is_named_after_the_limit) {
   const auto [ends, lasted] = wait_beside({2, true});
   expect_named(ends);

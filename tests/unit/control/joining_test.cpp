@@ -101,14 +101,14 @@ TEST(joining, strangers_are_refused_with_one_line_each_and_delay_nobody) {
     }
   });
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));
-  // PE 2 expects nobody and may be done before it has looked at its callers.
+  // PE 1 and PE 2 expect nobody and may be done before they have looked at their callers.
   const std::size_t refused = count_with(lines, "warn: refused a connection from process ");
-  EXPECT_GE(refused, 12u);
+  EXPECT_GE(refused, 6u);
   EXPECT_LE(refused, 18u);
   EXPECT_EQ(count_with(lines, "warn: "), refused);
-  EXPECT_GE(count_with(lines, "does not know this job's secret"), 8u);
-  EXPECT_GE(count_with(lines, "has not said who it is"), 2u);
-  EXPECT_GE(count_with(lines, "went away without a word"), 2u);
+  EXPECT_GE(count_with(lines, "does not know this job's secret"), 4u);
+  EXPECT_GE(count_with(lines, "has not said who it is"), 1u);
+  EXPECT_GE(count_with(lines, "went away without a word"), 1u);
   // None of them was sent more than the answer to a hello.
   for (const unique_fd& fd : held) {
     std::array<std::byte, 100> heard;
@@ -170,9 +170,9 @@ TEST(joining, another_user_is_refused_before_anything_is_said) {
             }
           ::_exit(connected >= 2 ? 0 : 1);
         }
-        int status = 1;
-        EXPECT_EQ(::waitpid(child, &status, 0), child);
-        EXPECT_EQ(status, 0) << "the other user could not even knock";
+        int child_status = 1;
+        EXPECT_EQ(::waitpid(child, &child_status, 0), child);
+        EXPECT_EQ(child_status, 0) << "the other user could not even knock";
         done = true;
       }
       while (!done) std::this_thread::sleep_for(std::chrono::milliseconds(1));

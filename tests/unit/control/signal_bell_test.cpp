@@ -19,9 +19,9 @@ using pgas::detail::signal_bell;
 int in_child(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  int child_status = 0;
+  ::waitpid(child, &child_status, 0);
+  return WIFEXITED(child_status) ? WEXITSTATUS(child_status) : 128 + WTERMSIG(child_status);
 }
 
 bool rings(const signal_bell& bell) {

@@ -1,0 +1,28 @@
+/// @file
+/// The collectives that leaving PEs have enqueued on their devices, as PEs tell one another.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "pgas/bootstrap.hpp"
+
+namespace pgas::detail {
+
+/// The counts of one group, of some of its members.
+struct enqueued_count {
+  std::uint64_t group = 0;
+  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
+  std::int32_t lowest_pe = -1;   ///< whose count is the lowest; -1: no member has counted
+  std::int32_t unknown_pe = -1;  ///< a member that does not know its count; -1: there is none
+};
+
+/// A contribution: the counts of some groups, in ascending order of the groups.
+[[nodiscard]] blob encode_counts(std::span<const enqueued_count> counts);
+/// Adds the counts of other PEs. The order of the additions does not matter, and adding a count again changes nothing.
+void merge_counts(blob& all, std::span<const std::byte> more);
+[[nodiscard]] std::optional<enqueued_count> count_of(std::span<const std::byte> counts, std::uint64_t group);
+
+}  // namespace pgas::detail

@@ -1,0 +1,51 @@
+// A job for measure.py: joins, allocates, meets in barriers, and leaves; or one PE is killed and the others say who.
+//     job [PE that is killed]
+#include <signal.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "pgas/pgas.hpp"
+
+namespace {
+
+/// Milliseconds since 1970, comparable with those of other processes of the machine.
+double now() {
+  return std::chrono::duration<double, std::milli>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+int main(int count, char** words) try {
+  const int victim = count > 1 ? std::atoi(words[1]) : -1;
+  pgas::world world = pgas::world::join();
+  world.barrier_all();
+  const double joined = now();
+  const auto memory = world.allocate<int>(1 << 20);
+  const double allocated = now();
+  world.barrier_all();
+  const double begin = now();
+  world.barrier_all();
+  const double met = now();
+  if (victim >= 0) {
+    if (world.my_pe() == victim) {
+      std::printf("killed %.3f\n", now());
+      std::fflush(stdout);
+      ::raise(SIGKILL);
+    }
+    try {
+      world.barrier_all();
+    } catch (const pgas::error& failed) {
+      std::printf("named %d %.3f\n", failed.pe(), now());
+      std::fflush(stdout);
+    }
+    std::_Exit(0);
+  }
+  if (world.my_pe() == 0)
+    std::printf("joined %.3f allocated %.3f barrier %.3f leaving %.3f\n", joined, allocated - joined, met - begin,
+                now());
+} catch (const pgas::error& failed) {
+  std::fprintf(stderr, "%s\n", failed.what());
+  return 1;
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Measures the control plane with many processes of one host.
+
+measure.py PGASRUN JOB [N ...]: for each number of PEs N (default: 64 256 512 1024) one line with the time to join, to allocate 4 MiB, of a barrier
+and to leave; the processor time of all processes; and of the PE that has most the descriptors and the private memory, as /proc shows them while the
+job runs. A second line has the time from the end of a killed PE (N / 2) until the last of the others has named it. JOB is tests/scale/job."""
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def children_of(pid: int) -> list[int]:
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as names:
+            return [int(name) for name in names.read().split()]
+    except OSError:
+        return []
+
+
+def look_at(pid: int) -> tuple[int, int]:
+    """Descriptors, and private memory in KiB; 0 where the process has gone."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as text:
+            private = sum(int(kib) for kib in re.findall(r"Private_\w+:\s+(\d+) kB", text.read()))
+        return len(os.listdir(f"/proc/{pid}/fd")), private
+    except OSError:
+        return 0, 0
+
+
+def run(command: list[str]) -> tuple[int, str, tuple[int, int], tuple[int, int]]:
+    """Status and output of a job, and what a leader and another PE held at most."""
+    leader = other = (0, 0)
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        with subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=os.environ | {"PGAS_HEAP": "host"}) as job:
+            while job.poll() is None:
+                pes = children_of(job.pid)
+                if pes:
+                    leader = max(leader, look_at(pes[0]))
+                    other = max(other, look_at(pes[-1]))
+                time.sleep(0.05)
+        output.seek(0)
+        return job.returncode, output.read(), leader, other
+
+
+def cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measure(pgasrun: str, job: str, n: int) -> str:
+    cpu, begin = cpu_of_children(), time.time()
+    status, output, leader, other = run([pgasrun, "-n", str(n), job])
+    end = time.time()
+    cpu = cpu_of_children() - cpu
+    said = re.search(r"joined ([\d.]+) allocated ([\d.]+) barrier ([\d.]+) leaving ([\d.]+)", output)
+    if status != 0 or said is None:
+        return f"{n:6}  failed with {status} after {end - begin:.1f} s: {output.strip().splitlines()[-1:] or ''}"
+    joined, allocated, barrier, leaving = (float(word) for word in said.groups())
+    return (f"{n:6}  join {joined / 1e3 - begin:6.2f} s  allocate {allocated:7.1f} ms  barrier {barrier:6.1f} ms  leave {end - leaving / 1e3:5.2f} s  "
+            f"CPU {cpu:5.1f} s  descriptors {other[0]} (leader {leader[0]})  private {other[1] / 1024:.1f} MiB (leader {leader[1] / 1024:.1f})")
+
+
+def measure_death(pgasrun: str, job: str, n: int) -> str:
+    victim = n // 2
+    _, output, _, _ = run([pgasrun, "-n", str(n), job, str(victim)])
+    killed = re.search(r"killed ([\d.]+)", output)
+    named = [(int(pe), float(at)) for pe, at in re.findall(r"named (-?\d+) ([\d.]+)", output)]
+    right = [at for pe, at in named if pe == victim]
+    if killed is None or not right:
+        return f"{n:6}  nobody named the killed PE: {output.strip().splitlines()[-1:] or ''}"
+    return f"{n:6}  PE {victim} killed: {len(right)} of {n - 1} name it, the last after {(max(right) - float(killed.group(1))) / 1e3:.2f} s"
+
+
+def main() -> int:
+    if len(sys.argv) < 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    for n in [int(word) for word in sys.argv[3:]] or [64, 256, 512, 1024]:
+        print(measure(sys.argv[1], sys.argv[2], n), flush=True)
+        print(measure_death(sys.argv[1], sys.argv[2], n), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
