@@ -5,9 +5,8 @@
 #include <cstring>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "host/control/control_message.hpp"
+#include "host/control/agreement.hpp"
 
 namespace pgas::detail {
 
@@ -43,7 +42,7 @@ struct wire_call {
   collective_kind what = collective_kind::barrier;
   reduction op = reduction::none;
   number_type type = number_type::none;
-  std::uint8_t refused = 0;
+  std::uint8_t reserved = 0;
   std::int32_t root = 0;
   placement where = placement::apart;
   std::uint64_t element_bytes = 0;
@@ -53,12 +52,11 @@ struct wire_call {
 };
 static_assert(sizeof(wire_call) == 48);
 
-wire_call wire_of(const collective_request& r, placement where, bool refused) {
+wire_call wire_of(const collective_request& r, placement where) {
   wire_call call;
   call.what = r.what;
   call.op = r.op;
   call.type = r.type;
-  call.refused = refused ? 1 : 0;
   call.where = where;
   if (rooted(r.what)) call.root = r.root;
   call.element_bytes = r.element_bytes;
@@ -96,51 +94,47 @@ std::string text_of(const wire_call& call) {
   return text;
 }
 
-/// The calls of all members, in order. *Errors* asymmetric_call where a member is in another kind of exchange.
-std::vector<wire_call> gather(const control_group& group, const wire_call& mine) {
-  std::vector<wire_call> calls;
-  for (const contribution& theirs : group.all_gather(std::as_bytes(std::span(&mine, 1)))) {
-    wire_call& call = calls.emplace_back();
-    const int pe = group.world_pe(static_cast<int>(calls.size()) - 1);
-    if (theirs.bytes.size() == sizeof(call)) std::memcpy(&call, theirs.bytes.data(), sizeof(call));
-    if (theirs.bytes.size() != sizeof(call) || call.magic != wire_call::expected_magic)
-      throw error(
-          code::asymmetric_call,
-          fmt::format("PE {} makes a different call from {}: all members must make the same calls in the same order",
-                      pe, name_of(mine.what)),
-          pe);
-  }
-  return calls;
+/// The call of a member. *Errors* asymmetric_call where the member is in another kind of exchange.
+wire_call decode(const control_group& group, const member_value& of, collective_kind mine) {
+  wire_call call;
+  if (of.value.size() == sizeof(call)) std::memcpy(&call, of.value.data(), sizeof(call));
+  if (of.value.size() == sizeof(call) && call.magic == wire_call::expected_magic) return call;
+  const int pe = group.world_pe(of.member);
+  throw error(
+      code::asymmetric_call,
+      fmt::format("PE {} makes a different call from {}: all members must make the same calls in the same order", pe,
+                  name_of(mine)),
+      pe);
 }
 
 }  // namespace
 
 void agree_on_collective(const control_group& group, const collective_request& mine, placement where,
                          const std::optional<error>& refused) {
-  const std::vector<wire_call> calls = gather(group, wire_of(mine, where, refused.has_value()));
-  bool any_refused = false;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    any_refused = any_refused || calls[i].refused != 0;
-    if (same(calls[i], calls[0])) continue;
-    const int pe = group.world_pe(static_cast<int>(i));
-    throw error(code::asymmetric_call,
-                fmt::format("PE {} calls {} while PE {} calls {}: all members must make the same calls",
-                            group.world_pe(0), text_of(calls[0]), pe, text_of(calls[i])),
-                pe);
+  const bool places = mine.what == collective_kind::fcollect || mine.what == collective_kind::reduce_scatter;
+  const auto misplaced = [&](int pe) {
+    return error(code::invalid_argument,
+                 fmt::format("{}: source and destination overlap, and on PE {} not at the in-place address: they must "
+                             "be in place on all members, or separate on all members",
+                             name_of(mine.what), pe),
+                 pe);
+  };
+  std::optional<error> failure = refused;
+  if (places && where == placement::of_another && !failure) failure = misplaced(group.world_pe(group.my_pe()));
+  const wire_call own = wire_of(mine, places ? where : placement::apart);
+  const agreement all = agree(group, std::as_bytes(std::span(&own, 1)), failure);
+  if (all.other) {
+    const int pe = group.world_pe(all.other->member);
+    const wire_call first = decode(group, all.first, mine.what);
+    const wire_call other = decode(group, *all.other, mine.what);
+    if (!same(first, other))
+      throw error(code::asymmetric_call,
+                  fmt::format("PE {} calls {} while PE {} calls {}: all members must make the same calls",
+                              group.world_pe(0), text_of(first), pe, text_of(other)),
+                  pe);
+    if (!all.failure) throw misplaced(pe);
   }
-  if (any_refused)
-    for (const contribution& theirs : group.all_gather(refused ? encode_error(*refused) : blob()))
-      if (!theirs.bytes.empty()) throw decode_error(theirs.bytes);
-  if (mine.what != collective_kind::fcollect && mine.what != collective_kind::reduce_scatter) return;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (calls[i].where == calls[0].where && calls[i].where != placement::of_another) continue;
-    const int pe = group.world_pe(static_cast<int>(i));
-    throw error(code::invalid_argument,
-                fmt::format("{}: source and destination overlap, and on PE {} not at the in-place address: they must "
-                            "be in place on all members, or separate on all members",
-                            name_of(mine.what), pe),
-                pe);
-  }
+  if (all.failure) throw error(*all.failure);
 }
 
 }  // namespace pgas::detail

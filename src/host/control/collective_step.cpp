@@ -14,24 +14,24 @@ namespace pgas::detail {
 
 namespace {
 
-/// The head of a message; the key, the offsets of released buffers and the error follow it.
+/// The head of a message; the key and the error follow it.
 struct wire_step {
   static constexpr std::uint32_t expected_magic = 0x73746570;
   std::uint32_t magic;
-  std::uint32_t released;
+  std::uint32_t reserved;
   collective_step call;
   std::array<std::byte, 64> handle;
   handle_kind kind;
   std::uint8_t failed;
   std::uint8_t foreign;
-  std::uint8_t reserved;
+  std::uint8_t padding;
   std::uint32_t key_bytes;
 };
 static_assert(std::is_trivially_copyable_v<wire_step> && sizeof(wire_step) == 112);
 
 blob encode(const step_result& mine) {
   wire_step head{wire_step::expected_magic,
-                 static_cast<std::uint32_t>(mine.released.size()),
+                 0,
                  mine.call,
                  mine.handle.bytes,
                  mine.handle.kind,
@@ -42,8 +42,6 @@ blob encode(const step_result& mine) {
   blob bytes(sizeof(head));
   std::memcpy(bytes.data(), &head, sizeof(head));
   bytes.insert(bytes.end(), mine.key.begin(), mine.key.end());
-  const auto offsets = std::as_bytes(std::span(mine.released));
-  bytes.insert(bytes.end(), offsets.begin(), offsets.end());
   if (mine.failure) {
     const blob why = encode_error(*mine.failure);
     bytes.insert(bytes.end(), why.begin(), why.end());
@@ -51,26 +49,24 @@ blob encode(const step_result& mine) {
   return bytes;
 }
 
+error different_call(int pe) {
+  return {code::asymmetric_call,
+          fmt::format("PE {} makes a different collective call from this PE: all PEs must make the same calls in the "
+                      "same order",
+                      pe),
+          pe};
+}
+
 step_result decode(contribution& from, int pe) {
   wire_step head;
   if (from.bytes.size() >= sizeof(head)) std::memcpy(&head, from.bytes.data(), sizeof(head));
-  if (from.bytes.size() < sizeof(head) || head.magic != wire_step::expected_magic)
-    throw error(
-        code::asymmetric_call,
-        fmt::format(
-            "PE {} makes a different collective call from this PE: all PEs must make the same calls in the same order",
-            pe),
-        pe);
+  if (from.bytes.size() < sizeof(head) || head.magic != wire_step::expected_magic) throw different_call(pe);
   std::span<const std::byte> rest = std::span(from.bytes).subspan(sizeof(head));
-  const std::size_t released_bytes = head.released * sizeof(std::uint64_t);
-  if (head.key_bytes > rest.size() || released_bytes > rest.size() - head.key_bytes)
+  if (head.key_bytes > rest.size())
     throw error(code::bootstrap_protocol, fmt::format("PE {} sent a malformed result of a collective step", pe), pe);
   step_result result;
   result.key.assign(rest.begin(), rest.begin() + head.key_bytes);
   rest = rest.subspan(head.key_bytes);
-  result.released.resize(head.released);
-  if (released_bytes != 0) std::memcpy(result.released.data(), rest.data(), released_bytes);
-  rest = rest.subspan(released_bytes);
   result.pe = pe;
   result.call = head.call;
   result.handle.foreign = head.foreign != 0;
@@ -103,6 +99,21 @@ std::string text_of(const collective_step& call) {
   return "makes an unknown call";
 }
 
+error mismatch_of(int first, const collective_step& call, int pe, const collective_step& other) {
+  const std::string mine = text_of(call);
+  const std::string theirs = text_of(other);
+  // Equal texts hide different offsets: earlier calls differed.
+  return {code::asymmetric_call,
+          mine != theirs
+              ? fmt::format("PE {} {} while PE {} {}: all PEs must make the same calls with the same sizes", first,
+                            mine, pe, theirs)
+              : fmt::format(
+                    "PE {} and PE {} both {}, but their heaps differ (offsets {:#x} and {:#x}): earlier calls were not "
+                    "the same; PGAS_CHECKS=1 finds the first",
+                    first, pe, mine.starts_with("alloc") ? "allocate" : "free", call.offset, other.offset),
+          pe};
+}
+
 }  // namespace
 
 std::vector<step_result> exchange(const control_group& group, const step_result& mine) {
@@ -122,26 +133,33 @@ std::optional<error> first_failure(const std::vector<step_result>& all) {
 std::optional<error> find_mismatch(const std::vector<step_result>& all) {
   const auto other = std::find_if(all.begin(), all.end(), [&](const step_result& s) { return s.call != all[0].call; });
   if (other == all.end()) return std::nullopt;
-  const int pe = other->pe;
-  const int first = all[0].pe;
-  const std::string mine = text_of(all[0].call);
-  const std::string theirs = text_of(other->call);
-  // Equal texts hide different offsets: earlier calls differed.
-  return error(
-      code::asymmetric_call,
-      mine != theirs
-          ? fmt::format("PE {} {} while PE {} {}: all PEs must make the same calls with the same sizes", first, mine,
-                        pe, theirs)
-          : fmt::format(
-                "PE {} and PE {} both {}, but their heaps differ (offsets {:#x} and {:#x}): earlier calls were not "
-                "the same; PGAS_CHECKS=1 finds the first",
-                first, pe, mine.starts_with("alloc") ? "allocate" : "free", all[0].call.offset, other->call.offset),
-      pe);
+  return mismatch_of(all[0].pe, all[0].call, other->pe, other->call);
+}
+
+step_agreement agree_on_step(const control_group& group, const collective_step& call,
+                             const std::optional<error>& failure, std::span<const std::uint64_t> words) {
+  agreement all = agree(group, std::as_bytes(std::span(&call, 1)), failure, words);
+  step_agreement result{std::move(all.failure), std::nullopt, std::move(all.words)};
+  if (all.other) {
+    const int pe = group.world_pe(all.other->member);
+    collective_step first;
+    collective_step other;
+    if (all.first.value.size() != sizeof first || all.other->value.size() != sizeof other) throw different_call(pe);
+    std::memcpy(&first, all.first.value.data(), sizeof first);
+    std::memcpy(&other, all.other->value.data(), sizeof other);
+    result.mismatch = mismatch_of(group.world_pe(all.first.member), first, pe, other);
+  }
+  return result;
 }
 
 void check_step(const std::vector<step_result>& all) {
   if (const std::optional<error> failed = first_failure(all)) throw error(*failed);
   if (const std::optional<error> different = find_mismatch(all)) throw error(*different);
+}
+
+void check_step(const step_agreement& all) {
+  if (all.failure) throw error(*all.failure);
+  if (all.mismatch) throw error(*all.mismatch);
 }
 
 std::optional<error> attempt(const control_group& group, const std::string& what, const std::function<void()>& step) {

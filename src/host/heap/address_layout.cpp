@@ -45,8 +45,7 @@ address_layout::address_layout(device& device, const control_group& group, int s
       if (same_base_ || reserve_anywhere(group, n * stride, alignment, stride <= least_stride)) break;
     }
     std::int32_t log2 = std::min<std::int32_t>(log2_stride_, log2_alignment(base_));
-    if (!same_base_)
-      for (const std::int32_t theirs : gather_value(group, log2)) log2 = std::min(log2, theirs);
+    if (!same_base_) log2 = reduce_value(group, log2, [](std::int32_t a, std::int32_t b) { return std::min(a, b); });
     alignment_ = std::size_t{1} << log2;
     team_begin_ = stride / 2;
     slot_bytes_ = stride;
@@ -114,7 +113,9 @@ bool address_layout::agree_on_base(const control_group& group, std::size_t bytes
     }
     std::uint64_t proposal = 0;
     try {
-      proposal = gather_value(group, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(mine)))[0];
+      // The others propose nothing, which is 0.
+      proposal = reduce_value(group, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(mine)),
+                              [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
       if (proposal == 0) continue;
       if (group.my_pe() != 0) {
         try {
@@ -123,9 +124,7 @@ bool address_layout::agree_on_base(const control_group& group, std::size_t bytes
           mine = nullptr;
         }
       }
-      bool everywhere = true;
-      for (const std::uint32_t worked : gather_value(group, std::uint32_t{mine != nullptr}))
-        everywhere = everywhere && worked == 1;
+      const bool everywhere = reduce_value(group, mine != nullptr, [](bool a, bool b) { return a && b; });
       if (everywhere) {
         base_ = static_cast<std::byte*>(mine);
         bytes_ = bytes;
@@ -149,7 +148,7 @@ bool address_layout::reserve_anywhere(const control_group& group, std::size_t by
     bytes_ = bytes;
     if (!aligned(base_, alignment)) throw error(code::address_space, "the device gave a badly aligned address");
   });
-  const std::optional<error> failed = first_failure(exchange(group, mine));
+  const std::optional<error> failed = agree_on_step(group, mine.call, mine.failure).failure;
   if (!failed) return true;
   release();
   if (last_try)

@@ -52,8 +52,7 @@ device_placed_slots::device_placed_slots(device& device, const control_group& ev
         slot_of(pe) = start_of(imported_.back()) + skipped;
       });
     }
-    const std::vector<step_result> outcomes = exchange(everyone, outcome);
-    if (const std::optional<error> failed = first_failure(outcomes)) {
+    if (const std::optional<error> failed = agree_on_step(everyone, outcome.call, outcome.failure).failure) {
       close_peers();
       everyone.barrier();  // owners free theirs when nobody has them open
       throw error(*failed);

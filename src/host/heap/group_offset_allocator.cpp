@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
-#include "host/control/control_group.hpp"
+#include "host/control/agreement.hpp"
 
 namespace pgas::detail {
 
@@ -20,16 +19,22 @@ std::optional<std::size_t> group_offset_allocator::take(const control_group& gro
 std::optional<std::size_t> group_offset_allocator::take_from(std::size_t from, const control_group& group,
                                                              std::size_t bytes) {
   constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+  struct range {
+    std::uint64_t lowest;
+    std::uint64_t highest;
+  };
   std::optional<std::size_t> mine = take_here(from, bytes);
   try {
     for (;;) {
-      const std::vector<std::uint64_t> proposals = gather_value(group, std::uint64_t{mine ? *mine : nowhere});
-      const auto [lowest, highest] = std::minmax_element(proposals.begin(), proposals.end());
-      if (*highest == nowhere) break;
-      if (*lowest == *highest) return mine;
-      if (mine == *highest) continue;
+      const std::uint64_t proposal = mine ? *mine : nowhere;
+      const range of_all = reduce_value(group, range{proposal, proposal}, [](const range& a, const range& b) {
+        return range{std::min(a.lowest, b.lowest), std::max(a.highest, b.highest)};
+      });
+      if (of_all.highest == nowhere) break;
+      if (of_all.lowest == of_all.highest) return mine;
+      if (mine == of_all.highest) continue;
       release(*mine);
-      mine = take_here(static_cast<std::size_t>(*highest), bytes);
+      mine = take_here(static_cast<std::size_t>(of_all.highest), bytes);
     }
   } catch (...) {
     if (mine) release(*mine);

@@ -4,15 +4,36 @@
 
 #include <algorithm>
 #include <bit>
-#include <vector>
+#include <utility>
 
-#include "host/control/control_group.hpp"
+#include "host/control/agreement.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "pgas/detail/team_state_layout.hpp"
 
 namespace pgas::detail {
 
 namespace {
+
+/// The parameters of some PEs together.
+struct merged_parameters {
+  heap_parameters all;      ///< `kind` is that of the first of these PEs
+  std::int32_t first;       ///< of these PEs
+  std::int32_t other = -1;  ///< the first of these PEs whose kind of memory is not `kind`
+};
+
+merged_parameters merge(merged_parameters a, merged_parameters b) {
+  if (b.first < a.first) std::swap(a, b);
+  const std::int32_t other = b.all.kind != a.all.kind ? b.first : b.other;
+  if (other >= 0 && (a.other < 0 || other < a.other)) a.other = other;
+  a.all.checks |= b.all.checks;
+  a.all.limit_is_set |= b.all.limit_is_set;
+  a.all.traced |= b.all.traced;
+  a.all.unit = std::max(a.all.unit, b.all.unit);
+  a.all.limit = std::min(a.all.limit, b.all.limit);
+  a.all.stride = std::max(a.all.stride, b.all.stride);
+  a.all.segment = std::max(a.all.segment, b.all.segment);
+  return a;
+}
 
 heap_parameters own_parameters(const device& device, const config& settings) {
   heap_parameters mine;
@@ -33,24 +54,16 @@ const char* text_of(heap_kind kind) { return kind == heap_kind::cuda ? "GPU" : "
 }  // namespace
 
 heap_parameters agree_on_parameters(const control_group& everyone, const device& device, const config& settings) {
-  const std::vector<heap_parameters> all = gather_value(everyone, own_parameters(device, settings));
-  heap_parameters agreed = all[0];
-  for (std::size_t pe = 1; pe < all.size(); ++pe) {
-    if (all[pe].kind != agreed.kind)
-      throw error(
-          code::mixed_heaps,
-          fmt::format(
-              "PE 0 has its heap in {} memory and PE {} in {} memory: set PGAS_HEAP to the same value on all PEs",
-              text_of(agreed.kind), pe, text_of(all[pe].kind)),
-          static_cast<int>(pe));
-    agreed.checks |= all[pe].checks;
-    agreed.limit_is_set |= all[pe].limit_is_set;
-    agreed.traced |= all[pe].traced;
-    agreed.unit = std::max(agreed.unit, all[pe].unit);
-    agreed.limit = std::min(agreed.limit, all[pe].limit);
-    agreed.stride = std::max(agreed.stride, all[pe].stride);
-    agreed.segment = std::max(agreed.segment, all[pe].segment);
-  }
+  const merged_parameters mine{own_parameters(device, settings), everyone.my_pe()};
+  const merged_parameters found = reduce_value(everyone, mine, merge);
+  heap_parameters agreed = found.all;
+  if (found.other >= 0)  // there are two kinds
+    throw error(code::mixed_heaps,
+                fmt::format("PE 0 has its heap in {} memory and PE {} in {} memory: set PGAS_HEAP to the same value on "
+                            "all PEs",
+                            text_of(agreed.kind), found.other,
+                            text_of(agreed.kind == heap_kind::host ? heap_kind::cuda : heap_kind::host)),
+                found.other);
   agreed.limit = std::max(agreed.limit / agreed.unit * agreed.unit, agreed.unit);
   agreed.segment = round_up(std::clamp<std::uint64_t>(agreed.segment, 1, agreed.limit), agreed.unit);
   return agreed;

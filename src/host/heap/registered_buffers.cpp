@@ -81,7 +81,7 @@ void* registered_buffers::add(void* pointer, std::size_t bytes, released_flag re
     mine.call.alignment = held.all().size();
     mine.call.offset = digest(held.all());
   }
-  check_step(exchange(mine));
+  check_step(agree(mine));
 
   const auto wish = reinterpret_cast<std::uintptr_t>(preferred) - reinterpret_cast<std::uintptr_t>(own_slot());
   const std::optional<std::size_t> at = team_segments_.reserve(group_, bytes, wish);
@@ -117,7 +117,7 @@ void registered_buffers::remove(void* alias) {
     });
   }
   // The barrier after which no PE uses the memory.
-  check_step(exchange(mine));
+  check_step(agree(mine));
   // If all members have also released the buffer, its mapping has ended already.
   if (alias != nullptr && buffers_.erase(mine.call.offset) != 0) team_segments_.remove(mine.call.offset);
 }
@@ -127,21 +127,21 @@ std::size_t registered_buffers::collect() {
   for (bool more = true; more;) {
     step_result mine;
     mine.call.what = collective_step::kind::collect;
-    const std::vector<step_result> all = exchange(mine);
+    const step_agreement all = agree(mine);
     check_step(all);
-    more = std::any_of(all.begin(), all.end(), [](const step_result& of) { return of.released.size() == most_told; });
+    std::vector<std::size_t> told(static_cast<std::size_t>(group_.n_pes()));
+    for (const member_word& of : all.words) ++told[static_cast<std::size_t>(of.member)];
+    more = std::ranges::find(told, most_told) != told.end();
   }
   return before - buffers_.size();
 }
 
-std::vector<step_result> registered_buffers::exchange(step_result& mine) {
-  mine.released = newly_released();
-  std::vector<step_result> all = detail::exchange(group_, mine);
+step_agreement registered_buffers::agree(const step_result& mine) {
+  step_agreement all = agree_on_step(group_, mine.call, mine.failure, newly_released());
   bool any = false;
-  for (std::size_t member = 0; member < all.size(); ++member)
-    for (const std::uint64_t offset : all[member].released)
-      if (const auto told = buffers_.find(offset); told != buffers_.end())
-        any = told->second.released_by[member] = true;
+  for (const member_word& of : all.words)
+    if (const auto told = buffers_.find(of.word); told != buffers_.end())
+      any = told->second.released_by.at(static_cast<std::size_t>(of.member)) = true;
   if (any) end_where_all_released();
   return all;
 }

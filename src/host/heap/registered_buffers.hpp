@@ -20,8 +20,8 @@
 namespace pgas::detail {
 
 /// Buffers of the members of a group, mapped a second time into their slots. An owner sets a flag when it no longer
-/// needs its buffer. Each exchange() reports the flags that were set since the last exchange, so all members learn in
-/// the same call that a buffer is free. *Callers* collective over the group, one thread at a time.
+/// needs its buffer. Each agree() reports the flags that were set since the last one, so all members learn in the same
+/// call that a buffer is free. *Callers* collective over the group, one thread at a time.
 class registered_buffers {
  public:
   using released_flag = std::shared_ptr<std::atomic<bool>>;
@@ -40,9 +40,9 @@ class registered_buffers {
   void remove(void* alias);
   /// Implements pgas::collect_released().
   std::size_t collect();
-  /// An exchange of the members that also reports released buffers. Buffers that all members have released are unmapped
-  /// when the function returns. It writes mine.released.
-  [[nodiscard]] std::vector<step_result> exchange(step_result& mine);
+  /// A step of the members that exports nothing and that also reports released buffers. Buffers that all members have
+  /// released are unmapped when the function returns.
+  [[nodiscard]] step_agreement agree(const step_result& mine);
   /// Unmaps all buffers. The caller synchronises the members before.
   void clear() noexcept;
 

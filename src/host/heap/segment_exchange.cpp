@@ -57,12 +57,15 @@ std::unique_ptr<group_segment> segment_exchange::create(const control_group& gro
     theirs.handle.fd.reset();
   }
   // Also the barrier before which no PE touches a peer's memory.
+  if (proxied_ == nullptr) {
+    check_step(agree_on_step(group, outcome.call, outcome.failure));
+    return segment;
+  }
   const std::vector<step_result> outcomes = exchange(group, outcome);
   if (const std::optional<error> failed = first_failure(outcomes)) throw error(*failed);
-  if (proxied_ != nullptr)
-    for (const step_result& theirs : outcomes)
-      if (!domains_.direct(theirs.pe) && !theirs.key.empty())
-        proxied_->add_peer_memory(theirs.pe, offset, bytes, theirs.key);
+  for (const step_result& theirs : outcomes)
+    if (!domains_.direct(theirs.pe) && !theirs.key.empty())
+      proxied_->add_peer_memory(theirs.pe, offset, bytes, theirs.key);
   return segment;
 }
 

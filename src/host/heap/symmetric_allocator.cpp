@@ -43,7 +43,7 @@ void* symmetric_allocator::allocate(std::size_t bytes, std::size_t alignment, bo
   if (parameters_.checks != 0) {
     step_result mine;
     mine.call = call;
-    if (const std::optional<error> different = find_mismatch(buffers_.exchange(mine))) throw error(*different);
+    if (const std::optional<error> different = buffers_.agree(mine).mismatch) throw error(*different);
   }
   if (refused) throw error(*refused);
   if (bytes == 0) return nullptr;
@@ -132,7 +132,7 @@ void symmetric_allocator::free(void* pointer) {
     });
   }
   // The barrier before which no PE may allocate the memory again; comparing the calls costs nothing more.
-  check_step(buffers_.exchange(mine));
+  check_step(buffers_.agree(mine));
   if (pointer == nullptr) return;
   list_.remove(static_cast<std::size_t>(mine.call.offset));
   offsets_.free(static_cast<std::size_t>(mine.call.offset));

@@ -175,7 +175,7 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
       made = std::make_shared<team_state>(parent.shared_world(), std::move(own), mine.config());
     });
   // Also the barrier before which nobody uses the new team.
-  if (const std::optional<error> failed = first_failure(parent.memory().registered_buffers().exchange(outcome))) {
+  if (const std::optional<error> failed = parent.memory().registered_buffers().agree(outcome).failure) {
     if (made) made->release();
     throw error(*failed);
   }
@@ -211,7 +211,7 @@ std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> 
     auto own = std::make_unique<control_group>(group, of_members_alone | key, there);
     made = std::make_shared<team_state>(parent.shared_world(), std::move(own), how);
   });
-  if (const std::optional<error> failed = first_failure(exchange(members_only, outcome))) {
+  if (const std::optional<error> failed = agree_on_step(members_only, outcome.call, outcome.failure).failure) {
     if (made) made->release();
     throw error(*failed);
   }

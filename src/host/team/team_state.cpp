@@ -42,8 +42,9 @@ team_view team_state::view_of_world(const world_state& world) {
 }
 
 void team_state::clear_memory_of_world(device& on, std::byte* first, int n) {
+  // New memory of the host consists of zeros, and has no pages before it is written.
+  if (on.properties().kind != heap_kind::cuda) return;
   on.fill(first, 0, internal_area::bytes(n), nullptr);
-  if (on.properties().kind != heap_kind::cuda) return;  // nobody uses the packets, and they would become memory
   std::byte* const stagings = first + internal_area::bytes(n);
   clear_packets(on, stagings);
   clear_packets(on, stagings + oneshot_staging::bytes());

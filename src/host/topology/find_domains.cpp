@@ -4,10 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
 #include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "host/control/agreement.hpp"
 #include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
 #include "host/control/control_message.hpp"
@@ -38,6 +45,12 @@ kind_list offered(const device& device, handle_kind wanted, bool allow_proxied) 
 /// The restrictions of a heap whose addresses the device chooses, for the log.
 constexpr const char* fixed_size =
     ", so each PE creates its whole heap at once (PGAS_HEAP_LIMIT) and can't register external memory";
+
+/// Collective: what each PE offers. One list where all PEs offer the same.
+std::vector<kind_list> gather_offers(const control_group& everyone, const kind_list& mine) {
+  const agreement all = agree(everyone, std::as_bytes(std::span(&mine, 1)));
+  return all.other ? gather_value(everyone, mine) : std::vector(1, mine);
+}
 
 /// The result of one attempt.
 struct finding {
@@ -101,13 +114,22 @@ std::vector<int> groups_of(const std::vector<contribution>& rows) {
 
 int count_domains(const std::vector<int>& group_of) { return *std::max_element(group_of.begin(), group_of.end()) + 1; }
 
+/// Host, set, and device: what works with the memory of one PE works with that of all PEs that have these in common.
+using kin = std::tuple<int, int, std::uint64_t>;
+
 /// The attempts of one world.
 class prober {
  public:
   prober(device& device, const control_group& everyone, std::vector<int> sets, std::size_t bytes)
-      : device_(device), everyone_(everyone), sets_(std::move(sets)), bytes_(bytes) {}
+      : device_(device), everyone_(everyone), sets_(std::move(sets)), bytes_(bytes) {
+    std::vector<std::uint64_t> devices(sets_.size());
+    if (device.properties().kind != heap_kind::host)
+      devices = gather_value(everyone, std::uint64_t{std::hash<std::string>()(device.properties().uuid)});
+    for (std::size_t pe = 0; pe < sets_.size(); ++pe)
+      kin_.emplace_back(everyone.peer(static_cast<int>(pe)).host_index, sets_[pe], devices[pe]);
+  }
 
-  /// Every PE creates a segment and maps the segments of its possible direct peers. Collective.
+  /// Every PE creates a segment, and maps one of each device with which it may share memory. Collective.
   [[nodiscard]] finding attempt_kind(handle_kind kind) const {
     const int me = everyone_.my_pe();
     const int n = everyone_.n_pes();
@@ -118,6 +140,16 @@ class prober {
       own.emplace(device_, bytes_, kind);
       mine.handle = device_.export_segment(own->get());
     });
+    // On a device, the segment of one PE stands for those of all. This PE maps no segment of its own.
+    std::map<kin, std::vector<int>> exporters;
+    bool exports = false;
+    for (int pe = 0; pe < n; ++pe) {
+      std::vector<int>& of = exporters[kin_[static_cast<std::size_t>(pe)]];
+      if (of.size() == 2) continue;
+      of.push_back(pe);
+      exports = exports || pe == me;
+    }
+    if (!exports) mine.handle = {};
     std::vector<step_result> all = exchange(everyone_, mine);
     mine.handle.fd.reset();
     if (const std::optional<error> different = find_mismatch(all)) throw error(*different);
@@ -125,8 +157,10 @@ class prober {
     blob row(static_cast<std::size_t>(n), std::byte{0});
     row[static_cast<std::size_t>(me)] = std::byte{1};
     std::optional<error> failed = mine.failure;
-    for (int step = 1; step < n; ++step) {
-      const int pe = (me + step) % n;
+    std::set<kin> mapped;
+    for (const auto& [of, pes] : exporters) {
+      const int pe = pes.front() != me ? pes.front() : pes.back();
+      if (pe == me) continue;
       step_result& theirs = all[static_cast<std::size_t>(pe)];
       if (theirs.failure || sets_[static_cast<std::size_t>(pe)] != sets_[static_cast<std::size_t>(me)]) continue;
       const bool expected = expect_p2p(me, pe);
@@ -138,13 +172,20 @@ class prober {
       });
       theirs.handle.fd.reset();
       if (!refused)
-        row[static_cast<std::size_t>(pe)] = std::byte{1};
+        mapped.insert(of);
       else if (expected && !failed)
         failed = refused;
     }
-    // These exchanges also end all PEs' use of the segments. Rows and failures are separate: a row has n bytes.
+    for (int pe = 0; pe < n; ++pe)
+      if (mapped.contains(kin_[static_cast<std::size_t>(pe)])) row[static_cast<std::size_t>(pe)] = std::byte{1};
+    // These exchanges also end all PEs' use of the segments. Rows of n bytes are only exchanged after a surprise.
     finding found;
     found.made = std::none_of(all.begin(), all.end(), [](const step_result& each) { return each.failure.has_value(); });
+    const bool as_expected = !failed && row == expected_row();
+    if (reduce_value(everyone_, as_expected, [](bool a, bool b) { return a && b; })) {
+      found.group_of = expected_groups();
+      return found;
+    }
     found.group_of = groups_of(everyone_.all_gather(row));
     for (const contribution& theirs : everyone_.all_gather(failed ? encode_error(*failed) : blob()))
       if (!theirs.bytes.empty()) found.failures.push_back(decode_error(theirs.bytes));
@@ -153,10 +194,10 @@ class prober {
 
   /// Whether all PEs of each host that may share memory can share it.
   [[nodiscard]] bool complete(const std::vector<int>& group_of) const {
-    for (int a = 0; a < everyone_.n_pes(); ++a)
-      for (int b = 0; b < a; ++b)
-        if (expect_p2p(a, b) && group_of[static_cast<std::size_t>(a)] != group_of[static_cast<std::size_t>(b)])
-          return false;
+    std::map<int, int> found;  // by the expected group
+    const std::vector<int> expected = expected_groups();
+    for (std::size_t pe = 0; pe < expected.size(); ++pe)
+      if (found.try_emplace(expected[pe], group_of[pe]).first->second != group_of[pe]) return false;
     return true;
   }
 
@@ -167,9 +208,28 @@ class prober {
            sets_[static_cast<std::size_t>(a)] == sets_[static_cast<std::size_t>(b)];
   }
 
+  /// The groups in which every PE shares segments with the PEs with which it should.
+  [[nodiscard]] std::vector<int> expected_groups() const {
+    std::map<std::pair<int, int>, int> group;  // by host and set
+    std::vector<int> group_of;
+    for (int pe = 0; pe < everyone_.n_pes(); ++pe)
+      group_of.push_back(group
+                             .try_emplace({everyone_.peer(pe).host_index, sets_[static_cast<std::size_t>(pe)]},
+                                          static_cast<int>(group.size()))
+                             .first->second);
+    return group_of;
+  }
+
+  [[nodiscard]] blob expected_row() const {
+    blob row;
+    for (int pe = 0; pe < everyone_.n_pes(); ++pe) row.push_back(std::byte{expect_p2p(everyone_.my_pe(), pe)});
+    return row;
+  }
+
   device& device_;
   const control_group& everyone_;
   const std::vector<int> sets_;  ///< of parse_p2p_sets()
+  std::vector<kin> kin_;         ///< by PE
   const std::size_t bytes_;
 };
 
@@ -179,7 +239,7 @@ probe_result find_domains(device& device, const control_group& everyone, const c
                           bool allow_proxied, log::logger& log) {
   const prober probe(device, everyone, agree_on_p2p_sets(everyone, settings.p2p), bytes);
   const handle_kind wanted = settings.mem_handle;
-  const std::vector<kind_list> lists = gather_value(everyone, offered(device, wanted, allow_proxied));
+  const std::vector<kind_list> lists = gather_offers(everyone, offered(device, wanted, allow_proxied));
   std::vector<handle_kind> candidates;
   for (const kind_list& list : lists)
     for (const handle_kind kind : list.kinds)

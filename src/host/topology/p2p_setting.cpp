@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "host/control/agreement.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -50,16 +51,15 @@ std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job) {
 }
 
 std::vector<int> agree_on_p2p_sets(const control_group& everyone, const std::string& direct) {
-  const std::vector<contribution> all = everyone.all_gather(std::as_bytes(std::span(direct.data(), direct.size())));
-  const auto text = [&](std::size_t pe) {
-    return std::string_view(reinterpret_cast<const char*>(all[pe].bytes.data()), all[pe].bytes.size());
+  const agreement all = agree(everyone, std::as_bytes(std::span(direct.data(), direct.size())));
+  const auto text = [](const member_value& of) {
+    return std::string_view(reinterpret_cast<const char*>(of.value.data()), of.value.size());
   };
-  for (std::size_t pe = 1; pe < all.size(); ++pe)
-    if (text(pe) != text(0))
-      throw error(code::config_value,
-                  fmt::format("PGAS_P2P is `{}` on PE 0 and `{}` on PE {}: set it to the same value on all PEs",
-                              text(0), text(pe), pe),
-                  static_cast<int>(pe));
+  if (all.other)
+    throw error(code::config_value,
+                fmt::format("PGAS_P2P is `{}` on PE 0 and `{}` on PE {}: set it to the same value on all PEs",
+                            text(all.first), text(*all.other), all.other->member),
+                all.other->member);
   return parse_p2p_sets(direct, everyone.n_pes());
 }
 

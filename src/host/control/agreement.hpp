@@ -1,0 +1,67 @@
+/// @file
+/// What all members of a group conclude from values that should be the same: one reduction, whose messages do not grow
+/// with the number of members. *Callers* collective steps of the host, the probe, and checks of collective calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "host/control/control_group.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+/// A value, and the member that has given it.
+struct member_value {
+  int member = -1;
+  blob value;
+};
+
+/// A word that a member adds to an agreement. Most agreements have none.
+struct member_word {
+  std::int32_t member;
+  std::uint32_t reserved = 0;
+  std::uint64_t word;
+};
+
+/// The same on all members.
+struct agreement {
+  member_value first;                 ///< of member 0
+  std::optional<member_value> other;  ///< of the first member whose value differs from that of member 0
+  std::optional<error> failure;       ///< of the first member that has one
+  std::vector<member_word> words;     ///< of all members
+};
+
+/// Collective: compares the values of all members.
+/// @param failure of this member
+/// @param words for all members, about one in a thousand calls: their bytes do grow with the number of members
+/// @throws the errors of control_group::reduce(); bootstrap_protocol for a malformed message
+[[nodiscard]] agreement agree(const control_group& group, std::span<const std::byte> value,
+                              const std::optional<error>& failure = std::nullopt,
+                              std::span<const std::uint64_t> words = {});
+
+/// Collective: one value of all members. `combine` must not depend on the order of the members.
+template <class T, class Combine>
+requires std::is_trivially_copyable_v<T>
+[[nodiscard]] T reduce_value(const control_group& group, const T& mine, Combine combine) {
+  const auto bytes = std::as_bytes(std::span(&mine, 1));
+  const blob all = group.reduce(blob(bytes.begin(), bytes.end()), [&](blob& one, std::span<const std::byte> more) {
+    if (one.size() != sizeof(T) || more.size() != sizeof(T)) return one.clear();  // found below, on all members
+    T a;
+    T b;
+    std::memcpy(&a, one.data(), sizeof(T));
+    std::memcpy(&b, more.data(), sizeof(T));
+    a = combine(a, b);
+    std::memcpy(one.data(), &a, sizeof(T));
+  });
+  if (all.size() != sizeof(T))
+    throw error(code::bootstrap_protocol, "the members of a group take part in reductions of different values");
+  T result;
+  std::memcpy(&result, all.data(), sizeof(T));
+  return result;
+}
+
+}  // namespace pgas::detail
