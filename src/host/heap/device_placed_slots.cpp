@@ -55,7 +55,7 @@ device_placed_slots::device_placed_slots(device& device, const control_group& ev
     const std::vector<step_result> outcomes = exchange(everyone, outcome);
     if (const std::optional<error> failed = first_failure(outcomes)) {
       close_peers();
-      everyone.barrier();  // owners free theirs when nobody has them open
+      everyone.barrier();  // an owner frees its block after all PEs have closed it
       throw error(*failed);
     }
   } catch (...) {

@@ -56,7 +56,7 @@ std::unique_ptr<group_segment> segment_exchange::create(const control_group& gro
         });
     theirs.handle.fd.reset();
   }
-  // Also the barrier before which no PE touches a peer's memory.
+  // Also a barrier: before it no PE accesses a peer's memory.
   const std::vector<step_result> outcomes = exchange(group, outcome);
   if (const std::optional<error> failed = first_failure(outcomes)) throw error(*failed);
   if (proxied_ != nullptr)
