@@ -1,5 +1,5 @@
 /// @file
-/// Failed calls of the operating system as pgas::error.
+/// Converts failed calls of the operating system to pgas::error.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,11 +16,11 @@ namespace pgas::detail {
 /// The C library's text for this errno. *Callers* any thread.
 [[nodiscard]] inline std::string errno_text(int number) { return std::generic_category().message(number); }
 
-/// Throws code::system with "`what`: `number`'s text".
+/// Throws code::system with "`what`: " and the text of `number`.
 [[noreturn]] inline void throw_system(std::string_view what, int number) {
   throw error(code::system, fmt::format("{}: {}", what, errno_text(number)));
 }
-/// Throws the error of errno.
+/// Throws the error for errno.
 [[noreturn]] inline void throw_system(std::string_view what) { throw_system(what, errno); }
 
 }  // namespace pgas::detail

@@ -10,7 +10,7 @@ namespace {
 
 using namespace pgas::compat;
 
-/// The number of contexts that the program asked for, kept for its query.
+/// The number of contexts that the program requested, kept for its query.
 int contexts_of(const shmem_team_config_t* config, long mask) {
   return config != nullptr && (mask & SHMEM_TEAM_NUM_CONTEXTS) != 0 ? config->num_contexts : 0;
 }
@@ -95,7 +95,7 @@ PGAS_SHMEM_DEFINE(void, ctx_destroy, (shmem_ctx_t ctx), {
   library().destroy_context(ctx);
 })
 PGAS_SHMEM_DEFINE(void, ctx_session_start, (shmem_ctx_t ctx, long, const shmem_ctx_session_config_t*, long), {
-  if (ctx != SHMEM_CTX_INVALID) static_cast<void>(library().team_number_of(ctx));  // checks the handle
+  if (ctx != SHMEM_CTX_INVALID) static_cast<void>(library().team_number_of(ctx));  // throws if the handle is invalid
 })
 PGAS_SHMEM_DEFINE(void, ctx_session_stop, (shmem_ctx_t ctx), {
   if (ctx != SHMEM_CTX_INVALID) static_cast<void>(library().team_number_of(ctx));
