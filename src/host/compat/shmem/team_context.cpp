@@ -63,7 +63,7 @@ PGAS_SHMEM_DEFINE_STATUS(team_split_2d,
                            *yaxis_team = SHMEM_TEAM_INVALID;
                            check(parent_team);
                            const pgas::team& parent = library().team_of(parent_team);
-                           // A row longer than the team is the whole team.
+                           // If a row is longer than the team, the row is the whole team.
                            auto [row, column] = parent.split_2d(xrange > parent.n_pes() ? parent.n_pes() : xrange);
                            *xaxis_team = add_team(std::move(row), contexts_of(xaxis_config, xaxis_mask));
                            *yaxis_team = add_team(std::move(column), contexts_of(yaxis_config, yaxis_mask));
