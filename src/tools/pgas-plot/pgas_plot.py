@@ -242,7 +242,7 @@ def draw_events(document: dict[str, Any]) -> Any:
     def micros(time: int) -> float:
         return float(min(max(time, begin), end) - begin) / 1000
 
-    shortest = (end - begin) / 1e6  # of a bar, so that a moment is seen
+    shortest = (end - begin) / 1e6  # the shortest bar, so that an event without duration is visible
     for category in sorted({event["category"] for event in events}):
         of = [event for event in events if event["category"] == category]
         axes.barh([heights[event["pe"], event["track"]] for event in of],
