@@ -1,5 +1,5 @@
-// Barriers, syncs, fence and quiet; what groups agree on; and the litmus tests of the memory model (README.md of the
-// device headers names them).
+// Barriers, syncs, fence and quiet; agreement within groups; and the litmus tests of the memory model, which the
+// README.md of the device headers lists.
 #include "harness.hpp"
 #include "try_barrier.hpp"
 
@@ -8,8 +8,8 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// Round after round: every thread stores to the right by plain means, a barrier, every thread checks its data, a
-/// barrier.
+/// In each round every thread stores to the right by plain stores, a barrier follows, every thread checks its data, and
+/// another barrier follows.
 struct barrier_rounds {
   sym<std::uint32_t> cells;
   findings found;
@@ -56,9 +56,9 @@ TEST(sync, domains_meet_by_themselves) {
   }
 }
 
-/// Nobody is more than one barrier ahead. Groups change from round to round and differ from PE to PE.
+/// No PE is more than one barrier ahead. The groups change from round to round and differ from PE to PE.
 struct sync_rounds {
-  sym<std::uint64_t> progress;  // one for each PE, on every PE
+  sym<std::uint64_t> progress;  // one word for each PE, on every PE
   findings found;
   std::uint32_t n_rounds;
   bool order;
@@ -105,7 +105,7 @@ TEST(sync, nobody_runs_ahead) {
   }
 }
 
-/// The barrier for library kernels: true on every thread while all is well.
+/// The barrier for library kernels, which returns true on every thread if there is no failure.
 struct bool_barrier {
   findings found;
 
@@ -122,7 +122,7 @@ struct bool_barrier {
   }
 };
 
-/// What one thread says, all threads hear.
+/// All threads get the value of one thread.
 struct agreement {
   findings found;
 
@@ -162,7 +162,7 @@ TEST(sync, groups_agree) {
 /// How PE 0 signals PE 1 that x[i] is written.
 enum class sender { put_signal, fence_then_p, fence_then_add, quiet_then_set, group_fence, barrier_with_itself };
 
-/// A team of the calling PE and no other.
+/// A team that contains only the calling PE.
 PGAS_FN team_view alone(const context& ctx) {
   team_view team = ctx.world();
   team.start_ = ctx.my_pe();
@@ -171,7 +171,7 @@ PGAS_FN team_view alone(const context& ctx) {
   return team;
 }
 
-/// MP: whoever sees the flag sees the data. Message i has words of its own, so that nothing has to be reset.
+/// MP: a PE that sees the flag sees the data. Each message has separate words, so no word has to be reset.
 struct message_passing {
   sym<std::uint32_t> data;
   sym<std::uint64_t> flag;
@@ -200,13 +200,13 @@ struct message_passing {
         put_signal(ctx, block, mine, mine, size, f, i + 1, signal_op::set, 1);
         continue;
       }
-      store_plainly(ctx, mine + rank, i * size + rank + 1, 1);  // by every thread
+      store_plainly(ctx, mine + rank, i * size + rank + 1, 1);  // every thread stores
       if (way == sender::group_fence || way == sender::barrier_with_itself) {
         if (way == sender::group_fence)
           fence(ctx, block);
         else
           barrier(ctx, block, alone(ctx));
-        if (rank == size / 2 % 32) signal_set(ctx, f, i + 1, 1);  // not the thread with rank 0
+        if (rank == size / 2 % 32) signal_set(ctx, f, i + 1, 1);  // a thread other than the one with rank 0
         continue;
       }
       block.sync();
@@ -239,7 +239,7 @@ TEST(litmus, message_passing) {
   }
 }
 
-/// Waits a little, differently from round to round, so that PEs meet at every distance.
+/// Waits for a short time that changes from round to round, so that the PEs' accesses have every distance in time.
 PGAS_FN void stagger(const context& ctx, const std::uint32_t* word, std::uint32_t round) {
   for (std::uint32_t i = mix(round, static_cast<std::uint32_t>(ctx.my_pe())) % 256; i > 0; --i) {
     static_cast<void>(g(ctx, word, ctx.my_pe()));
@@ -248,9 +248,10 @@ PGAS_FN void stagger(const context& ctx, const std::uint32_t* word, std::uint32_
 
 /// SB: with a quiet between its store and its load, at least one of two PEs sees the other's store.
 struct store_buffering {
-  static constexpr std::uint32_t apart = 32;  // words of two rounds, so that they share no cache line
+  static constexpr std::uint32_t apart = 32;  // the distance of the words of two rounds, so that they share no cache
+                                              // line
 
-  sym<std::uint32_t> stored;  // for each round, by the other PE
+  sym<std::uint32_t> stored;  // one word for each round, written by the other PE
   sym<std::uint32_t> seen;
   std::uint32_t n;
 
@@ -260,7 +261,8 @@ struct store_buffering {
     const std::int32_t other = 1 - ctx.my_pe();
     for (std::uint32_t i = 0; i < n; ++i) {
       std::uint32_t* const word = stored.at(ctx) + std::size_t{i} * apart;
-      seen.at(ctx)[i] = g(ctx, word, ctx.my_pe()) + g(ctx, word, other);  // both lines near both PEs
+      // brings both lines into the caches of both PEs
+      seen.at(ctx)[i] = g(ctx, word, ctx.my_pe()) + g(ctx, word, other);
       sync(ctx);
       stagger(ctx, seen.at(ctx), i);
       p(ctx, word, 1, other);
@@ -284,11 +286,11 @@ TEST(litmus, store_buffering) {
     ASSERT_TRUE(a[i] == 1 || b[i] == 1) << "round " << i << ": neither saw the other";
 }
 
-/// IRIW: two writers, two readers with a quiet between their reads: they agree on which store came first. The words lie
-/// on PE 0 and PE 1, the readers are PE 2 and PE 3.
+/// IRIW: two writers, and two readers with a quiet between their reads. The readers agree on the order of the two
+/// stores. The words are on PE 0 and PE 1, and the readers are PE 2 and PE 3.
 struct independent_reads {
   sym<std::uint32_t> words;
-  sym<std::uint32_t> seen;  // two for each round
+  sym<std::uint32_t> seen;  // two values for each round
   std::uint32_t n;
 
   template <class Block>
@@ -326,7 +328,7 @@ TEST(litmus, independent_reads_of_independent_writes) {
   }
 }
 
-/// CoRR: reads of one word never go back, whether g, a wait or an atomic makes them.
+/// CoRR: reads of one word never return an older value than before, by g, a wait or an atomic operation.
 struct coherence {
   sym<std::uint64_t> word;
   findings found;

@@ -88,7 +88,8 @@ TEST(server, whose_thread_fails_tells_everybody_and_keeps_nobody) {
       const unique_fd stranger{::socket(to.family(), SOCK_STREAM, 0)};
       ASSERT_EQ(::connect(stranger.get(), to.raw(), to.length()), 0);
       random_bits_run_out = true;
-      ASSERT_EQ(send_all(stranger.get(), bytes_of(hello{}), deadline{seconds(5)}), 0);  // the answer of the server needs a nonce
+      // The answer of the server needs a nonce.
+      ASSERT_EQ(send_all(stranger.get(), bytes_of(hello{}), deadline{seconds(5)}), 0);
       EXPECT_TRUE(wait_for_events(stranger.get(), POLLIN, deadline{seconds(10)})) << "the connection is still open";
       random_bits_run_out = false;
     }
