@@ -8,7 +8,7 @@ BIN = pathlib.Path(sys.argv[1])
 COMMANDS = (("pgasrun",), ("pgas-info",), ("pgas-perf",), ("pgas-perf", "map"), ("pgas-why",), ("pgas-doctor",),
             ("pgas-trace",), ("pgas-trace", "merge"), ("pgas-trace", "summary"),
             ("pgas-trace", "events"))
-PYTHON_COMMANDS = (("pgas-plot",),)  # without manual pages and completions
+PYTHON_COMMANDS = (("pgas-plot",),)  # commands without manual pages and completions
 TOOLS = sorted({words[0] for words in COMMANDS})
 TIMEOUT = 100
 

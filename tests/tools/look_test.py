@@ -29,10 +29,10 @@ def job_of_two():
     job = subprocess.Popen([BIN / "pgasrun", "--grace-period", "60", "-n", "2", BIN / "pgas-perf", "map", "--ms", "500", "-r", "100"],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        job.stdout.readline()  # they have joined
+        job.stdout.readline()  # waits until the PEs have joined
         yield job
     finally:
-        job.kill()  # which ends the PEs, too
+        job.kill()  # also ends the PEs
         job.communicate(timeout=TIMEOUT)
 
 
@@ -117,7 +117,7 @@ class Look(unittest.TestCase):
                 self.assertRegex(watch.stdout.readline(), "^job ")
                 watch.send_signal(signal.SIGINT)
                 _, errors = watch.communicate(timeout=TIMEOUT)
-        self.assertEqual((watch.returncode, errors), (-signal.SIGINT, ""))  # 130 for a shell
+        self.assertEqual((watch.returncode, errors), (-signal.SIGINT, ""))  # a shell reports it as 130
         with subprocess.Popen([BIN / "pgasrun", "-n", "2", BIN / "pgas-perf", "--ms", "500", "-r", "100", "put_lat"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as rows:
             rows.stdout.readline()

@@ -29,7 +29,7 @@ class ManualPages(unittest.TestCase):
             page = printed(*words, "--man")
             for reader in filter(shutil.which, LINTS):
                 found = feed(LINTS[reader], page)
-                # Of a version there is no date, and the day of the build would be another one each time.
+                # A version has no date, and the day of the build would differ in each build.
                 complaints = [line for line in found.stdout.splitlines() if "missing date" not in line]
                 self.assertEqual(complaints, [], f"{words}: {reader}")
 
@@ -37,7 +37,8 @@ class ManualPages(unittest.TestCase):
         for words in COMMANDS:
             page = printed(*words, "--man")
             sections = re.findall(r"^\.SH (.*)$", page, re.MULTILINE)
-            variables = ("ENVIRONMENT",) if len(words) == 1 else ()  # of a tool; a command of it may have none of its own
+            variables = ("ENVIRONMENT",) if len(words) == 1 else ()  # for a tool; its subcommands may have no such
+                                                                     # section
             for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", *variables, "EXAMPLES", "SEE ALSO"):
                 self.assertIn(section, sections, words)
             self.assertEqual(len(set(sections)), len(sections), words)

@@ -69,8 +69,7 @@ struct proxy_op {
 /// * After a fence, message operations wait until nothing unordered is in flight to that PE; unordered operations wait
 ///   until nothing at all is in flight to it.
 /// * A signal is sent when all earlier data, including its own data, is complete or in messages to the same PE. Other
-///   signals
-///   are deferred, in the order of the ring; only operations behind a fence wait for deferred signals.
+///   signals are deferred, in the order of the ring. Only operations behind a fence wait for deferred signals.
 class in_flight_commands {
  public:
   static constexpr std::size_t window = 2048;  ///< commands in flight at once
