@@ -86,8 +86,9 @@ class pmix_session {
   const pmix_library& library_;
   pmix_proc_t self_{};
   int size_ = 0;
-  std::timed_mutex fencing_;  // held during a fence, because fences of one process must not overlap: the server
-                              // distinguishes them by their participants
+  // Held during a fence, because fences of one process must not overlap: the server distinguishes them by their
+  // participants.
+  std::timed_mutex fencing_;
   /// Held during a call into the library: PMIx 5.0.1 crashes if threads look up values at the same time. No call under
   /// this lock waits for other processes.
   mutable std::mutex calls_;

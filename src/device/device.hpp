@@ -25,15 +25,15 @@ namespace pgas::detail {
 /// Describes a PE's device, for other PEs and for messages.
 struct device_properties {
   heap_kind kind = heap_kind::host;
-  std::string name;                     ///< "NVIDIA H200", "host memory"
-  std::string uuid;                     ///< printable; two PEs with the same uuid use the same device
-  std::string pci;                      ///< the PCI address, "0000:19:00.0"; empty for the host
-  int ordinal = -1;                     ///< the number of the device in this process; -1 for the host
-  std::size_t memory_bytes = 0;         ///< the memory of the whole device
-  unsigned multiprocessors = 0;         ///< the number that this process may use; 0 for the host
-  unsigned registers = 0;               ///< the registers of a multiprocessor
-  unsigned proxy_registers = 0;         ///< the registers of each thread of update()'s kernel, which is one warp; 0 for
-                                        ///< the host
+  std::string name;              ///< "NVIDIA H200", "host memory"
+  std::string uuid;              ///< printable; two PEs with the same uuid use the same device
+  std::string pci;               ///< the PCI address, "0000:19:00.0"; empty for the host
+  int ordinal = -1;              ///< the number of the device in this process; -1 for the host
+  std::size_t memory_bytes = 0;  ///< the memory of the whole device
+  unsigned multiprocessors = 0;  ///< the number that this process may use; 0 for the host
+  unsigned registers = 0;        ///< the registers of a multiprocessor
+  /// The registers of each thread of update()'s kernel, which is one warp; 0 for the host.
+  unsigned proxy_registers = 0;
   bool runs_processes_at_once = false;  ///< kernels of several processes run at the same time (MPS), not in time slices
 };
 

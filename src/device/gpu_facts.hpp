@@ -31,8 +31,8 @@ struct gpu_facts {
   std::optional<bool> persistent;   ///< persistence mode; empty without NVML
   std::optional<unsigned> clock;    ///< the current clock of the multiprocessors in MHz
   std::optional<unsigned> highest;  ///< MHz
-  std::string slowed;               ///< the reason why the clock is reduced: "power", "heat"; empty if it is not
-                                    ///< reduced
+  /// The reason why the clock is reduced: "power", "heat"; empty if it is not reduced.
+  std::string slowed;
 };
 
 struct gpu_survey {

@@ -62,9 +62,9 @@ struct batched_atomic {
   void* at = nullptr;
   atomic_update how = atomic_update::fetch;
   datatype as = datatype::u64;
-  bool fenced = true;   ///< ordered after all earlier entries of the list; if false, ordered only after operations on
-                        ///< the same word
-  bool fetches = true;  ///< the caller needs `old`
+  /// Ordered after all earlier entries of the list; if false, ordered only after operations on the same word.
+  bool fenced = true;
+  bool fetches = true;          ///< the caller needs `old`
   std::uint64_t value = 0;      ///< a bit pattern
   std::uint64_t condition = 0;  ///< for compare_swap, a bit pattern
   std::uint64_t old = 0;        ///< the device stores the old bits here; `set` may skip this

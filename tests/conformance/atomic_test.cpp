@@ -175,8 +175,8 @@ struct crowd_body {
   sym<bfloat16> brains;            // without and with a result
   sym<float16_pair> half_pairs;    // without and with a result
   sym<bfloat16_pair> brain_pairs;  // without and with a result
-  std::uint32_t few;               // the number of threads that add 16-bit numbers, small enough that the sums stay
-                                   // exact
+  // The number of threads that add 16-bit numbers, small enough that the sums stay exact.
+  std::uint32_t few;
 
   PGAS_HD static double number(std::uint32_t i) { return (static_cast<double>(mix(i % spread) % 2001) - 1000) / 8; }
   PGAS_HD static std::int64_t integer(std::uint32_t i) { return static_cast<std::int64_t>(mix64(i % spread, 9)); }

@@ -11,8 +11,8 @@ using namespace pgas_test;
 /// Each working block of a PE repeatedly sends a tile to the same block of the next PE, and overwrites its tile as soon
 /// as that is allowed.
 struct tiles_and_signals {
-  static constexpr std::uint32_t words = 1024;  ///< words of a tile, which is two rows of half the size when it is sent
-                                                ///< in rows
+  /// Words of a tile, which is two rows of half the size when it is sent in rows.
+  static constexpr std::uint32_t words = 1024;
   static constexpr std::uint32_t room_words = 2 * words + 64;
 
   sym<std::uint32_t> inbox;  // the tiles of each working block

@@ -29,8 +29,8 @@ struct bulk_call {
 constexpr std::uint32_t copiers = 2;  ///< the number of threads of a block that copy, each with its own shared memory
 constexpr std::uint32_t calls = 3;    ///< the number of calls of each thread, one after another with the same copier
 constexpr std::size_t most_room = std::size_t{17} << 10;
-constexpr std::size_t most_shared = std::size_t{6} << 10;  ///< the largest number of bytes of a copy to or from shared
-                                                           ///< memory
+/// The largest number of bytes of a copy to or from shared memory.
+constexpr std::size_t most_shared = std::size_t{6} << 10;
 
 /// Each member puts to the next member, or gets from it.
 template <class T>

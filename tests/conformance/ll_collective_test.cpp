@@ -44,8 +44,8 @@ struct packet_rounds {
     const std::uint32_t shift = round % 3;
     const std::uint32_t given = kind == 2 ? members * n : n;
     const std::uint32_t got = kind == 1 || kind == 2 ? members * n : n;
-    const bool stores_there = n * 4 > 2048 || ctx.routes_ != nullptr;  // a PE that stores there has to know that all
-                                                                       // PEs are done
+    // A PE that stores there has to know that all PEs are done.
+    const bool stores_there = n * 4 > 2048 || ctx.routes_ != nullptr;
     if (kind >= 1 && kind <= 3 && stores_there) barrier(ctx, g, t);
     std::uint32_t* const from = src.at(ctx) + shift;
     std::uint32_t* const to = kind == 0 && round % 4 == 0 ? from : dst.at(ctx) + shift;

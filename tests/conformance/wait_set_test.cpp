@@ -135,8 +135,8 @@ void standing_words_of() {
         std::vector<T> words(most);
         std::vector<T> values(most);
         std::vector<int> status(most);
-        const std::uint32_t kind = mix(++seed) % 4;  // all words equal, or excluded, so that the whole set satisfies
-                                                     // the comparison
+        // All words equal, or excluded, so that the whole set satisfies the comparison.
+        const std::uint32_t kind = mix(++seed) % 4;
         for (std::uint32_t i = 0; i < most; ++i) {
           words[i] = sample<T>(kind == 0 ? 1 : mix(i, seed));
           values[i] = sample<T>(kind == 0 ? 1 + (seed & 1) : mix(i, seed, 1));

@@ -229,8 +229,8 @@ class pe_set {
   /// As on the CPU. The bodies of all PEs must fit on the GPUs at the same time, because they wait for one another.
   template <class Body>
   std::vector<bool> run_out(grid_shape g, Body body, const std::function<void()>& meanwhile = {}) {
-    for (int gpu = 0; gpu < used_gpus_; ++gpu) {  // loading a kernel may wait for the GPU, so it must not happen while
-                                                  // another kernel spins
+    // Loading a kernel may wait for the GPU, so it must not happen while another kernel spins.
+    for (int gpu = 0; gpu < used_gpus_; ++gpu) {
       must(cudaSetDevice(gpu), "cudaSetDevice");
       cudaFuncAttributes attributes{};
       must(cudaFuncGetAttributes(&attributes, body_kernel<Body>), "load the kernel");

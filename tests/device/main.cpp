@@ -43,8 +43,8 @@ int run_on_gpus(std::uint64_t limit) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  setenv("CUDA_MODULE_LOADING", "EAGER", 1);       // loads kernels at the start, and never while another kernel waits
-                                                   // for the loaded one
+  // Loads kernels at the start, and never while another kernel waits for the loaded one.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // prevents the streams of several PEs from waiting for one another
   testing::InitGoogleTest(&argc, argv);
   [[maybe_unused]] std::uint64_t gpus = 0;

@@ -14,8 +14,8 @@ namespace pgas_test {
 /// The addresses of the PEs' slots, and their division into domains.
 struct proxied_layout {
   int n_pes;
-  int domain;             ///< the number of neighbours that are direct PEs of each other; the last domain may have
-                          ///< fewer
+  /// The number of neighbours that are direct PEs of each other; the last domain may have fewer.
+  int domain;
   std::vector<int> gpus;  ///< the GPU of each PE; empty: the slots are host memory
   std::vector<std::byte*> slots;
   std::uint16_t log2_stride;  ///< the unit of the distances

@@ -248,8 +248,8 @@ PGAS_FN void stagger(const context& ctx, const std::uint32_t* word, std::uint32_
 
 /// SB: with a quiet between its store and its load, at least one of two PEs sees the other's store.
 struct store_buffering {
-  static constexpr std::uint32_t apart = 32;  // the distance of the words of two rounds, so that they share no cache
-                                              // line
+  // The distance of the words of two rounds, so that they share no cache line.
+  static constexpr std::uint32_t apart = 32;
 
   sym<std::uint32_t> stored;  // one word for each round, written by the other PE
   sym<std::uint32_t> seen;

@@ -263,8 +263,8 @@ TEST(Streams, carry_out_everything_in_order) {
 
 TEST(Streams, a_wait_that_nobody_ends_is_bounded) {
   pgas::config impatient = pgas::config::from_environment();
-  impatient.wait_timeout = std::chrono::seconds(1);  // also the limit for joining: TCP repeats lost packets after 200
-                                                     // ms
+  // Also the limit for joining: TCP repeats lost packets after 200 ms.
+  impatient.wait_timeout = std::chrono::seconds(1);
   pgas::world world = pgas::world::join(impatient);
   auto word = world.allocate<std::int32_t>(1, pgas::initialize::zero);
   {

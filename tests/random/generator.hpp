@@ -136,8 +136,8 @@ class generator {
   std::vector<team_plan> teams_;
   model model_;
   history history_;
-  std::vector<caller> pending_;             ///< by actor: the largest group that executed operations since the last
-                                            ///< ordering call
+  /// By actor: the largest group that executed operations since the last ordering call.
+  std::vector<caller> pending_;
   std::vector<std::vector<sent>> signals_;  ///< by PE, by word
   std::vector<std::vector<std::uint64_t>>
       known_;  ///< by actor: the values that its own signal words have certainly reached, as far as it knows

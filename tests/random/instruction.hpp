@@ -176,9 +176,9 @@ struct word_set {
   static constexpr std::uint32_t most = 16;
   std::uint64_t values[most];  ///< for the forms with a value for each word
   std::int32_t status[most];
-  std::uint32_t certain;  ///< bits of the words that certainly satisfy the comparison at some time; no other requested
-                          ///< word does
-  std::uint32_t known;    ///< the words among them that the block has seen satisfying it
+  /// Bits of the words that certainly satisfy the comparison at some time; no other requested word does.
+  std::uint32_t certain;
+  std::uint32_t known;        ///< the words among them that the block has seen satisfying it
   std::size_t indices[most];  ///< memory for the result
 };
 

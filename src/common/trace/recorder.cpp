@@ -68,8 +68,8 @@ void recorder::add(const recorded_event& event) noexcept {
     lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  to->busy.store(true);  // sequentially consistent with closed_, as in close(): at least one of the two threads sees
-                         // the other's store
+  // Sequentially consistent with closed_, as in close(): at least one of the two threads sees the other's store.
+  to->busy.store(true);
   if (!closed_.load()) to->events[to->written++ % capacity_] = event;
   to->busy.store(false, std::memory_order_release);
 }

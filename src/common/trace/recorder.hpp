@@ -30,9 +30,9 @@ struct recorded_event {
 /// full ring loses its oldest events, and counts the lost events.
 class recorder {
  public:
-  static constexpr std::size_t most_threads = 64;                    ///< events of further threads are lost and counted
-  static constexpr std::size_t usual_events = std::size_t{1} << 16;  ///< the events of one thread: 6 MiB, allocated as
-                                                                     ///< they are used
+  static constexpr std::size_t most_threads = 64;  ///< events of further threads are lost and counted
+  /// The events of one thread: 6 MiB, allocated as they are used.
+  static constexpr std::size_t usual_events = std::size_t{1} << 16;
 
   explicit recorder(std::size_t events_per_thread = usual_events);
   ~recorder();

@@ -98,8 +98,8 @@ void check(CUresult result, std::string_view what, code otherwise) {
 
 void check(cudaError_t result, std::string_view what, code otherwise) {
   if (result == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // clears the error, which is reported here and must not appear again in the
-                                          // application
+  // Clears the error, which is reported here and must not appear again in the application.
+  static_cast<void>(cudaGetLastError());
   throw error(otherwise, fmt::format("{}: {} ({})", what, cudaGetErrorName(result), cudaGetErrorString(result)));
 }
 

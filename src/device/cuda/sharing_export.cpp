@@ -99,8 +99,8 @@ class vmm_memory final : public gpu_memory {
 
   chunk_list chunks_;
   bool fabric_;
-  unique_fd kept_;  ///< for memory in one piece: duplicating this descriptor needs no call of the driver, and makes its
-                    ///< close() short
+  /// For memory in one piece: duplicating this descriptor needs no call of the driver, and makes its close() short.
+  unique_fd kept_;
 };
 
 [[noreturn]] void refuse(const void* pointer, std::string_view why) {

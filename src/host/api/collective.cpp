@@ -39,9 +39,9 @@ std::size_t span_bytes(const collective_request& r, std::size_t elements, std::p
 struct footprint {
   std::size_t dst_bytes = 0;
   std::size_t src_bytes = 0;
-  std::size_t in_place = 0;  ///< for an in-place call: the offset of src in dst; for reduce_scatter, the offset of dst
-                             ///< in src
-  std::size_t block = 0;     ///< the bytes of a member's block, if in_place depends on the member
+  /// For an in-place call: the offset of src in dst; for reduce_scatter, the offset of dst in src.
+  std::size_t in_place = 0;
+  std::size_t block = 0;  ///< the bytes of a member's block, if in_place depends on the member
   bool may_be_in_place = true;
 };
 

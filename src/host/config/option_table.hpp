@@ -37,16 +37,16 @@ struct option {
   std::string_view name;  ///< the name of the variable
   config_detail::field field;
   std::string_view help;
-  std::string_view former = {};                    ///< the previous name, which is still read, with a warning
-  std::span<const translation> former_words = {};  ///< the previous names of choices, which are still read, with a
-                                                   ///< warning
+  std::string_view former = {};  ///< the previous name, which is still read, with a warning
+  /// The previous names of choices, which are still read, with a warning.
+  std::span<const translation> former_words = {};
   std::span<const alias> aliases = {};
-  std::span<const std::string_view> choices = {};  ///< the allowed words; for an enumeration, in the order of its
-                                                   ///< values
-  std::int64_t least = 0;                          ///< the smallest allowed number, bytes or milliseconds
-  std::int64_t most = INT64_MAX;                   ///< the largest allowed number, bytes or milliseconds
-  bool power_of_two = false;                       ///< a size that is rounded up to a power of two
-  bool secret = false;                             ///< the value is never printed
+  /// The allowed words; for an enumeration, in the order of its values.
+  std::span<const std::string_view> choices = {};
+  std::int64_t least = 0;         ///< the smallest allowed number, bytes or milliseconds
+  std::int64_t most = INT64_MAX;  ///< the largest allowed number, bytes or milliseconds
+  bool power_of_two = false;      ///< a size that is rounded up to a power of two
+  bool secret = false;            ///< the value is never printed
 };
 
 /// All options, in the groups of the fields of pgas::config.

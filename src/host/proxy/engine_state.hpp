@@ -57,9 +57,9 @@ struct peer_state {
   const int pe;
   send_queue out;
   reorder_buffer in;
-  grow_only_queue<pending_ack> pending_acks;  ///< of messages that have not been acknowledged, in the order of the
-                                              ///< messages
-  grow_only_queue<proxy_op*> bulk_ops;        ///< operations that have not been issued completely
+  /// Entries of messages that have not been acknowledged, in the order of the messages.
+  grow_only_queue<pending_ack> pending_acks;
+  grow_only_queue<proxy_op*> bulk_ops;  ///< operations that have not been issued completely
   exposed_segments memory;
   command_counts counts;
   std::size_t requested_bytes = 0;  ///< the bytes of replies that have not arrived
@@ -99,8 +99,8 @@ struct engine_state {
   std::vector<peer_state*> active;  ///< peers that may have messages to send or bulk operations to issue
   slot_map<pending_request> requests;
   slot_map<chunk_in_flight> chunks;
-  std::vector<pending_request> replies;  ///< replies that have arrived; their bytes are visible after
-                                         ///< memory_access::complete()
+  /// Replies that have arrived; their bytes are visible after memory_access::complete().
+  std::vector<pending_request> replies;
   exposed_segments exposed;  ///< memory of this process, by address, that the transport can access and the host cannot
 
   [[nodiscard]] peer_state& to(int pe) noexcept { return peers[static_cast<std::size_t>(pe)]; }

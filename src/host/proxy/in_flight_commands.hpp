@@ -50,8 +50,8 @@ struct proxy_op {
   bool complete = false;
   bool answered = false;
   signal_state signal = signal_state::none;
-  std::chrono::steady_clock::time_point since;  ///< the time of its start; set if the command has an answer or is
-                                                ///< recorded
+  /// The time of its start; set if the command has an answer or is recorded.
+  std::chrono::steady_clock::time_point since;
 
   [[nodiscard]] bool fetches() const noexcept {
     return cmd.kind == command_kind::get || cmd.kind == command_kind::get_strided;

@@ -82,8 +82,8 @@ class progress_engine final : public transport_events {
   initiator initiator_;
   target target_;
   std::vector<std::unique_ptr<in_flight_commands>> rings_;
-  std::vector<std::unique_ptr<in_flight_commands>> retired_;  ///< the state of removed rings that have operations in
-                                                              ///< flight
+  /// The state of removed rings that have operations in flight.
+  std::vector<std::unique_ptr<in_flight_commands>> retired_;
   std::vector<peer_state*> executed_from_;  ///< senders of executed messages whose effects are not visible yet
   std::vector<peer_state*> leaving_;        ///< lost peers, while reads may still write into messages to them
   bool transport_wrote_ = false;            ///< gets of the transport have written memory of this PE

@@ -27,15 +27,15 @@ struct proxy_settings {
   std::function<void(int pe, const std::string& what)> failed;
 
   proxy_bell* bell = nullptr;  ///< the bell of the control block that producers know; null: this proxy wakes no thread
-  trace::recorder* events = nullptr;  ///< records each command from its start until it is complete; null: commands are
-                                      ///< not recorded
+  /// Records each command from its start until it is complete; null: commands are not recorded.
+  trace::recorder* events = nullptr;
 
-  std::size_t eager_bytes = std::size_t{8} << 10;    ///< the largest operation that is sent in a message with other
-                                                     ///< operations
+  /// The largest operation that is sent in a message with other operations.
+  std::size_t eager_bytes = std::size_t{8} << 10;
   std::size_t chunk_bytes = std::size_t{512} << 10;  ///< bulk operations are cut into chunks of this size
   std::size_t chunks_in_flight = 8;                  ///< the largest number of chunks in flight to or from one PE
-  std::size_t reply_bytes = std::size_t{512} << 10;  ///< the most reply bytes that are requested of one PE by message
-                                                     ///< and have not arrived
+  /// The most reply bytes that are requested of one PE by message and have not arrived.
+  std::size_t reply_bytes = std::size_t{512} << 10;
 };
 
 }  // namespace pgas::detail

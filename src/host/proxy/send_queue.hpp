@@ -119,9 +119,9 @@ class send_queue {
   buffer_pool& pool_;
   message_output& output_;
   buffer_pool::key open_ = buffer_pool::none;
-  grow_only_queue<buffer_pool::key> closed_;  ///< full messages in the order of their numbers, which are below the
-                                              ///< number of the open message
-  std::uint64_t last_ = 0;                    ///< the last number that was given to a message
+  /// Full messages in the order of their numbers, which are below the number of the open message.
+  grow_only_queue<buffer_pool::key> closed_;
+  std::uint64_t last_ = 0;  ///< the last number that was given to a message
   std::uint64_t sent_ = 0;
   std::uint64_t acknowledged_ = 0;               ///< the last message that the other side has acknowledged
   std::uint64_t completed_ = 0;                  ///< the last message of the other direction that may be acknowledged

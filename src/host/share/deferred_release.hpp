@@ -38,8 +38,8 @@ class deferred_object {
  private:
   friend class deferred_release;
   const fork_guard process_;
-  std::list<deferred_object*> link_;  ///< the object's place in a list of dropped objects, so that drop() allocates no
-                                      ///< memory
+  /// The object's place in a list of dropped objects, so that drop() allocates no memory.
+  std::list<deferred_object*> link_;
 };
 
 /// The dropped objects of one kind of streams. *Callers* any thread. The thread may hold any lock in drop(), and no

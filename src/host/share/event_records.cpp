@@ -100,8 +100,7 @@ std::optional<pid_t> event_records::release_lost() {
     record_page::slot& slot = page_.slot_of(n);
     std::uint64_t seen = atomic(slot.reached);
     if (seen == record_page::lost_at(n))
-      note_loss(slot, n);  // the process that ended the wait may have ended before
-                           // it noted the loss
+      note_loss(slot, n);  // the process that ended the wait may not have noted the loss
     if (seen >= n) continue;
     const std::uint64_t recorder = atomic(slot.recorder);
     if (recorder == running) continue;

@@ -65,8 +65,8 @@ class export_registration {
 
  private:
   const fork_guard process_;
-  std::unique_ptr<std::shared_ptr<exporter>> owned_;  ///< a pointer, so that a child of fork() can leave the exporter
-                                                      ///< alone without allocating
+  /// A pointer, so that a child of fork() can leave the exporter alone without allocating.
+  std::unique_ptr<std::shared_ptr<exporter>> owned_;
   exporter* exporter_;
   std::uint64_t id_ = 0;
 };

@@ -53,11 +53,11 @@ class exporter {
   struct session {
     unforked_fd socket;
     socket_owner owner{};
-    pid_t pid = 0;                                 ///< the number that the importer reports for itself
-    std::optional<clock::time_point> deadline;     ///< set until the last handle is sent
-    std::uint64_t of = 0;                          ///< the object that the importer has opened; 0: none yet
-    std::uint64_t ticket = 0;                      ///< the ticket that opened it; 0 for a timeline that a ticket
-                                                   ///< carries
+    pid_t pid = 0;                              ///< the number that the importer reports for itself
+    std::optional<clock::time_point> deadline;  ///< set until the last handle is sent
+    std::uint64_t of = 0;                       ///< the object that the importer has opened; 0: none yet
+    /// The ticket that opened it; 0 for a timeline that a ticket carries.
+    std::uint64_t ticket = 0;
     std::chrono::system_clock::time_point since;   ///< the time at which the importer opened it
     std::shared_ptr<const shared_object> sending;  ///< set while handles remain to be sent
     std::size_t sent = 0;                          ///< the number of handles sent so far

@@ -41,8 +41,8 @@ class import_table {
   [[nodiscard]] bool overlaps(const void* pointer, std::size_t bytes);
 
  private:
-  using ticket_key = std::tuple<std::uint64_t, ticket_kind, int>;  ///< The id of the ticket, the kind of object opened,
-                                                                   ///< and the place.
+  /// The id of the ticket, the kind of object opened, and the place.
+  using ticket_key = std::tuple<std::uint64_t, ticket_kind, int>;
   /// The exporter, the memory block, the place, and whether it is read-only.
   using block_key = std::tuple<pid_t, std::uint64_t, decltype(sharing_description::block), int, bool>;
 

@@ -36,8 +36,8 @@ class imported_memory final : public deferred_object {
   const memory_exporter exporter_;
   const std::unique_ptr<mapped_import> mapped_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<exporter_connection>> connections_;  ///< grows only; empty if the memory is of another
-                                                                   ///< host
+  /// Grows only; empty if the memory is of another host.
+  std::vector<std::unique_ptr<exporter_connection>> connections_;
 };
 
 }  // namespace pgas::detail

@@ -45,8 +45,9 @@ struct ticket {
   ticket_kind kind = ticket_kind::memory;
   std::uint64_t id = 0;  ///< a random number, not 0: the ticket's name at the exporter
   bits128 secret{};      ///< proves that a process has the ticket; never sent over the socket
-  bits128 key{};         ///< set by decode(): the code over all of the text. Both sides prove that they have the code,
-                         ///< so the exporter refuses a text that differs from the one that it made
+  /// Set by decode(): the code over all of the text. Both sides prove that they have the code, so the exporter refuses
+  /// a text that differs from the one that it made.
+  bits128 key{};
   ticket_exporter exporter;
   std::int64_t expires = 0;  ///< milliseconds since 1970, 0: never
   std::int32_t opens = 0;    ///< the number of times that the ticket can be opened; 0: no limit

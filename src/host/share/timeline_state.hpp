@@ -32,9 +32,9 @@ struct timeline_page {
   gpu_uuid uuid;
   alignas(128) std::uint64_t word;  ///< the value; above max_value once waits have been ended, see released_at()
   alignas(128) std::uint64_t recorded;
-  std::uint64_t writer;      ///< process_name() of the last recording process; 0: none
-  std::uint64_t phase_word;  ///< timeline_page::phase, and in the bits from 8 on the process that has ended or closed
-                             ///< the timeline
+  std::uint64_t writer;  ///< process_name() of the last recording process; 0: none
+  /// timeline_page::phase, and in the bits from 8 on the process that has ended or closed the timeline.
+  std::uint64_t phase_word;
 };
 
 /// Implements timeline. The functions are documented there.

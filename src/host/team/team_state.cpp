@@ -43,9 +43,7 @@ team_view team_state::view_of_world(const world_state& world) {
 
 void team_state::clear_memory_of_world(device& on, std::byte* first, int n) {
   on.fill(first, 0, internal_area::bytes(n), nullptr);
-  if (on.properties().kind != heap_kind::cuda)
-    return;  // no PE uses the packets, and clearing would allocate the
-             // memory
+  if (on.properties().kind != heap_kind::cuda) return;  // packets are not used, and clearing would allocate them
   std::byte* const stagings = first + internal_area::bytes(n);
   clear_packets(on, stagings);
   clear_packets(on, stagings + oneshot_staging::bytes());

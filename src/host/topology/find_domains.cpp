@@ -41,8 +41,8 @@ constexpr const char* fixed_size =
 
 /// The result of one attempt.
 struct finding {
-  bool made;                    ///< whether every PE could create a segment of this kind; if not, the kind cannot be
-                                ///< used
+  /// Whether every PE could create a segment of this kind; if not, the kind cannot be used.
+  bool made;
   std::vector<int> group_of;    ///< by PE; PEs with the same number can map one another's segments
   std::vector<error> failures;  ///< the errors of PEs whose expected step failed, in PE order
 };

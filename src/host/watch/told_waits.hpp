@@ -44,8 +44,8 @@ struct enqueued_write {
 struct wait {
   std::string what;
   std::optional<std::pair<std::uint32_t, std::uint32_t>> thread{};  ///< for a kernel: block and thread
-  std::vector<int> pes;                                             ///< the PEs that the wait is for; empty if the wait
-                                                                    ///< does not know them
+  /// The PEs that the wait is for; empty if the wait does not know them.
+  std::vector<int> pes;
   std::optional<awaited_word> word{};
   std::optional<team> of_team{};
   std::optional<std::uint64_t> number{};  ///< for a collective of the control plane: its number

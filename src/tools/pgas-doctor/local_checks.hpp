@@ -46,8 +46,8 @@ namespace pgas::doctor {
 
 /// The GPUs that a process can see.
 struct gpu_findings {
-  std::vector<row> rows;           ///< the driver, the GPUs, access between them, fabric, MPS, clocks, near CPUs,
-                                   ///< segments
+  /// The driver, the GPUs, access between them, fabric, MPS, clocks, near CPUs, segments.
+  std::vector<row> rows;
   std::vector<std::string> uuids;  ///< UUIDs by number
 };
 [[nodiscard]] gpu_findings check_gpus(const config& settings, const request& how);

@@ -18,8 +18,8 @@ namespace {
 using timer = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr int most_alone = 8;  // the number of PEs that measure one after another; if there are more, they measure at
-                               // the same time
+// The number of PEs that measure one after another; if there are more, they measure at the same time.
+constexpr int most_alone = 8;
 
 /// Counts the events of the transport.
 class counting_events final : public detail::transport_events {

@@ -36,8 +36,8 @@ struct job {
   packet_line* box = nullptr;            ///< zero before each run; holds messages of up to max_packet_bytes
   std::uint64_t* nanoseconds = nullptr;  ///< the time of the timed iterations, written by this PE's first block
   std::size_t count = 0;                 ///< the number of words in point::bytes
-  std::uint32_t warmup = 0;  ///< the number of iterations before the clock starts; at least one, so that all PEs have
-                             ///< begun
+  /// The number of iterations before the clock starts; at least one, so that all PEs have begun.
+  std::uint32_t warmup = 0;
   std::uint32_t iterations = 0;
   std::int32_t from = 0;  ///< the PE that measures, in rows between two PEs
   std::int32_t to = 1;    ///< the other PE

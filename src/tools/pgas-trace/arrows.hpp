@@ -32,8 +32,8 @@ struct arrows {
   std::vector<arrow> all;
   std::size_t signals = 0;  ///< the number of signals and put_signals in the trace
   std::size_t unseen = 0;   ///< the number of these that no wait has seen
-  std::size_t guessed = 0;  ///< the number of arrows that follow only from the times, because no sum of updates is the
-                            ///< value that the wait saw
+  /// The number of arrows that follow only from the times, because no sum of updates is the value that the wait saw.
+  std::size_t guessed = 0;
 };
 
 /// Finds the arrows. An update of a word has an arrow to the first wait that saw its value or the value of a later

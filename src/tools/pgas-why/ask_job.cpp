@@ -92,8 +92,8 @@ std::optional<std::pair<std::string, int>> parse_name(std::string_view name) {
 }
 
 std::vector<job> find_jobs(const std::string& directory) {
-  std::map<std::string, std::set<std::pair<int, std::string>>> found;  // a set, because another user may have a socket
-                                                                       // for the same PE
+  // A set, because another user may have a socket for the same PE.
+  std::map<std::string, std::set<std::pair<int, std::string>>> found;
   const auto add = [&found](std::string_view name, const std::string& socket) {
     if (const auto parsed = parse_name(name)) found[parsed->first].emplace(parsed->second, socket);
   };

@@ -32,8 +32,8 @@ constexpr int status_of_timeout = 124;  // the exit status of timeout(1)
   for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&caught, number);
   unique_fd fd{::signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC)};
   if (!fd) throw_system("signalfd");
-  struct sigaction ends_only {};  // SIGCHLD only when a process ends: while one signal is pending, further ones are
-                                  // dropped
+  // SIGCHLD only when a process ends: while one signal is pending, further ones are dropped.
+  struct sigaction ends_only {};
   ends_only.sa_handler = SIG_DFL;
   ends_only.sa_flags = SA_NOCLDSTOP;
   ::sigaction(SIGCHLD, &ends_only, nullptr);

@@ -17,8 +17,8 @@ class world_hubs {
   struct listener {
     std::function<void(int rank, std::string_view reason)> aborted;
     std::function<std::string(int rank)> fell_silent;  ///< the reason, which the other members receive
-    std::function<void(int rank)> turned_away;         ///< called if no descriptor is left for the connection of the
-                                                       ///< rank
+    /// Called if no descriptor is left for the connection of the rank.
+    std::function<void(int rank)> turned_away;
   };
 
   world_hubs(event_loop& loop, int size, listener told);

@@ -67,8 +67,8 @@ std::uint64_t word_for(int cmp, const scale& s, bool satisfies) {
 }
 
 constexpr std::size_t set_size = 6;
-constexpr std::uint64_t excluded = 1u << 1 | 1u << 4;  // excluded by their status; word 4 always satisfies the
-                                                       // comparison
+// Excluded by their status; word 4 always satisfies the comparison.
+constexpr std::uint64_t excluded = 1u << 1 | 1u << 4;
 
 /// Sets the comparison and the words. The words of `hits` and word 4 satisfy the comparison.
 call prepare_set(bench& b, const family& of, const function& f, int cmp, std::uint64_t hits) {

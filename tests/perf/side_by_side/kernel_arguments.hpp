@@ -15,15 +15,16 @@ struct span {
   unsigned long long end;
 };
 
-constexpr int most_blocks = 132;  ///< all of these blocks run at the same time on the GPUs for which the benchmark is
-                                  ///< made
+/// All of these blocks run at the same time on the GPUs for which the benchmark is made.
+constexpr int most_blocks = 132;
 constexpr int most_pes = 16;
 
 /// The time of a word's access depends on its place in the L2 cache. So that no library gets a better place by chance,
 /// rows about single words use many places, one after another.
 constexpr int places = 64;
-constexpr int place_words = 17;  ///< the distance of two places: more than a line, so that they are at different
-                                 ///< positions in a line; room for a word of each PE
+/// The distance of two places: more than a line, so that they are at different positions in a line; room for a word of
+/// each PE.
+constexpr int place_words = 17;
 inline __host__ __device__ std::size_t place(std::uint64_t i) { return i % places * place_words; }
 
 /// Symmetric addresses, and for hand-written kernels the addresses at which the memory of PE `peer` is mapped.

@@ -49,8 +49,8 @@ TEST(FailedWork, EndsTheWorldWherePesMeet) {
         meet(w);
       } catch (const error&) {
         EXPECT_LT(std::chrono::steady_clock::now() - from, std::chrono::seconds(10));
-        std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the other PEs must not learn of the failure
-                                                                      // from the end of this PE
+        // The other PEs must not learn of the failure from the end of this PE.
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
         throw;
       }
     });

@@ -182,8 +182,8 @@ TEST(heap, out_of_memory_says_how_much_is_there_and_changes_nothing) {
       EXPECT_EQ(after.used, before.used);
       EXPECT_EQ(after.allocations, before.allocations);
     }
-    auto* rest = at.allocate<std::byte>(12 * MiB);  // the whole rest can be allocated, although geometric growth would
-                                                    // need more
+    // The whole rest can be allocated, although geometric growth would need more.
+    auto* rest = at.allocate<std::byte>(12 * MiB);
     EXPECT_EQ(at.heap->usage().mapped, 16 * MiB);
     at.heap->free(rest);
     at.heap->free(kept);

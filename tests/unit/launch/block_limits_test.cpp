@@ -47,8 +47,8 @@ TEST(blocks_beside_proxy, is_left_on_one_multiprocessor_wherever_blocks_go) {
   // for a warp with 128 per thread.
   const detail::resident_kernel kernel{.multiprocessors = 10, .each = 5, .threads = 128, .registers = 104};
   EXPECT_EQ(blocks_beside_proxy(kernel, h200(90)), 5 * 10u - 1);
-  EXPECT_EQ(blocks_beside_proxy(kernel, h200(128)), 4 * 10u - 1);  // with at most 39 blocks, some multiprocessor has no
-                                                                   // more than 3
+  // With at most 39 blocks, some multiprocessor has no more than 3.
+  EXPECT_EQ(blocks_beside_proxy(kernel, h200(128)), 4 * 10u - 1);
 }
 
 TEST(blocks_beside_proxy, of_a_gpu_with_one_multiprocessor_that_one_block_fills_is_none) {

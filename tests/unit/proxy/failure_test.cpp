@@ -68,8 +68,8 @@ TEST(proxy_failure, a_pe_is_lost_after_some_operations) {
     for (int i = 0; i < 50; ++i) {
       ring.push(put_signal(1, 64, data.data(), 100'000, 8, 1));
       ring.push(add(1, 16, 1));
-      ring.push(get(1, here.data(), 1 << 18, 1000));  // the read bytes are not written by the puts, because there is no
-                                                      // quiet between them
+      // The read bytes are not written by the puts, because there is no quiet between them.
+      ring.push(get(1, here.data(), 1 << 18, 1000));
       ring.push(get(1, here.data(), 1 << 19, 500'000));
       ring.push(make(detail::command_kind::fence, 1));
     }

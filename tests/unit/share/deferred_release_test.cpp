@@ -84,8 +84,8 @@ TEST_F(DeferredRelease, IsAtOnceWhereStreamsAreIdle) {
 TEST_F(DeferredRelease, WaitsForWhatHadBeenEnqueuedAndForNoMore) {
   streams_.enqueued = 1;
   release_.drop(made());
-  ASSERT_TRUE(comes([this] { return streams_.marks == 2; }));  // one mark for the check whether streams are idle, one
-                                                               // for the object
+  // One mark for the check whether streams are idle, one for the object.
+  ASSERT_TRUE(comes([this] { return streams_.marks == 2; }));
   EXPECT_EQ(destroyed_, 0);
   streams_.enqueued = 2;
   release_.drop(made());

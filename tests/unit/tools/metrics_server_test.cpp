@@ -154,8 +154,8 @@ TEST_F(MetricsServer, many_connections_without_a_request_do_not_delay_others) {
   for (int i = 0; i < 400; ++i) silent.push_back(connected());
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(status_of(scrape()), "HTTP/1.0 200 OK");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);  // it would take a minute if each batch waited for its time
-                                                             // limit
+  // It would take a minute if each batch waited for its time limit.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
 TEST_F(MetricsServer, connections_without_a_request_do_not_end_one_that_is_answered) {

@@ -57,8 +57,8 @@ struct update_kernel {
 struct stack_kernel {
   static constexpr unsigned max_threads = 32;
   __device__ void operator()(unsigned at) const {
-    volatile unsigned char stack[used_stack_bytes];  // accessed by a variable index, so that the compiler keeps it in
-                                                     // memory
+    // Accessed by a variable index, so that the compiler keeps it in memory.
+    volatile unsigned char stack[used_stack_bytes];
     stack[at % used_stack_bytes] = 1;
     static_cast<void>(stack[(at + 1) % used_stack_bytes]);
   }

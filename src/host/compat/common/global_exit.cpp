@@ -217,8 +217,8 @@ void exit_if_requested(const error& failure) noexcept {
 
 global_exit_monitor::global_exit_monitor(const world& joined) : world_(joined) {
   try {
-    thread_ = std::thread([this] { run(); });  // with the signals of this thread, because exit handlers run on the new
-                                               // thread
+    // With the signals of this thread, because exit handlers run on the new thread.
+    thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& why) {
     throw pgas::detail::thread_refused(why);
   }

@@ -177,8 +177,8 @@ class runtime {
   std::optional<error> failure_;  ///< the failure of joining
   std::array<team_entry, team_number::first_own> predefined_;
   handle_table<team_entry> teams_{"team", team_number::first_own};
-  std::mutex log_mutex_;  ///< a separate mutex, so that a process can log the reason for its end while another thread
-                          ///< joins or leaves
+  /// A separate mutex, so that a process can log the reason for its end while another thread joins or leaves.
+  std::mutex log_mutex_;
   std::shared_ptr<detail::interface_log> log_;
 };
 

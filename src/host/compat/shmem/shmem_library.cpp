@@ -31,9 +31,7 @@ void shmem_library::stop() {
     contexts_.clear();
   };
   try {
-    if (run.users() > 1)
-      world().barrier_all();  // a program relies on this barrier at the end of every level of
-                              // initialization
+    if (run.users() > 1) world().barrier_all();  // a program relies on this barrier after every initialization
     run.stop();
   } catch (...) {
     clear();

@@ -20,8 +20,8 @@ namespace pgas::detail {
 struct ucx_header {
   enum class kind : std::uint32_t {
     data,
-    connect,     ///< the sender has connected; the receiver connects too, so that each side detects the death of the
-                 ///< other
+    /// The sender has connected; the receiver connects too, so that each side detects the death of the other.
+    connect,
     disconnect,  ///< the sender's operations are complete, and the sender starts no more
   };
   std::uint32_t magic = expected_magic;

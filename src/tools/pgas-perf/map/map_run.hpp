@@ -17,8 +17,8 @@ namespace pgas::perf {
 struct map_estimate {
   std::size_t steps = 0;
   double seconds = 0;
-  double milliseconds = 0;  ///< the duration of a run: as in the options, or less so that all steps fit into the time
-                            ///< limit
+  /// The duration of a run: as in the options, or less so that all steps fit into the time limit.
+  double milliseconds = 0;
 };
 [[nodiscard]] map_estimate estimate(const map_options& how, int n_pes);
 

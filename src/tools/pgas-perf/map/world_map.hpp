@@ -59,11 +59,11 @@ struct world_map {
   square<double> peaks;       ///< GB/s of the link between two GPUs; unmeasured if it is not known
   square<std::string> links;  ///< the kind of link: "NVLink"
   std::vector<pair_map> maps;
-  std::vector<double> all_pairs;   ///< GB/s out of each PE while all PEs put to all; empty: not measured
-  std::uint64_t wrong = 0;         ///< the number of wrong words
-  std::size_t skipped_steps = 0;   ///< the number of steps left out because of the time limit
-  std::size_t measured_steps = 0;  ///< the number of measured steps; a step is the transfers of a pattern that run at
-                                   ///< the same time
+  std::vector<double> all_pairs;  ///< GB/s out of each PE while all PEs put to all; empty: not measured
+  std::uint64_t wrong = 0;        ///< the number of wrong words
+  std::size_t skipped_steps = 0;  ///< the number of steps left out because of the time limit
+  /// The number of measured steps; a step is the transfers of a pattern that run at the same time.
+  std::size_t measured_steps = 0;
 
   [[nodiscard]] std::size_t size() const { return pes.size(); }
   /// The map of this name, or null.
