@@ -31,7 +31,7 @@ void shmem_library::stop() {
     contexts_.clear();
   };
   try {
-    if (run.users() > 1) world().barrier_all();  // a program relies on this barrier after every initialization
+    if (run.users() > 1) world().barrier_all();  // each shmem_finalize is a barrier
     run.stop();
   } catch (...) {
     clear();
