@@ -98,9 +98,9 @@ struct tile_rows {
   const T* src;
   std::ptrdiff_t dst_stride;
   std::ptrdiff_t src_stride;
-  std::size_t block;   ///< elements of a row before `end_coord`
-  std::size_t count;   ///< rows before `end_coord`
-  std::ptrdiff_t row;  ///< from one row of the source to the next, in elements
+  std::size_t block;   ///< the elements of a row before `end_coord`
+  std::size_t count;   ///< the number of rows before `end_coord`
+  std::ptrdiff_t row;  ///< the distance from one row of the source to the next, in elements
   std::ptrdiff_t rows;
   std::ptrdiff_t dst_row;
   bool valid;
