@@ -20,11 +20,12 @@ struct probe_result {
   class domains domains;
 };
 
-/// Finds the first kind of handle by which all PEs of each host can map one another's segments. `settings` limit the
-/// kinds and the sets of PEs. Collective. Device attributes are not used, because some drivers report kinds that they
-/// then refuse. Hosts between which the kind also works (fabric handles) form one domain. If no kind works on every
-/// host and PEs may be proxied, the result is the kind with the fewest domains, and a warning is logged. PE 0 logs one
-/// line. The line is a warning if the heap cannot grow (device::places) and no setting requested that.
+/// Finds the first kind of device::handle_kinds() by which all PEs of each host can map one another's segments.
+/// `settings` limit the kinds and the sets of PEs. Collective. Device attributes are not used, because some drivers
+/// report kinds that they then refuse. Hosts between which the kind also works (fabric handles) form one domain. If no
+/// kind works on every host and PEs may be proxied, the result is the kind with the fewest domains, and a warning is
+/// logged. PE 0 logs one line. The line is a warning if the heap cannot grow (device::places) and no setting requested
+/// that.
 /// *Errors* handle_exchange with the result of each attempt, config_value; the same on all PEs.
 /// @param bytes the size of the segments of the attempts
 [[nodiscard]] probe_result find_domains(device& device, const control_group& everyone, const config& settings,
