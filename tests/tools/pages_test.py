@@ -37,8 +37,7 @@ class ManualPages(unittest.TestCase):
         for words in COMMANDS:
             page = printed(*words, "--man")
             sections = re.findall(r"^\.SH (.*)$", page, re.MULTILINE)
-            variables = ("ENVIRONMENT",) if len(words) == 1 else ()  # for a tool; its subcommands may have no such
-                                                                     # section
+            variables = ("ENVIRONMENT",) if len(words) == 1 else ()  # subcommands may have no such section
             for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", *variables, "EXAMPLES", "SEE ALSO"):
                 self.assertIn(section, sections, words)
             self.assertEqual(len(set(sections)), len(sections), words)
@@ -121,6 +120,7 @@ class Bash(Completion, unittest.TestCase):
             for line, expected in (
                 ("pgas-perf map --save on", {"one file.json"}), ("pgas-perf map --compare = on", {"one file.json"}),
                 ("pgas-doctor --json on", {"one file.json"}), ("pgas-doctor --json --qu", {"--quick"}),
+                ("pgas-plot on", {"one file.json"}), ("pgas-plot --ver", {"--version"}),
                 ("pgasrun -n 2 ./a_pro", {"./a_program_of_this_test"}), ("pgasrun -n 2 ./a_program_of_this_test on", {"one file.json"}),
             ):
                 self.assertEqual(set(self.complete(*line.split(" "), folder=folder)), expected, line)

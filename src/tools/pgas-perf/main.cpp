@@ -45,7 +45,7 @@ pgas::tools::page about() {
                     {"PGAS_HOST_BLOCK_THREADS", "threads of a block on the host heap"},
                     {"PGAS_P2P", "0: measure proxied PEs"},
                     {"PGAS_*", "the other settings, as programs read them"}},
-      .see_also = {"pgas-perf-map", "pgasrun", "pgas-doctor"},
+      .see_also = {"pgas-perf-map", "pgas-plot", "pgasrun", "pgas-doctor"},
   };
 }
 

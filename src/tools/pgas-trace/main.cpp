@@ -35,7 +35,7 @@ pgas::tools::page about() {
                    {"pgas-trace events t.? | pgas-plot - t.svg", "draw them"}},
       .statuses = statuses,
       .variables = {{"PGAS_TRACE", "of the job: the file to record to"}},
-      .see_also = {"pgas-why", "pgas-info", "pgas-perf"},
+      .see_also = {"pgas-why", "pgas-info", "pgas-perf", "pgas-plot"},
   };
 }
 

@@ -173,7 +173,7 @@ tools::page about_map() {
                     {"PGAS_P2P", "the direct PEs of a host; the others are measured as proxied"},
                     {"PGAS_*", "the other settings, as programs read them"},
                     {"NO_COLOR", "if it is set and not empty, no colours on terminals, unless --color asks for them"}},
-      .see_also = {"pgas-perf", "pgasrun", "pgas-doctor"},
+      .see_also = {"pgas-perf", "pgas-plot", "pgasrun", "pgas-doctor"},
   };
 }
 
