@@ -126,8 +126,8 @@ class PGAS_API world {
   ///
   /// *Callers* any thread.
   void check() const;
-  /// @brief The current waits of this PE: up to 128 threads of its kernels, which answer while they poll, and its host
-  /// calls.
+  /// @brief The current waits of this PE: of its host calls, and of up to 128 threads of its kernels, which report
+  /// their waits while they poll.
   ///
   /// `pgas-why` queries all PEs and finds the root cause.
   ///

@@ -49,8 +49,8 @@ TEST(named_group, parts_of_a_block_make_every_call_at_the_same_time) {
   }
 }
 
-/// Results for the threads of one group after another, and beside another group: the next value must not be mixed up
-/// with the last one.
+/// Gives the threads of a group several results, one after another, while another group gets its own results. A thread
+/// must never receive an earlier result.
 struct answers_of_parts {
   static constexpr std::uint32_t most_parts = 4;
   findings found;

@@ -30,7 +30,7 @@ struct compose {
   }
 };
 
-/// The real numbers of a floating-point element.
+/// The parts of an element: the real and the imaginary part of a complex number, or the number itself.
 template <class T>
 std::vector<double> parts(const T& value) {
   if constexpr (complex_type<T>) {

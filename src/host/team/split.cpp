@@ -176,7 +176,7 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
                                                  std::move(members));
       made = std::make_shared<team_state>(parent.shared_world(), std::move(own), mine.config());
     });
-  // Also a barrier: before it no PE uses the new team.
+  // The exchange is also a barrier: no PE uses the new team before all PEs have made it.
   if (const std::optional<error> failed = first_failure(parent.memory().registered_buffers().exchange(outcome))) {
     if (made) made->release();
     throw error(*failed);

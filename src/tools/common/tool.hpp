@@ -17,8 +17,8 @@ class ParseError;
 namespace pgas::tools {
 
 /// Adds the page and the options that all tools have. Called after the tool's own options were added, also for each
-/// subcommand. An option's type name is the name of its value. Completions offer the words in the braces of its check's
-/// description, as IsMember has them.
+/// subcommand. An option's type name is the name of its value. If the check of an option has a description with words
+/// in braces, as CLI::IsMember has, completions offer these words.
 void set_page(CLI::App& app, page says);
 
 /// Prints the reason why the parsing of the command line ended. Returns the exit status.

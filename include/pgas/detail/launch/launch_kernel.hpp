@@ -39,8 +39,8 @@ struct launch_shape {
 /// The shared state of a launch's blocks.
 struct grid_place {
   grid_state* states;
-  bool table;             ///< whether it is a table, of which the launch takes one state
-  bool overlaps = false;  ///< whether it overlaps with the stream's earlier launch; the kernel itself then waits for
+  bool table;             ///< whether `states` is a table, of which the launch takes one state
+  bool overlaps = false;  ///< whether the launch overlaps with the stream's earlier launch; the kernel then waits for
                           ///< that launch
 };
 /// The shared state of a launch on this stream of a GPU.

@@ -112,7 +112,7 @@ bool start_guards() noexcept {
     }).detach();
     return true;
   } catch (const std::exception&) {
-    return false;  // no thread: end_process() then calls no function that could wait
+    return false;  // without a thread, end_process() calls no function that could wait
   }
 }
 
