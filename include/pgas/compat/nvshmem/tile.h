@@ -134,7 +134,7 @@ template <class Src, class Dst, class Coord>
           contiguous && flat && dst_tile.data() != nullptr && src_tile.data() != nullptr};
 }
 
-/// The same in bytes, with one side at another address.
+/// The rows in bytes, with other addresses.
 template <class T>
 [[nodiscard]] PGAS_FN detail::byte_blocks bytes_of(const tile_rows<T>& tile, T* dst, const T* src) {
   return detail::byte_blocks_of(dst, src, tile.dst_stride, tile.src_stride, tile.block, tile.count);
