@@ -1,5 +1,5 @@
 /// @file
-/// Texts that the bootstraps share, so that a failure has one message under every launcher.
+/// Texts that the bootstraps share, so that a failure has the same message under every launcher.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,8 @@
 
 namespace pgas::boot {
 
-/// "rank 2 of 8", "ranks 2, 5-7 of 8"; a long list is cut short with "and 40 more". `ranks` ascending, not empty.
+/// "rank 2 of 8", or "ranks 2, 5-7 of 8". A long list is cut and ends with "and 40 more". `ranks` is ascending and not
+/// empty.
 [[nodiscard]] inline std::string name_ranks(const std::vector<int>& ranks, int size) {
   constexpr std::size_t most_pieces = 16;
   std::string list;
@@ -40,7 +41,7 @@ namespace pgas::boot {
   return value < 10 ? fmt::format("{:.2g} s", value) : fmt::format("{:.0f} s", value);
 }
 
-/// Throws code::bootstrap_protocol unless 0 <= rank < size and the size is one that a real job can have.
+/// Throws code::bootstrap_protocol unless 0 <= rank < size and a real job can have this size.
 inline void check_rank_and_size(long long rank, long long size, std::string_view source) {
   constexpr long long most = 1 << 20;
   if (size < 1 || size > most)

@@ -51,7 +51,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
   return {std::move(exchange), fmt::format("{}, rank {} of {}", version, rank, size)};
 }
 
-/// The variables that a complete address lacks, or an empty string.
+/// The variables that a complete address needs and that are missing; an empty string if none is missing.
 [[nodiscard]] std::string missing_for_address(const bootstrap_options& options) {
   std::string missing;
   const auto need = [&missing](bool given, std::string_view name) {
@@ -67,7 +67,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
 [[nodiscard]] chosen_bootstrap automatic(const bootstrap_options& options) {
   if (options.local_fd >= 0) return by_launcher(options);
   if (!options.unique_id.empty()) return by_tcp(options);
-  std::string passed_over;  // the methods that were present but unusable
+  std::string passed_over;  // the methods that were present but could not be used
   if (options.pmix_launcher) {
     try {
       return by_pmix(options);
@@ -82,7 +82,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
     chosen.description += passed_over;
     return chosen;
   }
-  // Under a launcher that cannot be joined, the processes must not become many worlds of one PE.
+  // If the launcher's job cannot be joined, the processes must not become many worlds of one PE.
   if (options.pmix_launcher)
     throw error{code::bootstrap_unavailable,
                 fmt::format("this process was started by a launcher that speaks PMIx, but could not join through it{}. "
@@ -104,7 +104,7 @@ chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
   if (options.timeout <= std::chrono::milliseconds{0})
     throw error{code::invalid_argument, "the time limit for joining must be positive; set PGAS_JOIN_TIMEOUT"};
   if (options.method == "auto") return automatic(options);
-  if (options.method == "singleton" || options.method == "alone")  // its former name
+  if (options.method == "singleton" || options.method == "alone")  // "alone" is the former name
     return {singleton(options), "singleton, rank 0 of 1, as requested"};
   if (options.method == "pmix") return by_pmix(options);
   if (options.method == "local") {

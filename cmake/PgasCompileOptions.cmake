@@ -1,4 +1,5 @@
-# How all targets of the project are compiled: language, warnings, precompiled headers, files together, sanitizers.
+# How all targets of the project are compiled: language, warnings, precompiled headers, sources compiled together,
+# sanitizers.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -19,7 +20,8 @@ target_compile_options(pgas_warnings INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${PGAS_CXX_WARNINGS}>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>")
 if(PGAS_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  # Files that are compiled together see one another's private names, and Clang takes a local one of the same name for a mistake.
+  # Sources that are compiled together see one another's private names. Clang reports a local name that is equal to such
+  # a name as an error.
   target_compile_options(pgas_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)
 endif()
 if(PGAS_WERROR)
@@ -28,8 +30,8 @@ if(PGAS_WERROR)
     "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
 endif()
 
-# pgas_precompiled(TARGET PRIVATE HEADERS... | REUSE_FROM TARGET): what the sources begin with, compiled once. ccache keeps what
-# includes that if it is told so.
+# pgas_precompiled(TARGET PRIVATE HEADERS... | REUSE_FROM TARGET): precompiles the headers with which the sources begin.
+# ccache stores objects that include them only with this option.
 function(pgas_precompiled target)
   target_precompile_headers(${target} ${ARGN})
   if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache$" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -39,8 +41,8 @@ function(pgas_precompiled target)
   endif()
 endfunction()
 
-# pgas_one_source(VARIABLE NAME SOURCES...): a source of the build tree that includes SOURCES. Not UNITY_BUILD, which names files by their
-# whole paths: a compiler cache would not find the object again for the same tree elsewhere.
+# pgas_one_source(VARIABLE NAME SOURCES...): a source of the build tree that includes SOURCES. Unlike this function,
+# UNITY_BUILD uses absolute paths, so a compiler cache would not find the object for the same tree in another directory.
 function(pgas_one_source variable name)
   set(includes)
   foreach(source ${ARGN})
@@ -52,9 +54,9 @@ function(pgas_one_source variable name)
   set(${variable} ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp PARENT_SCOPE)
 endfunction()
 
-# pgas_room(TARGET ROOM SOURCES... [OPTIONS...]): adds the sources of a room to the library, with options of the compiler. Builds for the
-# full tests compile each source alone and find out which one lacks an include. Sanitized builds, those for the fast tests and those for a
-# wheel compile a room as one source, in a third of the time.
+# pgas_room(TARGET ROOM SOURCES... [OPTIONS...]): adds the sources of a room to the library, with compiler options.
+# Builds for the full tests compile each source alone, which detects missing includes. Sanitized builds, builds for the
+# fast tests and builds for a wheel compile a room as one source, which takes a third of the time.
 option(PGAS_ROOMS_TOGETHER "Compile the sources of a room of the library together in the full tier too, and those of a tool in the fast one" OFF)
 function(pgas_room target room)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "OPTIONS")
@@ -67,8 +69,8 @@ function(pgas_room target room)
   target_sources(${target} PRIVATE ${sources})
 endfunction()
 
-# pgas_compiled_together(TARGET [ALONE FILES...]): all but the fast tier compile the sources of a tool in few pieces, those aside that have
-# private names of their neighbours. The fast tier finds out which source lacks an include.
+# pgas_compiled_together(TARGET [ALONE FILES...]): compiles the sources of a tool in few pieces, except in the fast
+# tier, which detects missing includes. Sources that share private names are compiled alone.
 function(pgas_compiled_together target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE")
   if(PGAS_TEST_TIER STREQUAL "fast" AND NOT PGAS_SANITIZE AND NOT PGAS_ROOMS_TOGETHER)
@@ -91,7 +93,7 @@ endfunction()
 if(PGAS_SANITIZE STREQUAL "address")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined> $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
-  # With its own instrumentation in between, GCC takes members of std::function for uninitialized.
+  # With its own instrumentation, GCC reports members of std::function as uninitialized.
   add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=address,undefined)
 elseif(PGAS_SANITIZE STREQUAL "thread")
@@ -102,7 +104,7 @@ elseif(PGAS_SANITIZE)
 endif()
 if(PGAS_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
   string(TOUPPER ${PGAS_SANITIZE} sanitizer)
-  add_compile_definitions(__SANITIZE_${sanitizer}__=1)  # as GCC says it, and Clang from 21 on
-  # Clang asks the kernel by a pipe whether an object can be read, which fails where tests leave no descriptor.
+  add_compile_definitions(__SANITIZE_${sanitizer}__=1)  # GCC defines this macro, and Clang does from version 21 on
+  # Clang uses a pipe to check whether an object can be read, which fails in tests that leave no descriptor.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr>)
 endif()

@@ -1,11 +1,13 @@
-# What pgas is built with, found: CUDA, PMIx, UCX, fmt, libsodium, nlohmann_json. CUDA, PMIx and UCX may be left out.
+# Finds the libraries with which pgas is built: CUDA, PMIx, UCX, fmt, libsodium, nlohmann_json. CUDA, PMIx and UCX are
+# optional.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(PkgConfig)
 
-# libsodium: hashes, keys, and the codes of messages between hosts. Its archive, where there is one (libsodium-dev has it, in
-# position-independent code), becomes part of the library and of pgasrun: they need nothing more to run than without it.
+# libsodium: hashes, keys, and the codes of messages between hosts. If its static library exists (libsodium-dev contains
+# it, with position-independent code), it becomes part of the library and of pgasrun, which then do not need libsodium
+# at run time.
 if(PkgConfig_FOUND)
   pkg_check_modules(SODIUM QUIET IMPORTED_TARGET libsodium)
 endif()
@@ -23,7 +25,7 @@ else()
   target_link_libraries(pgas_sodium INTERFACE PkgConfig::SODIUM)
 endif()
 
-# CUDA: needed to build the GPU backend, never to run it: the driver is looked up at run time.
+# CUDA: needed to build the GPU backend, but not to run it, because the driver is looked up at run time.
 set(PGAS_HAVE_CUDA OFF)
 if(NOT PGAS_CUDA STREQUAL "OFF")
   include(CheckLanguage)
@@ -33,7 +35,7 @@ if(NOT PGAS_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures")
     endif()
     enable_language(CUDA)
-    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has it
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc supports C++20
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     endif()
@@ -43,7 +45,7 @@ if(NOT PGAS_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
     find_package(CUDAToolkit REQUIRED)
     set(PGAS_HAVE_CUDA ON)
-    set(PGAS_COMPILED_ONLY --Ofast-compile=max)  # for what PGAS_CUDA_COMPILED_ONLY names
+    set(PGAS_COMPILED_ONLY --Ofast-compile=max)  # for targets that PGAS_CUDA_COMPILED_ONLY names
   elseif(PGAS_CUDA STREQUAL "ON")
     message(FATAL_ERROR "PGAS_CUDA=ON, but no nvcc was found: put it on PATH or set CMAKE_CUDA_COMPILER")
   endif()
@@ -62,7 +64,8 @@ if(NOT PGAS_PMIX STREQUAL "OFF")
   endif()
 endif()
 
-# UCX: headers only; the library is loaded at run time. 1.13 is the first whose active messages are as used here.
+# UCX: headers only; the library is loaded at run time. 1.13 is the first version with the active messages that are used
+# here.
 set(PGAS_HAVE_UCX OFF)
 if(NOT PGAS_UCX STREQUAL "OFF")
   if(PkgConfig_FOUND)

@@ -1,6 +1,6 @@
-# Install rules, the exported package and pgas.pc. All paths are relative to the package, so that an installed tree may be
-# moved. Components: `runtime` is the shared libraries, `development` is what compiling and linking needs, `tools` is the
-# programs.
+# Install rules, the exported package and pgas.pc. All paths are relative to the package, so that an installed tree may
+# be moved. Components: `runtime` contains the shared libraries, `development` the files for compiling and linking,
+# `tools` the programs.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS pgas EXPORT pgas-targets

@@ -1,9 +1,10 @@
-# What is built for an installation. `cmake --install` builds nothing: it begins with a look at these files, before it copies any, and names
-# the command that builds what is missing, the target `installable`.
+# The files that an installation needs. `cmake --install` builds nothing. It first checks these files, before it copies
+# any, and names the command that builds missing files, the target `installable`.
 install(CODE "include(${CMAKE_CURRENT_LIST_DIR}/check_built.cmake)
 check_built(${PROJECT_BINARY_DIR}/installable-$<CONFIG>.cmake ${CMAKE_BINARY_DIR})" ALL_COMPONENTS)
 
-# pgas_installable(COMPONENT [TARGETS targets...] [FILES files...]): what install() takes for this component from the build tree.
+# pgas_installable(COMPONENT [TARGETS targets...] [FILES files...]): the files that install() takes for this component
+# from the build tree.
 function(pgas_installable component)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "TARGETS;FILES")
   set_property(GLOBAL APPEND PROPERTY PGAS_INSTALLABLE_TARGETS ${arg_TARGETS})
@@ -16,7 +17,7 @@ function(pgas_installable component)
   set_property(GLOBAL APPEND PROPERTY PGAS_INSTALLABLE_${component} ${arg_FILES})
 endfunction()
 
-# pgas_write_installable(): called when everything has been named.
+# pgas_write_installable(): called after all files have been named.
 function(pgas_write_installable)
   set(text "set(compiled_only ${PGAS_CUDA_COMPILED_ONLY})\n")
   foreach(component runtime development tools)

@@ -1,14 +1,16 @@
-# Tests whose threads or PEs wait for one another in loops have their cores for themselves: beside a process that never waits, each turn of
-# one takes one of the scheduler's slices, and they take 10 to 80 times as long. On one core they are as fast as on two, or nearly, and leave
-# the others to other tests. Those that try what happens at the same time have all cores.
+# Tests whose threads or PEs wait for one another in loops use cores that no other test uses. Beside a process that
+# never waits, each of their turns would take one of the scheduler's time slices, and the tests would take 10 to 80
+# times as long. On one core they are as fast or nearly as fast as on two, and leave the other cores to other tests.
+# Tests of simultaneous events have all cores.
 #
-# ctest begins with the most COST: with those on one core. As each counts as two processes and `./run` allows two more than there are cores, no
-# other test begins before they are done, on two cores. Those on all cores come last, when nothing else runs.
+# ctest begins with the tests with the highest COST, which are those on one core. Each of them counts as two processes,
+# and `./run` allows two more than there are cores, so on two cores no other test begins before they are done. Tests on
+# all cores come last, when no other test runs.
 set(PGAS_ALL_CORES PROCESSORS 8)
 set(PGAS_ONE_CORE PROCESSORS 2 COST 1000)
 set(PGAS_ON_ONE_CORE ${PROJECT_SOURCE_DIR}/tests/support/on_one_core.sh)
 
-# pgas_test_on_one_core(NAME COMMAND WORDS...): what add_test() does, on one core.
+# pgas_test_on_one_core(NAME COMMAND WORDS...): like add_test(), on one core.
 function(pgas_test_on_one_core name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" COMMAND)
   list(POP_FRONT arg_COMMAND program)

@@ -1,5 +1,6 @@
-# check_built(LIST TREE): part of `cmake --install`. Fails before anything is copied where a file that LIST names for the installed components
-# is not in the build tree. CMAKE_INSTALL_LOCAL_ONLY installs the files of one folder, as the wheel does: nothing is checked then.
+# check_built(LIST TREE): part of `cmake --install`. Fails before any file is copied if a file in LIST that the
+# installed components need is not in the build tree. With CMAKE_INSTALL_LOCAL_ONLY, which installs the files of one
+# folder, as for the wheel, it checks nothing.
 function(check_built list tree)
   if(CMAKE_INSTALL_LOCAL_ONLY)
     return()

@@ -15,8 +15,8 @@ struct count_keys {
     const auto step = static_cast<std::uint32_t>(block.num_blocks() * block.size());
     const auto n = static_cast<std::uint32_t>(ctx.n_pes());
     for (std::uint32_t i = first; i < keys; i += step) {
-      std::uint32_t key = i * n + static_cast<std::uint32_t>(ctx.my_pe());  // a different range of keys on each PE,
-      key = (key ^ (key >> 16)) * 0x7feb352dU;                              // scattered by a hash
+      std::uint32_t key = i * n + static_cast<std::uint32_t>(ctx.my_pe());  // a different range of keys on each PE
+      key = (key ^ (key >> 16)) * 0x7feb352dU;                              // a hash scatters the keys
       const std::uint32_t bin = (key ^ (key >> 15)) % n_bins;
       pgas::atomic_inc(ctx, bins + bin / n, static_cast<int>(bin % n));
     }

@@ -23,7 +23,7 @@ namespace {
 struct options {
   int nx = 2048;    // columns
   int ny = 2048;    // rows
-  int niter = 200;  // iterations
+  int niter = 200;  // the number of iterations
   int nccheck = 0;  // iterations between residual checks, 0: none
   bool csv = false;
 };
@@ -88,10 +88,12 @@ PGAS_FN void relax(const Block& block, const float* in, float* out, int nx, int 
     }
 }
 
-// One iteration of one PE. `arrived[0]` counts strips of the row from the PE above, `arrived[1]` from the PE below.
+// One iteration of one PE. `arrived[0]` counts strips of the row from the PE above, `arrived[1]` strips from the PE
+// below.
 struct iterate {
   static constexpr unsigned max_threads = tile_width;
-  static constexpr unsigned min_blocks = 5;  // on a multiprocessor: enough loads in flight, no register spilled
+  static constexpr unsigned min_blocks = 5;  // blocks on a multiprocessor: enough loads in flight, and no register
+                                             // spilled
 
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, const float* in, float* out, int nx, int ny,
@@ -190,7 +192,7 @@ class jacobi {
     world_.synchronize();
   }
 
-  // Seconds for all iterations.
+  // Runs all iterations. Returns the seconds.
   double run(bool report) {
     world_.barrier_all();
     const auto begin = std::chrono::steady_clock::now();
@@ -246,7 +248,7 @@ class jacobi {
   pgas::symmetric<double> sum_;
 };
 
-// The reference: all rows except the fixed first and last, computed by one thread.
+// The reference, computed by one thread: all rows except the fixed first and last row.
 std::vector<float> serial(const options& o) {
   const auto pitch = static_cast<std::size_t>(o.nx);
   std::vector<float> in(static_cast<std::size_t>(o.ny) * pitch);
@@ -321,7 +323,7 @@ int main(int argc, char** argv) try {
 
   long long different = 0;
   if (speaks) {
-    // The same on PE 0 alone, in a second world of one PE.
+    // The same computation on PE 0 alone, in a second world of one PE.
     pgas::config settings = world.settings();
     settings.heap = world.heap();
     pgas::bootstrap_options no_launcher;

@@ -49,7 +49,7 @@ int main() {
   auto* now = static_cast<float*>(nvshmem_calloc(n + 2, sizeof(float)));
   auto* next = static_cast<float*>(nvshmem_calloc(n + 2, sizeof(float)));
   auto* arrived = static_cast<uint64_t*>(nvshmem_calloc(2, sizeof(uint64_t)));
-  auto* sums = static_cast<float*>(nvshmem_calloc(2, sizeof(float)));  // of this PE, of all PEs
+  auto* sums = static_cast<float*>(nvshmem_calloc(2, sizeof(float)));  // the sum of this PE, and the sum of all PEs
   std::vector<float> start(n + 2);
   start[1] = me == 0 ? 1000.0F : 0.0F;
   cudaMemcpy(now, start.data(), start.size() * sizeof(float), cudaMemcpyHostToDevice);

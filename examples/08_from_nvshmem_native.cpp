@@ -40,7 +40,7 @@ int main() try {
   auto now = world.allocate<float>(n + 2, pgas::initialize::zero);
   auto next = world.allocate<float>(n + 2, pgas::initialize::zero);
   auto arrived = world.allocate<pgas::signal_t>(2, pgas::initialize::zero);
-  auto sums = world.allocate<float>(2, pgas::initialize::zero);  // of this PE, of all PEs
+  auto sums = world.allocate<float>(2, pgas::initialize::zero);  // the sum of this PE, and the sum of all PEs
   if (world.my_pe() == 0) pgas::p(world, now.data() + 1, 1000.0F, 0);
   world.barrier_all();
 

@@ -14,11 +14,10 @@
 // argument.)
 //
 // Faces across y and x are strided in memory. There are four ways to send them (--faces):
-// pack copied into one piece by the kernel that computes them, put in one piece, unpacked by the receiver
-// iput put with strides from their location, when they are computed
-// remote stored directly to the neighbour's halo by the threads of the kernel that computes them (ctx.remote())
-// packets stored by these threads as words of a point and its generation, which is the signal: no fence, but twice the
-// bytes
+//   pack      the kernel that computes them copies them into one piece and puts it; the receiver unpacks it
+//   iput      a put with strides from their location, when they are computed
+//   remote    the threads of the kernel that computes them store them to the neighbour's halo (ctx.remote())
+//   packets   these threads store words of a point and its generation, which is the signal: no fence, twice the bytes
 //
 // With two kernels, the boundary's kernel begins when the last interior is complete, and allows the next one to begin
 // at once: both read the same grid, and write different points of the other grid. The interior's last block ends after
@@ -45,8 +44,8 @@ using examples::triple;
 template <class Points>
 struct iterate {
   static constexpr unsigned max_threads = examples::heat_threads;
-  static constexpr unsigned min_blocks = 2;  // on a multiprocessor
-  bool overlapped = false;                   // by the interior's kernel
+  static constexpr unsigned min_blocks = 2;  // blocks on a multiprocessor
+  bool overlapped = false;                   // whether the interior's kernel runs at the same time
 
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, examples::exchange<float> x, float* in, float* out,
@@ -82,7 +81,7 @@ struct iterate_interior {
                           float* out, bool overlaps) const {
     const int i = static_cast<int>(block.block_rank()), thread = static_cast<int>(block.thread_rank());
     const int z = i / nx / ny * layers + inner.lo[2];
-    const auto compute = [&](int part) {  // four points in a row, and those in the next layers
+    const auto compute = [&](int part) {  // four points in a row, and the same points in the next layers
       const int x = i % nx * width + part % 32 * 4 + 1, y = i / nx % ny * rows + part / 32 + inner.lo[1];
       if (y >= inner.hi[1]) return;
       if constexpr (Points::in_fours)
@@ -127,7 +126,7 @@ void launch_two(pgas::world& world, const pgas::launch_config& shape, examples::
   if (few.blocks > 0) pgas::launch(world, few, iterate<Points>{true}, world.context(), outer, in, out, step);
 
   if (points == 0) return;
-  const int nx = (inner.hi[0] - 1 + inside::width - 1) / inside::width;  // from x = 1 on, where rows are aligned
+  const int nx = (inner.hi[0] - 1 + inside::width - 1) / inside::width;  // starts at x = 1, where rows are aligned
   const int ny = (inner.hi[1] - inner.lo[1] + inside::rows - 1) / inside::rows;
   const int nz = (inner.hi[2] - inner.lo[2] + inside::layers - 1) / inside::layers;
   pgas::launch_config all{
@@ -141,7 +140,7 @@ void launch_two(pgas::world& world, const pgas::launch_config& shape, examples::
 
 enum class kernels { automatic, one, two };
 
-// Seconds for all iterations.
+// Runs all iterations. Returns the seconds.
 template <class Points>
 double run(pgas::world& world, examples::heat_grids& grids, int iterations, kernels how, bool report) {
   const pgas::launch_config shape =
@@ -190,7 +189,7 @@ int solve(pgas::world& world, const heat_options& o, kernels how) {
   const double each = run<Points>(world, together, o.iterations, how, speaks && !o.csv) / o.iterations;
 
   long long different = 0;
-  if (speaks) {  // the same on PE 0 alone, in a second world of one PE
+  if (speaks) {  // the same computation on PE 0 alone, in a second world of one PE
     pgas::world alone = examples::join_alone(world);
     examples::heat_grids single(alone, o, {1, 1, 1});
     const double single_each = run<Points>(alone, single, o.iterations, how, false) / o.iterations;

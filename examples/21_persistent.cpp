@@ -69,7 +69,7 @@ PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchang
 template <class Points>
 struct iterate_all {
   static constexpr unsigned max_threads = examples::heat_threads;
-  static constexpr unsigned min_blocks = 2;  // on a multiprocessor
+  static constexpr unsigned min_blocks = 2;  // blocks on a multiprocessor
 
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, exchange<float> x, float* even, float* odd, int boundary,
@@ -144,7 +144,7 @@ class heat {
     boundary_ = std::min(boundary_blocks, static_cast<int>(all_.blocks) - 1);
   }
 
-  // Seconds for `iterations` further iterations.
+  // Runs `iterations` further iterations. Returns the seconds.
   double run(way by) {
     const auto steps = static_cast<std::uint64_t>(o_.iterations);
     world_.barrier_all();
@@ -164,7 +164,7 @@ class heat {
     }
     world_.synchronize();
     world_.barrier_all();
-    if (by != on_chip) step_ += steps;  // it has separate grids
+    if (by != on_chip) step_ += steps;  // the variant on chip has separate grids
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 

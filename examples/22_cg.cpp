@@ -226,7 +226,7 @@ class cg {
   cg(pgas::world& world, const options& o, unsigned blocks)
       : world_(world), o_(o), blocks_(blocks), memory_(world, o.size, o.pes, o.how, blocks, threads, o.most) {}
 
-  // Solves the problem again from the start; returns seconds.
+  // Solves the problem again from the start. Returns the seconds.
   double run(way by) {
     memory_.reset();
     world_.barrier_all();
@@ -277,7 +277,7 @@ class cg {
   pgas::world& world_;
   options o_;
   unsigned blocks_;
-  std::uint64_t generation_ = 0, rounds_ = 0;  // of earlier runs
+  std::uint64_t generation_ = 0, rounds_ = 0;  // the numbers of earlier runs
   examples::cg_memory memory_;
 };
 

@@ -34,15 +34,15 @@ using examples::particle;
 using pgas::signal_t;
 using count_t = std::uint64_t;
 
-constexpr int directions = 9;  // of a 3 x 3 neighbourhood; 4 is the PE itself and has no list
+constexpr int directions = 9;  // the directions of a 3 x 3 neighbourhood; 4 is the PE itself and has no list
 constexpr int neighbours = 8;
 constexpr unsigned block_threads = 256;
 constexpr int batch = 8;  // particles of a thread that are appended to a list by one atomic operation
 
 // The counts of a PE in a step.
 struct counters {
-  count_t stay;               // particles that it has after the step
-  count_t leave[directions];  // particles to send, by direction
+  count_t stay;               // the particles of the PE after the step
+  count_t leave[directions];  // the particles to send, by direction
 };
 
 // The checked values: sums that are invariant, and the numbers of particles that are wrong or in the wrong rectangle.
@@ -51,14 +51,14 @@ enum sum : int { number, momentum_x, momentum_y, names, wrong, away, looked_at, 
 
 struct memory {
   examples::particle_box box;
-  count_t room, list_room, inbox_room;  // in particles
+  count_t room, list_room, inbox_room;  // the numbers of particles for which there is room
 
   particle* here[2];   // this PE's particles before and after a step, alternating
   particle* lists;     // particles to send, by direction
-  counters* counted;   // two, alternating
+  counters* counted;   // the counters of two steps, alternating
   particle* inbox[2];  // written by neighbours
   count_t* reserved;   // for each inbox: changed by neighbours' atomic_fetch_add
-  signal_t* arrived;   // for each inbox: 2^32 for each neighbour, 1 for each particle
+  signal_t* arrived;   // for each inbox: 2^32 for each neighbour that has sent, plus 1 for each particle
   count_t* sums;       // see enum sum
 
   PGAS_HD int neighbour(int me, int direction) const {
@@ -91,7 +91,7 @@ PGAS_FN void keep(const pgas::context& ctx, const memory& m, int step, const par
   for (int i = 0; i < count; ++i, ++at) m.here[(step + 1) % 2][at] = some[i];
 }
 
-// Moves the particles, and appends them to lists. With `moves` 0 it only sends late particles.
+// Moves the particles, and appends them to lists. With `moves` 0, only sends late particles.
 struct move_all {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, memory m, int step, int moves) const {
@@ -174,7 +174,7 @@ struct create {
         const particle p = m.box.first(first + static_cast<count_t>(i) * apart);
         if (m.box.owner(p) == ctx.my_pe()) mine[kept++] = p;
       }
-      keep(ctx, m, 1, mine, kept);  // as if there had been a step 1
+      keep(ctx, m, 1, mine, kept);  // counts as step 1
     });
   }
 };
@@ -249,7 +249,7 @@ class simulation {
     begin_ = look();
   }
 
-  // One step; with `moves` 0 only an exchange.
+  // One step. With `moves` 0, only an exchange.
   void step(int moves) {
     start(move_all{}, ++step_, moves);
     start(exchange{}, step_);
@@ -299,7 +299,7 @@ class simulation {
   pgas::symmetric<counters> counted_;
   pgas::symmetric<count_t> sums_, words_;
   std::vector<count_t> begin_, held_;
-  int step_ = 1;  // step 1 is that of create; the first one is 2
+  int step_ = 1;  // create counts as step 1, so the first step is 2
   count_t moved_ = 0;
 };
 

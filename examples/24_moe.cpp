@@ -72,7 +72,7 @@ struct quick_dispatch {
     const std::size_t pieces = m.shape.token_pieces();
     const auto blocks = static_cast<int>(block.num_blocks());
     const auto me = static_cast<int>(block.block_rank());
-    // This block sends to every expert e with e % blocks == me. First it finds the rows.
+    // This block sends rows to every expert e with e % blocks == me. First it finds the rows.
     for (int slot = static_cast<int>(block.thread_rank()); slot < m.slots(); slot += static_cast<int>(block.size())) {
       const int expert = m.choices(set)[slot];
       if (expert % blocks == me) {
@@ -93,7 +93,7 @@ struct quick_dispatch {
       });
       pgas::put_signal(ctx, block, m.homes + place, list, count, m.count(round, local, m.me), round << 32 | count,
                        pgas::signal_op::set, pe);
-      if (block.thread_rank() == 0) pgas::atomic_set(ctx, m.fill + expert, 0U, m.me);  // all threads have read it
+      if (block.thread_rank() == 0) pgas::atomic_set(ctx, m.fill + expert, 0U, m.me);  // all threads have read the word
     }
     // Receives rows: each block waits for some of them.
     for (int i = me; i < m.mine.count * m.n_pes; i += blocks)
@@ -147,7 +147,7 @@ struct quick_combine {
 
 // ---- throughput ----
 
-// One block: tells all PEs the number of rows for each expert, and computes the places of all rows.
+// One block sends all PEs the number of rows for each expert, and computes the places of all rows.
 struct plan {
   static constexpr unsigned max_threads = block_threads;
   static constexpr unsigned min_blocks = 2;

@@ -40,7 +40,7 @@ using examples::piece;
 using examples::pieces_of_group;
 using pgas::signal_t;
 
-constexpr int sets = 3;  // of inputs, used alternately, so that stale data in a buffer is detected
+constexpr int sets = 3;  // sets of inputs, used alternately, so that old data in a buffer is detected
 
 struct row_range {
   int first, count;
@@ -63,14 +63,14 @@ struct one_shot {
     const pgas::warp warp = pgas::this_warp(block);
     const auto which = static_cast<int>(block.block_rank());
     signal_t& rounds = b.rounds[which];
-    std::uint32_t begun = 0, passed = 0;  // rounds before this launch; rows (rounds) since then
+    std::uint32_t begun = 0, passed = 0;  // rounds before this launch; rows (rounds) since the launch
     const auto open = [&](int g, int i) {
       pgas::packet_line* const box = b.boxes + static_cast<std::uint32_t>(which * b.groups + g) * b.box_lines;
       return channel(ctx, examples::place_in_group{i}, ctx.team(), box, {begun + passed});
     };
     const bool kept = examples::has_lanes<pgas::warp> && b.groups <= static_cast<int>(warp.meta_group_size());
     for (int row = which; row < b.rows; row += static_cast<int>(block.num_blocks())) {
-      piece mine, residual;  // in registers if a lane has one piece of a row
+      piece mine, residual;  // kept in registers if a lane has one piece of a row
       const auto load = [&](int g, int i) {
         mine = b.parts[b.at(row, g, i)];
         residual = b.residual[b.at(row, g, i)];
@@ -78,7 +78,8 @@ struct one_shot {
       examples::each_group(warp, b.groups, [&](int g) {
         examples::each_of_32(warp, [&](int i) {
           load(g, i);
-          begun = static_cast<std::uint32_t>(rounds);  // its latency overlaps with theirs
+          begun = static_cast<std::uint32_t>(rounds);  // this load's latency overlaps with the latency of the loads
+                                                       // above
           channel others = open(g, i);
           pgas::broadcast_to_others(ctx, others, mine);
         });
@@ -95,7 +96,7 @@ struct one_shot {
         return b.hidden[b.at(row, g, i)] = examples::rounded_to<T>(sums);
       });
     }
-    // all threads have read it before the last sync
+    // all threads have read the word before the last sync
     if (block.thread_rank() == 0 && passed != 0) rounds = begun + passed;
   }
 };
@@ -105,7 +106,7 @@ struct two_shot {
   static constexpr unsigned max_threads = 512;
   static constexpr unsigned min_blocks = 2;
 
-  // Waits for the answers of all PEs at once: the block's earlier puts to them are then complete.
+  // Waits for the answers of all PEs at once. Then the block's earlier puts to these PEs are complete.
   template <class Block>
   PGAS_FN static void tell_all(const Block& block, const pgas::context& ctx, signal_t* word, signal_t value) {
     pgas::fence(ctx, block);
@@ -170,7 +171,7 @@ struct two_shot {
         examples::normalize_by_block<T>(block, b.squares_of(block, turn++), b.row(row),
                                         [&](int g, int i) { return b.hidden[b.at(row, g, i)]; });
     }
-    if (block.thread_rank() == 0) b.calls[which] = call;  // all threads have read it before the waits
+    if (block.thread_rank() == 0) b.calls[which] = call;  // all threads have read the word before the waits
   }
 
   static constexpr int at_once = 4;
@@ -301,12 +302,12 @@ class layer {
   }
 
   pgas::world& world_;
-  pgas::team self_;  // this PE
+  pgas::team self_;  // a team of this PE only
   options o_;
   buffers b_{};
   unsigned blocks_ = 0;
   unsigned one_threads_ = 0;
-  std::size_t shared_ = 0, pieces_ = 0;  // bytes of a block; pieces of a set
+  std::size_t shared_ = 0, pieces_ = 0;  // the bytes of a block, and the pieces of a set
   piece *parts_ = nullptr, *residual_ = nullptr, *sum_ = nullptr;
   std::vector<pgas::symmetric<piece>> memory_;
   pgas::symmetric<pgas::packet_line> boxes_;
@@ -314,7 +315,7 @@ class layer {
   pgas::symmetric<signal_t> signals_;
 };
 
-// All sizes of a format. Returns the number of wrong pieces.
+// Runs all sizes of a format. Returns the number of wrong pieces.
 template <class T>
 long long run_format(pgas::world& world, const options& o, const char* format) {
   layer<T> all(world, o);

@@ -1,5 +1,5 @@
 /// @file
-/// What tests of bad input ask: with which code a call fails.
+/// Returns the code with which a call fails, for tests of wrong arguments.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace pgas_test {
 
-/// Runs `call` and returns the code that it throws; code{} when it throws none.
+/// Runs `call` and returns the code of the error that it throws, or code{} if it throws none.
 template <class Call>
 pgas::code code_if_any(Call&& call) {
   try {
@@ -22,7 +22,7 @@ pgas::code code_if_any(Call&& call) {
   return {};
 }
 
-/// The same; fails the test when it throws none.
+/// As above, but fails the test if the call throws no error.
 template <class Call>
 pgas::code code_of(Call&& call) {
   const pgas::code thrown = code_if_any(call);

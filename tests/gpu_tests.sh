@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs the tests that need a GPU, of a build folder that has been configured with PGAS_TEST_GPU_TOGETHER=ON and built.
+# Runs the tests that need a GPU, in a build folder that was configured with PGAS_TEST_GPU_TOGETHER=ON and built.
 #
 #   tests/gpu_tests.sh BUILD [ARGUMENTS OF CTEST]
 #
-# Tests of several processes go together, under MPS, on the first GPU: PGAS_TEST_GPU_JOBS at a time (5; MPS serves 60 processes at most).
-# Those of the label gpu_alone go one at a time, without MPS, on the last GPU: at the same time if there are two, else after the others.
-# Where MPS can't be started, all go one at a time. What failed is shown with its output; the status is 1 then.
+# Tests of several processes run together under MPS on the first GPU: PGAS_TEST_GPU_JOBS at a time (default 5; MPS
+# serves at most 60 processes). Tests with the label gpu_alone run one at a time without MPS on the last GPU: at the
+# same time if there are two GPUs, else after the others. If MPS cannot be started, all tests run one at a time. The
+# output of failed tests is shown, and the status is 1 then.
 set -uo pipefail
 build=$(cd "${1:?the build folder}" && pwd)
 shift
@@ -14,7 +15,7 @@ mapfile -t gpus < <(nvidia-smi -L | sed -n 's/.*UUID: \([^)]*\)).*/\1/p')
 first=${gpus[0]} last=${gpus[-1]}
 work=$(mktemp -d)
 mkdir "$work/together" "$work/alone" "$work/mps"
-# Each ctest has a folder of its own, as it writes its logs there.
+# Each ctest has a separate folder, because it writes its logs there.
 for each in together alone; do echo "subdirs(\"$build\")" >"$work/$each/CTestTestfile.cmake"; done
 
 mps() { env CUDA_VISIBLE_DEVICES="$first" CUDA_MPS_PIPE_DIRECTORY="$work/mps" CUDA_MPS_LOG_DIRECTORY="$work/mps" "$@"; }
@@ -25,7 +26,7 @@ finish() {
 }
 trap finish EXIT
 
-# Not for the tests, whose library would warn of an unknown option.
+# Unset for the tests, because the library would warn of an unknown option.
 jobs=${PGAS_TEST_GPU_JOBS:-5}
 unset PGAS_TEST_GPU_JOBS
 

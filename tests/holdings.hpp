@@ -1,5 +1,5 @@
 /// @file
-/// What a test counts to see that nothing was left behind.
+/// Counts the resources of a process, so that a test can check that none are left.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +7,19 @@
 
 namespace pgas::unit_test {
 
-/// What a process holds of the system's.
+/// The resources of the operating system that a process holds.
 struct holdings {
   std::size_t fds = 0;
-  std::size_t mappings = 0;  ///< of shared memory
+  std::size_t mappings = 0;  ///< mappings of shared memory
   std::size_t threads = 0;
   std::size_t shm_files = 0;
   bool operator==(const holdings&) const = default;
 };
 holdings count_holdings();
-/// count_holdings(), once it has been the same for 100 ms, or after two seconds: other threads may still be closing.
+/// Returns count_holdings() after it has not changed for 100 ms, or after two seconds, because other threads may still
+/// be closing resources.
 holdings settled_holdings();
-/// count_holdings(), once it is as expected or has been otherwise for two seconds.
+/// Returns count_holdings() when it is equal to `expected`, or after two seconds.
 holdings settle_at(const holdings& expected);
 std::ostream& operator<<(std::ostream& out, const holdings& h);
 

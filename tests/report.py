@@ -32,10 +32,10 @@ def main() -> int:
     builds = []
     for path in sys.argv[2:]:
         lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()[1:]
-        edges = {}  # outputs of one command have one line each
+        edges = {}  # for commands with several outputs, each output has a line
         for start, end, _, output, command in (line.split("\t") for line in lines):
             if output.startswith("/"):
-                continue  # an output that has another line
+                continue  # an output whose command is already listed
             edges[command] = ((int(end) - int(start)) / 1000, f"{pathlib.Path(path).parent.name}/{output}")
         builds += edges.values()
     tests = [(float(time.group(1)), name) for name, part in parts.items() if (time := TIME.search(part))]

@@ -10,7 +10,7 @@
 namespace pgas::boot {
 namespace {
 
-/// The hub's failure names the missing ranks, so this side waits a little longer than its own limit for it.
+/// The hub's error names the missing ranks, so this side waits a little longer for the error than its own limit.
 constexpr milliseconds for_the_verdict{500};
 
 [[nodiscard]] std::size_t longest_result(int size) {
@@ -58,7 +58,7 @@ void hub_client::barrier() { (void)exchange(collective::barrier, {}, deadline{ti
 void hub_client::abort(std::string_view reason) noexcept {
   try {
     send(make_frame({.kind = frame_kind::abort}, reason), deadline{milliseconds{1000}});
-  } catch (...) {  // no memory for the message: the end of the connection serves instead
+  } catch (...) {  // no memory for the message; the hub sees the end of the connection instead
   }
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// A bootstrap over one connection to a hub. abort() may be called by any thread at any time.
+/// A bootstrap over one connection to a hub. Any thread may call abort() at any time.
 #pragma once
 
 #include <mutex>
@@ -14,24 +14,24 @@
 
 namespace pgas::boot {
 
-using namespace detail;  // of src/common
+using namespace detail;  // namespace of src/common
 
 class hub_client final : public bootstrap {
  public:
   /// The process that runs the hub, for messages.
   struct hub_owner {
     std::string name;  ///< "rank 0", "pgasrun"
-    int rank;          ///< -1 where it is not a member of the world
+    int rank;          ///< -1 if it is not a member of the world
   };
 
-  /// @param socket connected and non-blocking. @param keys where messages over it are sealed.
+  /// @param socket connected and non-blocking @param keys set if messages over the socket are sealed
   hub_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner,
              const std::optional<session_keys>& keys = std::nullopt);
   /// Leaves the world.
   ~hub_client() override;
 
-  /// The first collective: waits until all members have come. False when the hub closed the connection before it
-  /// welcomed this member: the world has not begun, and another attempt may succeed.
+  /// The first collective: waits until all members have arrived. False if the hub closed the connection before it
+  /// welcomed this member. Then the world has not begun, and another attempt may succeed.
   [[nodiscard]] bool join(const deadline& limit);
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
@@ -43,7 +43,7 @@ class hub_client final : public bootstrap {
 
  private:
   [[nodiscard]] std::vector<blob> exchange(collective what, std::span<const std::byte> mine, const deadline& limit);
-  /// Whether it failed does not matter: if so, the reason may be among the frames of the hub.
+  /// A failure to send is ignored: the hub's frames may contain the reason.
   void send(const shared_frame& frame, const deadline& limit);
   [[noreturn]] void fail(error why);
 
@@ -58,9 +58,10 @@ class hub_client final : public bootstrap {
   std::uint32_t sequence_ = 0;
   std::optional<frame_cipher> outgoing_;
   std::vector<std::byte> sealed_;
-  const shared_frame leave_ = make_frame({.kind = frame_kind::leave});  // a destructor must not need memory
-  std::mutex sending_;            // abort() may be called while another thread is in a collective
-  std::optional<error> failure_;  // what broke the world; every later call throws it again
+  // made early, because a destructor must not allocate memory
+  const shared_frame leave_ = make_frame({.kind = frame_kind::leave});
+  std::mutex sending_;            // needed because abort() may be called while another thread is in a collective
+  std::optional<error> failure_;  // the failure that broke the world; every later call throws it again
 };
 
 }  // namespace pgas::boot

@@ -1,6 +1,6 @@
 /// @file
-/// The messages between a member of a world and the hub that serves it. All hosts of a job are little-endian, so
-/// headers travel as they lie in memory.
+/// The messages between a member of a world and the hub of the world. All hosts of a job are little-endian, so headers
+/// are sent as they are in memory.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@
 
 namespace pgas::boot {
 
-using namespace detail;  // of src/common
+using namespace detail;  // namespace of src/common
 
-/// The most that one PE may contribute to an all-gather.
+/// The largest number of bytes that one PE may contribute to an all-gather.
 inline constexpr std::size_t max_contribution = 64 << 10;
 
 enum class frame_kind : std::uint32_t {
-  welcome = 1,  ///< hub: the world is open and you are in it
-  contribute,   ///< member: my part of a collective
-  result,       ///< hub: the parts of all members, packed
-  failure,      ///< hub: the world is broken, and why (encode_error)
-  abort,        ///< member: the job can't go on; the payload is the reason
-  leave,        ///< member: I am done
+  welcome = 1,  ///< from the hub: the world is open and the receiver is a member
+  contribute,   ///< from a member: its contribution to a collective
+  result,       ///< from the hub: the contributions of all members, packed
+  failure,      ///< from the hub: the world is broken; the payload is the error (encode_error)
+  abort,        ///< from a member: the job cannot continue; the payload is the reason
+  leave,        ///< from a member: it leaves the world
 };
 
 /// The purpose of a contribution. The hub checks that it is the same for all members.
@@ -48,14 +48,14 @@ struct frame_header {
   static constexpr std::uint32_t expected_magic = 0x32474750;  // "PGG2"
   std::uint32_t magic = expected_magic;
   frame_kind kind{};
-  std::uint32_t sequence = 0;  ///< number of the collective in this world, from 0
+  std::uint32_t sequence = 0;  ///< the number of the collective in this world, from 0
   collective what{};
-  std::uint32_t limit_ms = 0;  ///< contribute: how long the sender is going to wait for the result
-  std::uint32_t bytes = 0;     ///< of payload that follow
+  std::uint32_t limit_ms = 0;  ///< contribute: how long the sender waits for the result
+  std::uint32_t bytes = 0;     ///< the size of the payload that follows
 };
 static_assert(sizeof(frame_header) == 24);
 
-/// A whole frame, ready to be sent, shared among all its receivers.
+/// A whole frame, ready to be sent. All receivers share it.
 using shared_frame = std::shared_ptr<const blob>;
 
 [[nodiscard]] inline shared_frame make_frame(frame_header header, std::span<const std::byte> payload = {}) {
@@ -66,7 +66,7 @@ using shared_frame = std::shared_ptr<const blob>;
   return frame;
 }
 
-/// With a text, cut at 4 KiB.
+/// A frame with a text, cut at 4 KiB.
 [[nodiscard]] inline shared_frame make_frame(frame_header header, std::string_view text) {
   return make_frame(header, std::as_bytes(std::span{text.substr(0, 4096)}));
 }
@@ -76,8 +76,8 @@ using shared_frame = std::shared_ptr<const blob>;
   return make_frame({.kind = frame_kind::failure}, encode_error(why));
 }
 
-/// The request of a process to pgasrun, with one descriptor: its hub's end of a socket pair. The n-th from a process is
-/// for its n-th world.
+/// A request of a process to pgasrun, with one descriptor: the hub's end of a socket pair. The n-th request of a
+/// process is for its n-th world.
 struct world_request {
   static constexpr std::uint32_t expected_magic = 0x4c474750;  // "PGGL"
   static constexpr std::uint32_t expected_version = 2;

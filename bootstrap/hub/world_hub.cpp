@@ -104,7 +104,7 @@ void world_hub::receive(int rank) {
 }
 
 void world_hub::contribute(int rank) {
-  if (failure_) return;  // the sender is about to read it
+  if (failure_) return;  // the sender will read the failure
   member& one = at(rank);
   const frame_header& header = one.incoming.header();
   if (one.arrived || header.sequence != sequence_) return lost(rank, "it is in another collective than the hub");
@@ -165,7 +165,7 @@ void world_hub::flush(int rank) {
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return loop_.change(one.socket.get(), POLLIN | POLLOUT);
     if (sent < 0) {
-      // The peer is gone. Its last frames may still be readable, so receive() reports the end.
+      // The peer has closed the connection. Its last frames may still be readable, so receive() reports the end.
       one.outgoing.clear();
       one.sent = 0;
       break;

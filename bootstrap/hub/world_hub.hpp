@@ -1,6 +1,6 @@
 /// @file
-/// The center of one world: gathers a contribution from each member, sends the result to all, and reports the first
-/// failure to all. Runs in rank 0 over TCP, and in pgasrun for the processes that it has started.
+/// The hub of one world. It gathers a contribution from each member, sends the result to all members, and reports the
+/// first failure to all members. It runs in rank 0 over TCP, and in pgasrun for the processes that pgasrun has started.
 #pragma once
 
 #include <deque>
@@ -16,7 +16,7 @@
 
 namespace pgas::boot {
 
-using namespace detail;  // of src/common
+using namespace detail;  // namespace of src/common
 
 /// The hub's side of one member.
 struct member {
@@ -24,12 +24,12 @@ struct member {
 
   unique_fd socket;
   state where = state::absent;
-  bool arrived = false;  ///< its contribution to the current collective has arrived
+  bool arrived = false;  ///< the contribution to the current collective has arrived
   blob contribution;
   frame_reader<frame_header> incoming{max_contribution};
-  std::optional<frame_cipher> seal;  ///< of frames to it, where they are sealed
+  std::optional<frame_cipher> seal;  ///< seals frames to this member, if frames are sealed
   std::deque<shared_frame> outgoing;
-  std::size_t sent = 0;  ///< bytes of outgoing.front() that were sent
+  std::size_t sent = 0;  ///< the sent bytes of outgoing.front()
 };
 
 /// *Callers* the thread that runs the loop.
@@ -40,34 +40,34 @@ class world_hub {
   world_hub(const world_hub&) = delete;
   world_hub& operator=(const world_hub&) = delete;
 
-  /// Takes a connected, non-blocking stream socket as that of `rank`; closes it if that rank has one already.
-  /// @param keys where messages over it are sealed.
+  /// Takes a connected, non-blocking stream socket for `rank`. Closes the socket if that rank already has one.
+  /// @param keys set if messages over the socket are sealed
   void attach(int rank, unique_fd socket, const std::optional<session_keys>& keys = std::nullopt);
   [[nodiscard]] bool has_come(int rank) const {
     return members_[static_cast<std::size_t>(rank)].where != member::state::absent;
   }
-  /// A member's process has ended. Breaks the world unless that member had left it, or had aborted it: its last frames
-  /// are read first.
+  /// Called when a member's process has ended. Reads the last frames of the member first. Breaks the world unless the
+  /// member had left the world or aborted it.
   void ended(int rank, std::string_view how);
-  /// Breaks the world: current and later calls of all members throw this. Only the first failure counts.
+  /// Breaks the world: current and later calls of all members throw this error. Only the first failure is used.
   void fail(code why, int pe, std::string text);
-  /// A remark for the message of a timeout, such as refused connections.
+  /// A remark for the message of a timeout, for example about refused connections.
   void remark(std::string text) { remark_ = std::move(text); }
   /// Called once, when a member aborts the job.
   void on_abort(std::function<void(int rank, std::string_view reason)> call) { on_abort_ = std::move(call); }
 
-  /// Asked for the reason when a member's connection ends without a departure.
+  /// Sets a function that returns the reason if a member's connection ends without a departure.
   void on_silence(std::function<std::string(int rank)> call) { on_silence_ = std::move(call); }
 
-  /// When the current collective has to be complete; call expire() then.
+  /// The time at which the current collective must be complete. expire() is to be called then.
   [[nodiscard]] std::optional<clock::time_point> due() const { return due_; }
   void expire();
 
-  /// All frames were sent.
+  /// Whether all frames were sent.
   [[nodiscard]] bool drained() const;
-  /// All members have come.
+  /// Whether all members have arrived.
   [[nodiscard]] bool complete() const;
-  /// All members have come and gone.
+  /// Whether all members have arrived and left.
   [[nodiscard]] bool over() const { return gone_ == size(); }
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
 
@@ -84,8 +84,8 @@ class world_hub {
 
   event_loop& loop_;
   std::vector<member> members_;
-  int arrived_ = 0;  // members whose contribution to the current collective has arrived
-  int gone_ = 0;     // members that have left or were lost
+  int arrived_ = 0;  // the number of contributions to the current collective that have arrived
+  int gone_ = 0;     // the number of members that have left or were lost
   std::uint32_t sequence_ = 0;
   collective what_{};
   clock::time_point began_;

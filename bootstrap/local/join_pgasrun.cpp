@@ -13,7 +13,7 @@
 namespace pgas::boot {
 namespace {
 
-/// Sends a request with one descriptor. Gives 0 or an errno.
+/// Sends a request with one descriptor. Returns 0 or an errno.
 [[nodiscard]] int send_request(int socket, const unique_fd& hubs_end, const deadline& limit) {
   const world_request request;
   const int descriptor = hubs_end.get();

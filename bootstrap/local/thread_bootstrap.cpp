@@ -14,7 +14,8 @@ namespace pgas {
 namespace boot {
 namespace {
 
-/// The exchange among the threads of one world: each stores its contribution, and the last one completes the result.
+/// The exchange among the threads of one world. Each thread stores its contribution, and the last one completes the
+/// result.
 class thread_exchange {
  public:
   explicit thread_exchange(int size) : parts_(static_cast<std::size_t>(size)), state_(parts_.size()) {}
@@ -53,7 +54,7 @@ class thread_exchange {
     throw *failure_;
   }
 
-  /// Needs no memory. The members that wait write the error message.
+  /// Allocates no memory. The waiting members create the error message.
   void leave(int rank) noexcept {
     const std::lock_guard lock{mutex_};
     at(rank) = member_state::left;
@@ -91,7 +92,7 @@ class thread_exchange {
   }
   void finish() {
     result_ =
-        parts_;  // valid until the next collective completes, which needs all threads that have yet to read this one
+        parts_;  // valid until the next collective completes, which needs all threads that have not read this result
     for (auto& one : state_) one = member_state::away;
     arrived_ = 0;
     ++round_;
@@ -128,7 +129,7 @@ class thread_bootstrap final : public bootstrap {
   void abort(std::string_view reason) noexcept override {
     try {
       all_->abort(rank_, reason);
-    } catch (...) {  // no memory for the message; the others find out by their time limits
+    } catch (...) {  // no memory for the message; the other members end by their time limits
     }
   }
 

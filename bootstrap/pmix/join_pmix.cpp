@@ -1,4 +1,4 @@
-// Joining through the PMIx server of a launcher; without pmix.h at build, the error that says so.
+// Joins through the PMIx server of a launcher. In a build without pmix.h, throws an error that says so.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -46,7 +46,7 @@ class pmix_bootstrap final : public bootstrap {
   void abort(std::string_view reason) noexcept override {
     try {
       session_.abort(std::string{reason});
-    } catch (...) {  // no memory or no thread: the end of this process tells the launcher as well
+    } catch (...) {  // no memory or no thread; the end of this process also informs the launcher
     }
   }
 

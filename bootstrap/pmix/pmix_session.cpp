@@ -39,7 +39,7 @@ void look_up(void* handle, const char* name, Function& function) {
   if (function == nullptr) throw unavailable(fmt::format("the library that was found has no {}", name));
 }
 
-/// "PMIx 4.2.2" of "OpenPMIx 4.2.2 (PMIx Standard: 4.1, ...)", which only the description shows.
+/// The version "PMIx 4.2.2" from "OpenPMIx 4.2.2 (PMIx Standard: 4.1, ...)". Only this description contains it.
 [[nodiscard]] std::string version_of(void* handle) {
   const auto ask = reinterpret_cast<decltype(&PMIx_Get_version)>(::dlsym(handle, "PMIx_Get_version"));
   if (ask == nullptr) return "PMIx";
@@ -67,10 +67,11 @@ void look_up(void* handle, const char* name, Function& function) {
 
 constexpr milliseconds time_to_finalize{5'000};
 
-/// How often a process that waits for others asks its server whether these still run. The server of mpirun sends no
-/// event when one has ended, and ends a fence only if that process closed its connection after the fence had begun.
+/// The interval at which a waiting process asks its server whether the other processes still run. The server of mpirun
+/// sends no event when a process has ended. It ends a fence only if that process closed its connection after the fence
+/// had begun.
 constexpr milliseconds between_looks{400};
-/// A server that needs longer to answer does not end a fence either.
+/// The time limit for an answer. A server that needs longer does not end a fence either.
 constexpr milliseconds time_to_tell{200};
 
 [[nodiscard]] pmix_info_t info(std::string_view key) {
@@ -94,7 +95,7 @@ constexpr milliseconds time_to_tell{200};
   return one;
 }
 
-/// Frees what PMIx_Get() returned, for the two kinds of value that are asked for here: numbers and byte objects.
+/// Frees the result of PMIx_Get() for the two kinds of value that this code requests: numbers and byte objects.
 struct value_deleter {
   void operator()(pmix_value_t* value) const {
     if (value->type == PMIX_BYTE_OBJECT) std::free(value->data.bo.bytes);
@@ -103,7 +104,7 @@ struct value_deleter {
 };
 using owned_value = std::unique_ptr<pmix_value_t, value_deleter>;
 
-/// The number in a value; servers do not agree on the type.
+/// The number in a value. Servers use different types for it.
 [[nodiscard]] std::optional<long long> to_number(const pmix_value_t& value) {
   switch (value.type) {
     case PMIX_UINT32: return value.data.uint32;
@@ -120,7 +121,7 @@ using owned_value = std::unique_ptr<pmix_value_t, value_deleter>;
   }
 }
 
-/// The state that a fence shares with its callback, which may come after the wait has ended.
+/// The state that a fence shares with its callback, which may be called after the wait has ended.
 struct fence_state {
   std::array<pmix_info_t, 2> directives;
   std::mutex mutex;
@@ -135,7 +136,7 @@ void fence_done(pmix_status_t status, void* context) {
   (*state)->changed.notify_all();
 }
 
-/// A question for the server's table of the processes of this host, and the answer, which may come after the wait has
+/// A question to the server about the processes of this host, and the answer, which may arrive after the wait has
 /// ended.
 struct table_state {
   explicit table_state(const char* of) : job{of} {}
@@ -172,7 +173,7 @@ void table_told(pmix_status_t status, pmix_info_t* answers, std::size_t count, v
       for (std::size_t row = 0; row < table.size; ++row) {
         if (table.type == PMIX_PROC_INFO) {
           add_ended(static_cast<const pmix_proc_info_t*>(table.array)[row], (*state)->ended);
-        } else if (table.type == PMIX_INFO) {  // as Open MPI 4 has it
+        } else if (table.type == PMIX_INFO) {  // the form of Open MPI 4
           const pmix_value_t& value = static_cast<const pmix_info_t*>(table.array)[row].value;
           if (value.type == PMIX_PROC_INFO) add_ended(*value.data.pinfo, (*state)->ended);
         }
@@ -192,10 +193,11 @@ const pmix_library& pmix_library::get_loaded() {
 }
 
 pmix_session& pmix_session::get_connected(const deadline& limit) {
-  // Made after the library is loaded and has registered its exit handlers, so destroyed before they run.
+  // Constructed after the library is loaded and has registered its exit handlers, so destroyed before these handlers
+  // run.
   static pmix_session session{pmix_library::get_loaded(), limit};
-  // quick_exit(), by which shmem_global_exit(0) ends a process whose exit handlers do not return, runs no destructors,
-  // and the server would see a failure.
+  // shmem_global_exit(0) ends a process whose exit handlers do not return by quick_exit(). That runs no destructors, so
+  // without this handler the server would see a failure.
   [[maybe_unused]] static const int at_quick_exit = std::at_quick_exit([] { session.finalize(); });
   if (!session.process_.in_creator())
     throw error{code::bootstrap_unavailable,
@@ -232,10 +234,10 @@ pmix_session::pmix_session(const pmix_library& library, const deadline& limit) :
 pmix_session::~pmix_session() { finalize(); }
 
 void pmix_session::finalize() noexcept {
-  if (!process_.in_creator()) return;  // the server would take it for the end of the parent
+  if (!process_.in_creator()) return;  // the server would treat the message as the end of the parent process
   try {
     (void)call_with_timeout(time_to_finalize, [finalize = library_.finalize] { return finalize(nullptr, 0); });
-  } catch (...) {  // no memory or no thread: the end of this process tells the launcher as well
+  } catch (...) {  // no memory or no thread; the end of this process also informs the launcher
   }
 }
 
@@ -264,8 +266,8 @@ std::vector<blob> pmix_session::exchange(const std::string& key, std::span<const
     publish(key, mine);
     fence(key, limit);
   }
-  // Where two worlds are at work at once, the fence may have been one that other processes made for the other world. So
-  // it is the arrival of everyone's contribution, not the end of the fence, that ends the exchange.
+  // If two worlds are being made at the same time, other processes may have made this fence for the other world.
+  // Therefore the exchange ends when all contributions have arrived, not when the fence ends.
   std::vector<blob> parts(static_cast<std::size_t>(size_));
   auto next_look = detail::clock::now() + between_looks;
   for (int from = 0; from < size_; ++from) {
@@ -309,7 +311,7 @@ void pmix_session::fence(const std::string& key, const deadline& limit) const {
   }();
   if (started == PMIX_OPERATION_SUCCEEDED) return;
   if (started != PMIX_SUCCESS) throw failed(code::bootstrap_protocol, "PMIx_Fence", started);
-  (void)context.release();  // the callback's now
+  (void)context.release();  // now owned by the callback
 
   std::unique_lock lock{state->mutex};
   const auto done = [&] { return state->status.has_value(); };
@@ -339,7 +341,8 @@ std::optional<blob> pmix_session::look_up(int rank, const std::string& key, bool
     return library_.get(&from, key.c_str(), directives.data(), ask_server ? 2 : 1, &raw);
   }();
   if (status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT) return std::nullopt;
-  // Servers that cannot refresh what they have handed out still learn what processes of their own host publish.
+  // Servers that cannot refresh values which they have already given out still learn the values that processes of their
+  // own host publish.
   if (ask_server && status == PMIX_ERR_NOT_SUPPORTED) return look_up(rank, key, false);
   if (status != PMIX_SUCCESS)
     throw failed(code::bootstrap_protocol, fmt::format("PMIx_Get of rank {}'s part", rank), status);
@@ -378,7 +381,7 @@ std::vector<int> pmix_session::ended_here() const {
     const std::lock_guard lock{calls_};
     return library_.query(&state->query, 1, table_told, context.get());
   }();
-  if (asked == PMIX_SUCCESS) (void)context.release();  // the callback's now
+  if (asked == PMIX_SUCCESS) (void)context.release();  // now owned by the callback
   std::unique_lock lock{state->mutex};
   const auto told = [&] { return state->status.has_value(); };
   if (asked == PMIX_SUCCESS && !state->changed.wait_for(lock, time_to_tell, told)) return {};

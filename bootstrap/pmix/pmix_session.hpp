@@ -1,9 +1,10 @@
 /// @file
-/// libpmix, looked up at run time, and this process's connection through it to its PMIx server, which all worlds that
-/// it makes share. A program built with one version of libpmix runs with another, or without any.
+/// libpmix, looked up at run time, and this process's connection to its PMIx server, which all worlds of the process
+/// share. A program built with one version of libpmix runs with another version, or without libpmix.
 ///
-/// Only functions and layouts that are the same in PMIx 4 and 5 are used. The macros of pmix.h are not, apart from
-/// constants: many call helper functions that one of the two versions lacks. So structs are filled in by hand.
+/// This code uses only functions and layouts that are the same in PMIx 4 and 5. It uses only the constants of pmix.h
+/// and none of its macros, because many macros call helper functions that one of the two versions lacks. Therefore the
+/// code fills in structs itself.
 #pragma once
 
 #include <pmix.h>
@@ -21,7 +22,7 @@
 
 namespace pgas::boot {
 
-using namespace detail;  // of src/common
+using namespace detail;  // namespace of src/common
 
 /// The functions of the library.
 struct pmix_library {
@@ -36,17 +37,17 @@ struct pmix_library {
   decltype(&PMIx_Query_info_nb) query;
   std::string version;  ///< "PMIx 4.2.2"
 
-  /// Loads the library at the first call and never unloads it: its threads and exit handlers may outlive any world.
-  /// *Errors* code::bootstrap_unavailable with the loader's reason.
+  /// Loads the library at the first call and never unloads it, because its threads and exit handlers may outlive any
+  /// world. *Errors* code::bootstrap_unavailable with the loader's reason.
   [[nodiscard]] static const pmix_library& get_loaded();
 };
 
 /// *Callers* any thread.
 class pmix_session {
  public:
-  /// The connection, made at the first call that succeeds and kept until the process ends: servers that see one process
-  /// finalize and come back have been found to mix up whose data is whose (Slurm 22.05 with PMIx 4.2).
-  /// *Errors* bootstrap_unavailable where no server answers, bootstrap_protocol where its answers make no sense.
+  /// The connection. It is made at the first call that succeeds, and is kept until the process ends: some servers mix
+  /// up the data of processes if a process finalizes and connects again (Slurm 22.05 with PMIx 4.2). *Errors*
+  /// bootstrap_unavailable if no server answers, bootstrap_protocol if its answers are invalid.
   [[nodiscard]] static pmix_session& get_connected(const deadline& limit);
   ~pmix_session();
   pmix_session(const pmix_session&) = delete;
@@ -56,7 +57,8 @@ class pmix_session {
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] const std::string& version() const { return library_.version; }
 
-  /// Collective: publishes `mine` under `key`, which must be new, and returns what every rank published under it.
+  /// Publishes `mine` under `key`, which must be new, and returns the values that all ranks published under it.
+  /// Collective.
   [[nodiscard]] std::vector<blob> exchange(const std::string& key, std::span<const std::byte> mine,
                                            const deadline& limit);
   /// Asks the server to end the job.
@@ -69,12 +71,12 @@ class pmix_session {
   void publish(const std::string& key, std::span<const std::byte> mine) const;
   void fence(const std::string& key, const deadline& limit) const;
   [[nodiscard]] std::optional<blob> look_up(int rank, const std::string& key, bool ask_server) const;
-  /// Ranks that are not known to have published. The server of this host knows the publications of its own processes;
-  /// of other hosts it knows nothing before the end of the fence.
+  /// The ranks that are not known to have published. The server knows what processes of its own host have published. It
+  /// knows nothing of other hosts before the fence ends.
   [[nodiscard]] std::vector<int> missing(const std::string& key) const;
-  /// Ranks of this host with processes that have ended, as reported by the server.
+  /// The ranks of this host whose processes have ended, according to the server.
   [[nodiscard]] std::vector<int> ended_here() const;
-  /// Throws peer_lost where one of them has not published.
+  /// Throws peer_lost if a process that has ended has not published.
   void check_ended(const std::string& key) const;
   [[nodiscard]] error timed_out(const std::string& key) const;
   [[nodiscard]] error given_up(const std::string& key, pmix_status_t status) const;
@@ -84,10 +86,11 @@ class pmix_session {
   const pmix_library& library_;
   pmix_proc_t self_{};
   int size_ = 0;
-  std::timed_mutex
-      fencing_;  // fences of one process must not overlap: the server distinguishes them by their participants
-  /// One call into the library at a time: PMIx 5.0.1 has been seen to crash when threads look things up at once. None
-  /// of the calls under it waits for other processes.
+  // Held during a fence, because fences of one process must not overlap: the server distinguishes them by their
+  // participants.
+  std::timed_mutex fencing_;
+  /// Held during a call into the library: PMIx 5.0.1 crashes if threads look up values at the same time. No call under
+  /// this lock waits for other processes.
   mutable std::mutex calls_;
   mutable std::atomic<bool> tells_ends_{true};  ///< false after the server has refused to report ended processes
 };

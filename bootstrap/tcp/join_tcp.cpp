@@ -26,11 +26,11 @@ namespace {
 
 constexpr int ports_to_try = 16;
 
-/// The state of one address at which this process makes worlds, kept from one world to the next.
+/// The state of one address at which this process makes worlds. It is kept from one world to the next.
 struct endpoint {
-  rank0_listeners listeners;                   // opened by make_unique_id(), until rank 0 joins
+  rank0_listeners listeners;                   // set by make_unique_id(), until rank 0 joins
   std::weak_ptr<rank0_server> running;         // serves rank 0's worlds
-  std::map<int, std::uint32_t> next_instance;  // by rank, as several may be threads of this process
+  std::map<int, std::uint32_t> next_instance;  // by rank, because several ranks may be threads of this process
 };
 
 std::mutex endpoints_mutex;
@@ -42,16 +42,16 @@ std::mutex endpoints_mutex;
 
 /// The address of a job, from the options.
 struct job_address {
-  std::string name;  // key in endpoints()
+  std::string name;  // the key in endpoints()
   bits128 key;
   std::vector<std::uint16_t> ports;
   candidates where;
-  std::string_view hint;  // what to do where all ports are in use
-  // Opens all listeners of rank 0 at a port, or none where the port is taken.
+  std::string_view hint;  // what the user can do if all ports are in use
+  // Opens all listeners of rank 0 at a port. Opens none if the port is in use.
   std::function<rank0_listeners(std::uint16_t port)> listen;
 };
 
-/// What getaddrinfo() says to a host name or a literal address.
+/// The result of getaddrinfo() for a host name or a literal address.
 struct looked_up {
   int status = 0;
   std::vector<tcp_address> found;
@@ -70,8 +70,8 @@ struct looked_up {
   return result;
 }
 
-/// The addresses of a host name or a literal address, or none and the reason. A literal one is not looked up: no other
-/// process, and no thread, is needed for it.
+/// The addresses of a host name or a literal address; if there are none, the reason. A literal address needs no lookup,
+/// and therefore no thread and no other process.
 [[nodiscard]] std::vector<tcp_address> resolve(const std::string& host, milliseconds limit, std::string& reason) {
   if (auto literal = look_up(host, AI_NUMERICHOST); literal.status == 0) return literal.found;
   const auto got = call_with_timeout(limit, [host] { return look_up(host, 0); });
@@ -99,8 +99,8 @@ struct looked_up {
           }};
 }
 
-/// The abstract name at which rank 0 accepts processes of its own user and host. All of them can compute the name. Both
-/// sides check the user at the other end, since another user can take the name.
+/// The abstract name at which rank 0 accepts processes of its own user and host. All of these processes can compute the
+/// name. Both sides check the user at the other end, because another user can use the same name.
 [[nodiscard]] unix_address local_socket(std::uint16_t port) {
   return {"", fmt::format("pgas-rank0-{}-{}", ::geteuid(), port)};
 }
@@ -113,7 +113,7 @@ struct looked_up {
 constexpr std::string_view set_a_secret =
     "set PGAS_SECRET to the same random text for all processes (`openssl rand -hex 16` makes one)";
 
-/// The addresses of MASTER_ADDR that belong to this host: without a secret, rank 0 listens at no other.
+/// The addresses of MASTER_ADDR that belong to this host. Without a secret, rank 0 listens only at these addresses.
 /// *Errors* bootstrap_unavailable if there is none.
 [[nodiscard]] std::vector<tcp_address> own_of(const bootstrap_options& options, const deadline& limit) {
   std::string problem;
@@ -130,8 +130,8 @@ constexpr std::string_view set_a_secret =
                   set_a_secret)};
 }
 
-/// Rank 0's listeners for a job at MASTER_ADDR. With a secret they are on all interfaces, or the one asked for. Without
-/// one: on the interface of MASTER_ADDR, for other hosts only.
+/// Rank 0's listeners for a job at MASTER_ADDR. With a secret they listen on all interfaces, or on the requested one.
+/// Without a secret they listen on the interface of MASTER_ADDR, for other hosts only.
 [[nodiscard]] rank0_listeners listen_at_address(const bootstrap_options& options, std::uint16_t port,
                                                 const deadline& limit) {
   rank0_listeners opened;
@@ -185,7 +185,8 @@ constexpr std::string_view set_a_secret =
           [options](std::uint16_t port) { return listen_at_address(options, port, deadline{options.timeout}); }};
 }
 
-/// Listeners on the first port that is free. Waits a moment, since this process may be closing its own listener.
+/// Listeners on the first free port. Waits a moment if no port is free, because this process may be closing its own
+/// listener.
 [[nodiscard]] rank0_listeners listen_on_any(const job_address& where_to, const deadline& limit) {
   const deadline retry_limit = limit.but_at_most(milliseconds{2000});
   do {
@@ -209,7 +210,7 @@ constexpr std::string_view set_a_secret =
   return fresh;
 }
 
-/// The number of the world that is about to be made. A failed attempt is not counted, on any rank.
+/// The number of the next world. A failed attempt is not counted on any rank.
 class numbered_attempt {
  public:
   numbered_attempt(std::string name, int rank) : name_(std::move(name)), rank_(rank) {
@@ -235,7 +236,7 @@ class numbered_attempt {
   bool succeeded_ = false;
 };
 
-/// Rank 0's bootstrap: a member, and an owner of the server to which all members are connected.
+/// Rank 0's bootstrap. It is a member, and it owns the server to which all members are connected.
 class tcp_root final : public bootstrap, public join_warning {
  public:
   tcp_root(std::shared_ptr<rank0_server> host, std::uint32_t instance, const bootstrap_options& options)
@@ -257,7 +258,7 @@ class tcp_root final : public bootstrap, public join_warning {
                   "then join again",
                   0};
     } catch (const error& e) {
-      // Members that are still connecting should receive the reason. After a timeout there are none.
+      // Members that are still connecting should receive the reason. After a timeout there are no such members.
       broken_ = e.code() != code::bootstrap_timeout;
       throw;
     }
@@ -287,13 +288,13 @@ class tcp_root final : public bootstrap, public join_warning {
   std::uint32_t instance_;
   rank0_server::opened_world world_;
   milliseconds timeout_;
-  bool broken_ = false;  // before all had come
+  bool broken_ = false;  // failed before all members had arrived
   std::unique_ptr<hub_client> client_;
 };
 
 [[nodiscard]] std::unique_ptr<bootstrap> join_as_root(const job_address& where_to, const bootstrap_options& options,
                                                       std::uint32_t instance, const deadline& limit) {
-  allow_descriptors_for(options.size);  // all others connect to this one
+  allow_descriptors_for(options.size);  // all other members connect to this process
   auto root = std::make_unique<tcp_root>(server_at(where_to, limit), instance, options);
   root->join(limit);
   return root;
@@ -307,7 +308,7 @@ class tcp_root final : public bootstrap, public join_warning {
     auto member = std::make_unique<hub_client>(std::move(reached.fd), options.rank, options.size, options.timeout,
                                                hub_client::hub_owner{"rank 0", 0}, reached.keys);
     if (member->join(limit)) return member;
-    // Rank 0 was leaving its previous world; the next attempt reaches this one.
+    // Rank 0 was leaving its previous world. The next attempt reaches the next world.
     std::this_thread::sleep_for(milliseconds{10});
   }
 }

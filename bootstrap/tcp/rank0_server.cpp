@@ -16,8 +16,8 @@ constexpr milliseconds time_to_prove{10'000};
 constexpr milliseconds time_to_read_a_refusal{2'000};
 constexpr milliseconds pause_without_descriptors{100};
 constexpr std::size_t max_proving = 1024;
-constexpr std::size_t max_proving_of_host = 512;  // more than a host starts at once
-constexpr int most_accepted_at_once = 64;         // the loop then serves connections that are already open
+constexpr std::size_t max_proving_of_host = 512;  // more processes than a host starts at the same time
+constexpr int most_accepted_at_once = 64;         // the limit lets the loop serve connections that are already open
 
 }  // namespace
 
@@ -37,7 +37,7 @@ rank0_server::~rank0_server() {
 
 rank0_server::opened_world rank0_server::open(std::uint32_t instance, int size, unique_fd own_end) {
   opened_world made;
-  auto fresh = std::make_shared<world>();  // a std::function can be copied, so what it has must be, too
+  auto fresh = std::make_shared<world>();  // shared, because a std::function must be copyable
   fresh->end = made.end_;
   made.ended_ = fresh->ended.get_future();
   loop_.post([this, instance, size, fresh = std::move(fresh), own = std::make_shared<unique_fd>(std::move(own_end))] {
@@ -82,7 +82,7 @@ void rank0_server::give_up(std::string_view why) {
   try {
     for (const auto& [instance, one] : worlds_)
       one.center->fail(code::system, 0, fmt::format("the thread of rank 0 that serves all others failed: {}", why));
-  } catch (const std::exception&) {  // no memory for the message; the end of the connections serves instead
+  } catch (const std::exception&) {  // no memory for the message; members see the end of the connections instead
   }
   worlds_.clear();
   pending_.clear();
@@ -182,8 +182,8 @@ void rank0_server::add_pending(unique_fd fd, std::string from, std::string host,
 }
 
 bool rank0_server::go_on_after(int failure) {
-  if (failure == 0) return false;           // nobody waits
-  if (drop_oldest_unproven()) return true;  // descriptors or memory have run out
+  if (failure == 0) return false;           // no connection is waiting
+  if (drop_oldest_unproven()) return true;  // no descriptors or no memory left
   set_accepting(false);
   return false;
 }
@@ -218,7 +218,7 @@ void rank0_server::react(std::uint64_t id, short revents) {
 void rank0_server::receive(std::uint64_t id, pending_connection& who) {
   switch (who.talk.receive()) {
     case handshake::status::pending: return;
-    case handshake::status::ended:  // a member that reaches rank 0 at several addresses goes on with one
+    case handshake::status::ended:  // a member that reaches rank 0 at several addresses continues with one connection
       return who.talk.introduced() ? drop(id) : turn_away(id, "it sent an unknown message");
     case handshake::status::foreign: return turn_away(id, "it speaks another protocol");
     case handshake::status::wrong_version: return turn_away(id, "it uses another version of the library");

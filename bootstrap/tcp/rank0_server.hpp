@@ -1,7 +1,7 @@
 /// @file
 /// Rank 0's side of the TCP bootstrap: a thread that admits members and runs the hub of each world. Each connection is
-/// served independently and has to prove itself within a time limit. The unproven connections of one host are limited.
-/// So other processes that connect delay no member.
+/// served independently and must prove itself within a time limit. The number of unproven connections of one host is
+/// limited. So connections of other processes do not delay members.
 #pragma once
 
 #include <atomic>
@@ -23,14 +23,14 @@
 
 namespace pgas::boot {
 
-using namespace detail;  // of src/common
+using namespace detail;  // namespace of src/common
 
-/// Where members connect to rank 0.
+/// The listeners at which members connect to rank 0.
 struct rank0_listeners {
   std::vector<tcp_listener> tcp;
   unique_fd local;     ///< for processes of this user on this host
-  bool secret = true;  ///< without one the key is public, and processes of this host may not use TCP
-  std::string limits;  ///< which processes cannot connect, for messages that name missing ranks
+  bool secret = true;  ///< without a secret the key is public, and processes of this host may not use TCP
+  std::string limits;  ///< the processes that cannot connect, for messages about missing ranks
 
   [[nodiscard]] bool open() const noexcept { return !tcp.empty() || local; }
 };
@@ -43,27 +43,26 @@ class rank0_server {
   rank0_server(const rank0_server&) = delete;
   rank0_server& operator=(const rank0_server&) = delete;
 
-  /// What rank 0 has of a world, from open() to close(). It is made when the world is opened, so that its end needs no
-  /// memory.
+  /// Rank 0's state of a world, from open() to close(). It is made when the world is opened, so that closing the world
+  /// needs no memory.
   class opened_world {
    private:
     friend class rank0_server;
     struct end_request {
       bool all_are_to_hear = false;
       clock::time_point due;
-      std::atomic<bool> made = false;  ///< what is above is written
+      std::atomic<bool> made = false;  ///< set after the members above have been written
     };
     std::shared_ptr<end_request> end_ = std::make_shared<end_request>();
     std::future<void> ended_;
   };
 
-  /// Opens a world; `own_end` is the hub's end of rank 0's connection. Members that came earlier are admitted now.
+  /// Opens a world. `own_end` is the hub's end of rank 0's connection. Members that arrived earlier are admitted now.
   [[nodiscard]] opened_world open(std::uint32_t instance, int size, unique_fd own_end);
-  /// Ends a world: waits, at most `limit`, until all frames to its members were sent, then disconnects them. With
-  /// `all_are_to_hear`, also members that have not come yet.
+  /// Ends a world. Waits at most `limit` until all frames to its members were sent, then disconnects the members. With
+  /// `all_are_to_hear`, also waits for members that have not arrived yet.
   void close(opened_world& which, bool all_are_to_hear, milliseconds limit) noexcept;
-  /// The members of a world that came over TCP although there is no secret which they could have proved, and the last
-  /// of their addresses.
+  /// The members of a world that connected over TCP without a secret, and the last of their addresses.
   struct unproven_members {
     std::vector<int> ranks;
     std::string last_address;
@@ -71,35 +70,36 @@ class rank0_server {
   [[nodiscard]] unproven_members unproven(std::uint32_t instance) const;
 
  private:
-  /// A connection that is not a member's, or not yet.
+  /// A connection that has not become a member's connection.
   struct pending_connection {
     enum class phase { proving, parked, refused };
     handshake talk;
     std::string from;
-    std::string host;                    // that it is counted for
-    std::optional<tcp_address> address;  // over TCP
+    std::string host;                    // the host for which the connection is counted
+    std::optional<tcp_address> address;  // set for a connection over TCP
     clock::time_point due;
     phase now = phase::proving;
   };
   struct world {
     std::unique_ptr<world_hub> center;
     std::shared_ptr<const opened_world::end_request> end;
-    std::promise<void> ended;  // only the loop has it: where the loop ends, it is destroyed, and close() returns
+    std::promise<void> ended;  // owned by the loop only: when the loop ends, it is destroyed, and close() returns
   };
 
   void run();
-  /// After a failure of the thread: sends it to all members and closes all connections.
+  /// Called after a failure of the thread. Sends the failure to all members and closes all connections.
   void give_up(std::string_view why);
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   void expire();
   void accept_from(const tcp_listener& listener);
   void accept_local();
   void add_pending(unique_fd fd, std::string from, std::string host, const std::optional<tcp_address>& address);
-  /// After a failure to accept: whether to go on at once.
+  /// Called after a failure to accept. Returns whether to continue at once.
   bool go_on_after(int failure);
   void set_accepting(bool on);
-  /// Drops the oldest unproven connection that has sent nothing; if all have sent something, the oldest one.
-  /// @param host drops a connection of this host only; none: of any host. False: there is no such connection.
+  /// Drops the oldest unproven connection that has sent no data. If all have sent data, drops the oldest one. False if
+  /// there is no such connection.
+  /// @param host drops only a connection of this host; empty: of any host
   bool drop_oldest_unproven(const std::optional<std::string>& host = std::nullopt);
   void no_longer_proving(const pending_connection& who);
   void remember_refusal(std::string_view from, std::string_view why);
@@ -114,16 +114,16 @@ class rank0_server {
   const bits128 key_;
   rank0_listeners listeners_;
   event_loop loop_;
-  std::map<std::uint64_t, pending_connection> pending_;  // in the order in which they came
+  std::map<std::uint64_t, pending_connection> pending_;  // in the order of arrival
   std::uint64_t next_id_ = 0;
-  std::map<std::string, std::size_t> proving_;  // by host, connections that have not proved themselves
+  std::map<std::string, std::size_t> proving_;  // the number of unproven connections by host
   std::size_t all_proving_ = 0;
   std::size_t refused_ = 0;
   std::string last_refused_;
-  std::optional<clock::time_point> accept_again_;  // set while descriptors have run out
+  std::optional<clock::time_point> accept_again_;  // set while no descriptors are left
   std::atomic<bool> stopping_ = false;
   std::map<std::uint32_t, world> worlds_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::uint32_t, unproven_members> unproven_;
   std::thread thread_;
 };

@@ -1,5 +1,5 @@
 /// @file
-/// A member's side of the TCP bootstrap: finding rank 0 at one of several addresses.
+/// A member's side of the TCP bootstrap, which finds rank 0 at one of several addresses.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,14 @@
 
 namespace pgas::boot {
 
-using namespace detail;  // of src/common
+using namespace detail;  // namespace of src/common
 
-/// Where rank 0 may be; takes no longer than `limit`. Asked again while there is no address, since a name may become
-/// known only later; the reason goes to `problem`.
+/// Returns the addresses at which rank 0 may listen, within `limit`. Called again while there is no address, because a
+/// name may become known later. `problem` receives the reason.
 using candidates = std::function<std::vector<stream_address>(std::string& problem, const deadline& limit)>;
 
-/// Tries all candidates at once and again, until one proves to be rank 0 of the job; returns that connection, over
-/// which `me` has been introduced and has proved itself too. *Errors* code::bootstrap_timeout, authentication or
+/// Tries all candidates at the same time, and again, until one proves to be rank 0 of the job. Returns that connection,
+/// on which `me` has been introduced and has proved itself too. *Errors* code::bootstrap_timeout, authentication or
 /// version_mismatch, with the answer of each candidate.
 [[nodiscard]] proven_socket reach_rank0(const candidates& where, const bits128& key, const hello& me,
                                         const deadline& limit);

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::string_view prefix = "pgas1-";
 
-/// The number that `text` holds in hexadecimal, all of it.
+/// Parses `text` as one hexadecimal number.
 template <class Number>
 [[nodiscard]] bool parse_hex(std::string_view text, Number& to) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), to, 16);
   return status == std::errc{} && end == text.data() + text.size();
 }
 
-/// Cuts off and returns what comes before the next `mark`.
+/// Removes and returns the text before the next `mark`.
 [[nodiscard]] std::string_view take_until(std::string_view& text, char mark) {
   const auto end = text.find(mark);
   const auto head = text.substr(0, end);

@@ -1,6 +1,6 @@
 /// @file
-/// Unique ids, which make_unique_id() makes: the printed form of where rank 0 listens:
-/// "pgas1-PORT-SECRET-ADDRESS,ADDRESS,..." in hexadecimal and plain addresses.
+/// Unique ids, which make_unique_id() creates. A unique id is the text of the addresses at which rank 0 listens:
+/// "pgas1-PORT-SECRET-ADDRESS,ADDRESS,..." with hexadecimal numbers and plain addresses.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,22 @@
 
 namespace pgas::boot {
 
-using namespace detail;  // of src/common
+using namespace detail;  // namespace of src/common
 
 struct unique_id {
   static constexpr std::size_t longest = 255;
 
   bits128 secret{};
-  std::vector<tcp_address> addresses;  ///< of rank 0, each with the port
+  std::vector<tcp_address> addresses;  ///< the addresses of rank 0, each with the port
 
-  /// As many addresses as fit into `most` characters are printed; the last (the loopback) always is.
+  /// Prints the id. If `most` characters do not hold all addresses, some are left out, but never the last one (the
+  /// loopback).
   [[nodiscard]] std::string print(std::size_t most = longest) const;
-  /// *Errors* code::bootstrap_protocol where `text` is not a whole unique id.
+  /// *Errors* code::bootstrap_protocol if `text` is not a complete unique id.
   [[nodiscard]] static unique_id parse(std::string_view text);
 };
 
-/// Keeps what make_unique_id() opened until rank 0 joins by this id in this process.
+/// Keeps the listeners of make_unique_id() until rank 0 joins with this id in this process.
 void keep_for_rank0(const std::string& unique_id, std::vector<tcp_listener> listeners);
 
 }  // namespace pgas::boot

@@ -13,20 +13,20 @@ namespace examples {
 
 /// The memory of a call; addresses are this PE's.
 struct allreduce_buffers {
-  int rows, groups;       ///< of a row: groups of 32 pieces
+  int rows, groups;       ///< rows; groups of 32 pieces in a row
   const piece* parts;     ///< one row after another
-  const piece* residual;  ///< the same on all PEs
-  const piece* weights;   ///< of a row
+  const piece* residual;  ///< equal on all PEs
+  const piece* weights;   ///< the weights of a row
   piece *hidden, *normalized;
 
-  std::byte* squares;        ///< on a CPU, of each block: a float for each group of two rows
+  std::byte* squares;        ///< on a CPU, for each block: a float for each group of two rows
   pgas::packet_line* boxes;  ///< one-shot: for each block, for each group of its row
   std::uint32_t box_lines;
-  pgas::signal_t* rounds;                ///< one-shot: rows of each block so far
-  piece* staging;                        ///< two-shot: from each PE its part of this PE's slice
-  std::size_t staging_pieces;            ///< from a PE
+  pgas::signal_t* rounds;                ///< one-shot: the number of rows of each block so far
+  piece* staging;                        ///< two-shot: the part of this PE's slice from each PE
+  std::size_t staging_pieces;            ///< the number of pieces from one PE
   pgas::signal_t *scattered, *gathered;  ///< two-shot: for each block, from each PE
-  pgas::signal_t* calls;                 ///< two-shot: of each block so far
+  pgas::signal_t* calls;                 ///< two-shot: the number of calls of each block so far
 
   PGAS_HD std::size_t row_pieces() const { return static_cast<std::size_t>(groups * pieces_of_group); }
   PGAS_HD std::size_t at(int row, int group, int i) const {
@@ -43,7 +43,7 @@ struct allreduce_buffers {
   PGAS_HD std::size_t squares_bytes() const { return 2 * static_cast<std::size_t>(groups) * sizeof(float); }
 };
 
-/// The rest of the work if `sum` is already the rounded sum of all parts: one row per block at a time.
+/// The rest of the work when `sum` is already the rounded sum of all parts. A block takes one row at a time.
 template <class T>
 struct add_and_normalize {
   template <pgas::block_group Block>

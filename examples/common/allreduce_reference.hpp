@@ -12,8 +12,8 @@
 
 namespace examples {
 
-inline constexpr int residual_part = -1;  ///< in place of a PE: the residual, the same on all PEs
-inline constexpr int weight_part = -2;    ///< the weights of columns, of set 0
+inline constexpr int residual_part = -1;  ///< a number in place of a PE: the residual, the same on all PEs
+inline constexpr int weight_part = -2;    ///< the weights of columns, in set 0
 
 /// Piece `i` of input set `set` of PE `pe`'s part, or of residual_part, or weight_part.
 template <class T>

@@ -22,12 +22,12 @@ struct cg_state {
 struct cg_problem {
   exchange<double> x;
   strides at;
-  double* direction[2];  ///< with halos, alternating; in the pipelined method it is w
+  double* direction[2];  ///< with halos, alternating; in the pipelined method, this is w
   double *u, *r, *q;
   pipelined_vectors pipelined;
   sum_room room;
-  sums* total;                 ///< of this PE, then of all PEs
-  sums* put_parts;             ///< pipelined method: from each PE, for even and odd rounds
+  sums* total;                 ///< the sums of this PE, then of all PEs
+  sums* put_parts;             ///< pipelined method: the parts from each PE, for even and odd rounds
   pgas::signal_t* put_counts;  ///< number of rounds received from each PE
   double* history;             ///< r r after each iteration
   cg_state* state;

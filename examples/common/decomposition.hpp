@@ -61,12 +61,12 @@ inline constexpr int n_directions = 27;
 
 /// The neighbour in one direction.
 struct neighbour {
-  int pe;                ///< -1: none
-  int items;             ///< number of items with points for it
-  std::int64_t shift;    ///< from the place of a point here to its place in the neighbour's halo
+  int pe;                ///< -1: no neighbour
+  int items;             ///< the number of items with points for the neighbour
+  std::int64_t shift;    ///< the distance from the place of a point here to its place in the neighbour's halo
   std::int64_t message;  ///< start of the message in this direction in a buffer for all messages, in points
-  box points;            ///< points that it needs
-  box halo;              ///< halo that it sends
+  box points;            ///< the points that the neighbour needs
+  box halo;              ///< the halo that the neighbour sends
 };
 
 struct part {
@@ -113,7 +113,7 @@ struct part {
         surface += static_cast<double>(cuts) * size[static_cast<std::size_t>((a + 1) % 3)] *
                    size[static_cast<std::size_t>((a + 2) % 3)];
       }
-      // Of equal surfaces the one that cuts the slowest axis, because its faces are contiguous.
+      // Of equal surfaces, the division that cuts the slowest axis is chosen, because its faces are contiguous.
       if (best[0] == 0 || surface <= least) {
         best = pes;
         least = surface;
@@ -124,8 +124,8 @@ struct part {
 
 /// A grid divided among PEs, as one of them sees it.
 struct decomposition {
-  triple size{};  ///< of the whole grid
-  triple pes{};   ///< per axis; PE 0 is at the origin, x fastest
+  triple size{};  ///< the size of the whole grid
+  triple pes{};   ///< the PEs on each axis; PE 0 is at the origin, and x is fastest
   bool periodic = false;
   bool corners = false;  ///< whether points need their diagonal neighbours
   triple at{};           ///< this PE's place
@@ -141,8 +141,8 @@ struct decomposition {
   [[nodiscard]] std::size_t index(int x, int y, int z) const {
     return static_cast<std::size_t>(lead + x + pitch * y + plane * z);
   }
-  static constexpr int line = 32;        // floats of a GPU's cache line
-  static constexpr int lead = line - 1;  // elements before the first, so that x = 1 begins a line in every row
+  static constexpr int line = 32;        // the floats of a GPU's cache line
+  static constexpr int lead = line - 1;  // elements before the first one, so that x = 1 begins a line in every row
 };
 
 /// The reason why this division is impossible; empty if it is possible.

@@ -38,7 +38,7 @@ inline constexpr std::uint64_t whole_message = std::uint64_t{1} << 32;
 /// The value that one of `parts` adds: equal shares, and the remainder for the part with the message's first point.
 [[nodiscard]] PGAS_HD constexpr std::uint64_t share(int parts, bool first) {
   const auto others = static_cast<std::uint32_t>(parts) - 1;
-  const std::uint32_t each = ~std::uint32_t{0} / (others + 1);  // in 32 bits, because divisions are slow
+  const std::uint32_t each = ~std::uint32_t{0} / (others + 1);  // in 32 bits, because divisions of 64 bits are slow
   return first ? whole_message - std::uint64_t{each} * others : each;
 }
 
@@ -47,7 +47,8 @@ template <class Word>
 [[nodiscard]] PGAS_FN Word* word_of(Word* words, int direction, std::uint64_t generation) {
   return words + direction + static_cast<int>(generation % 2) * n_directions;
 }
-/// The number of messages that the word has counted when this generation's is complete; there is none of generation 0.
+/// The number of messages that the word has counted when the message of this generation is complete. Generation 0 has
+/// no message.
 [[nodiscard]] PGAS_FN std::uint64_t messages(std::uint64_t generation) { return (generation + 1) / 2; }
 
 /// A point of a message in a word, with the number of its generation above it.
@@ -76,13 +77,13 @@ struct exchange {
   faces how;
   int fields;
   std::int64_t pitch, plane;
-  std::int64_t field_points;  ///< from one field's grid to the next
+  std::int64_t field_points;  ///< the distance from one field's grid to the next
   const neighbour* to;
   const item* items;
   int n_boundary, n_items;     ///< boundary items come first
   T* outbox;                   ///< for `pack`
   T* inbox;                    ///< for `pack`, stored by neighbours
-  std::int64_t box_points;     ///< from one box to the other
+  std::int64_t box_points;     ///< the distance from one box to the other
   pgas::signal_t* arrived;     ///< `whole_message` for each complete message of a neighbour
   pgas::signal_t* unpacked;    ///< for `pack`: the same for messages that are in the halo
   pgas::signal_t* computed;    ///< number of items with points for that direction, of all messages
@@ -92,8 +93,8 @@ struct exchange {
   int n_unpacks;
 };
 
-// The following functions are out of line, and take arguments by value: most work is in the points of the interior, and
-// the kernel that computes them needs all registers for it.
+// The following functions are out of line and take arguments by value, because the kernel that computes the interior,
+// where most work is, needs all registers for it.
 
 /// Copies a part of a message into the halo of `in`. *Callers* a block; blocks may wait for it.
 template <class T, pgas::block_group Block>
@@ -193,7 +194,7 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
   const box& all = there.points;
   const auto width = static_cast<std::size_t>(all.hi[0] - all.lo[0]);
   const int rows = all.hi[1] - all.lo[1], layers = all.hi[2] - all.lo[2];
-  const bool by_layer = rows == 1;  // then one call takes all layers
+  const bool by_layer = rows == 1;  // one call then takes all layers
   const std::int64_t stride = by_layer ? x.plane : x.pitch;
   const auto count = static_cast<std::size_t>(by_layer ? layers : rows);
   for (int k = 0; k < (by_layer ? 1 : layers); ++k) {

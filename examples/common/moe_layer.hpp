@@ -21,7 +21,7 @@ struct moe_shape {
   int hidden;
   int experts;
   int topk;
-  int tokens;  ///< of each PE
+  int tokens;  ///< the tokens of each PE
   bool fp8;    ///< tokens travel as e4m3 with scales, otherwise as bfloat16; results always as bfloat16
 
   [[nodiscard]] PGAS_HD int slots() const { return tokens * topk; }  ///< one for each choice of each token

@@ -37,7 +37,7 @@ struct moe_memory {
   moe_shape shape;
   int n_pes, me;
   expert_range mine;
-  int most_experts;  // of a PE
+  int most_experts;  // the largest number of experts of a PE
 
   // Inputs and results, one for each set.
   piece *tokens, *outputs;
@@ -47,14 +47,15 @@ struct moe_memory {
   piece* packed;                       // tokens in the format in which they travel, if it differs
   std::uint32_t* fill;                 // for each expert: number of rows so far
   home* list;                          // low latency: the rows for each expert
-  std::uint32_t *rank, *start, *base;  // throughput: of a slot among its expert's rows; of this PE's rows; of experts
+  std::uint32_t *rank, *start, *base;  // throughput: the rank of a slot among its expert's rows; the start of this PE's
+                                       // rows; the base of experts
 
   // Written by peers.
   piece* rows;          // rows received for the experts of this PE
-  home* homes;          // of these rows
-  signal_t* counts;     // low latency, two sets: for each expert here and PE, round << 32 | rows
+  home* homes;          // the homes of these rows
+  signal_t* counts;     // low latency, two sets: round << 32 | rows, for each expert here and each PE
   std::uint32_t* told;  // throughput, two sets: rows of each PE for each expert
-  // throughput, from each PE: the round; number of blocks that have sent rows, results
+  // throughput, from each PE: the round; the number of blocks that have sent rows, and results
   signal_t *has_told, *landed, *returned;
   piece* answers;      // experts' results, by slots
   signal_t* answered;  // low latency, from each expert: the round
@@ -81,7 +82,7 @@ struct moe_memory {
 };
 
 inline constexpr unsigned moe_block_threads = 512;
-inline constexpr int moe_sets = 3;  ///< of inputs, used alternately, so that stale data in two buffers is detected
+inline constexpr int moe_sets = 3;  ///< sets of inputs, used alternately, so that old data in two buffers is detected
 
 /// The memory of a layer from `begin` on, the same on all PEs except for values that depend on the PE; `bytes` becomes
 /// its size. Low latency needs memory for all tokens of each PE at each expert, throughput for all rows that may arrive

@@ -1,20 +1,20 @@
 /// @file
-/// The heat equation with the grid on chip: each block of one kernel keeps a tile of the PE's points, and the halo
-/// around it, in its shared memory for all iterations. Only points at the surface of tiles travel, to the blocks that
-/// have the tiles beside them, of this PE or of another one, all in the same way: as packets, words of a point and the
-/// number of its generation. A block has an inbox with a word for each point of its tile's halo.
+/// The heat equation with the grid on chip. Each block of one kernel keeps a tile of the PE's points, and the halo
+/// around the tile, in its shared memory for all iterations. Only points at the surface of tiles are sent, to the
+/// blocks with the neighbouring tiles, on this PE or on another PE in the same way: as packets, which are words of a
+/// point and the number of its generation. A block has an inbox with a word for each point of its tile's halo.
 ///
-/// Nothing is lost, and nothing is read too early or too late, without any fence, counter or sync of the grid:
+/// Without any fence, counter or sync of the grid, nothing is lost, and nothing is read too early or too late:
 /// * A block computes generation g + 1 when the packets of generation g are in its tile's halo. The number in a packet
-///   says which generation it is, and the point is in the same word, so no other memory has to be ordered.
-/// * Inboxes are double: generation g is in number g % 2. A block sends generation g + 1 to its neighbour after it has
-///   received the neighbour's generation g, which the neighbour sent after it had taken generation g - 1 out of its
-///   inbox: the very words that are overwritten. Two blocks send to each other, or neither does.
-/// * Both copies of the tile, of even and of odd generations, are written by threads that have passed the same sync of
-///   the block as all readers of what was there before: a thread takes packets into the halo of one copy while another
-///   still computes its points; of these it reads nothing before the next sync.
-/// * The last generation is not sent; the next kernel begins by sending it.
-/// * All blocks run at once, which launch() makes sure of.
+///   is the generation, and the point is in the same word, so no other memory has to be ordered.
+/// * Inboxes are double: generation g is in inbox g % 2. A block sends generation g + 1 to its neighbour after it has
+///   received the neighbour's generation g. The neighbour sent that generation after it had taken generation g - 1 out
+///   of its inbox, whose words are now overwritten. Two blocks send to each other, or neither sends.
+/// * The tile has two copies, for even and odd generations. The threads that write a copy have passed the same sync of
+///   the block as all readers of its previous contents: a thread takes packets into the halo of one copy while another
+///   thread still computes points of it. No thread reads these points before the next sync.
+/// * The last generation is not sent. The next kernel begins by sending it.
+/// * All blocks run at the same time, which launch() ensures.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct coming {
 };
 /// The tile of a block.
 struct tile_of_block {
-  box at;  ///< in the PE's grid
+  box at;  ///< the place in the PE's grid
   int n_leaving, n_coming;
 };
 
@@ -46,19 +46,19 @@ struct tile_of_block {
 struct tiles_on_chip {
   const tile_of_block* tiles;
   const leaving* out;         ///< `capacity` for each tile
-  const coming* in;           ///< the same
-  std::uint64_t* packets;     ///< inboxes, of even generations and then of odd ones
-  std::int32_t inboxes;       ///< words of all inboxes of a generation
-  std::int32_t capacity;      ///< words of an inbox
-  std::int32_t pitch, plane;  ///< of a tile
-  std::int32_t volume;        ///< from one field to the next in a tile
+  const coming* in;           ///< as in `out`
+  std::uint64_t* packets;     ///< the inboxes of even generations, then those of odd generations
+  std::int32_t inboxes;       ///< the number of words of all inboxes of a generation
+  std::int32_t capacity;      ///< the number of words of an inbox
+  std::int32_t pitch, plane;  ///< of a tile, in points
+  std::int32_t volume;        ///< the distance from one field to the next in a tile
   int fields;
-  std::int64_t grid_points;  ///< from one field to the next in the grid
+  std::int64_t grid_points;  ///< the distance from one field to the next in the grid
   strides grid;
-  int n[3];             ///< the PE's points
+  int n[3];             ///< the extent of the PE's points
   std::byte* rooms;     ///< on a CPU, in place of shared memory
-  std::int32_t room;    ///< bytes of a block's
-  std::int32_t points;  ///< at most in a tile, of all fields
+  std::int32_t room;    ///< the bytes of a block
+  std::int32_t points;  ///< the largest number of points in a tile, of all fields
 };
 
 /// All iterations from generation `step` to `end`, 1 or more, for the tile of each block. Reads one grid at the start
@@ -66,7 +66,7 @@ struct tiles_on_chip {
 template <class Points>
 struct iterate_on_chip {
   static constexpr unsigned max_threads = 512;
-  static constexpr unsigned min_blocks = 2;  // on a multiprocessor
+  static constexpr unsigned min_blocks = 2;  // blocks on a multiprocessor
 
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, tiles_on_chip x, const float* from, float* to,
@@ -92,7 +92,7 @@ struct iterate_on_chip {
     for (int i = rank; i < mine.n_leaving; i += size) out[i] = x.out[me * x.capacity + i];
     for (int i = rank; i < mine.n_coming; i += size) in[i] = x.in[me * x.capacity + i];
 
-    // Points of this tile, and points beyond the PE's grid, which stay unchanged if no block sends them.
+    // Points of this tile, and points beyond the PE's grid. The latter do not change if no block sends them.
     const auto beyond = [&](int at, int axis) { return at < 1 || at > x.n[axis]; };
     for (int f = 0; f < x.fields; ++f)
       for (int i = rank; i < (width + 2) * (rows + 2) * (layers + 2); i += size) {
@@ -140,7 +140,7 @@ struct iterate_on_chip {
   }
 };
 
-/// The equation on chip, with separate grids. *Callers* all functions are collective unless they say otherwise.
+/// The equation on chip, with separate grids. *Callers* all functions are collective unless stated otherwise.
 template <class Points>
 class grid_on_chip {
  public:
@@ -167,7 +167,7 @@ class grid_on_chip {
     make_lists();
   }
 
-  /// The reason why the grid can't be kept on chip; empty if it can. Not collective.
+  /// The reason why the grid cannot be kept on chip. Empty if it can. Not collective.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
   [[nodiscard]] int n_tiles() const { return tiles_[0] * tiles_[1] * tiles_[2]; }
   [[nodiscard]] const triple& tile() const { return most_; }
@@ -238,9 +238,9 @@ class grid_on_chip {
     view_.room = (view_.room + 15) / 16 * 16;
   }
 
-  /// The tile in one direction of tile `t` of this PE.
+  /// The neighbour of tile `t` of this PE in one direction.
   struct beside {
-    int pe, tile;  ///< -1: the grid ends there
+    int pe, tile;  ///< -1: the grid ends in this direction
   };
   [[nodiscard]] beside neighbour_of(const triple& t, int direction) const {
     const decomposition& d = grids_.mine();
@@ -267,7 +267,7 @@ class grid_on_chip {
       of.at.lo[a] = 1 + points.first;
       of.at.hi[a] = of.at.lo[a] + points.count;
     }
-    std::vector<int> first(n_directions);  // word of an inbox for each direction from which points arrive
+    std::vector<int> first(n_directions);  // the first word of an inbox for each direction from which points arrive
     for (int direction = 0, words = 0; direction < n_directions; ++direction) {
       first[static_cast<std::size_t>(direction)] = words;
       if (travel(direction)) words += face(most_, direction) * o_.fields;

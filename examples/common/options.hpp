@@ -1,6 +1,6 @@
 /// @file
-/// The command line of an example: a table of options, from which --help is made and by which words are read. It knows
-/// nothing of PEs, so that programs beside pgas (MPI) use the same one.
+/// The command line of an example: a table of options, which prints --help and parses the words. It does not depend on
+/// PEs, so that the MPI programs use it too.
 ///
 ///     examples::command_line line("20_stencil3d", "3-D heat equation.", "pgasrun -n 4 20_stencil3d --size 64,64,64");
 ///     line.add("--size", "X,Y,Z", size, 1, "points of the grid");
@@ -44,7 +44,7 @@ class command_line {
                         [&into, least](const std::string& text) { return read_number(text, least, into); }});
   }
 
-  /// Several whole numbers separated by commas, as 64,32,32. A single number stands for all of them.
+  /// Several whole numbers separated by commas, such as 64,32,32. A single number stands for all of them.
   template <std::size_t N>
   void add(const char* word, const char* value, std::array<int, N>& into, int least, const char* meaning) {
     options_.push_back({word, value, meaning, into == std::array<int, N>{} ? "" : joined(into),
@@ -116,7 +116,7 @@ class command_line {
     return std::nullopt;
   }
 
-  /// Prints the problem, and returns the exit status for it.
+  /// Prints the problem. Returns the exit status for it.
   [[nodiscard]] int refuse(const std::string& problem, bool speaks) const {
     if (speaks)
       std::fprintf(stderr, "%s: %s\n  %s --help lists all options\n", name_.c_str(), problem.c_str(), name_.c_str());
@@ -136,10 +136,11 @@ class command_line {
  private:
   struct option {
     std::string word, value, meaning, usual;
-    std::function<std::string(const std::string&)> take;  ///< the problem of a value; empty: accepted
+    std::function<std::string(const std::string&)> take;  ///< returns the problem of a value; empty: the value is
+                                                          ///< accepted
   };
 
-  static constexpr std::size_t column = 26;  // where meanings begin
+  static constexpr std::size_t column = 26;  // the column at which meanings begin
 
   const option* find(const std::string& word) const {
     for (const auto& each : options_)

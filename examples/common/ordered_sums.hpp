@@ -1,13 +1,13 @@
 /// @file
-/// Sums over all points in a fixed order, independent of timing: of a thread's points, of a block's threads, of a PE's
-/// blocks. Results therefore have the same bits in every run with the same grid of blocks.
+/// Sums over all points in a fixed order that does not depend on timing: first of a thread's points, then of a block's
+/// threads, then of a PE's blocks. The results therefore have the same bits in every run with the same grid of blocks.
 #pragma once
 
 #include "pgas/device.hpp"
 
 namespace examples {
 
-/// Two sums that travel together.
+/// Two sums that are reduced together.
 struct sums {
   double a, b;
 };
@@ -27,7 +27,7 @@ template <pgas::block_group Block>
   sums* const threads = room.threads + static_cast<std::size_t>(block.block_rank()) * size;
   threads[rank] = mine;
   block.sync();
-  if (rank < lanes) {  // only one lane reads the place of each lane
+  if (rank < lanes) {  // each place is read only by its own lane
     for (unsigned i = rank + lanes; i < size; i += lanes) mine = {mine.a + threads[i].a, mine.b + threads[i].b};
     threads[rank] = mine;
   }

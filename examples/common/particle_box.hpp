@@ -15,7 +15,7 @@ struct alignas(16) particle {
   std::uint32_t x, y;
   std::int32_t vx, vy;
   std::uint64_t id;
-  std::uint64_t moves;  ///< number of moves so far
+  std::uint64_t moves;  ///< the number of moves so far
 };
 
 PGAS_HD std::uint64_t shuffled(std::uint64_t x) {

@@ -1,5 +1,5 @@
 /// @file
-/// Histories of residuals as a picture: iterations to the right, powers of ten upwards.
+/// A picture of the histories of residuals: iterations to the right, powers of ten upwards.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace examples {
 
 struct residual_history {
   std::string name;
-  std::vector<double> relative;  ///< of iteration 0, 1, ...
+  std::vector<double> relative;  ///< the relative residuals of iteration 0, 1, and so on
 };
 
-/// Writes the file; false if it can't.
+/// Writes the file. Returns false on failure.
 [[nodiscard]] inline bool write_svg(const std::string& file, const std::vector<residual_history>& histories) {
   constexpr double width = 640, height = 400, left = 60, top = 20, across = 560, down = 330;
   constexpr const char* colours[] = {"#1b6ca8", "#d1495b", "#3a7d44"};

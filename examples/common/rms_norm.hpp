@@ -17,7 +17,7 @@
 
 namespace examples {
 
-inline constexpr int pieces_of_group = 32;  ///< pieces of a row; a warp adds up their squares as a tree
+inline constexpr int pieces_of_group = 32;  ///< the pieces of a group, whose squares a warp adds up as a tree
 
 /// Adds the numbers of a piece.
 template <class T>

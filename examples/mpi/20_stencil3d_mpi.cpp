@@ -21,7 +21,7 @@ using examples::neighbour;
 using examples::text_of;
 using examples::triple;
 
-constexpr pgas::this_thread one{};  // computes alone
+constexpr pgas::this_thread one{};  // one thread computes
 
 struct options {
   triple size{64, 64, 64};
@@ -51,7 +51,7 @@ class heat {
     wait(grids_[0]);
   }
 
-  // Seconds for all iterations.
+  // Runs all iterations. Returns the seconds.
   double run() {
     MPI_Barrier(MPI_COMM_WORLD);
     const auto begin = std::chrono::steady_clock::now();

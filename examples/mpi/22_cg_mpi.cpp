@@ -26,7 +26,7 @@ using examples::sums;
 using examples::text_of;
 using examples::triple;
 
-constexpr pgas::this_thread one{};  // computes alone
+constexpr pgas::this_thread one{};  // one thread computes
 
 class cg {
  public:

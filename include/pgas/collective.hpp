@@ -22,11 +22,11 @@
 /// stream: after its earlier work and before its later work. In both forms the effects of earlier work of any member
 /// are visible after the collective.
 ///
-/// *Graphs* a CUDA graph can capture and replay collectives: their counters of calls are in device memory. Collectives
-/// on two streams of one capture get an edge. A graph waits for the team's earlier collectives on any stream, and later
-/// collectives wait for the graph. All members launch graphs and enqueue collectives in the same order. If the captured
-/// stream itself had the team's last collective, synchronise that stream before the graph is launched on another
-/// stream.
+/// *Graphs* a CUDA graph can capture and replay collectives: their counters of calls are in device memory. Between
+/// collectives on two streams of one capture, the library adds an edge to the graph. A graph waits for the team's
+/// earlier collectives on any stream, and later collectives wait for the graph. All members launch graphs and enqueue
+/// collectives in the same order. If the captured stream itself had the team's last collective, synchronise that stream
+/// before the graph is launched on another stream.
 ///
 /// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is not a member, strides below
 /// 1; outside_heap; misaligned. The member with the wrong argument throws, while other members wait. With PGAS_CHECKS,

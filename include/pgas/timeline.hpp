@@ -67,7 +67,7 @@ class PGAS_API timeline {
 
   /// Makes a ticket, as shared_memory::ticket(). *Errors* invalid_argument unless this process made the timeline.
   [[nodiscard]] std::string ticket(const ticket_options& options = {});
-  /// Invalidates all tickets made so far, tickets of memory that carry the timeline included. Processes that have the
+  /// Invalidates all tickets made so far, also tickets of memory that carry the timeline. Processes that have the
   /// timeline open keep it.
   /// *Errors* as ticket().
   void revoke();

@@ -109,7 +109,7 @@ class PGAS_API world {
   ///
   /// @throws error asymmetric_call if a PE is in another collective call; wait_timeout if that work continues for
   /// PGAS_JOIN_TIMEOUT after all PEs have called leave(), or if PGAS_WAIT_TIMEOUT is set and a PE does not call leave()
-  /// in that time, or does not continue within both times together. An error fails the world.
+  /// in that time, or does not continue within the sum of both times. An error fails the world.
   void leave();
   /// @brief Aborts the world on all PEs: waits end, and every later call on any PE throws code::aborted with this
   /// reason.
@@ -126,8 +126,8 @@ class PGAS_API world {
   ///
   /// *Callers* any thread.
   void check() const;
-  /// @brief The current waits of this PE: up to 128 threads of its kernels, which answer while they poll, and its host
-  /// calls.
+  /// @brief The current waits of this PE: of its host calls, and of up to 128 threads of its kernels, which report
+  /// their waits while they poll.
   ///
   /// `pgas-why` queries all PEs and finds the root cause.
   ///

@@ -1,5 +1,5 @@
 /// @file
-/// Whether a program was compiled with the library's own definition of a public struct.
+/// Checks that a program was compiled with the library's own definition of a public struct.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,8 +11,9 @@
 
 namespace pgas::detail {
 
-/// Compares the first field of a public struct, its size in the header that the program was compiled with, to the size
-/// in this library. Called before any other field is used. @param name of the struct.
+/// Compares the first field of a public struct to the size of the struct in this library. The field is the size in the
+/// header with which the program was compiled. Called before any other field is used.
+/// @param name the name of the struct
 /// *Errors* version_mismatch.
 inline void check_struct_size(std::string_view name, std::size_t in_program, std::size_t in_library) {
   if (in_program == in_library) return;

@@ -16,15 +16,15 @@ class deadline {
 
   [[nodiscard]] bool expired() const { return clock::now() >= at_; }
   [[nodiscard]] clock::time_point at() const { return at_; }
-  /// Time left, never negative.
+  /// The time left, never negative.
   [[nodiscard]] milliseconds left() const {
     return std::max(milliseconds{0}, std::chrono::ceil<milliseconds>(at_ - clock::now()));
   }
-  /// The same deadline, or one that comes `limit` from now, whichever is earlier.
+  /// This deadline, or a deadline `limit` from now, whichever is earlier.
   [[nodiscard]] deadline but_at_most(milliseconds limit) const { return deadline{std::min(left(), limit)}; }
 
  private:
-  static constexpr milliseconds longest = std::chrono::hours{24 * 20};  // what poll() can express
+  static constexpr milliseconds longest = std::chrono::hours{24 * 20};  // the longest time that poll() can express
   clock::time_point at_;
 };
 

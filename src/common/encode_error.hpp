@@ -12,14 +12,14 @@
 
 namespace pgas::detail {
 
-/// An error: its code and PE, then its text without the code, cut at 8 KiB.
+/// An error as bytes: its code and PE, then its text without the code, cut at 8 KiB.
 [[nodiscard]] blob encode_error(const error& failure);
 /// *Errors* bootstrap_protocol if the bytes are not an error.
 [[nodiscard]] error decode_error(std::span<const std::byte> bytes);
 /// The text of an error after its code.
 [[nodiscard]] std::string text_of(const error& failure);
 
-/// *Errors* bootstrap_protocol, with the cause of `what`, which a peer sent: other versions, or other calls.
+/// *Errors* bootstrap_protocol with the cause of `what`, which a peer has sent: another version, or another call.
 [[noreturn]] void throw_malformed(const std::string& what);
 
 }  // namespace pgas::detail

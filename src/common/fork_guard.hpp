@@ -11,12 +11,12 @@
 
 namespace pgas::detail {
 
-/// Records the process that constructed it.
+/// Records the process in which it is constructed.
 class fork_guard {
  public:
   fork_guard() noexcept : generation_(generation().load(std::memory_order_relaxed)), pid_(::getpid()) {}
 
-  /// Whether the calling process is the recorded process and not a child of it. The cost is one load, no system call.
+  /// Whether the calling process is the recorded process and not its child. Costs one load and no system call.
   [[nodiscard]] bool in_creator() const noexcept { return generation_ == generation().load(std::memory_order_relaxed); }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 

@@ -1,13 +1,13 @@
 /// @file
 /// A warning of a bootstrap about the world that it has joined. A bootstrap has no log, and the public interface of
-/// bootstraps has five functions: so the library asks for the warning by this second interface, and logs it.
+/// bootstraps has five functions. Therefore the library gets the warning through this second interface, and logs it.
 #pragma once
 
 #include <string>
 
 namespace pgas::detail {
 
-/// The second base class of bootstraps that can have a warning.
+/// The second base class of bootstraps that can return a warning.
 class join_warning {
  public:
   join_warning() = default;

@@ -1,6 +1,6 @@
 /// @file
-/// Keyed hashes (BLAKE2b) and keys that are derived from secrets. By a keyed hash one process proves to another that it
-/// knows a secret. libsodium provides the functions.
+/// Keyed hashes (BLAKE2b) and keys that are derived from secrets. With a keyed hash, one process proves to another that
+/// it knows a secret. libsodium provides the functions.
 #pragma once
 
 #include <array>
@@ -13,15 +13,16 @@ namespace pgas::detail {
 /// A key, a nonce or an authentication code.
 using bits128 = std::array<std::byte, 16>;
 
-/// @param key 16 to 64 bytes, all of which count; empty for a hash without a key.
+/// @param key 16 to 64 bytes, all of which are used; empty for a hash without a key.
 [[nodiscard]] bits128 keyed_hash(std::span<const std::byte> key, std::span<const std::byte> message);
 /// A keyed hash with the length of two cipher keys.
 [[nodiscard]] std::array<std::byte, 64> long_keyed_hash(std::span<const std::byte> key,
                                                         std::span<const std::byte> message);
 
-/// Derives a key from a secret that a person may have chosen, by Argon2id. A derivation takes 8 MiB and some
-/// milliseconds, so guesses are slow. @param salt makes a table of guesses useless for other salts. *Errors*
-/// code::system without memory.
+/// Derives a key by Argon2id from a secret that a person may have chosen. A derivation takes 8 MiB and some
+/// milliseconds, so guesses are slow.
+/// @param salt a table of guesses for one salt is useless for another
+/// *Errors* code::system without memory.
 [[nodiscard]] bits128 key_of_secret(std::string_view secret, const bits128& salt);
 
 /// Compares two hashes in a time that does not depend on their contents.

@@ -1,6 +1,6 @@
 /// @file
-/// NVIDIA's management library (NVML) reports properties of GPUs that CUDA does not report. The driver contains the
-/// library. It is loaded at run time and is optional. Not every toolkit has its header, so callers declare the types of
+/// NVIDIA's management library (NVML), which reports properties of GPUs that CUDA does not report. It is part of the
+/// driver, is loaded at run time, and is optional. Not every toolkit has its header, so callers declare the types of
 /// its functions.
 #pragma once
 
@@ -23,7 +23,7 @@ class nvml {
   }
   ~nvml() {
     if (const auto stop = started_ ? function<int()>("nvmlShutdown") : nullptr) static_cast<void>(stop());
-    // The library stays loaded: destructors in it were observed to run after dlclose().
+    // The library stays loaded, because destructors in it have run after dlclose().
   }
   nvml(const nvml&) = delete;
   nvml& operator=(const nvml&) = delete;

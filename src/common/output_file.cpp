@@ -32,7 +32,7 @@ unique_fd open_output_file(const std::string& path, int disposition, std::string
     why = belongs_to_other(path, "symbolic link", found.st_uid);
     return {};
   }
-  // Without O_NONBLOCK, opening a FIFO waits for a reader. O_TRUNC would act before the owner is known.
+  // Without O_NONBLOCK, opening a FIFO waits for a reader. O_TRUNC would truncate the file before the owner is known.
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (disposition & ~O_TRUNC);
   unique_fd file(::open(path.c_str(), is_link ? flags : flags | O_NOFOLLOW, mode));
   if (!file) {

@@ -1,5 +1,5 @@
 /// @file
-/// A counter that one thread increments and any thread reads, at the cost of a plain variable.
+/// A counter that one thread increments and any thread reads. It costs as little as a plain variable.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class owned_counter {
   void operator++() noexcept { *this += 1; }
 
   [[nodiscard]] std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
-  operator std::uint64_t() const noexcept { return read(); }  // so that a counter reads as a number
+  operator std::uint64_t() const noexcept { return read(); }  // a counter converts to a number
 
  private:
   std::atomic<std::uint64_t> value_{0};

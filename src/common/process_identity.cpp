@@ -14,7 +14,7 @@
 namespace pgas::detail {
 
 std::uint64_t process_start(pid_t pid) {
-  enum { state = 3, threads = 20, start_time = 22 };  // numbers of fields
+  enum { state = 3, threads = 20, start_time = 22 };  // the numbers of the fields
   const std::string path = fmt::format("/proc/{}/stat", pid);
   const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file && (errno == EMFILE || errno == ENFILE))
@@ -22,7 +22,7 @@ std::uint64_t process_start(pid_t pid) {
   char text[1024];
   const ssize_t length = file ? ::read(file.get(), text, sizeof text) : 0;
   std::string_view rest(text, length > 0 ? static_cast<std::size_t>(length) : 0);
-  const std::size_t name_end = rest.rfind(')');  // the name before it may contain any character
+  const std::size_t name_end = rest.rfind(')');  // the process name before the fields may contain any character
   if (name_end == std::string_view::npos) return 0;
   rest.remove_prefix(name_end + 1);
   bool ended = false;

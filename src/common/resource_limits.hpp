@@ -14,10 +14,10 @@
 
 namespace pgas::detail {
 
-/// Raises the limit on descriptors for a job of `processes` processes, as far as this process may. A process needs one
-/// or two sockets for each other process, a pidfd for each on this host, the sockets of UCX over TCP, and on the host
-/// heap a descriptor for each segment of each process. The usual limit is low for select(), so the function raises it
-/// only if necessary. If the limit stays too low, the call that fails reports it.
+/// Raises the limit on descriptors for a job of `processes` processes, as far as this process is allowed. For each
+/// other process, a process needs one or two sockets, a pidfd if it is on this host, the sockets of UCX over TCP, and
+/// on the host heap a descriptor for each segment. The usual limit is low for select(), so the function raises it only
+/// if necessary. If the limit stays too low, the call that fails reports it.
 inline void allow_descriptors_for(int processes) noexcept {
   const auto needed = static_cast<rlim_t>(256 + 9 * processes);
   rlimit limit{};
@@ -26,8 +26,8 @@ inline void allow_descriptors_for(int processes) noexcept {
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-/// During the lifetime of the object a file that would exceed the limit fails with EFBIG. Without the object the kernel
-/// sends SIGXFSZ to the thread, which ends the process by default.
+/// During the lifetime of the object, a write that exceeds the file size limit fails with EFBIG. Without the object the
+/// kernel sends SIGXFSZ to the thread, which ends the process by default.
 class no_file_limit_signal {
  public:
   no_file_limit_signal() noexcept {

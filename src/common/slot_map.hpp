@@ -1,6 +1,6 @@
 /// @file
-/// A slot map: values under keys that stay valid until released, in reused storage. The keys identify operations in
-/// flight: a message or a callback reports the end of an operation by its key.
+/// A slot map: values under keys, in reused storage. A key stays valid until it is released. Keys identify operations
+/// in flight: a message or a callback reports the end of an operation by its key.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace pgas::detail {
 
-/// A key is an index and the generation of its slot. The generation is odd while the slot is in use, so a key of a
-/// released slot is recognized until the slot has been used 2^30 more times. Bit 63 of a key is 0.
+/// A key is an index and the generation of the slot. The generation is odd while the slot is in use. A key of a
+/// released slot is recognized as invalid until the slot has been used 2^30 more times. Bit 63 of a key is 0.
 ///
-/// *Callers* one thread at a time. *Memory* that of the most slots in use at once. A released slot keeps its value, so
-/// the next user can reuse its buffers. Values move when the map grows.
+/// *Callers* one thread at a time. *Memory* as much as for the largest number of slots in use at the same time. A
+/// released slot keeps its value, so the next user can reuse its buffers. Values move when the map grows.
 template <class T>
 class slot_map {
  public:
   using key = std::uint64_t;
-  static constexpr key none = 0;  ///< never given out
+  static constexpr key none = 0;  ///< the key of no slot
 
   /// Allocates a slot. Its value is a new T or the value of the slot that was released last. *Errors* std::bad_alloc,
   /// with no change.

@@ -1,6 +1,6 @@
 /// @file
-/// The durations of the steps of one operation, for a line of the log. Steps of all layers name themselves. Without a
-/// measurement a step costs the read of a thread-local variable.
+/// The durations of the steps of one operation, for a line of the log. Code of any layer can end a step. Without a
+/// measurement, a step costs the read of a thread-local variable.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,8 @@
 
 namespace pgas::detail {
 
-/// Measures the steps of its thread from construction to destruction. Objects nest: the innermost object measures.
+/// Measures the steps of its thread from construction to destruction. Objects may nest, and the innermost object
+/// measures.
 class step_times {
  public:
   step_times() noexcept : outer_(current()), begin_(clock::now()), last_(begin_) { current() = this; }

@@ -1,5 +1,5 @@
 /// @file
-/// Failed calls of the operating system as pgas::error.
+/// Converts failed calls of the operating system to pgas::error.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,13 +16,13 @@ namespace pgas::detail {
 /// The C library's text for this errno. *Callers* any thread.
 [[nodiscard]] inline std::string errno_text(int number) { return std::generic_category().message(number); }
 
-/// Throws code::system with "`what`: `number`'s text". Where files ran out, the text names the limit.
+/// Throws code::system with "`what`: " and the text of `number`. Where files ran out, the text names the limit.
 [[noreturn]] inline void throw_system(std::string_view what, int number) {
   const bool no_files = number == EMFILE || number == ENFILE;
   throw error(code::system,
               fmt::format("{}: {}{}", what, errno_text(number), no_files ? "; raise the limit (ulimit -n)" : ""));
 }
-/// Throws the error of errno.
+/// Throws the error for errno.
 [[noreturn]] inline void throw_system(std::string_view what) { throw_system(what, errno); }
 
 }  // namespace pgas::detail

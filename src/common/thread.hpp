@@ -27,9 +27,9 @@ namespace pgas::detail {
                            why.what()));
 }
 
-/// Starts a thread with all signals blocked, so handlers run on the application's threads. *Errors* code::system naming
-/// the limit that may be the cause.
-/// @param name of the thread for debuggers, at most 15 characters.
+/// Starts a thread with all signals blocked, so that signal handlers run on the application's threads.
+/// *Errors* code::system with the limit that may be the cause.
+/// @param name the name of the thread for debuggers, at most 15 characters
 [[nodiscard]] inline std::thread start_thread(const char* name, std::function<void()> body) {
   sigset_t all;
   sigset_t before;
@@ -46,8 +46,8 @@ namespace pgas::detail {
   }
 }
 
-/// Runs `call` on a thread of its own. Returns whether `call` ends within `limit`. The thread otherwise remains in
-/// `call`, so `call` must own everything that it accesses. *Errors* code::system if no thread can be started, and the
+/// Runs `call` on a separate thread. Returns whether `call` ends within `limit`. If it does not, the thread stays in
+/// `call`, so `call` must own all data that it accesses. *Errors* code::system if no thread can be started, and the
 /// errors of `call`.
 [[nodiscard]] inline bool ends_within(std::chrono::milliseconds limit, std::function<void()> call) {
   const auto task = std::make_shared<std::packaged_task<void()>>(std::move(call));

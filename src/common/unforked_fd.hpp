@@ -1,6 +1,6 @@
 /// @file
-/// Sockets that children of fork() do not keep: while a child has a copy of one end, the other end does not learn that
-/// this process has died.
+/// Sockets that children of fork() do not keep. While a child has a copy of a socket, the other side does not detect
+/// that this process has died.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace pgas::detail {
 
 /// The T of this process, constructed by the first call and never destroyed. A child of fork() gets a new T and does
-/// not touch its parent's T: a thread that the child does not have may have locked a mutex in it.
+/// not touch its parent's T, in which a thread that the child does not have may have locked a mutex.
 template <class T>
 [[nodiscard]] T& of_this_process() {
   struct owned {
@@ -31,13 +31,13 @@ template <class T>
 
 /// Registers `fd`: fork() closes it in the child.
 void close_after_fork(int fd);
-/// Removes `fd` again, before this process closes it.
+/// Removes the registration of `fd`. Called before this process closes it.
 void keep_after_fork(int fd) noexcept;
 
-/// Owns a descriptor that fork() closes in the child. Move-only; empty at first.
+/// Owns a descriptor that fork() closes in the child. Move-only, initially empty.
 ///
-/// *Callers* any thread. In a child an object made by its parent must be neither used nor destroyed: its number may
-/// mean another file there.
+/// *Callers* any thread. A child must neither use nor destroy an object of its parent, because the number may be
+/// another file in the child.
 class unforked_fd {
  public:
   unforked_fd() = default;

@@ -10,9 +10,9 @@
 
 namespace pgas::detail {
 
-/// Moves `fd` to another number if it has the number of standard input, output or error, and returns the number. In a
-/// process that has closed those, printf would otherwise write into the library's sockets and memory. -1 with errno set
-/// if no other number is left.
+/// If `fd` has the number of standard input, output or error, moves it to another number. Returns the number. In a
+/// process that has closed the standard descriptors, printf would otherwise write into the library's sockets and
+/// memory. -1 with errno set if no other number is left.
 [[nodiscard]] inline int above_standard(int fd) noexcept {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -22,15 +22,15 @@ namespace pgas::detail {
   return moved;
 }
 
-/// Opens /dev/null as standard input, output and error where they are closed, and leaves it open: UCX, PMIx and the
+/// Opens /dev/null for each of standard input, output and error that is closed, and leaves it open. UCX, PMIx and the
 /// GPU's driver do not use above_standard().
 inline void fill_standard_descriptors() noexcept {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) < 0)
-      return;  // takes the lowest number
+      return;  // open() takes the lowest free number
 }
 
-/// Owns one descriptor. Move-only; -1 means none.
+/// Owns one descriptor. Move-only. -1 means no descriptor.
 class unique_fd {
  public:
   unique_fd() = default;

@@ -1,6 +1,6 @@
 /// @file
-/// The work that the streams of this process have been given up to one moment. Used by the host library to release an
-/// object only when no stream can use it any more.
+/// A mark for the work that the streams of this process have been given up to one moment. The host library uses it to
+/// release an object only when no stream can use the object any more.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@ class enqueued_work {
   enqueued_work(const enqueued_work&) = delete;
   enqueued_work& operator=(const enqueued_work&) = delete;
 
-  /// Whether all of it has run. Does not wait.
+  /// Whether all of the work has run. Does not wait.
   [[nodiscard]] virtual bool has_passed() = 0;
 };
 
 /// The work of all streams of the host heap, of all worlds.
 [[nodiscard]] std::unique_ptr<enqueued_work> work_of_host_streams();
-/// The work of all GPUs in this process, on all streams of their primary contexts, whichever library has made them. A
-/// context that has failed runs nothing any more.
-/// *Errors* capturing while a stream is being captured: the caller asks again later.
+/// The work of all GPUs in this process, on all streams of their primary contexts, from any library. A context that has
+/// failed runs no work any more.
+/// *Errors* capturing while a stream is being captured; the caller retries later.
 [[nodiscard]] std::unique_ptr<enqueued_work> work_of_gpus();
 
 }  // namespace pgas::detail

@@ -1,6 +1,6 @@
 /// @file
-/// The properties of a machine's GPUs before a program uses them: for tools that report whether it can, and how
-/// fast. Nothing in the library depends on it.
+/// The properties of a machine's GPUs before a program uses them. Tools use them to report whether and how fast a
+/// program can run. No part of the library depends on this file.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace pgas::detail {
 
-/// One GPU seen from another.
+/// One GPU as another GPU can access it.
 struct gpu_pair {
-  int to = 0;                   ///< its number
-  bool access = false;          ///< loads and stores reach it
-  bool native_atomics = false;  ///< so do atomics
+  int to = 0;                   ///< the number of the other GPU
+  bool access = false;          ///< loads and stores can access it
+  bool native_atomics = false;  ///< native atomic operations can access it
 };
 
 struct gpu_facts {
@@ -22,27 +22,28 @@ struct gpu_facts {
   std::string uuid;  ///< "GPU-0123..."
   std::string pci;   ///< "0000:19:00.0"
   std::size_t memory_bytes = 0;
-  bool prohibited = false;          ///< compute mode: no process may use it
-  bool exclusive = false;           ///< compute mode: one process at a time
+  bool prohibited = false;          ///< compute mode prohibited: no process may use the GPU
+  bool exclusive = false;           ///< compute mode exclusive: one process at a time
   bool posix_handles = false;       ///< memory can be exported as a descriptor
-  bool fabric_handles = false;      ///< and as a fabric handle, as far as the driver says
+  bool fabric_handles = false;      ///< memory can be exported as a fabric handle, according to the driver
   bool rdma = false;                ///< network devices can access its memory
   std::vector<gpu_pair> peers;      ///< the other GPUs
-  std::optional<bool> persistent;   ///< persistence mode; none where NVML is not there
-  std::optional<unsigned> clock;    ///< MHz, of the multiprocessors, now
+  std::optional<bool> persistent;   ///< persistence mode; empty without NVML
+  std::optional<unsigned> clock;    ///< the current clock of the multiprocessors in MHz
   std::optional<unsigned> highest;  ///< MHz
-  std::string slowed;               ///< why the clock is held down: "power", "heat"; empty where it is not
+  /// The reason why the clock is reduced: "power", "heat"; empty if it is not reduced.
+  std::string slowed;
 };
 
 struct gpu_survey {
-  int driver = 0;               ///< CUDA version of the driver, 13000
-  int runtime = 0;              ///< that this library was built with
-  bool fabric_channel = false;  ///< a device of an IMEX channel is there
-  bool mps = false;             ///< kernels of several processes run side by side
-  std::vector<gpu_facts> gpus;  ///< by number
+  int driver = 0;               ///< the CUDA version of the driver, for example 13000
+  int runtime = 0;              ///< the CUDA version with which this library was built
+  bool fabric_channel = false;  ///< an IMEX channel device exists
+  bool mps = false;             ///< kernels of several processes run at the same time
+  std::vector<gpu_facts> gpus;  ///< GPUs by number
 };
 
-/// *Errors* device_unavailable with the reason: built without CUDA, no driver, too old a driver, no GPU.
+/// *Errors* device_unavailable with the reason: built without CUDA, no driver, driver too old, no GPU.
 [[nodiscard]] gpu_survey survey_gpus();
 
 }  // namespace pgas::detail

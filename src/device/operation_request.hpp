@@ -1,5 +1,5 @@
 /// @file
-/// One-sided operations as the host library hands them to a backend.
+/// One-sided operations as the host library passes them to a backend.
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
@@ -8,8 +8,8 @@
 
 namespace pgas::detail {
 
-/// The number of a stream's wait among the enqueued operations of a PE, 0: it has none. Its answer to the host carries
-/// the number in place of the PE, which the wait does not know.
+/// The number of a stream's wait among the enqueued operations of a PE; 0: none. The wait's answer to the host contains
+/// this number in place of the PE, which the wait does not know.
 struct wait_ticket {
   std::uint32_t number = 0;
 
@@ -20,53 +20,54 @@ struct wait_ticket {
   }
 };
 
-/// An operation on addresses: those of the target PE where it is direct, else this PE's own.
+/// An operation on addresses. For a direct PE they are addresses of the target PE, otherwise addresses of this PE.
 struct operation_request {
   enum class kind : std::uint8_t {
-    store,    ///< `value`, `bytes` of it, to `to`
-    strided,  ///< `count` blocks of `bytes` from `from` to `to`
-    atomic,   ///< `how` on the word at `to`
-    wait,     ///< until each of `count` words at `from` satisfies `compare`
+    store,    ///< stores `bytes` bytes of `value` at `to`
+    strided,  ///< copies `count` blocks of `bytes` from `from` to `to`
+    atomic,   ///< applies `how` to the word at `to`
+    wait,     ///< waits until each of `count` words at `from` satisfies `compare`
     quiet,    ///< earlier work of the stream has taken effect everywhere
-    put,      ///< as strided, to PE `pe`, which is proxied
-    get,      ///< as strided, from PE `pe`, which is proxied
-    signal,   ///< `how` (set or add) with `value` on the signal at `to` of PE `pe`, after the puts before it
+    put,      ///< like strided, to PE `pe`, which is proxied
+    get,      ///< like strided, from PE `pe`, which is proxied
+    signal,   ///< applies `how` (set or add) with `value` to the signal at `to` of PE `pe`, after the earlier puts
   };
   kind what = kind::store;
   atomic_update how = atomic_update::fetch;
   datatype as = datatype::u64;
   cmp compare = cmp::eq;
-  std::int32_t pe = direct;  ///< of the world, where it is proxied
+  std::int32_t pe = direct;  ///< the number in the world, if the PE is proxied
   bool release = false;      ///< earlier work of the stream becomes visible before the update (signals)
-  bool complete = false;     ///< to a proxied PE: has taken effect there before later work
-  bool until_quiet = false;  ///< to a proxied PE: local memory may be in use until the command is complete
+  bool complete = false;     ///< for a proxied PE: the operation takes effect before later work
+  bool until_quiet = false;  ///< for a proxied PE: local memory may be in use until the command is complete
   void* to = nullptr;
   const void* from = nullptr;
   std::uint64_t bytes = 0;
   std::uint64_t count = 0;
   std::int64_t to_step = 0;  ///< bytes from the start of a block to the start of the next
   std::int64_t from_step = 0;
-  std::uint64_t value[2] = {};   ///< bit pattern
-  std::uint64_t condition = 0;   ///< for compare_swap, bit pattern
-  void* result = nullptr;        ///< where the old value goes, as wide as the word; null: nowhere
-  const int* status = nullptr;   ///< words to leave out of a wait
-  const void* values = nullptr;  ///< a wait's value for each word; null: `value` for all
-  wait_ticket ticket;            ///< a wait's
-  context here;                  ///< for waits, and where some PEs are proxied
+  std::uint64_t value[2] = {};   ///< a bit pattern
+  std::uint64_t condition = 0;   ///< for compare_swap, a bit pattern
+  void* result = nullptr;        ///< receives the old value, as wide as the word; null: not needed
+  const int* status = nullptr;   ///< for a wait: words to leave out
+  const void* values = nullptr;  ///< for a wait: the value for each word; null: `value` for all
+  wait_ticket ticket;            ///< for a wait
+  context here;                  ///< for waits, and if some PEs are proxied
 
   static constexpr std::int32_t direct = -1;
 };
 
-/// An atomic operation on a word of this PE, one of a list: requested by other PEs by message.
+/// An atomic operation on a word of this PE, as an entry of a list. Another PE requested it by message.
 struct batched_atomic {
   void* at = nullptr;
   atomic_update how = atomic_update::fetch;
   datatype as = datatype::u64;
-  bool fenced = true;  ///< ordered after all that is before it in the list; else only after operations on the same word
-  bool fetches = true;          ///< `old` is wanted
-  std::uint64_t value = 0;      ///< bit pattern
-  std::uint64_t condition = 0;  ///< for compare_swap, bit pattern
-  std::uint64_t old = 0;        ///< the bits before, which the device leaves here; `set` may leave them out
+  /// Ordered after all earlier entries of the list; if false, ordered only after operations on the same word.
+  bool fenced = true;
+  bool fetches = true;          ///< the caller needs `old`
+  std::uint64_t value = 0;      ///< a bit pattern
+  std::uint64_t condition = 0;  ///< for compare_swap, a bit pattern
+  std::uint64_t old = 0;        ///< the device stores the old bits here; `set` may skip this
 };
 
 }  // namespace pgas::detail

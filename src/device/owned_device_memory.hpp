@@ -8,7 +8,7 @@
 
 namespace pgas::detail {
 
-/// Owns memory that the host and kernels both see (device::allocate_mapped). Move-only; empty at first.
+/// Owns memory that the host and kernels can both access (device::allocate_mapped). Move-only, initially empty.
 class mapped_block {
  public:
   mapped_block() = default;
@@ -32,7 +32,7 @@ class mapped_block {
   mapped_memory memory_;
 };
 
-/// Owns memory for kernels alone (device::allocate_device). Move-only; empty at first.
+/// Owns memory for kernels only (device::allocate_device). Move-only, initially empty.
 class device_block {
  public:
   device_block() = default;

@@ -1,6 +1,6 @@
 /// @file
-/// The contract between the host library and a backend for memory that is shared without a world. Two backends fulfil
-/// it, as for device.hpp: host memory and GPUs.
+/// The contract between the host library and a backend for memory that is shared without a world. As for device.hpp,
+/// there are two backends: host memory and GPUs.
 #pragma once
 
 #include <array>
@@ -28,23 +28,23 @@ enum class sharing_way : std::uint8_t {
 struct sharing_description {
   sharing_way way = sharing_way::memory_file;
   std::uint8_t read_only = 0;
-  std::uint8_t carries_timeline = 0;  ///< in a ticket: a timeline goes with it
+  std::uint8_t carries_timeline = 0;  ///< in a ticket: the ticket carries a timeline
   std::uint8_t reserved[5] = {};
-  std::uint64_t bytes = 0;            ///< of the memory that was shared
-  std::uint64_t offset = 0;           ///< of it in the pieces, laid end to end
-  std::array<std::byte, 16> gpu{};    ///< UUID, zeros for the host
-  std::array<std::byte, 16> block{};  ///< tells this memory from all other of its exporter
+  std::uint64_t bytes = 0;            ///< the size of the shared memory
+  std::uint64_t offset = 0;           ///< the offset of the shared memory in the pieces, which are laid end to end
+  std::array<std::byte, 16> gpu{};    ///< the UUID of the GPU; zeros for the host
+  std::array<std::byte, 16> block{};  ///< distinguishes this memory from all other memory of its exporter
 };
 static_assert(sizeof(sharing_description) == 56);
 
-/// One piece of a thing that is shared.
+/// One piece of a shared object.
 struct shared_piece {
   exported_handle handle;
   std::uint64_t bytes = 0;
 };
 
-/// Memory of this process that can be exported. Its destruction frees it where the backend made it.
-/// *Callers* any thread; piece() may run while others do.
+/// Memory of this process that can be exported. The destructor frees the memory if the backend made it. *Callers* any
+/// thread; piece() may run at the same time as other calls.
 class exportable_memory {
  public:
   virtual ~exportable_memory() = default;
@@ -52,22 +52,22 @@ class exportable_memory {
   exportable_memory(const exportable_memory&) = delete;
   exportable_memory& operator=(const exportable_memory&) = delete;
 
-  /// The memory that was asked for.
+  /// The memory that was requested.
   [[nodiscard]] virtual void* data() const noexcept = 0;
   [[nodiscard]] virtual const sharing_description& description() const noexcept = 0;
   [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
   /// *Errors* device_failed, system.
   [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
-  /// The handles for importers that may only read it. The memory's own piece is sufficient if they are kept from
-  /// writing in another way: by the access rights of a GPU's mapping. *Errors* device_failed, system.
+  /// The handles for importers that may only read the memory. If the access rights of a GPU's mapping keep importers
+  /// from writing, these are the memory's own handles. *Errors* device_failed, system.
   [[nodiscard]] virtual shared_piece read_only_piece(std::size_t number) const { return piece(number); }
-  /// Called before a read-only ticket is made. *Errors* invalid_argument if read-only access can't be enforced.
+  /// Called before a read-only ticket is made. *Errors* invalid_argument if read-only access cannot be enforced.
   virtual void allow_read_only() const {}
-  /// All pieces by fabric handle, for other hosts; none where the memory has no such handles.
+  /// All pieces by fabric handle, for other hosts. Empty if the memory has no such handles.
   [[nodiscard]] virtual std::vector<shared_piece> fabric_pieces() const { return {}; }
 };
 
-/// Memory of another process, mapped here; unmapped by its destruction.
+/// Memory of another process, mapped here. The destructor unmaps it.
 class mapped_import {
  public:
   virtual ~mapped_import() = default;
@@ -75,9 +75,9 @@ class mapped_import {
   mapped_import(const mapped_import&) = delete;
   mapped_import& operator=(const mapped_import&) = delete;
 
-  /// The memory that was shared, description.offset bytes behind the first piece.
+  /// The shared memory, which starts description.offset bytes behind the start of the first piece.
   [[nodiscard]] virtual void* data() const noexcept = 0;
-  /// The number of the GPU that it is mapped for, -1: the host.
+  /// The number of the GPU that uses the mapping; -1: the host.
   [[nodiscard]] virtual int ordinal() const noexcept { return -1; }
 };
 
@@ -93,15 +93,15 @@ class mapped_import {
 
 // ---- memory of GPUs; *Errors* device_unavailable where there are none
 
-/// Whether the driver knows the pointer. False without a driver.
+/// Whether the driver knows the pointer. False if there is no driver.
 [[nodiscard]] bool is_gpu_memory(const void* pointer) noexcept;
 /// *Errors* out_of_memory, device_failed.
 [[nodiscard]] std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t bytes, access importers);
 /// *Errors* invalid_argument, device_failed.
 [[nodiscard]] std::unique_ptr<exportable_memory> adopt_gpu_memory(void* pointer, std::size_t bytes, access importers,
                                                                   whole_block block);
-/// Maps for the GPU `ordinal`, or, where it is negative, for the one with description's UUID.
-/// *Errors* peer_unreachable naming what was tried, handle_invalid, out_of_memory, device_failed.
+/// Maps the memory for the GPU `ordinal`, or, if `ordinal` is negative, for the GPU with the UUID of the description.
+/// *Errors* peer_unreachable with the attempts, handle_invalid, out_of_memory, device_failed.
 [[nodiscard]] std::unique_ptr<mapped_import> import_gpu_memory(const sharing_description& what,
                                                                std::span<shared_piece> pieces, int ordinal);
 

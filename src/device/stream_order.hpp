@@ -1,12 +1,12 @@
 /// @file
-/// An order of work that shares state and is enqueued on several streams. Used by the collectives of a team.
+/// An order for work that shares state and is enqueued on several streams. The collectives of a team use it.
 #pragma once
 
 namespace pgas::detail {
 
-/// Each piece of work runs after the one before it, whatever streams they are enqueued on. The streams may have been
-/// destroyed since. *Callers* one thread at a time, which calls before(), enqueues one piece and calls after().
-/// *Errors* device_failed; those of before().
+/// Each piece of work runs after the previous piece, even if they are enqueued on different streams. The streams may
+/// have been destroyed since. *Callers* one thread at a time, which calls before(), enqueues one piece and calls
+/// after(). *Errors* device_failed; those of before().
 class stream_order {
  public:
   stream_order() = default;
@@ -14,10 +14,11 @@ class stream_order {
   stream_order(const stream_order&) = delete;
   stream_order& operator=(const stream_order&) = delete;
 
-  /// Holds `stream` until the work before is done. Whether the stream is being captured. *Errors* capturing where that
-  /// work can't be waited for, because its stream is being captured by now. Nothing is to be enqueued then.
+  /// Makes `stream` wait until the previous work is done. Returns whether the stream is being captured. *Errors*
+  /// capturing if the stream cannot wait for that work, because the work's stream is now being captured. The caller
+  /// must not enqueue its work then.
   virtual bool before(void* stream) = 0;
-  /// The work is enqueued on `stream`.
+  /// Called when the work is enqueued on `stream`.
   virtual void after(void* stream) = 0;
 };
 

@@ -1,6 +1,6 @@
 /// @file
-/// The contexts and peers that the kernels of the codegen tests are called with: of load and store only with
-/// -DCODEGEN_DIRECT, else of all routes.
+/// The contexts and peers of the kernels in the codegen tests: with -DCODEGEN_DIRECT those with only load and store,
+/// else those with all routes.
 #pragma once
 
 #include <pgas/device.hpp>

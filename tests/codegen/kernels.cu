@@ -1,14 +1,15 @@
-// What each operation must compile to. Above every kernel, check.py's expectations: a stage (ptx or sass), how often,
-// and a regular expression for one instruction. `sass` looks at the kernel's own code up to the first out-of-line
-// function; `callee` at the out-of-line functions of the PTX that it calls whose name matches. All of these are about
-// direct_context: the way that an operation takes where load and store reach the PE and nothing is checked. `size` is
-// the most instructions of its own code, `general` the same with the general context. `registers` and `stack` are about
-// the whole of the latter, and `whole` is `sass` for that.
+// The expected code for each operation. Each kernel has expectations for check.py in the comment above it: a stage (ptx
+// or sass), a number of occurrences, and a regular expression for one instruction. `sass` refers to the kernel's own
+// code, up to the first out-of-line function. `callee` refers to the out-of-line functions in the PTX that the kernel
+// calls and whose name matches. All of these refer to direct_context, and to the path of an operation if load and store
+// reach the PE and checks are off. `size` is the largest number of instructions of the kernel's own code, and `general`
+// the same number with the general context. `registers` and `stack` refer to the whole kernel with the general context,
+// and `whole` is `sass` for it.
 #include "any_context.cuh"
 
 extern "C" {
 
-// One store, no table, nothing else that touches memory.
+// One store, without a table and without other accesses to memory.
 //  ptx  1   st\.relaxed\.sys\.global\.u32
 //  ptx  0   ld\.(relaxed|global|weak|volatile|u|b|f|v)
 //  sass 1   STG\.E\.STRONG\.SYS
@@ -19,7 +20,7 @@ extern "C" {
 //  registers 32
 __global__ void p_float(any_context ctx, float* dst, float value, int pe) { p(ctx, dst, value, pe); }
 
-// Only an addition to the address.
+// The address takes only an addition.
 //  ptx  1   st\.relaxed\.sys\.global\.u32
 //  size 12
 //  general 40
@@ -31,14 +32,14 @@ __global__ void p_to_peer(any_context ctx, float* dst, float value, any_peer pe)
 //  stack 0
 __global__ void set_signal(any_context ctx, signal_t* sig, signal_t value, int pe) { signal_set(ctx, sig, value, pe); }
 
-// Sixteen bytes go in one instruction.
+// Sixteen bytes are stored by one instruction.
 //  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
 //  sass 1   STG\.E\.128\.STRONG\.SYS
 __global__ void p_sixteen_bytes(any_context ctx, detail::vec16* dst, detail::vec16 value, int pe) {
   p(ctx, dst, value, pe);
 }
 
-// A strong load, so that a loop of them sees progress.
+// A strong load, so that a loop of loads sees new values.
 //  ptx  1   ld\.relaxed\.sys\.global\.u64
 //  sass 1   LDG\.E\.64\.STRONG\.SYS
 //  sass 0   MEMBAR|CCTL
@@ -47,8 +48,8 @@ __global__ void p_sixteen_bytes(any_context ctx, detail::vec16* dst, detail::vec
 //  registers 40
 __global__ void g_double(any_context ctx, double* out, const double* src, int pe) { *out = g(ctx, src, pe); }
 
-// A sync in front and one behind. Whole 16-byte words, four loads before the first store, never through the read-only
-// path. What the slow path needs lies on the stack.
+// A sync before the copy and a sync after it. Whole 16-byte words, with four loads before the first store, and never
+// through the read-only path. The data of the slow path is on the stack.
 //  ptx  2   bar\.sync
 //  sass 2   BAR\.SYNC
 //  callee copy_long 4+  ld\.v4\.u32
@@ -61,8 +62,7 @@ __global__ void put_block(any_context ctx, float* dst, const float* src, std::si
   put(ctx, this_block(), dst, src, n, pe);
 }
 
-// Strong loads, which L1 has no part in; where words are read twice, and in groups smaller than a warp, L1 is dropped
-// first.
+// Strong loads, which bypass L1. If words are read twice, and in groups smaller than a warp, L1 is invalidated first.
 //  ptx  2   bar\.sync
 //  callee copy_long 8+  ld\.relaxed\.sys\.global\.v2\.u64
 //  callee copy_long 8+  ld\.v4\.u32
@@ -81,7 +81,7 @@ __global__ void put_thread(any_context ctx, char* dst, const char* src, std::siz
   put(ctx, dst, src, n, pe);
 }
 
-// Lanes that meet work together, on whole words; who works alone is still there.
+// Lanes that call together cooperate on whole words. The path of a single lane also exists.
 //  callee copy_by_thread 1   activemask
 //  callee copy_by_thread 4+  ld\.relaxed\.sys\.global\.v2\.u64
 //  callee copy_by_thread 8+  st\.v4\.u32
@@ -91,7 +91,7 @@ __global__ void get_thread(any_context ctx, float* dst, const float* src, std::s
   get(ctx, dst, src, n, pe);
 }
 
-// A few words in line, without a call: all loads, then all stores.
+// A few words are copied by inlined code without a call: all loads, then all stores.
 //  ptx  4   ld\.u32
 //  ptx  4   st\.u32
 //  ptx  0   activemask
@@ -99,13 +99,13 @@ __global__ void get_thread(any_context ctx, float* dst, const float* src, std::s
 //  size 60
 __global__ void put_four(any_context ctx, float* dst, const float* src, int pe) { put(ctx, dst, src, 4, pe); }
 
-// A single element by strong loads too: who gets the same word again sees what it is by then.
+// A single element is also read by strong loads, so a repeated get of the same word sees its new value.
 //  ptx  1   ld\.relaxed\.sys\.global\.u64
 //  ptx  0   ld\.u|ld\.global|fence
 //  sass 1   LDG\.E\.64\.STRONG\.SYS
 __global__ void get_one(any_context ctx, double* dst, const double* src, int pe) { get(ctx, dst, src, 1, pe); }
 
-// A stencil that sends its halo value by value, in blocks of 1024 threads: two of them on a multiprocessor.
+// A stencil that sends its halo value by value, in blocks of 1024 threads. Two such blocks fit on a multiprocessor.
 //  ptx  2   st\.relaxed\.sys\.global\.u32
 //  registers 32
 __global__ void stencil(any_context ctx, float* to, const float* from, int nx, int first, int last, int top,
@@ -138,8 +138,8 @@ __global__ void ibget_warp(any_context ctx, detail::vec16* dst, const detail::ve
   ibget(ctx, this_warp(this_block()), dst, src, 5, 7, 3, n, pe);
 }
 
-// One release, at system scope, by the store itself; no fence for the acquire side. The sync behind the copy is the one
-// before the signal.
+// One release at system scope, by the store itself. There is no fence for the acquire side. The sync after the copy is
+// also the sync before the signal.
 //  ptx  2   bar\.sync
 //  sass 2   BAR\.SYNC
 //  ptx  1   st\.release\.sys\.global\.u64
@@ -161,7 +161,7 @@ __global__ void put_signal_add(any_context ctx, float* dst, const float* src, st
   put_signal(ctx, dst, src, n, sig, 1, signal_op::add, pe);
 }
 
-// A relaxed poll, then one acquire fence outside the loop, no MEMBAR. All else that a wait does is out of line.
+// A relaxed poll, then one acquire fence outside the loop, without MEMBAR. The rest of the wait is out of line.
 //  ptx  1   ld\.relaxed\.sys\.global\.u64
 //  ptx  1   fence\.acquire\.sys
 //  ptx  0   ld\.(acquire|global|weak|volatile|u|b|f|v)
@@ -184,7 +184,7 @@ __global__ void wait_any(any_context ctx, const signal_t* sig, std::size_t n, st
   *out = wait_until_any(ctx, sig, n, nullptr, cmp::ne, 0);
 }
 
-// Arrivals that carry nothing, waits that only drop L1.
+// Arrivals without data, and waits that only invalidate L1.
 //  ptx  1+  red\.relaxed\.sys\.global\.add\.u64
 //  ptx  0   fence\.(release|acq_rel|sc)|atom\.|ld\.global
 //  sass 1+  REDG?\.E\.ADD\.64\.STRONG\.SYS
@@ -209,8 +209,8 @@ __global__ void sync_thread(any_context ctx) { sync(ctx); }
 //  registers 60
 __global__ void barrier_block(any_context ctx) { barrier(ctx, this_block()); }
 
-// One thread has the copy unit move data through shared memory: nothing of it in registers, and no fence of the whole
-// system before the signal's own.
+// One thread makes the copy unit move data through shared memory. The data is never in registers, and there is no fence
+// at system scope before that of the signal.
 //  callee copy_through 1+  cp\.async\.bulk\.shared::cluster\.global
 //  callee copy_through 1+  cp\.async\.bulk\.global\.shared::cta
 //  callee copy_through 0   ld\.(v4|global|u)|st\.(v4|global)|fence|membar
@@ -223,7 +223,7 @@ __global__ void put_signal_bulk(any_context ctx, float* dst, const float* src, s
   put_signal(ctx, by, dst, src, n, sig, 1, signal_op::set, pe);
 }
 
-// What orders a program's own bulk copies is one instruction each.
+// Each call that orders a program's own bulk copies is one instruction.
 //  ptx  1   fence\.proxy\.async
 //  ptx  1   cp\.async\.bulk\.wait_group\s+0
 //  size 8
@@ -232,8 +232,8 @@ __global__ void own_bulk_copies() {
   bulk_wait_all();
 }
 
-// A few elements go as LL packets of data and epoch: one store for 8 bytes, polls of three members at once, no fence on
-// that way. (Those of the meetings for more elements are out of line.)
+// A few elements are sent as LL packets of data and epoch: one store for 8 bytes, polls of three members at once, and
+// no fence. (The fences of the barriers for more elements are out of line.)
 //  callee ll_reduce_slice 2+   st\.relaxed\.sys\.global\.v2\.u64
 //  callee ll_reduce_slice 6+   ld\.relaxed\.sys\.global\.v2\.u64
 //  callee ll_reduce_slice 0    fence|membar|atom\.|red\.
@@ -244,7 +244,7 @@ __global__ void reduce_block(any_context ctx, std::int64_t* dst, const std::int6
   reduce(direct, this_block(), direct.world(), dst, src, n, op::sum{});
 }
 
-// All that a reduction does is out of line; this is what its callers pay, and how many threads a block may have: 512.
+// The code of a reduction is out of line. The numbers are the costs for its callers, and allow blocks of 512 threads.
 //  size 260
 //  general 720
 //  registers 112
@@ -281,7 +281,7 @@ __global__ void fence_thread(any_context ctx) { fence(ctx); }
 //  registers 40
 __global__ void quiet_thread(any_context ctx) { quiet(ctx); }
 
-// No way back for what has no result.
+// An operation without a result needs no response.
 //  ptx  1   red\.relaxed\.sys\.global\.add\.u64
 //  sass 1   REDG?\.E\.ADD\.64\.STRONG\.SYS
 //  sass 0   ATOM
@@ -298,7 +298,7 @@ __global__ void min_int64(any_context ctx, std::int64_t* dst, std::int64_t value
   atomic_min(ctx, dst, value, pe);
 }
 
-// As integers, one way or the other by the operand's sign.
+// The maximum is computed with integers, in one of two ways that depend on the operand's sign.
 //  ptx  1   red\.relaxed\.sys\.global\.max\.s32
 //  ptx  1   red\.relaxed\.sys\.global\.min\.u32
 //  ptx  0   atom\.
@@ -347,14 +347,14 @@ __global__ void compare_swap(any_context ctx, std::uint64_t* out, std::uint64_t*
   *out = atomic_compare_swap(ctx, dst, 1, 2, pe);
 }
 
-// The result is not waited for until it is stored.
+// No instruction waits for the result before it is stored.
 //  ptx  1   atom\.relaxed\.sys\.global\.add\.u64
 //  ptx  0   fence|membar|ld\.(relaxed|global)
 __global__ void fetch_add_nbi(any_context ctx, std::uint64_t* result, std::uint64_t* dst, int pe) {
   atomic_fetch_add_nbi(ctx, result, dst, 1, pe);
 }
 
-// Taking arrivals off a signal: a poll, and one exchange.
+// Subtracting arrivals from a signal takes a poll and one exchange.
 //  ptx  1+  ld\.relaxed\.sys\.global\.u64
 //  ptx  1+  atom\.relaxed\.sys\.global\.cas\.b64
 //  ptx  0   fence\.(release|sc|acq_rel)|membar

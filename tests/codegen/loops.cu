@@ -1,8 +1,8 @@
-// The registers of kernels that call operations in loops, as programs do: natively and by NVSHMEM's names, one call and
-// two different ones, unrolled, with values that the loop keeps. A call in a loop must leave room for blocks of 1024
-// threads, which have 64 registers a thread; a word by one thread leaves room for more. Gets by warps, and puts of
-// bytes with signals, take up to 72: such a kernel needs __launch_bounds__(1024). check.py has the form of the
-// expectations.
+// The registers of kernels that call operations in loops, as programs do: with the native interface and with NVSHMEM's
+// names, one call and two different calls, unrolled, and with values that the loop keeps. A call in a loop must allow
+// blocks of 1024 threads, which have 64 registers per thread. A word by one thread must leave more registers. Gets by
+// warps, and puts of bytes with signals, take up to 72, so such a kernel needs __launch_bounds__(1024). check.py
+// describes the form of the expectations.
 #include <pgas/compat/nvshmem.h>
 
 #include "any_context.cuh"
@@ -121,7 +121,7 @@ __global__ void iput_loop(any_context ctx, double* dst, const double* src, int n
   for (int i = 0; i < n; ++i) iput(ctx, this_block(), dst + i * count, src + i * count, 3, 2, count, pe);
 }
 
-// To every other PE in turn, from a grid of blocks, as an exchange does.
+// Data goes to every other PE, one after another, from a grid of blocks, as in an exchange.
 //  registers 64
 __global__ void exchange_loop(any_context ctx, float* dst, const float* src, std::size_t count) {
   const std::size_t chunk = (count + gridDim.x - 1) / gridDim.x;
@@ -183,7 +183,7 @@ __global__ void nvshmem_putmem_loop(char* dst, const char* src, int n, std::size
   for (int i = 0; i < n; ++i) nvshmem_putmem(dst + i * bytes, src + i * bytes, bytes, pe);
 }
 
-// Through the memory that the block lends: two loads and two stores by the copy unit, under a lock.
+// A copy through the memory that the block lends: two loads and two stores by the copy unit, under a lock.
 //  registers 70
 //  callee copy_by_lent_memory 2 cp\.async\.bulk\.shared::cluster\.global\.mbarrier
 //  callee copy_by_lent_memory 2 cp\.async\.bulk\.global\.shared::cta

@@ -1,5 +1,5 @@
-// Each operation twice: as pgas has it and as NVSHMEM programs call it. same_machine_code.py compares what they compile
-// to.
+// Each operation in two forms: the native one, and the one that NVSHMEM programs call. same_machine_code.py compares
+// the compiled code.
 #include <pgas/compat/nvshmem.h>
 
 #include <pgas/device.hpp>
@@ -28,7 +28,7 @@ __global__ void put_block_nvshmem(float* dst, const float* src, std::size_t n, i
   nvshmemx_float_put_block(dst, src, n, pe);
 }
 
-// NVSHMEM's calls by a group end with a sync of it, in all forms.
+// All of NVSHMEM's calls by a group end with a sync of the group.
 __global__ void put_nbi_block_native(context ctx, float* dst, const float* src, std::size_t n, int pe) {
   put_nbi(ctx, this_block(), dst, src, n, pe);
   this_block().sync();

@@ -1,6 +1,6 @@
-// The registers of kernels that call NVSHMEM's tile operations in loops, as GEMMs do. 64 leave room for blocks of 1024
-// threads; six take more for proxied PEs, of which PGAS_NVSHMEM_DIRECT knows nothing, and need __launch_bounds__(1024).
-// check.py has the form of the expectations.
+// The registers of kernels that call NVSHMEM's tile operations in loops, as GEMMs do. 64 registers allow blocks of 1024
+// threads. Six operations take more because of proxied PEs, unless PGAS_NVSHMEM_DIRECT is set, and need
+// __launch_bounds__(1024). check.py describes the form of the expectations.
 #include <pgas/compat/nvshmem.h>
 #include <pgas/compat/nvshmemx.h>
 

@@ -12,7 +12,8 @@ using any_context = context;
 
 extern "C" {
 
-// A tile goes from shared memory to the peer by one instruction of the copy unit, with no fence but the proxy's own.
+// One instruction of the copy unit sends a tile from shared memory to the peer. The only fence is that of the async
+// proxy.
 //  ptx  1   cp\.async\.bulk\.global\.shared::cta\.bulk_group
 //  ptx  1   fence\.proxy\.async\.shared::cta
 //  ptx  1   fence\.proxy\.async\.global
@@ -26,7 +27,7 @@ __global__ void put_tile(any_context ctx, detail::vec16* dst, std::size_t n, int
   flush(by);
 }
 
-// An addition, in which only ends that are no multiple of 16 bytes go one by one.
+// An addition. Elements are added singly only at ends that are not multiples of 16 bytes.
 //  ptx  1   cp\.reduce\.async\.bulk\.global\.shared::cta\.bulk_group\.add\.noftz\.bf16
 //  ptx  0   fence\.(acq_rel|sc|release)|membar
 //  sass 1   UBLKRED\.G\.S\.ADD\.BF16
@@ -37,8 +38,8 @@ __global__ void add_tile(any_context ctx, bfloat16* dst, std::size_t n, int pe) 
   add_nbi(ctx, by, dst, tile, n, pe);
 }
 
-// Two kernels that add alike: what they call out of line ptxas compiles once, and must not have the addition in it,
-// whose type it forgets there.
+// Two kernels with the same addition. ptxas compiles their out-of-line functions once. The addition must not be in such
+// a function, because ptxas loses its type there.
 //  whole 1   UBLKRED\.G\.S\.ADD\.F32
 //  whole 0   UBLKRED\.G\.S\.ADD(?!\.F32)
 __global__ void add_floats(any_context ctx, float* dst, std::size_t n, int pe) {
@@ -55,7 +56,7 @@ __global__ void add_floats_and_wait(any_context ctx, float* dst, std::size_t n, 
   quiet(ctx, by);
 }
 
-// A get that completes on the caller's mbarrier: the thread does not wait.
+// A get that completes on the caller's mbarrier, so the thread does not wait.
 //  ptx  1   cp\.async\.bulk\.shared::cluster\.global\.mbarrier::complete_tx::bytes
 //  ptx  0   mbarrier\.(try|test)_wait
 //  registers 64
@@ -65,7 +66,7 @@ __global__ void get_tile(any_context ctx, const detail::vec16* src, std::size_t 
   get_nbi(ctx, mbarrier(&word), tile, src, n, pe);
 }
 
-// A warpgroup's vote and answer: its own barrier, none of the block.
+// A warpgroup's vote and result use its own barrier, and not the barrier of the block.
 //  ptx  1+  barrier\.red\.or\.pred
 //  ptx  0   bar(rier)?\.(cta\.)?(sync|red).*\s0[,;]
 //  registers 48

@@ -1,5 +1,5 @@
 /// @file
-/// Calls that end the program, one per run: bad_calls.py runs them all.
+/// Calls that end the program. Each run makes one call, and bad_calls.py makes all runs.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 struct bad_call {
   const char* name;
-  const char* function;  ///< named in the error
+  const char* function;  ///< the name of the function in the error
   const char* code;
   void (*call)();
 };
 
-/// Argument `list`: prints the calls. NAME: makes that call on the last PE, while the other PEs wait.
+/// With the argument `list`, prints the calls. With NAME, makes that call on the last PE, while the other PEs wait.
 template <class Begin, class Wait>
 int run_bad_calls(int argc, char** argv, const bad_call* calls, std::size_t count, Begin&& is_last, Wait&& wait) {
   for (std::size_t i = 0; argc == 2 && i < count; ++i) {
@@ -23,7 +23,7 @@ int run_bad_calls(int argc, char** argv, const bad_call* calls, std::size_t coun
       calls[i].call();
     else
       wait();
-    return 99;  // it should have ended
+    return 99;  // the call should have ended the process
   }
   return 0;
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Calls functions that must fail, each in a process of its own, and checks how they fail. For C and C++.
+/// Calls functions that must fail, each in a separate process, and checks the kind of failure. For C and C++.
 #pragma once
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum kind { returns, gives_null, gives_status, ends };
 struct function {
   const char* name;
   enum kind what;
-  int (*call)(void);  ///< whether it returned a failure
+  int (*call)(void);  ///< whether the call returned a failure
 };
 
 #ifdef __cplusplus
@@ -40,7 +40,7 @@ static T some_value() {
 
 enum { has_returned = 100, has_failed = 101 };
 
-/// Calls it in a child. *On return* its exit status; -1 where it was killed.
+/// Calls the function in a child process. *On return* the exit status of the child; -1 if it was killed.
 static int status_of(const struct function* one, char* said, size_t bytes) {
   int ends_of[2], status = -1;
   FILE* heard;

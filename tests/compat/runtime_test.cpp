@@ -1,4 +1,5 @@
-// The runtime that C interfaces share, with PEs that are threads: each has a runtime of its own, as processes would.
+// The runtime that C interfaces share, with PEs that are threads. Each thread has its own runtime, as a process would
+// have.
 #include "host/compat/common/runtime.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using namespace pgas::compat;
 using pgas::code;
 using pgas_test::code_of;
 
-// Runs `body` as each of `n` PEs; what one throws fails the test.
+// Runs `body` as each of `n` PEs. An exception of a PE fails the test.
 void as_pes(int n, const std::function<void(runtime&, start_request)>& body) {
   auto exchanges = pgas::make_thread_bootstraps(n, std::chrono::seconds(20));
   std::vector<std::thread> pes;
@@ -110,7 +111,7 @@ TEST_F(compat_runtime, starts_are_counted_and_only_the_last_stop_leaves) {
     here.stop();
     EXPECT_EQ(here.stage(), stage::none);
     EXPECT_EQ(left, 1);
-    here.stop();  // once more than there was to undo
+    here.stop();  // one call more than there were starts
     EXPECT_EQ(left, 1);
   });
 }
@@ -124,7 +125,7 @@ TEST_F(compat_runtime, calls_before_the_start_and_after_the_stop_are_refused) {
     EXPECT_EQ(code_of([&] { static_cast<void>(here.team_my_pe(0)); }), code::not_joined);
     EXPECT_EQ(code_of([&] { static_cast<void>(here.team(0)); }), code::not_joined);
     EXPECT_EQ(code_of([&] { here.destroy_team(6); }), code::not_joined);
-    here.stop();  // there is nothing to undo
+    here.stop();  // the runtime is not started
   };
   refused();
   start_request alone;
@@ -162,7 +163,7 @@ TEST_F(compat_runtime, teams_have_numbers_until_they_are_destroyed) {
     EXPECT_EQ(all_teams.size(), 6u);
     for (const int number : {0, 1, 2, 3, team_number::multicast, every})
       EXPECT_EQ(all_teams[number], &here.team(number)) << number;
-    here.stop();  // a team that is left goes with the world
+    here.stop();  // a team that still exists ends with the world
   });
 }
 
@@ -180,13 +181,13 @@ TEST_F(compat_runtime, a_failed_start_leaves_nothing_behind) {
   });
 }
 
-// As when there are no more threads, or no memory, on one PE, after the world stands.
+// Simulates the lack of threads or memory on one PE, after the world was joined.
 TEST_F(compat_runtime, what_the_system_refuses_ends_a_start_like_any_failure) {
   as_pes(2, [](runtime& here, start_request request) {
     int left = 0;
     request.joined = [&](pgas::world& w) {
       if (w.my_pe() == 0) throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
-      w.barrier_all();  // which PE 0 never comes to
+      w.barrier_all();  // PE 0 never reaches this barrier
     };
     request.leaving = [&] { ++left; };
     const bool refused = request.exchange->rank() == 0;
@@ -237,7 +238,7 @@ TEST(compat_or_global_exit_death_test, errors_end_the_process_and_name_the_funct
               "error: f_p: PGAS-E0301: PE 7 is none\n$");
   EXPECT_EXIT(or_global_exit("f_p", [&] { fail_with("PE 7: none"); }), ended, "error: f_p: PGAS-E0301: PE 7: none\n$");
   EXPECT_EXIT(or_global_exit("f_all<>", [&] { fail_with("PE 7: none"); }), ended,
-              "error: f_all: PGAS-E0301: PE 7: none\n$");  // as nvcc names a function that is a template
+              "error: f_all: PGAS-E0301: PE 7: none\n$");  // the form in which nvcc names a function that is a template
   EXPECT_EXIT(or_global_exit("f", [] { throw std::bad_alloc(); }), ended,
               "error: f: PGAS-E0[0-9]*: this process has no host memory .*\n$");
 }

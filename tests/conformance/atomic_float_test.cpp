@@ -1,4 +1,4 @@
-// Floating-point atomics: the order of minima and maxima, and 16-bit sums.
+// Floating-point atomic operations: the order of minima and maxima, and 16-bit sums.
 #include <cmath>
 #include <limits>
 
@@ -9,7 +9,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// Minima and maxima of all pairs of special values, which totalOrder sorts as they stand in the list.
+/// Minima and maxima of all pairs of special values. The list is in the order of totalOrder.
 template <class T>
 struct order_body {
   static constexpr int n = 12;
@@ -63,11 +63,11 @@ void orders_of() {
 TEST(atomic_float, order_of_float) { orders_of<float>(); }
 TEST(atomic_float, order_of_double) { orders_of<double>(); }
 
-/// 16-bit sums of any two numbers, each compared with the float sum rounded once: both formats, alone and packed, and
-/// that the old value comes back.
+/// 16-bit sums of pairs of numbers in both formats, alone and packed. Each is compared with the float sum rounded once.
+/// The returned old value is checked too.
 template <class Number, class Pair>
 struct sums_body {
-  sym<Number> word;  // between two neighbours
+  sym<Number> word;  // lies between two neighbours
   sym<Pair> pair;
   findings found;
 

@@ -1,5 +1,5 @@
-// Atomics: every operation of every type in random sequences against plain arithmetic; floating-point order; 16-bit
-// sums; and what comes out when all threads of all members use one word at once.
+// Atomic operations: random sequences of every operation of every type, compared with plain arithmetic; floating-point
+// order; 16-bit sums; and the result of all threads of all members updating one word at the same time.
 #include <cmath>
 #include <limits>
 
@@ -10,7 +10,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// The unsigned integer that sums of T wrap in; T itself for floating point.
+/// The unsigned integer type in which sums of T wrap around. For floating point, T itself.
 template <class T, bool = std::is_integral_v<T>>
 struct arithmetic {
   using type = std::make_unsigned_t<T>;
@@ -26,7 +26,8 @@ PGAS_FN T sum(T a, T b) {
   return static_cast<T>(static_cast<wide>(a) + static_cast<wide>(b));
 }
 
-/// A random operand: any bits for integers, 64-bit ones above 2^32 as often as not; exact small multiples of 1/4 else.
+/// A random operand. Integers have any bits, and half of the 64-bit ones are above 2^32. Other types are exact small
+/// multiples of 1/4.
 template <class T>
 PGAS_FN T operand(std::uint32_t a, std::uint32_t b) {
   const std::uint64_t r = mix64(a, b);
@@ -37,7 +38,7 @@ PGAS_FN T operand(std::uint32_t a, std::uint32_t b) {
   }
 }
 
-/// Member 0 runs a random sequence on words of all members and knows what each must hold.
+/// Member 0 executes a random sequence on words of all members and knows the value that each must have.
 template <class T>
 struct sequence_body {
   static constexpr std::uint32_t steps = 600;
@@ -48,8 +49,8 @@ struct sequence_body {
   sym<T> results;
   findings found;
 
-  /// Carries out operation `op` in its plain, fetching or non-blocking form. Returns the old value, or `model` where
-  /// the form has none; leaves the new value in `model`.
+  /// Executes operation `op` in its plain, fetching or non-blocking form. Returns the old value, or `model` if the form
+  /// returns none. Stores the new value in `model`.
   PGAS_FN T execute_operation(const context& ctx, std::uint32_t op, std::uint32_t form, T value, T other,
                               std::int32_t pe, T& model) const {
     T* const w = word.at(ctx);
@@ -78,7 +79,7 @@ struct sequence_body {
         if (form == 2) atomic_swap_nbi(ctx, result, w, value, pe);
         return done(value);
       case 3: {
-        const T condition = other < value ? before : other;  // matches half of the time
+        const T condition = other < value ? before : other;  // true in half of the cases
         if (form < 2) old = atomic_compare_swap(ctx, w, condition, value, pe);
         if (form == 2) atomic_compare_swap_nbi(ctx, result, w, condition, value, pe);
         return done(same_bytes(condition, before) ? value : before);
@@ -163,18 +164,19 @@ TEST(atomic, sequences_of_unsigned_long_long) { sequences_of<unsigned long long>
 TEST(atomic, sequences_of_float) { sequences_of<float>(); }
 TEST(atomic, sequences_of_double) { sequences_of<double>(); }
 
-/// All threads of all members at the words of one member.
+/// All threads of all members update the words of one member.
 struct crowd_body {
-  static constexpr std::uint32_t spread = 97;  // different operands before they come again
+  static constexpr std::uint32_t spread = 97;  // the number of different operands before they repeat
 
   test_team team;
-  sym<double> extremes;            // least, greatest
-  sym<std::int64_t> wide;          // least, greatest
-  sym<float16> halves;             // plain, fetching
-  sym<bfloat16> brains;            // plain, fetching
-  sym<float16_pair> half_pairs;    // plain, fetching
-  sym<bfloat16_pair> brain_pairs;  // plain, fetching
-  std::uint32_t few;               // threads that add 16-bit numbers, whose sums stay exact
+  sym<double> extremes;            // the least and the greatest value
+  sym<std::int64_t> wide;          // the least and the greatest value
+  sym<float16> halves;             // without and with a result
+  sym<bfloat16> brains;            // without and with a result
+  sym<float16_pair> half_pairs;    // without and with a result
+  sym<bfloat16_pair> brain_pairs;  // without and with a result
+  // The number of threads that add 16-bit numbers, small enough that the sums stay exact.
+  std::uint32_t few;
 
   PGAS_HD static double number(std::uint32_t i) { return (static_cast<double>(mix(i % spread) % 2001) - 1000) / 8; }
   PGAS_HD static std::int64_t integer(std::uint32_t i) { return static_cast<std::int64_t>(mix64(i % spread, 9)); }
@@ -259,7 +261,7 @@ TEST(atomic, nothing_is_lost_in_a_crowd) {
   }
 }
 
-/// One atomic of PE 0 with one thing wrong.
+/// One atomic operation of PE 0 with one error.
 struct bad_atomic {
   sym<double> good;
   std::uint64_t end;

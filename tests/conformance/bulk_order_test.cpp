@@ -1,5 +1,5 @@
-// Whoever sees the signal behind a tile sees the tile, however both are sent and however it is read, while other blocks
-// keep the links busy. As many rounds as `--rounds` asks for.
+// A PE that sees the signal after a tile also sees the tile, with every way of sending and reading, while other blocks
+// keep the links busy. `--rounds` sets the number of rounds.
 #include "one_sided.hpp"
 #include "stress.hpp"
 
@@ -8,14 +8,15 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// Each working block of a PE sends a tile to the same block of the next PE, round after round, and overwrites it as
-/// soon as it may.
+/// Each working block of a PE repeatedly sends a tile to the same block of the next PE, and overwrites its tile as soon
+/// as that is allowed.
 struct tiles_and_signals {
-  static constexpr std::uint32_t words = 1024;  ///< of a tile; two rows of a half where it goes in rows
+  /// Words of a tile, which is two rows of half the size when it is sent in rows.
+  static constexpr std::uint32_t words = 1024;
   static constexpr std::uint32_t room_words = 2 * words + 64;
 
-  sym<std::uint32_t> inbox;  // for each working block
-  sym<std::uint32_t> rooms;  // the same: what the CPU has for shared memory
+  sym<std::uint32_t> inbox;  // the tiles of each working block
+  sym<std::uint32_t> rooms;  // the same size; in place of shared memory on the CPU
   sym<signal_t> arrived;
   sym<signal_t> taken;
   findings found;
@@ -25,7 +26,7 @@ struct tiles_and_signals {
 
   static std::uint32_t working_blocks(const stress_shape& shape) { return shape.channels; }
 
-  /// How many words a round sends, and how far behind a boundary of 16 bytes they start on both sides.
+  /// The number of words that a round sends, and their distance from a boundary of 16 bytes on both sides.
   struct shape {
     std::uint32_t n;
     std::uint32_t shift;
@@ -37,7 +38,7 @@ struct tiles_and_signals {
     return {n < words - 4 ? n : words - 4, r / 4096 % 8 == 0 ? r / 65536 % 4 : 0, r};
   }
 
-  /// One thread sends the tile; it may be overwritten when this returns.
+  /// One thread sends the tile. The tile may be overwritten when this function returns.
   PGAS_FN static void send(const context& ctx, bulk_copier& by, std::uint32_t* to, const std::uint32_t* tile,
                            const shape& s) {
     if (s.seed >> 20 & 1) {
@@ -51,7 +52,7 @@ struct tiles_and_signals {
     flush(by);
   }
 
-  /// The signal behind it, in one of the ways that order it.
+  /// Sends the signal after the tile, in one of the ways that order it.
   template <class Block>
   PGAS_FN void signal(const Block& block, const context& ctx, bulk_copier& by, std::uint32_t* to, signal_t* sig,
                       const shape& s, std::uint32_t round) const {
@@ -107,7 +108,7 @@ struct tiles_and_signals {
       const shape in = shape_of(round, which, last);
       signal_wait_until(ctx, block, arrived.at(ctx) + which, cmp::ge, round);
       const std::uint32_t* read = place + in.shift;
-      if (in.seed >> 24 & 1) {  // by the copy unit, from the own memory
+      if (in.seed >> 24 & 1) {  // the copy unit reads the PE's own memory
         read = room + words + in.shift;
         if (sends) {
           full.arrive_and_expect(in.n * 4);

@@ -1,5 +1,6 @@
-// Copies by single threads through the shared memory of their block: sizes and alignments around the stages, rooms of
-// every size, several threads of a block at once, and copies straight from shared memory and into it.
+// Copies by single threads through the shared memory of their block: sizes and alignments around the sizes of the
+// stages, shared memory of every size, several threads of a block at the same time, and copies directly to and from
+// shared memory.
 #include "one_sided.hpp"
 
 #if defined(__CUDACC__)
@@ -14,23 +15,24 @@ using namespace pgas_test;
 enum class kind { put, get, put_signal };
 constexpr kind all_kinds[] = {kind::put, kind::get, kind::put_signal};
 
-/// Where this PE's side of a copy is.
+/// The memory of this PE's side of a copy.
 enum class side { global, shared };
 
 struct bulk_call {
   kind what;
   side local;
-  std::size_t count;       ///< elements of each copy
-  std::size_t room_bytes;  ///< of each copier
-  std::size_t distance;    ///< elements from one thread's part to the next one's
+  std::size_t count;       ///< the number of elements of each copy
+  std::size_t room_bytes;  ///< the bytes of shared memory of each copier
+  std::size_t distance;    ///< the number of elements from one thread's part to the next thread's part
 };
 
-constexpr std::uint32_t copiers = 2;  ///< threads of a block that copy, each with a room of its own
-constexpr std::uint32_t calls = 3;    ///< of each, one behind the other with the same copier
+constexpr std::uint32_t copiers = 2;  ///< the number of threads of a block that copy, each with its own shared memory
+constexpr std::uint32_t calls = 3;    ///< the number of calls of each thread, one after another with the same copier
 constexpr std::size_t most_room = std::size_t{17} << 10;
-constexpr std::size_t most_shared = std::size_t{6} << 10;  ///< bytes of a copy from shared memory or into it
+/// The largest number of bytes of a copy to or from shared memory.
+constexpr std::size_t most_shared = std::size_t{6} << 10;
 
-/// Each member sends to the next one, or gets from it.
+/// Each member puts to the next member, or gets from it.
 template <class T>
 struct bulk_body {
   sym<T> dst;
@@ -46,7 +48,8 @@ struct bulk_body {
     }
   }
 
-  /// One thread's copies. @param tile its own shared memory, as far from a boundary of 16 bytes as its global memory
+  /// The copies of one thread.
+  /// @param tile its own shared memory, with the same distance from a boundary of 16 bytes as its global memory
   PGAS_FN void copy_all(const context& ctx, bulk_copier& by, std::uint32_t which, T* tile) const {
     const std::int32_t pe = (ctx.my_pe() + 1) % ctx.n_pes();
     for (std::uint32_t i = 0; i < calls; ++i) {
@@ -60,7 +63,7 @@ struct bulk_body {
       } else {
         for (std::size_t k = 0; k < c.count; ++k) tile[k] = from[k];
         call(ctx, by, to, tile, pe);
-        for (std::size_t k = 0; k < c.count; ++k) tile[k] = T{};  // it has been read
+        for (std::size_t k = 0; k < c.count; ++k) tile[k] = T{};  // the source has been read
       }
     }
   }
@@ -115,7 +118,7 @@ void try_bulk(pe_set& pes, grid_shape grid, const bulk_call& c, std::size_t dst_
   }
 }
 
-/// Elements that make some bytes, and the room between two parts such that all are aligned alike.
+/// The elements of a number of bytes, and the distance between two parts that gives all parts the same alignment.
 template <class T>
 bulk_call call_of(kind what, side local, std::size_t bytes, std::size_t room_bytes) {
   const std::size_t count = bytes / sizeof(T);
@@ -147,7 +150,7 @@ TEST(bulk, copies_of_1_byte) { bulk_copies_of<unsigned char>(); }
 TEST(bulk, copies_of_8_bytes) { bulk_copies_of<std::uint64_t>(); }
 TEST(bulk, copies_of_16_bytes) { bulk_copies_of<packet<16, 16>>(); }
 
-/// What one thread has written is what it sends: through another way to memory than its stores took.
+/// A thread sends data that it has stored itself. The copy unit reads memory by another path than the stores used.
 struct relay {
   static constexpr std::size_t words = 2000;
   static constexpr std::uint32_t rounds = 50;
@@ -195,8 +198,8 @@ TEST(bulk, sends_what_threads_have_just_written) {
   }
 }
 
-/// Each member sends to the next one by bulk copies that the test starts itself, as programs with TMA do, and signals
-/// behind them; the next one fetches them so as well. Where there are none, by plain copies.
+/// Each member sends to the next member by bulk copies that the test starts itself, as programs with TMA do, followed
+/// by signals. The next member fetches them in the same way. On devices without bulk copies, plain copies are used.
 struct own_copies {
   static constexpr std::uint32_t n = 1024;
   static constexpr std::uint32_t bytes = n * sizeof(std::uint32_t);
@@ -209,7 +212,7 @@ struct own_copies {
 #if defined(PGAS_HAS_BULK_COPIES)
   PGAS_FN static void store(std::uint32_t* to, const std::uint32_t* tile) {
     using namespace cuda::ptx;
-    cuda::ptx::fence_proxy_async();  // the tile was written by threads
+    cuda::ptx::fence_proxy_async();  // threads have written the tile
     cp_async_bulk(space_global, space_shared, to, tile, std::uint32_t{bytes});
     cp_async_bulk_commit_group();
   }

@@ -1,5 +1,5 @@
-// Asynchronous copies of tiles in the shared memory of a block: puts, gets and additions, of one row and of several, at
-// alignments that the GPU's copy unit carries and others, and what orders them.
+// Asynchronous copies of tiles in the shared memory of a block: puts, gets and additions, of one row and of several
+// rows, at alignments that the GPU's copy unit supports and at others. Also the operations that order them.
 #include "one_sided.hpp"
 #include "stress.hpp"
 
@@ -10,8 +10,8 @@ using namespace pgas_test;
 
 constexpr std::size_t tile_bytes = std::size_t{12} << 10;
 
-/// Shared memory of a block: a tile and the word of an mbarrier. On the CPU, where no memory is shared by a block
-/// alone, each block has a place in the heap.
+/// Shared memory of a block: a tile and the word of an mbarrier. The CPU has no memory that only one block shares, so
+/// each block has a place in the heap there.
 struct tile_room {
   sym<unsigned char> places;
 
@@ -24,7 +24,7 @@ struct tile_room {
     auto* const shared = reinterpret_cast<unsigned char*>(detail::block_memory<bytes>());
     return shared != nullptr ? shared : places.at(ctx) + static_cast<std::size_t>(block.block_rank()) * bytes;
   }
-  /// The word of the mbarrier lies behind the tile.
+  /// The mbarrier whose word lies behind the tile.
   PGAS_FN static mbarrier barrier_of(unsigned char* room) {
     return mbarrier(reinterpret_cast<std::uint64_t*>(room + tile_bytes));
   }
@@ -34,18 +34,18 @@ enum class kind { put, get };
 
 struct tile_call {
   kind what;
-  std::size_t length;  ///< elements of a row
+  std::size_t length;  ///< the number of elements of a row
   std::size_t rows;
-  std::size_t tile_stride;  ///< elements
+  std::size_t tile_stride;  ///< the distance of rows in the tile, in elements
   std::size_t peer_stride;
-  std::size_t tile_shift;  ///< elements from a boundary of 128 bytes to the tile
-  bool strided;            ///< by the calls for several rows
+  std::size_t tile_shift;  ///< the number of elements from a boundary of 128 bytes to the tile
+  bool strided;            ///< whether to use the calls for several rows
 };
 
-constexpr std::uint32_t calls = 3;  ///< with one copier and one mbarrier
+constexpr std::uint32_t calls = 3;  ///< the number of calls with one copier and one mbarrier
 
-/// Each member sends to the next one, or gets from it: what is in `src` there to the same place of `dst`, by way of its
-/// tile.
+/// Each member sends to the next member, or gets from it. The data in `src` on one PE goes to the same place of `dst`
+/// on the other PE, through the tile.
 template <class T>
 struct tile_body {
   sym<T> dst;
@@ -55,7 +55,7 @@ struct tile_body {
 
   [[nodiscard]] PGAS_HD std::size_t distance() const { return c.rows * c.peer_stride + 64; }
 
-  /// Between the tile and a place like those in `dst` and `src`.
+  /// Copies between the tile and a place with the layout of `dst` and `src`.
   template <bool ToTile, class Block>
   PGAS_FN void move(const Block& block, T* tile, T* place) const {
     for (std::size_t i = block.thread_rank(); i < c.rows * c.length; i += block.size()) {
@@ -160,10 +160,10 @@ void tiles_of() {
         const std::uint32_t r = mix(++turn, sizeof(T));
         const std::size_t length = bytes / sizeof(T);
         const std::size_t unit = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
-        const bool odd = r % 4 == 0;  // strides that are no multiples of 16 bytes
+        const bool odd = r % 4 == 0;  // strides that are not multiples of 16 bytes
         const std::size_t whole = (length + unit - 1) / unit * unit;
         const std::size_t shift = r / 4 % 3;
-        const std::size_t other = r / 64 % 3 == 0 ? r / 256 % 5 : shift;  // here and there not alike
+        const std::size_t other = r / 64 % 3 == 0 ? r / 256 % 5 : shift;  // different alignments on the two sides
         const tile_call c{what,
                           length,
                           rows,
@@ -182,7 +182,7 @@ TEST(bulk_tile, rows_of_1_byte) { tiles_of<unsigned char>(); }
 TEST(bulk_tile, rows_of_4_bytes) { tiles_of<std::uint32_t>(); }
 TEST(bulk_tile, rows_of_16_bytes) { tiles_of<packet<16, 16>>(); }
 
-/// Small whole numbers, whose sums are exact in every format.
+/// Small integers, whose sums are exact in every format.
 template <class T>
 T number(int value) {
   if constexpr (is_float16_pair_type<T>) {
@@ -197,15 +197,15 @@ T number(int value) {
   }
 }
 
-/// The blocks of each member add tiles to the same elements of the next one, some rows at once.
+/// The blocks of each member add tiles to the same elements of the next member, sometimes several rows at once.
 template <class T>
 struct sums_body {
-  static constexpr std::size_t row = 37;  // no multiple of 16 bytes
+  static constexpr std::size_t row = 37;  // not a multiple of 16 bytes
   static constexpr std::size_t rows = 9;
   static constexpr std::size_t stride = 48;
   static constexpr std::size_t n = 500;
   sym<T> to;    // n elements, then the rows
-  sym<T> from;  // the same
+  sym<T> from;  // as in `to`
   tile_room room;
 
   template <class Block>
@@ -217,7 +217,7 @@ struct sums_body {
     if (block.thread_rank() != 0) return;
     bulk_copier by;
     for (std::uint32_t i = 0; i < calls; ++i) {
-      // An element more or less: ends that are no multiples of 16 bytes.
+      // One element more or less, so that the ends are not multiples of 16 bytes.
       add_nbi(ctx, by, to.at(ctx) + i, tile + i, n - 2 * i, next_member(ctx));
       ibadd_nbi(ctx, by, to.at(ctx) + n, tile + n, stride, stride, row, rows, next_member(ctx));
     }
@@ -278,7 +278,7 @@ TEST(bulk_tile, sums_of_16_bit_numbers) {
   sums_of<bfloat16_pair>();
 }
 
-/// Bad arguments of PE 0, and a phase that lacks bytes.
+/// Wrong arguments of PE 0, and an mbarrier phase that lacks bytes.
 enum class mistake { no_such_pe, rows_outside, add_outside, get_outside, too_few_bytes };
 
 struct mistaken {

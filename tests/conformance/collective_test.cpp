@@ -1,5 +1,5 @@
-// Collectives that move data: every kind by every scope, over element sizes, counts, alignments and teams, with guards
-// around the destinations; and what goes wrong with checks on.
+// Collectives that move data: every kind with every scope, different element sizes, counts, alignments and teams, with
+// guards around the destinations. Also errors with checks on.
 #include "teams.hpp"
 
 namespace {
@@ -11,12 +11,12 @@ enum class moving { broadcast, fcollect, collect, alltoall, alltoalls };
 constexpr moving all_movings[] = {moving::broadcast, moving::fcollect, moving::collect, moving::alltoall,
                                   moving::alltoalls};
 
-/// An element that moves in three words.
+/// An element that is moved in three words.
 struct triple {
   std::uint64_t w[3];
 };
 
-/// How many elements member `member` has in a collect.
+/// The number of elements of member `member` in a collect.
 PGAS_HD constexpr std::size_t slice_of(std::size_t count, std::int32_t member) {
   return count == 0 ? 0 : mix(static_cast<std::uint32_t>(member), static_cast<std::uint32_t>(count)) % (count + 1);
 }
@@ -72,7 +72,7 @@ T random_element(int pe, std::size_t i) {
   return value;
 }
 
-/// Runs one call on the PEs of `shape` and compares every PE's destination with what it should hold.
+/// Runs one call on the PEs of `shape` and compares every PE's destination with the expected data.
 template <class T>
 void try_move(const team_shape& shape, grid_shape grid, call_of_move call, std::size_t dst_shift,
               std::size_t src_shift) {
@@ -218,7 +218,7 @@ TEST(collective, every_root) {
   }
 }
 
-/// The root's source is no memory of its own heap where that can be; the others have none.
+/// The root's source is outside its own heap where that is possible. The other members have no source.
 struct broadcast_from_elsewhere_body {
   test_team team;
   sym<std::uint8_t> dst;

@@ -1,12 +1,12 @@
 /// @file
-/// Every kind of call by one group of each member, whatever its kind.
+/// Every kind of call, made by one group of each member. The group can be of any kind.
 #pragma once
 
 #include "one_sided.hpp"
 
 namespace pgas_test {
 
-/// What one group of each member does with the groups of its neighbours.
+/// One group of each member exchanges data with the groups of its neighbours.
 struct exercise {
   static constexpr std::uint32_t n = 1000;
   static constexpr std::uint32_t words = 10;
@@ -14,7 +14,7 @@ struct exercise {
   test_team team;
   sym<std::uint32_t> inbox;
   sym<std::uint32_t> outbox;
-  sym<signal_t> sigs;  // one for each word, one behind them that counts
+  sym<signal_t> sigs;  // one signal for each word, followed by one that counts
   sym<std::size_t> indices;
   sym<lock_t> lock;
   sym<std::uint64_t> inside;
@@ -34,7 +34,7 @@ struct exercise {
     g.sync();
   }
 
-  /// Calls that any group can make.
+  /// Calls that every group can make.
   template <class G>
   PGAS_FN void copies(const context& ctx, const G& g, std::uint32_t round) const {
     const auto rank = static_cast<std::uint32_t>(g.thread_rank());
@@ -66,7 +66,7 @@ struct exercise {
     barrier(ctx, g, ctx.team());
   }
 
-  /// Calls whose answer all threads must get.
+  /// Calls whose result all threads must get.
   template <class G>
   PGAS_FN void answers(const context& ctx, const G& g, std::uint32_t round) const {
     signal_t* const w = sigs.at(ctx);
@@ -87,7 +87,7 @@ struct exercise {
     }
   }
 
-  /// Collectives, which need only barriers of a group.
+  /// Collectives, which need a group only for its barriers.
   template <class G>
   PGAS_FN void collectives(const context& ctx, const G& g, std::uint32_t round) const {
     const auto rank = static_cast<std::uint32_t>(g.thread_rank());

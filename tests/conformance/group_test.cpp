@@ -1,5 +1,5 @@
-// Every kind of group makes every kind of call: pgas's own, one that can do nothing but sync, and on GPUs those of
-// cooperative groups, clusters of several blocks included.
+// Every kind of group makes every kind of call: the groups of pgas, a group that only has sync, and on GPUs the groups
+// of cooperative groups, including clusters of several blocks.
 #include "exercise.hpp"
 
 #if defined(__CUDACC__)
@@ -11,7 +11,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// A program's own kind of group, which has what every call asks for and no more.
+/// A program's own kind of group, with exactly the members that the calls need.
 template <class Block>
 struct own_kind {
   const Block& block;
@@ -99,8 +99,8 @@ TEST(group, cooperative_groups_make_every_call) {
   }
 }
 
-/// Two blocks as one group; a third of the threads of a larger one would not end with the others if the vote were
-/// local.
+/// Two blocks form one group. If the vote were local, a third of the threads of a larger group would not end with the
+/// others.
 __global__ void __launch_bounds__(1024) __cluster_dims__(2, 1, 1)
     cluster_kernel([[maybe_unused]] context world, [[maybe_unused]] exercise body, [[maybe_unused]] bool in_vain) {
 #if defined(_CG_HAS_CLUSTER_GROUP)
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(1024) __cluster_dims__(2, 1, 1)
 #endif
 }
 
-/// Runs the kernel on all PEs to its end, as pe_set::run_out() would.
+/// Runs the kernel on all PEs until it ends, as pe_set::run_out() does.
 void run_clusters(pe_set& pes, const exercise& body, bool in_vain) {
   const int used = gpus() < pes.n_pes() ? gpus() : pes.n_pes();
   std::vector<cudaStream_t> streams(static_cast<std::size_t>(pes.n_pes()));

@@ -1,5 +1,5 @@
-// Calls by a group cover earlier accesses of all its threads, without a sync by the program: late stores of upper
-// threads are sent, and memory that they load late is not overwritten before.
+// A call by a group covers earlier accesses of all threads of the group, without a sync by the program. Late stores of
+// upper threads are sent, and memory that they load late is not overwritten before.
 #include "one_sided.hpp"
 
 namespace {
@@ -7,7 +7,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// Shared by the two bodies: messages of one member, and a thread that is late.
+/// Used by the two bodies: messages of one member, and a thread that is late.
 struct late_body {
   static constexpr std::uint32_t most = 3000;
 
@@ -25,8 +25,8 @@ struct late_body {
     return mix(i, round, static_cast<std::uint32_t>(from));
   }
 
-  /// Calls f(i) for each element that the thread takes care of, by the upper threads late. The copy of an element is
-  /// for another thread.
+  /// Calls f(i) for each element that the thread handles. The upper threads are late. Another thread handles the copy
+  /// of an element.
   template <class Group, class F>
   PGAS_FN void for_own_late(const Group& g, std::uint32_t count, const F& f) const {
     const auto rank = static_cast<std::uint32_t>(g.thread_rank());
@@ -44,7 +44,7 @@ struct late_body {
     for_own_late(g, count, [&](std::uint32_t i) { out[i] = value(ctx.my_pe(), i, round); });
   }
 
-  /// Looks at elements of PE `from`, of which the first is its element `first`.
+  /// Checks elements of PE `from`, the first of which is its element `first`.
   template <class Group>
   PGAS_FN void expect(const context& ctx, const Group& g, const std::uint32_t* at, std::int32_t from,
                       std::uint32_t round, std::uint32_t first = 0) const {
@@ -55,7 +55,7 @@ struct late_body {
   PGAS_FN packet_line* box(const context& ctx, std::size_t k) const {
     return boxes.at(ctx) + k * packet_lines(most * sizeof(std::uint32_t));
   }
-  /// This side of the channel with the next member, and of the one with the last.
+  /// This side of the channel with the next member, and of the channel with the previous member.
   template <class Group>
   PGAS_FN packet_channel to_next(const context& ctx, const Group& g) const {
     return packet_channel(ctx, g, box(ctx, 0), box(ctx, 1), most * sizeof(std::uint32_t), next_member(ctx));
@@ -66,7 +66,7 @@ struct late_body {
   }
 };
 
-/// Puts of all kinds to the next member, of late stores.
+/// Puts of all kinds to the next member. The data is stored late.
 struct late_puts : late_body {
   static constexpr std::uint32_t kinds = 8;
 
@@ -98,7 +98,7 @@ struct late_puts : late_body {
       put_as(round, ctx, g);
       wait_until(ctx, g, ready.at(ctx), cmp::ge, round + 1);
       expect(ctx, g, inbox.at(ctx), last_member(ctx), round);
-      fence(ctx, g);  // the data was read before the sender may write again
+      fence(ctx, g);  // the data must be read before the sender writes again
       signal_add(ctx, g, read.at(ctx), 1, last_member(ctx));
       signal_take(ctx, g, read.at(ctx), 1);
     }
@@ -121,10 +121,10 @@ struct late_puts : late_body {
   }
 };
 
-/// Gets of all kinds over memory that is loaded late.
+/// Gets of all kinds into memory that is loaded late.
 struct late_gets : late_body {
   static constexpr std::uint32_t kinds = 7;
-  static constexpr std::uint32_t of_outbox = 77;  // the round that its elements are of
+  static constexpr std::uint32_t of_outbox = 77;  // the index of the round of its elements
 
   template <class Group>
   PGAS_FN void get_as(std::uint32_t kind, const context& ctx, const Group& g, packet_channel& last) const {
@@ -173,7 +173,7 @@ struct late_gets : late_body {
   }
 };
 
-/// Collectives of late stores.
+/// Collectives whose data is stored late.
 struct late_collectives : late_body {
   template <class Group>
   PGAS_FN void exercise(const context& ctx, const Group& g) const {
@@ -184,7 +184,7 @@ struct late_collectives : late_body {
     const auto me = static_cast<std::uint32_t>(ctx.my_pe());
     for (std::uint32_t round = 0; round < 7; ++round) {
       const std::int32_t root = all.n_pes() - 1;
-      const bool to_each = round == 3 || round == 4;  // a block for each member
+      const bool to_each = round == 3 || round == 4;  // the data has a block for each member
       store_late(ctx, g, to_each ? n * members : n, round);
       switch (round) {
         case 0: broadcast(ctx, g, all, in, out, n, root); break;

@@ -1,5 +1,5 @@
-// Channels for values in registers where something is wrong: calls that checks refuse, and the record where a message
-// is missing or was overwritten.
+// Channels for values in registers with errors: calls that checks refuse, and the record if a message is missing or was
+// overwritten.
 #include "one_sided.hpp"
 
 namespace {
@@ -9,7 +9,7 @@ using namespace pgas_test;
 
 enum class mistake { send_twice, receive_twice, outside, no_such_pe, no_such_member, team_outside, not_a_member };
 
-/// PE 0 makes a mistake; PE 1 sends what it waits for.
+/// PE 0 makes an error. PE 1 sends the message that PE 0 waits for.
 struct mistaken_body {
   sym<packet_line> box;
   mistake which;
@@ -62,8 +62,8 @@ TEST(ll_channel_failure, mistakes_are_refused_with_checks) {
   EXPECT_EQ(caught(mistake::no_such_member, operation::receive, failure::pe_out_of_range).pe, 2);
 }
 
-/// Rounds on a channel with rounds that the program counts. PE 0 does not receive all of round 3 before it
-/// begins round 4.
+/// Rounds on a channel whose rounds the program counts. PE 0 does not receive all messages of round 3 before it begins
+/// round 4.
 struct hasty_body {
   enum missing : int { all, one, none };
 
@@ -122,7 +122,8 @@ TEST(ll_channel_failure, a_counted_round_that_begins_before_the_last_was_receive
   }
 }
 
-/// A channel that is open over several rounds waits by itself for what has not been received.
+/// A channel that is open over several rounds waits for messages that have not been received, without help of the
+/// program.
 struct patient_body {
   sym<packet_line> box;
   findings found;
@@ -182,7 +183,7 @@ TEST(ll_channel_failure, who_does_not_send_is_named) {
       ASSERT_TRUE(pes.run_out(blocks().back(), body)[0]);
       EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
       const detail::failure_record& record = pes.control(0).record;
-      if (!of_team) {  // among several, another one may have noticed first
+      if (!of_team) {  // in a team, another PE may have detected the error first
         EXPECT_EQ(record.why, detail::failure::timed_out);
       }
       EXPECT_EQ(record.what, detail::operation::receive);
@@ -193,7 +194,7 @@ TEST(ll_channel_failure, who_does_not_send_is_named) {
   }
 }
 
-/// PE 0 sends more than it may, without checks, and PE 1 looks later.
+/// PE 0 sends more than it may, without checks. PE 1 receives later.
 struct overwritten_body {
   sym<packet_line> box;
   sym<signal_t> sent;
@@ -217,7 +218,7 @@ TEST(ll_channel_failure, an_overwritten_message_is_not_taken_for_another) {
   pe_set pes(2, {.timeout = std::chrono::milliseconds(200)});
   const overwritten_body body{pes.allocate<packet_line>(ll_lines<int>(1)), pes.allocate<signal_t>(1)};
   ASSERT_TRUE(pes.run_out({1, 1}, body)[1]);
-  if (pes.domain() == 1) {  // where the proxy sends, turns are looked at in any case
+  if (pes.domain() == 1) {  // if the proxy sends, the rounds are always checked
     EXPECT_EQ(pes.control(0).record.why, detail::failure::out_of_turn);
     return;
   }

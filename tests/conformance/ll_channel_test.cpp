@@ -1,5 +1,5 @@
-// Channels for values in registers: values of every size by any groups, to neighbours in a ring, among all members of a
-// team, and to threads that keep no step; channels that are closed and opened again; numbers that start again.
+// Channels for values in registers: values of every size with any group, to neighbours in a ring, among all members of
+// a team, and among threads that are not synchronized; channels that are closed and reopened; numbers that wrap around.
 #include "one_sided.hpp"
 
 namespace {
@@ -16,7 +16,7 @@ PGAS_FN T value_of(std::uint32_t from, std::uint32_t round, std::uint32_t rank) 
   return made;
 }
 
-/// Calls f(context), sometimes with a direct_context if all PEs are direct.
+/// Calls f(context). If all PEs are direct, sometimes with a direct_context.
 template <bool Direct = true, class F>
 PGAS_FN void with_some_context(const context& ctx, std::uint32_t choice, const F& f) {
   if constexpr (Direct) {
@@ -26,7 +26,7 @@ PGAS_FN void with_some_context(const context& ctx, std::uint32_t choice, const F
   f(ctx);
 }
 
-/// Sets the state of a channel to that after `number` messages in each direction.
+/// Sets the state of a channel to the state after `number` messages in each direction.
 void set_progress(pe_set& pes, sym<packet_line> box, std::size_t lines, std::size_t tile_lines, std::uint32_t number) {
   for (int pe = 0; pe < pes.n_pes() && number != 0; ++pe) {
     std::vector<packet_line> all(lines);
@@ -37,8 +37,8 @@ void set_progress(pe_set& pes, sym<packet_line> box, std::size_t lines, std::siz
   }
 }
 
-/// Every thread sends something else to both neighbours, round after round, and now and then its group opens the
-/// channels anew. Threads of a group make more or less rounds than others.
+/// Every thread repeatedly sends different values to both neighbours. From time to time its group reopens the channels.
+/// The threads of a group make different numbers of rounds.
 template <class T>
 struct ring_body {
   test_team team;
@@ -81,7 +81,7 @@ struct ring_body {
     PGAS_ROLLED
     for (std::uint32_t first = 0; first < n_rounds; first += 10) {
       with_scope(static_cast<scope>(first / 10 % 3), block, [&](const auto& g) {
-        constexpr bool aligned = alignof(T) > 1;  // of the many others the general context is enough
+        constexpr bool aligned = alignof(T) > 1;  // for these many types, the general context is enough
         with_some_context<aligned>(ctx, first / 30, [&](const auto& some) { some_rounds(some, g, first, first + 10); });
       });
     }
@@ -134,13 +134,13 @@ TEST(ll_channel, numbers_start_again) {
   }
 }
 
-/// Not commutative: tells in which order values were combined.
+/// Not commutative, so the result shows the order in which values were combined.
 struct digits {
   PGAS_HD std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a * 11 + b; }
 };
 
-/// Rounds of all kinds among all members; in the middle of each ten, the channel is closed and opened again between the
-/// sends and the receives. All rounds of a ten are to all members, or to the others.
+/// Rounds of all kinds among all members. In the middle of each ten rounds, the channel is closed and reopened between
+/// the sends and the receives. All rounds of a ten go to all members, or all go to the other members.
 struct team_body {
   enum kind : std::uint32_t {
     each_alone,
@@ -186,7 +186,7 @@ struct team_body {
       broadcast(ctx, channel, mix64(name(me, 0), round, rank));
     }
   }
-  /// What all send in a round, added up, and combined in the order of members.
+  /// The sum of all values of a round, and the values combined in the order of members.
   struct sums {
     std::uint64_t sum = 0;
     std::uint64_t in_order = 0;
@@ -273,7 +273,8 @@ struct team_body {
       finish(ctx, channel, round, rank);
     }
   }
-  /// Rounds that are counted here, from 0 as the box is zeros. A round in three is received by the channel that sends.
+  /// Rounds that this code counts, from 0 because the box is zeros. In every third round, the channel that sends also
+  /// receives.
   template <ll_to To, class Context, class Group>
   PGAS_FN void counted_round(const Context& ctx, const Group& g, std::uint32_t round) const {
     const context known = ctx;
@@ -350,7 +351,7 @@ void run_team(const team_shape& shape, grid_shape grid, int n_rounds, std::uint3
   const std::size_t lines = ll_lines<std::uint64_t>(grid.threads, members);
   const auto box = pes.allocate<packet_line>(lines);
   set_progress(pes, box, lines, detail::ll_tile_lines(members, 1), before);
-  if (before != 0) {  // all messages of that round have been asked for
+  if (before != 0) {  // all messages of that round were received
     for (int pe = 0; pe < pes.n_pes(); ++pe) {
       for (std::size_t tile = 0; tile < lines; tile += detail::ll_tile_lines(members, 1)) {
         const std::uint64_t progress[16] = {before, 0, before, 0, before, 0, before, 0,
@@ -383,7 +384,7 @@ TEST(ll_channel, rounds_start_again) {
   }
 }
 
-/// Values of 16-bit floats are added as floats and rounded once.
+/// Values in 16-bit formats are added as floats and rounded once.
 struct half_body {
   sym<packet_line> box;
   findings found;
@@ -392,7 +393,8 @@ struct half_body {
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (global_rank(block) != 0) return;
     ll_team_channel<float16> channel(ctx, ctx.team(), box.at(ctx));
-    broadcast(ctx, channel, float16(ctx.my_pe() == 0 ? 2048.0F : 0.75F));  // one after the other, 0.75 is lost
+    // added one after another in 16 bits, 0.75 would be lost
+    broadcast(ctx, channel, float16(ctx.my_pe() == 0 ? 2048.0F : 0.75F));
     found.check(ctx, 1, receive_reduce(ctx, channel, op::sum{}) == float16(2050.25F));
   }
 };

@@ -1,5 +1,5 @@
-// Collectives by LL packets: any kinds and sizes one after the other by any groups, epochs that start again, and the
-// record where a member is missing.
+// Collectives with LL packets: any kinds and sizes one after another with any groups, epochs that wrap around, and the
+// record if a member is missing.
 #include "teams.hpp"
 
 namespace {
@@ -11,17 +11,17 @@ PGAS_HD constexpr std::uint32_t word_of(std::int32_t member, std::uint32_t round
   return mix(static_cast<std::uint32_t>(member), round, i);
 }
 
-/// Round after round another collective of another size, on every PE by another group, without anything in between:
-/// each PE writes its source and reads its destination by plain accesses, and nobody else does.
+/// Each round is another collective of another size, with another group on every PE, and with no other synchronization.
+/// Each PE writes its source and reads its destination by plain accesses. No other PE accesses them.
 struct packet_rounds {
-  static constexpr std::uint32_t most = 4200;  // words of a source: more than packets carry
+  static constexpr std::uint32_t most = 4200;  // words of a source, more than packets can carry
 
   test_team team;
   sym<std::uint32_t> src;
   sym<std::uint32_t> dst;
   findings found;
   std::uint32_t n_rounds;
-  bool of_host;  ///< on the channel of what the host enqueues
+  bool of_host;  ///< uses the channel of collectives that the host enqueues
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
@@ -31,7 +31,7 @@ struct packet_rounds {
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
       const auto who = static_cast<scope>((round + static_cast<std::uint32_t>(t.my_pe())) % 3);
       const std::uint32_t kind = mix(round, 1) % 6;
-      const std::uint32_t n = mix(round, 2) % (1u << mix(round, 3) % 13);  // words; now and then none
+      const std::uint32_t n = mix(round, 2) % (1u << mix(round, 3) % 13);  // in words; sometimes zero
       with_scope(who, block, [&](const auto& g) { one_round(ctx, g, t, round, kind, n); });
     }
   }
@@ -44,7 +44,8 @@ struct packet_rounds {
     const std::uint32_t shift = round % 3;
     const std::uint32_t given = kind == 2 ? members * n : n;
     const std::uint32_t got = kind == 1 || kind == 2 ? members * n : n;
-    const bool stores_there = n * 4 > 2048 || ctx.routes_ != nullptr;  // whoever does has to know that all are done
+    // A PE that stores there has to know that all PEs are done.
+    const bool stores_there = n * 4 > 2048 || ctx.routes_ != nullptr;
     if (kind >= 1 && kind <= 3 && stores_there) barrier(ctx, g, t);
     std::uint32_t* const from = src.at(ctx) + shift;
     std::uint32_t* const to = kind == 0 && round % 4 == 0 ? from : dst.at(ctx) + shift;
@@ -82,7 +83,7 @@ struct packet_rounds {
   }
 };
 
-/// @param first the number of exchanges that the team is taken to have made
+/// @param first the number of exchanges that the team seems to have made
 void run_rounds(const team_shape& shape, grid_shape grid, std::uint32_t first, int n_rounds, bool of_host,
                 bool checks = false) {
   pe_set pes(shape.n_pes, {.checks = checks});
@@ -119,9 +120,9 @@ TEST(packet, numbers_start_again) {
   }
 }
 
-/// PE 0 writes pairs of words that belong together, PE 1 reads them meanwhile.
+/// PE 0 writes pairs of words that belong together, and PE 1 reads them at the same time.
 struct pairs_in_flight {
-  static constexpr std::uint32_t most = 64;  // neighbours, so that whole lines are written at a time
+  static constexpr std::uint32_t most = 64;  // neighbouring words, so that whole lines are written at a time
 
   sym<detail::vec16> pairs;
   findings found;
@@ -129,7 +130,7 @@ struct pairs_in_flight {
 
   PGAS_FN static detail::vec16 written(std::uint32_t k) { return {{k, mix(k, 1), k, mix(k, 2)}}; }
 
-  /// Whether both halves are the last that is written.
+  /// Whether both halves are the last value that was written.
   PGAS_FN bool look(const context& ctx, const detail::vec16* at) const {
     const detail::vec16 seen = detail::load_relaxed(at);
     if (seen.w[0] != 0) found.equal(ctx, 1, mix(seen.w[0], 1), seen.w[1]);
@@ -162,7 +163,7 @@ TEST(packet, halves_do_not_tear) {
 
 enum class packet_kind { reduce, fcollect, broadcast };
 
-/// The last PE does not come.
+/// The last PE does not call the collective.
 struct missing_member {
   sym<std::uint32_t> memory;
   packet_kind kind;
@@ -187,7 +188,7 @@ TEST(packet, who_is_missing_is_named) {
     for (const packet_kind kind : {packet_kind::reduce, packet_kind::fcollect, packet_kind::broadcast}) {
       pe_set pes(3, {.timeout = std::chrono::milliseconds(200)});
       pes.run_out(blocks().back(), missing_member{pes.allocate<std::uint32_t>(200), kind, who});
-      int told = 0;  // the first to give up ends the others
+      int told = 0;  // the first PE that gives up ends the others
       for (int pe = 0; pe < 2; ++pe) {
         const detail::failure_record& r = pes.control(pe).record;
         if (r.complete == 0) continue;

@@ -1,5 +1,5 @@
-// Locks: mutual exclusion, progress, the queue's order, visibility to the next holder, and the records of hopeless
-// waits and of wrong clears.
+// Locks: mutual exclusion, progress, the order of the queue, visibility to the next holder, and the records of endless
+// waits and of invalid clears.
 #include "one_sided.hpp"
 
 namespace {
@@ -7,10 +7,10 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-constexpr std::size_t n_locks = 5;  // their homes differ
+constexpr std::size_t n_locks = 5;  // their homes are on different PEs
 
-/// Each block takes each lock in turn and changes what it guards: two words on one member, read and written plainly
-/// apart, and an array on another that a put must not leave half done.
+/// Each block takes each lock and changes the data that the lock guards: two words on one member, which are read and
+/// written in separate plain accesses, and an array on another member, in which an unfinished put must not be visible.
 struct guarded_words {
   test_team team;
   sym<lock_t> locks;
@@ -65,7 +65,7 @@ struct guarded_words {
 
 TEST(lock, one_at_a_time) {
   for (const team_shape& shape : team_shapes()) {
-    for (const unsigned block_count : {1u, 3u}) {  // blocks of one PE exclude one another too
+    for (const unsigned block_count : {1u, 3u}) {  // blocks of one PE also exclude one another
       pe_set pes(shape.n_pes);
       guarded_words body{make_team(pes, shape.members, shape.as_list),
                          pes.allocate<lock_t>(n_locks),
@@ -89,21 +89,21 @@ TEST(lock, one_at_a_time) {
       for (int pe = 0; pe < shape.n_pes; ++pe) {
         lock_t after[n_locks];
         pes.read(pe, body.locks, after, n_locks);
-        for (const lock_t word : after) EXPECT_EQ(word, 0u);  // free, every copy of it
+        for (const lock_t word : after) EXPECT_EQ(word, 0u);  // all copies of each lock are free
       }
     }
   }
 }
 
-/// Member 0 holds the lock until the others stand in the queue, one after the other, the last member first.
+/// Member 0 holds the lock until the others are in the queue, one after another, the last member first.
 struct queue_body {
   test_team team;
   sym<lock_t> lock;
-  sym<std::uint32_t> order;  // on member 0: a counter, then who came when
+  sym<std::uint32_t> order;  // on member 0: a counter, then the order in which the members got the lock
 
   PGAS_FN std::uint32_t tail(const context& ctx) const {
     const auto home = static_cast<std::int32_t>(lock.offset / 8 % static_cast<std::uint32_t>(ctx.n_pes()));
-    auto* const word = reinterpret_cast<std::uint32_t*>(lock.at(ctx));  // the first half
+    auto* const word = reinterpret_cast<std::uint32_t*>(lock.at(ctx));  // the first half of the lock's word
     return g(ctx, word, home);
   }
   PGAS_FN void wait_for_tail(const context& ctx, std::int32_t member) const {
@@ -145,7 +145,7 @@ TEST(lock, the_queue_keeps_its_order) {
   }
 }
 
-/// What a free and a held lock say to test_lock, in world numbers.
+/// The result of test_lock for a free and a held lock, in world numbers.
 struct trying_body {
   sym<lock_t> lock;
   findings found;
@@ -155,7 +155,7 @@ struct trying_body {
     with_scope(scope::block, block, [&](const auto& g) {
       if (ctx.my_pe() == 0) found.check(ctx, 1, test_lock(ctx, g, lock.at(ctx)));
       barrier(ctx, g);
-      found.check(ctx, 2, !test_lock(ctx, g, lock.at(ctx)));  // also on the PE that holds it
+      found.check(ctx, 2, !test_lock(ctx, g, lock.at(ctx)));  // also on the PE that holds the lock
       barrier(ctx, g);
       if (ctx.my_pe() == 0) clear_lock(ctx, g, lock.at(ctx));
       barrier(ctx, g);
@@ -176,7 +176,7 @@ TEST(lock, test_lock_takes_what_is_free) {
   }
 }
 
-/// PE `holder` never clears the lock; PE 0 waits for it.
+/// PE `holder` never clears the lock, and PE 0 waits for it.
 struct selfish_body {
   sym<lock_t> lock;
   sym<std::uint32_t> survivors;
@@ -220,7 +220,7 @@ TEST(lock, a_wait_in_vain_names_who_is_ahead) {
   }
 }
 
-/// One call of PE 0 with one thing wrong.
+/// One call of PE 0 with one error.
 struct bad_lock {
   sym<lock_t> good;
   std::uint64_t end;
@@ -247,7 +247,7 @@ TEST(lock, misuse_is_reported) {
   for (const bool checks : {false, true}) {
     for (int fault = 0; fault <= 3; ++fault) {
       for (int which = 0; which < 3; ++which) {
-        if (fault < 2 ? which != 0 : !checks) continue;  // clearing what is free or another's is found without checks
+        if (fault < 2 ? which != 0 : !checks) continue;  // clearing a free or a foreign lock is detected without checks
         SCOPED_TRACE(testing::Message() << "operation " << which << ", fault " << fault);
         pe_options options{.checks = checks};
         pe_set pes(2, options);

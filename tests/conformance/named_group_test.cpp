@@ -1,4 +1,4 @@
-// Parts of a block that call at the same time, each on a barrier of its own: named groups and warpgroups.
+// Parts of a block that make calls at the same time, each with a separate barrier: named groups and warpgroups.
 #include "exercise.hpp"
 
 namespace {
@@ -6,14 +6,15 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// Threads of a block such that a quarter of them is a group of several, and of whole warps; at most those of two
-/// warpgroups.
+/// The number of threads of a block, such that a quarter of them is a group of several threads, and of whole warps. At
+/// most the threads of two warpgroups.
 unsigned threads_of_block() {
   const unsigned most = blocks().back().threads;
   return most < 8 ? 8 : most < 256 ? most : 256;
 }
 
-/// Two groups of a block at the same time, on barriers and in teams of their own, and then its warpgroups.
+/// Two groups of a block at the same time, with separate barriers and separate teams, and then the warpgroups of the
+/// block.
 struct parts_of_a_block {
   exercise first;
   exercise second;
@@ -48,7 +49,8 @@ TEST(named_group, parts_of_a_block_make_every_call_at_the_same_time) {
   }
 }
 
-/// Answers of one group after the other, and beside another one: the next value must not meet the last.
+/// Gives the threads of a group several results, one after another, while another group gets its own results. A thread
+/// must never receive an earlier result.
 struct answers_of_parts {
   static constexpr std::uint32_t most_parts = 4;
   findings found;
@@ -75,7 +77,8 @@ struct answers_of_parts {
     const std::uint32_t size = block.size() / most_parts;
     const std::uint32_t part = rank / size;
     const named_group g(part + 3, size, rank % size);
-    for (std::uint32_t round = 0; round < n_rounds * (part + 1); ++round) {  // at different paces
+    // the parts make different numbers of rounds
+    for (std::uint32_t round = 0; round < n_rounds * (part + 1); ++round) {
       hand_round<1>(ctx, g, part, round);
       hand_round<4>(ctx, g, part, round);
       hand_round<15>(ctx, g, part, round);
@@ -92,7 +95,8 @@ TEST(named_group, answers_of_parts_of_a_block_do_not_mix) {
   expect_nothing_found(pes, body.found);
 }
 
-/// One part waits in vain; the other one, for it. Both end, whoever of their threads notices.
+/// One part waits for a value that never arrives, and the other part waits for the first. Both end, whichever thread
+/// detects the failure.
 struct parts_in_vain {
   sym<signal_t> sigs;
   sym<std::uint32_t> returned;

@@ -17,11 +17,11 @@ struct team_context : context {
   team_context& operator=(const team_context&) = delete;
 };
 
-/// The members before and after this PE, in a ring.
+/// The next and the previous member of this PE in a ring.
 PGAS_FN std::int32_t next_member(const context& ctx) { return (ctx.my_pe() + 1) % ctx.n_pes(); }
 PGAS_FN std::int32_t last_member(const context& ctx) { return (ctx.my_pe() + ctx.n_pes() - 1) % ctx.n_pes(); }
 
-/// `Bytes` bytes at multiples of `Alignment`.
+/// An element of `Bytes` bytes with alignment `Alignment`.
 template <std::size_t Bytes, std::size_t Alignment>
 struct alignas(Alignment) packet {
   unsigned char b[Bytes];
@@ -37,7 +37,7 @@ PGAS_FN bool same_bytes(const T& a, const T& b) {
   return true;
 }
 
-/// 64 bits that look random.
+/// 64 pseudo-random bits.
 PGAS_HD constexpr std::uint64_t mix64(std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0) {
   return std::uint64_t{mix(a, b, c)} << 32 | mix(c, a, b);
 }
@@ -52,7 +52,7 @@ std::vector<T> random_elements(int pe, std::size_t count) {
   return values;
 }
 
-/// Runs a body of which PE 0 makes a bad call, with checks on, and looks at the record that it leaves.
+/// Runs a body in which PE 0 makes a wrong call, with checks on, and checks the record that the call leaves.
 template <class Body>
 void expect_caught(pe_set& pes, const Body& body, detail::operation what, detail::failure why) {
   const std::vector<bool> gave_up = pes.run_out({1, 2}, body);

@@ -1,5 +1,5 @@
-// One-shot reductions, as in kernels that the host enqueues: by grids of lockstep blocks, of sizes around the
-// staging's, one after the other and between other collectives, by grids of different numbers of blocks in turn.
+// One-shot reductions, as in kernels that the host enqueues: by grids of lockstep blocks, with sizes around the size of
+// the staging, one after another and between other collectives, by grids with different numbers of blocks.
 #include "teams.hpp"
 
 namespace {
@@ -7,7 +7,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// What carries out a collective of the host, on either side.
+/// Executes a collective of the host, on either side.
 template <class Block>
 class stepping : public grid {
  public:
@@ -23,7 +23,7 @@ PGAS_HD constexpr std::uint32_t word_of(std::int32_t member, std::uint32_t round
 }
 
 struct oneshot_rounds {
-  static constexpr std::size_t most = 36'000;  // words; some more than a block's room holds
+  static constexpr std::size_t most = 36'000;  // words, some more than the staging of a block holds
 
   test_team team;
   sym<std::byte> room;
@@ -45,9 +45,9 @@ struct oneshot_rounds {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
-    team_view t = team.of(ctx).channel(test_team::channels);  // the host's
+    team_view t = team.of(ctx).channel(test_team::channels);  // the channel of the host
     if (t.my_pe() < 0) return;
-    if (detail::all_direct(ctx, t)) t.staging_offset_ = room.offset;  // as the library's teams have it
+    if (detail::all_direct(ctx, t)) t.staging_offset_ = room.offset;  // as in the library's teams
     const stepping<Block> g(block);
     const std::uint32_t rank = g.thread_rank();
     const std::uint32_t size = g.size();
@@ -57,7 +57,7 @@ struct oneshot_rounds {
       std::uint32_t* const to = dst.at(ctx) + r / 8 % 5;
       const bool in_place = r % 8 == 1;
       std::uint32_t* const from = in_place ? to : src.at(ctx) + r / 64 % 5;
-      g.sync();  // as between two kernels
+      g.sync();  // like the boundary between two kernels
       for (std::size_t i = rank; i < n; i += size) from[i] = word_of(t.my_pe(), round, i);
       g.sync();
       reduce(ctx, g, t, to, from, n, op::sum{});

@@ -1,5 +1,5 @@
-// Signals and order: put_signal by every scope, waits that return what they saw, counted signals, fence and quiet by PE
-// and by group, results of non-blocking operations.
+// Signals and order: put_signal with every scope, waits that return the value that they saw, counted signals, fence and
+// quiet for one PE and by a group, and results of non-blocking operations.
 #include "one_sided.hpp"
 
 namespace {
@@ -7,18 +7,19 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// How the data is announced to the next member.
+/// The ways of signalling data to the next member.
 enum class announcement { put_signal, fence, fence_pe, quiet, quiet_pe, quiet_pes, last = quiet_pes };
 
-/// Rounds of data to the next member, announced in every way; the next one waits in every way and answers.
+/// Each round sends data to the next member and signals it in one of the ways. The next member waits in one of the ways
+/// and answers.
 struct passing_body {
   static constexpr std::uint32_t n = 300;
 
   test_team team;
   sym<std::uint32_t> inbox;
   sym<std::uint32_t> outbox;
-  sym<signal_t> ready;  // counts announcements from the last member
-  sym<signal_t> read;   // counts answers from the next one
+  sym<signal_t> ready;  // counts signals from the previous member
+  sym<signal_t> read;   // counts answers from the next member
   findings found;
   scope by;
   std::uint32_t n_rounds;
@@ -31,7 +32,7 @@ struct passing_body {
   PGAS_FN void announce(const context& ctx, const Group& g, announcement how, std::uint32_t round) const {
     const std::int32_t pe = next_member(ctx);
     if (how == announcement::put_signal) {
-      const bool set = round % 2 != 0;  // sets and adds to one word, by one writer
+      const bool set = round % 2 != 0;  // one writer sets the word and adds to it
       put_signal_nbi(ctx, g, inbox.at(ctx), outbox.at(ctx), n, ready.at(ctx), set ? round + 1 : 1,
                      set ? signal_op::set : signal_op::add, pe);
       return;
@@ -61,14 +62,14 @@ struct passing_body {
     announce(ctx, g, static_cast<announcement>(round % (static_cast<std::uint32_t>(announcement::last) + 1)), round);
 
     const signal_t seen = signal_wait_until(ctx, g, ready.at(ctx), cmp::ge, round + 1);
-    found.equal(ctx, 1, signal_t{round + 1}, seen);  // the sender waits for our answer
+    found.equal(ctx, 1, signal_t{round + 1}, seen);  // the sender waits for this member's answer
     found.equal(ctx, 2, seen, signal_fetch(ctx, g, ready.at(ctx)));
     for (std::uint32_t i = rank; i < n; i += size) {
       found.equal(ctx, 100 + i, value(last_member(ctx), i, round), inbox.at(ctx)[i]);
     }
-    fence(ctx, g);  // the data was read before the sender may write again
+    fence(ctx, g);  // the data must be read before the sender writes again
     signal_add(ctx, g, read.at(ctx), 3, last_member(ctx));
-    found.equal(ctx, 3, signal_t{0}, signal_take(ctx, g, read.at(ctx), 3));  // reused in every round
+    found.equal(ctx, 3, signal_t{0}, signal_take(ctx, g, read.at(ctx), 3));  // the word is reused in every round
   }
 
   template <class Block>
@@ -104,12 +105,12 @@ TEST(order, data_is_there_when_its_announcement_is) {
   }
 }
 
-/// All members add to one word of the last one, whose takers take by threes; behind every addition lies data.
+/// All members add to one word of the last member, from which takers subtract threes. Each addition follows data.
 struct counted_body {
   test_team team;
   sym<signal_t> count;
-  sym<std::uint64_t> data;   // a counter for each member, bumped before each addition
-  sym<std::uint64_t> takes;  // how often, and the sum of what was left
+  sym<std::uint64_t> data;   // a counter for each member, incremented before each addition
+  sym<std::uint64_t> takes;  // the number of takes, and the sum of the values left
   findings found;
   std::uint32_t each;
   std::uint32_t per_taker;
@@ -123,7 +124,7 @@ struct counted_body {
       std::uint64_t* const mine = data.at(ctx) + ctx.my_pe();
       for (std::uint32_t i = 0; i < each; ++i) {
         const std::uint64_t next = i + 1;
-        p(ctx, mine, next, target);  // a strong store: takers look at the word while it changes
+        p(ctx, mine, next, target);  // a strong store, because takers read the word while it changes
         fence(ctx);
         signal_add(ctx, count.at(ctx), 1, target);
       }
@@ -132,7 +133,7 @@ struct counted_body {
         const signal_t left = signal_take(ctx, count.at(ctx), 3);
         std::uint64_t arrived = 0;
         for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) arrived += g(ctx, data.at(ctx) + pe, ctx.my_pe());
-        // Of this taker alone it is known what it has taken.
+        // Only if there is one taker, it is known how much has been taken.
         found.check(ctx, i, arrived >= 3 * (i + 1) + left || block.num_blocks() > 2);
         atomic_inc(ctx, takes.at(ctx), ctx.my_pe());
       }
@@ -165,7 +166,7 @@ TEST(order, counted_signals_need_no_reset) {
   }
 }
 
-/// Results of non-blocking operations are there after each form of quiet, and remote effects too.
+/// After each form of quiet, the results of non-blocking operations are available, and their remote effects too.
 struct results_body {
   test_team team;
   sym<std::uint64_t> word;
@@ -207,7 +208,7 @@ TEST(order, results_are_there_after_quiet) {
   }
 }
 
-/// Waits for more arrivals than ever come, by one thread or by a group.
+/// Waits for more arrivals than there are, by one thread or by a group.
 struct greedy_body {
   sym<signal_t> count;
   sym<std::uint32_t> survivors;
@@ -240,7 +241,7 @@ TEST(order, a_take_gives_up) {
   }
 }
 
-/// One call of PE 0 with one thing wrong.
+/// One call of PE 0 with one error.
 struct bad_order {
   sym<signal_t> good;
   int fault;
@@ -268,7 +269,8 @@ TEST(order, checks_catch_bad_arguments) {
                                 operation::signal, operation::wait,  operation::wait};
   for (int which = 0; which < 6; ++which) {
     for (int fault = 0; fault <= 3; ++fault) {
-      if ((fault == 3) != (which > 3) && fault != 0 && which != 3) continue;  // some name no PE, some no word
+      // some calls have no PE argument, some have no word
+      if ((fault == 3) != (which > 3) && fault != 0 && which != 3) continue;
       SCOPED_TRACE(testing::Message() << "operation " << which << ", fault " << fault);
       pe_set pes(2, {.checks = true});
       const bad_order body{pes.allocate<signal_t>(2), fault, which};

@@ -1,5 +1,6 @@
-// Packet channels: messages of any length and type by any groups, to neighbours in a ring and back and forth; channels
-// that are closed and opened again; numbers that start again; refused calls, and the record where a message is missing.
+// Packet channels: messages of any length and type with any groups, to neighbours in a ring and back and forth;
+// channels that are closed and reopened; numbers that wrap around; refused calls; and the record if a message is
+// missing.
 #include "one_sided.hpp"
 
 namespace {
@@ -8,9 +9,9 @@ using namespace pgas;
 using namespace pgas_test;
 
 constexpr std::size_t longest =
-    3000;  // bytes of a message: some threads have several units, some groups fewer than one
+    3000;  // the largest message in bytes: some threads send several units, and some groups less than one unit
 
-/// What element `i` of a message is made of.
+/// The value of element `i` of a message.
 template <class T>
 PGAS_FN T element(std::uint32_t from, std::uint32_t round, std::uint32_t i) {
   T made;
@@ -21,7 +22,7 @@ PGAS_FN T element(std::uint32_t from, std::uint32_t round, std::uint32_t i) {
   return made;
 }
 
-/// The boxes of two channels on every PE, as a ring has them, and a place for messages.
+/// The boxes of two channels on every PE, which form a ring, and memory for messages.
 template <class T>
 struct ring_memory {
   sym<packet_line> from_left;
@@ -40,7 +41,7 @@ struct ring_memory {
         in(pes.allocate<T>(2 * room)),
         found(make_findings(pes)) {}
 
-  /// Elements of a message: none, few, many.
+  /// The number of elements of a message: none, few or many.
   PGAS_FN static std::uint32_t length(std::uint32_t from, std::uint32_t round) {
     return mix(from, round, 7) % ((most >> mix(from, round, 8) % 10) + 1);
   }
@@ -51,9 +52,9 @@ struct ring_memory {
     const auto size = static_cast<std::uint32_t>(g.size());
     for (auto i = static_cast<std::uint32_t>(g.thread_rank()); i < length(from, round); i += size)
       src[i] = element<T>(from, round, i);
-    return src;  // the group has had no sync: send() covers its threads' stores
+    return src;  // there was no sync of the group, so send() covers the stores of its threads
   }
-  /// Receives, and looks at what has come and at what lies around it.
+  /// Receives a message, and checks its data and the memory around it.
   template <class Group>
   PGAS_FN void read(const context& ctx, const Group& g, packet_channel& channel, std::uint32_t from,
                     std::uint32_t round, std::uint32_t side) const {
@@ -72,8 +73,8 @@ struct ring_memory {
   }
 };
 
-/// Every member sends something else to both neighbours, round after round, and now and then opens its channels anew by
-/// another group. The members' groups differ.
+/// Every member repeatedly sends different data to both neighbours. From time to time another group reopens its
+/// channels. The members have different groups.
 template <class T>
 struct ring_body {
   test_team team;
@@ -119,7 +120,7 @@ struct ring_body {
   }
 };
 
-/// @param before the number that the channels have got to; their boxes are then full of numbers to come, but for the
+/// @param before the number that the channels have reached. The boxes are then full of later numbers, except for the
 /// half that was cleared before the last number was sent
 template <class T>
 void run_ring(const team_shape& shape, grid_shape grid, int n_rounds, std::uint32_t before = 0, bool checks = false) {
@@ -170,7 +171,8 @@ TEST(packet_channel, numbers_start_again) {
   }
 }
 
-/// PE 0 sends, PE 1 answers with a message of another length, made from what has come. One says nothing now and then.
+/// PE 0 sends, and PE 1 answers with a message of another length that is made from the received data. From time to time
+/// a message is empty.
 struct ping_pong_body {
   sym<packet_line> box;
   sym<std::uint64_t> data;
@@ -216,13 +218,13 @@ TEST(packet_channel, back_and_forth) {
                         static_cast<std::uint32_t>(rounds(2'000))};
     for (const scope by : all_scopes) {
       body.by = by;
-      pes.run(grid, body);  // goes on with the same boxes
+      pes.run(grid, body);  // continues with the same boxes
     }
     expect_nothing_found(pes, body.found);
   }
 }
 
-/// Messages from and to the stacks of threads, without a group.
+/// Messages to and from the stacks of threads, without a group.
 struct stack_body {
   sym<packet_line> box;
   findings found;
@@ -250,7 +252,7 @@ TEST(packet_channel, from_and_to_any_memory) {
 
 enum class mistake { long_send, huge_send, long_receive, send_twice, receive_twice, outside, no_such_pe };
 
-/// PE 0 makes a mistake; PE 1 sends what it waits for.
+/// PE 0 makes an error. PE 1 sends the message that PE 0 waits for.
 struct mistaken_body {
   sym<packet_line> box;
   sym<double> data;
@@ -266,7 +268,8 @@ struct mistaken_body {
     if (ctx.my_pe() != 0) return send(ctx, block, channel, d, 1);
     switch (which) {
       case mistake::long_send: return send(ctx, block, channel, d, 17);
-      case mistake::huge_send: return send(ctx, block, channel, d, (std::size_t{1} << 61) + 1);  // 8 bytes, if it wraps
+      // 8 bytes if the multiplication wraps around
+      case mistake::huge_send: return send(ctx, block, channel, d, (std::size_t{1} << 61) + 1);
       case mistake::long_receive: return receive(ctx, block, channel, d, 17);
       case mistake::send_twice: send(ctx, block, channel, d, 1); return send(ctx, block, channel, d, 1);
       default: receive(ctx, block, channel, d, 1); return receive(ctx, block, channel, d, 1);

@@ -1,4 +1,4 @@
-// Reductions and scans of floating-point and complex numbers, against double and a bound. The host's tests go through
+// Reductions and scans of floating-point and complex numbers, compared with double and a bound. The host's tests cover
 // all operations and types.
 #include "reductions.hpp"
 
@@ -24,7 +24,7 @@ TEST(reduce_float, complex) {
   try_operation<op::prod, std::complex<float>>();
 }
 TEST(reduce_float, location) {
-  try_operation<op::maxloc, indexed<double, std::int32_t>>();  // with padding
+  try_operation<op::maxloc, indexed<double, std::int32_t>>();  // a type with padding
   try_operation<op::minloc, indexed<float, std::int32_t>>();
 }
 

@@ -1,4 +1,4 @@
-// Reductions and scans of integers, by every operation.
+// Reductions and scans of integers with every operation.
 #include "reductions.hpp"
 
 namespace {

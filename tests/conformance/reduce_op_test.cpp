@@ -1,4 +1,5 @@
-// The operations of reductions by themselves: neutral elements, ties, NaN, wrapping around; and which types they take.
+// The operations of reductions without a reduction: neutral elements, ties, NaN, wrap-around, and the types that they
+// accept.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,9 +37,9 @@ static_assert(!reduce_op<op::maxloc, int> && !reduce_op<op::sum, const int> && !
 struct own_sum {
   int operator()(int a, int b) const { return a + b; }
 };
-static_assert(reduce_op<own_sum, int> && !scan_op<own_sum, int>);  // it does not say what it starts with
+static_assert(reduce_op<own_sum, int> && !scan_op<own_sum, int>);  // the operation has no neutral element
 
-// What the library has kernels for.
+// The types for which the library has kernels.
 static_assert(detail::library_reduction<op::max, std::int16_t> && !detail::library_reduction<own_sum, int>);
 static_assert(detail::library_reduction<op::minloc, indexed<double>>);
 static_assert(!detail::library_reduction<op::minloc, indexed<double, std::int32_t>>);

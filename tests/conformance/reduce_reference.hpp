@@ -1,6 +1,6 @@
 /// @file
-/// What reductions should give, by other means than theirs: integers in 64 bits, floating point in double with a bound
-/// on the error, and random elements to try them with.
+/// The expected results of reductions, computed in another way: integers in 64 bits, floating point in double with a
+/// bound on the error. Also random elements for the tests.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace pgas_test {
 
-/// A number in [-1, 1), the same for equal arguments.
+/// A number in [-1, 1), which is the same for equal arguments.
 inline double random_real(std::uint32_t a, std::uint32_t b, std::uint32_t c = 0) {
   return static_cast<double>(mix(a, b, c)) / 2147483648.0 - 1.0;
 }
 
-/// An affine map x -> a x + b modulo 2^32; one after the other is associative and not commutative.
+/// An affine map x -> a x + b modulo 2^32. The composition is associative and not commutative.
 struct affine {
   std::uint32_t a;
   std::uint32_t b;
@@ -30,7 +30,7 @@ struct compose {
   }
 };
 
-/// The real numbers that a floating-point element consists of.
+/// The parts of an element: the real and the imaginary part of a complex number, or the number itself.
 template <class T>
 std::vector<double> parts(const T& value) {
   if constexpr (complex_type<T>) {
@@ -41,7 +41,7 @@ std::vector<double> parts(const T& value) {
 }
 inline std::vector<double> parts(const double& value) { return {value}; }
 
-/// Relative error of one rounding: of the arithmetic, and of the format that the result is stored in.
+/// The relative error of one rounding, by the arithmetic and by the format of the result.
 template <class T>
 struct precision {
   double step = std::numeric_limits<float>::epsilon();
@@ -75,14 +75,14 @@ T random_number(std::uint32_t pe, std::uint32_t i) {
     using R = typename T::value_type;
     return {static_cast<R>(random_real(pe, i)), static_cast<R>(random_real(pe, i, 1))};
   } else if constexpr (detail::is_indexed<T>::value) {
-    // Few different values, so that there are ties; indices in no order.
+    // Few different values, so that there are ties. The indices have no order.
     return {static_cast<decltype(T::value)>(mix(pe, i) % 3), static_cast<decltype(T::index)>(mix(pe, i, 2) % 100)};
   } else {
     return T(static_cast<float>(random_real(pe, i)));
   }
 }
 
-/// Whether `got` is what `op` makes of `elements`, in this order.
+/// Whether `got` is the result of `op` on `elements` in this order.
 template <class Op, class T>
 bool is_result(const std::vector<T>& elements, const T& got) {
   const double n = static_cast<double>(elements.size());
@@ -121,7 +121,8 @@ bool is_result(const std::vector<T>& elements, const T& got) {
     }
     return got == static_cast<T>(all);
   } else {
-    // |error| <= n u sum|x| for sums, 3 n u prod|x| for products (of complex numbers too), and one rounding at the end.
+    // |error| <= n u sum|x| for sums, 3 n u prod|x| for products (also of complex numbers), plus one rounding at the
+    // end.
     const precision<T> rounding;
     std::complex<double> exact = std::is_same_v<Op, op::sum> ? 0.0 : 1.0;
     double magnitude = std::is_same_v<Op, op::sum> ? 0.0 : 1.0;
@@ -138,15 +139,15 @@ bool is_result(const std::vector<T>& elements, const T& got) {
     }
     const std::vector<double> p = parts(got);
     const double error = std::abs(exact - std::complex<double>(p[0], p.size() > 1 ? p[1] : 0.0));
-    // The smallest 16-bit numbers have fewer digits than `stored` says: half of their distance more.
+    // The smallest 16-bit numbers have fewer digits than `stored` assumes, so half of their distance is added.
     const double smallest = rounding.stored == 0x1p-11 ? 0x1p-25 : 0.0;
-    // What each of several domains made is rounded, too.
+    // The result of each of several domains is also rounded.
     const double of_domains = asked_domain() != 0 ? rounding.stored * magnitude + n * smallest : 0.0;
     return error <= 3 * n * rounding.step * magnitude + rounding.stored * std::abs(exact) + smallest + of_domains;
   }
 }
 
-/// Whether `got` is the neutral element of `op`: combined with anything it gives that.
+/// Whether `got` is the neutral element of `op`: combined with any value, it gives that value.
 template <class Op, class T>
 bool is_neutral(const T& got, const T& any) {
   return is_result<Op, T>({any}, any) && is_result<Op, T>({got, any}, any) && is_result<Op, T>({any, got}, any);

@@ -1,4 +1,4 @@
-// Reductions and scans: teams, scopes, counts, alignments and in place, with one operation; and a program's own
+// Reductions and scans: teams, scopes, counts, alignments and in-place calls, with one operation; and a program's own
 // operation.
 #include "reductions.hpp"
 
@@ -56,7 +56,7 @@ TEST(reduce, a_mebibyte_and_3) {
   }
 }
 
-// Teams with several members in some domains; elements for several steps of staging.
+// Teams with several members in some domains, and elements for several steps of staging.
 TEST(reduce, teams_across_domains) {
   for (const team_shape& shape :
        {team_shape{"world of 5", 5, {0, 1, 2, 3, 4}}, {"interleaved", 6, {4, 0, 5, 2, 1, 3}}}) {
@@ -67,7 +67,7 @@ TEST(reduce, teams_across_domains) {
   }
 }
 
-// Associative, not commutative: shows the order, and that any function object will do.
+// Associative and not commutative. Shows the order, and that any function object can be used.
 TEST(reduce, library_op) { try_operation<compose, affine>(); }
 
 }  // namespace

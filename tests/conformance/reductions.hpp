@@ -1,5 +1,5 @@
 /// @file
-/// One reduction of any kind as a body, and its trial: shared by the tests of reductions.
+/// One reduction of any kind as a body, and the test that runs it. All tests of reductions use it.
 #pragma once
 
 #include "reduce_reference.hpp"
@@ -62,7 +62,7 @@ void try_reduction(const team_shape& shape, grid_shape grid, const reduction_cal
                    std::size_t src_shift = 0) {
   const std::size_t n = shape.members.size();
   const bool scatter = call.what == reduction_kind::scatter;
-  const std::size_t elements = scatter ? n * call.count : call.count;  // of a source
+  const std::size_t elements = scatter ? n * call.count : call.count;  // elements of a source
   const std::size_t held = scatter && call.in_place ? elements : call.count;
   pe_set pes(shape.n_pes, {.heap_bytes = (std::size_t{1} << 20) + 2 * elements * sizeof(T)});
   const test_team team = make_team(pes, shape.members, shape.as_list);
@@ -76,7 +76,7 @@ void try_reduction(const team_shape& shape, grid_shape grid, const reduction_cal
   }
   pes.run(grid, reduction_body<Op, T, AllScopes>{team, dst.place(), src.place(), call});
 
-  // Reductions combine domain by domain, scans from the first member to the last.
+  // Reductions combine elements domain by domain, scans from the first member to the last.
   std::vector<std::size_t> order;
   const bool scans = call.what == reduction_kind::inclusive || call.what == reduction_kind::exclusive;
   const auto domain_of = [&](std::size_t m) { return scans ? 0 : shape.members[m] / pes.domain(); };
@@ -86,7 +86,7 @@ void try_reduction(const team_shape& shape, grid_shape grid, const reduction_cal
     }
   }
 
-  std::vector<T> first;  // result of the first member, to be the same everywhere
+  std::vector<T> first;  // the result of the first member, which must be the same on all members
   std::size_t wrong = 0;
   for (int pe = 0; pe < shape.n_pes; ++pe) {
     const auto member =
@@ -101,8 +101,8 @@ void try_reduction(const team_shape& shape, grid_shape grid, const reduction_cal
       }
       continue;
     }
-    const std::size_t skip = scatter ? member * call.count : 0;  // in the sources
-    const std::size_t at = scatter && call.in_place ? skip : 0;  // in the destination
+    const std::size_t skip = scatter ? member * call.count : 0;  // the offset in the sources
+    const std::size_t at = scatter && call.in_place ? skip : 0;  // the offset in the destination
     std::size_t operands = n;
     if (call.what == reduction_kind::inclusive) operands = member + 1;
     if (call.what == reduction_kind::exclusive) operands = member;

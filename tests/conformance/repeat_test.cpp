@@ -1,5 +1,5 @@
-// Collectives one after the other and side by side: hundreds of calls with no more synchronisation than the contract
-// asks for, in several blocks on channels of their own, of teams that overlap; and barriers in two halves.
+// Collectives one after another and side by side: hundreds of calls with only the synchronization that the contract
+// requires, in several blocks with separate channels, of overlapping teams; and barriers in two halves.
 #include <array>
 
 #include "teams.hpp"
@@ -11,19 +11,19 @@ using namespace pgas_test;
 
 constexpr std::int32_t max_teams = 3;
 
-/// What a member has to say in a round.
+/// The value of a member in a round.
 PGAS_HD constexpr std::uint32_t word_of(std::int32_t member, std::uint32_t round, std::uint32_t i) {
   return mix(static_cast<std::uint32_t>(member), round, i);
 }
 
-/// Each block works with one team on one channel: block b with team b modulo their number. Every round writes its
-/// sources by plain stores right after the last call returned, and reads results by plain loads.
+/// Each block works with one team on one channel: block b with team b modulo the number of teams. Every round writes
+/// its sources by plain stores directly after the last call has returned, and reads results by plain loads.
 struct repeat_body {
   test_team teams[max_teams];
   std::uint32_t n_teams;
   std::uint32_t count;
-  sym<std::uint32_t> memory;  // of each block: sources and destinations
-  std::uint64_t per_block;    // words
+  sym<std::uint32_t> memory;  // the sources and destinations of each block
+  std::uint64_t per_block;    // in words
   findings found;
   std::uint32_t n_rounds;
 
@@ -41,7 +41,7 @@ struct repeat_body {
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
       for (std::uint32_t i = rank; i < area; i += size) src[i] = word_of(me, round, i);
       block.sync();
-      // Members put into these as soon as they call: a second one, so that the first may still be read.
+      // Members put into this memory as soon as they call. There are two areas, so that the first may still be read.
       std::uint32_t* const put = src + area * (1 + round % 2);
       std::uint32_t* const reduced = src + area * 3;
       switch (round % 5) {
@@ -112,7 +112,7 @@ TEST(repeat, teams_that_overlap) {
   repeat(4, {{0, 1, 2, 3}, {3, 1}, {2, 3, 0}}, {6, blocks()[1].threads}, 40, rounds(2'000));
 }
 
-/// Round after round: everyone writes to the right, arrives, works, waits and checks the data from the left.
+/// In each round every PE writes to the right, arrives, works, waits, and checks the data from the left.
 struct halves_body {
   sym<std::uint32_t> cells;
   findings found;
@@ -127,14 +127,14 @@ struct halves_body {
     const std::int32_t me = ctx.my_pe();
     std::uint32_t* const mine = cells.at(ctx);
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
-      // Two sets of cells: a neighbour may be one round ahead.
+      // Two sets of cells, because a neighbour may be one round ahead.
       std::uint32_t* const set = mine + std::size_t{round % 2} * 1024;
       store_plainly(ctx, set + rank, word_of(me, round, rank), (me + 1) % n);
       barrier_arrive(ctx, block, team);
       std::uint32_t work = rank;
       for (int i = 0; i < 10; ++i) work = mix(work);
       found.check(ctx, 1, work != 0x12345678u);
-      if (round % 3 == 0) {  // another group than the one that arrived
+      if (round % 3 == 0) {  // another group than the group that arrived
         block.sync();
         if (rank == 0) barrier_wait(ctx, team);
         block.sync();
@@ -156,7 +156,7 @@ TEST(repeat, barriers_in_two_halves) {
   }
 }
 
-/// Arriving does not wait: PE 0 arrives before it tells PE 1 to come.
+/// Arriving does not wait: PE 0 arrives before it tells PE 1 to arrive.
 struct arrive_first_body {
   sym<std::uint64_t> go;
 
@@ -199,7 +199,7 @@ enum class mistake {
   no_member
 };
 
-/// PE 1 makes the mistake, or with `everyone` all do.
+/// PE 1 makes the error, or with `everyone` all PEs make it.
 struct mistaken_body {
   test_team team;
   sym<std::uint32_t> dst;
@@ -238,10 +238,10 @@ struct mistaken_body {
   }
 };
 
-/// What the 3 PEs leave; PE 1 makes the mistake, and all are ended.
+/// The records of the 3 PEs. PE 1 makes the error, and all PEs are ended.
 std::array<detail::failure_record, 3> make_mistake(grid_shape shape, mistake what, bool everyone) {
-  // Not every tool lets a stream be looked at while it works, so the others may learn of the mistake by their deadline
-  // only.
+  // Not every tool lets the test query a stream while it works, so the other PEs may detect the error only by their
+  // deadline.
   pe_set pes(3, {.checks = true, .timeout = std::chrono::seconds(what == mistake::none ? 60 : 5)});
   const std::vector<std::int32_t> members =
       what == mistake::no_member ? std::vector<std::int32_t>{0, 2} : std::vector<std::int32_t>{0, 1, 2};
@@ -263,7 +263,7 @@ TEST(collective_checks, calls_that_differ) {
     for (const mistake what : {mistake::another_count, mistake::another_root, mistake::another_operation,
                                mistake::another_reduction, mistake::another_type, mistake::another_place}) {
       const auto records = make_mistake(shape, what, false);
-      int told = 0;  // the first to find out ends the others, who may still be about to compare
+      int told = 0;  // the first PE that detects the error ends the others, which may not have compared yet
       for (int pe = 0; pe < 3; ++pe) {
         const detail::failure_record& r = records[static_cast<std::size_t>(pe)];
         if (r.why == detail::failure::aborted) continue;

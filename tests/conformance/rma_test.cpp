@@ -1,5 +1,6 @@
-// Copies of every kind by every scope, over element types, counts, alignments, strides and teams, with guards around
-// the destinations; single values of every size; threads of a warp that copy each for itself; and bad arguments.
+// Copies of every kind with every scope, with different element types, counts, alignments, strides and teams, and
+// guards around the destinations; single values of every size; threads of a warp that copy separately; and wrong
+// arguments.
 #include "one_sided.hpp"
 
 namespace {
@@ -23,7 +24,7 @@ struct copy_call {
   [[nodiscard]] bool blocked() const { return what == kind::ibput || what == kind::ibget; }
 };
 
-/// Each member sends to the next one, or gets from it.
+/// Each member puts to the next member, or gets from it.
 template <class T>
 struct copy_body {
   test_team team;
@@ -66,7 +67,7 @@ struct copy_body {
   }
 };
 
-/// What PE `pe` should hold: element by element, without the library.
+/// The data that PE `pe` should have, computed element by element without the library.
 template <class T>
 std::vector<T> copied(const copy_call& c, std::size_t elements, std::size_t dst_first, std::size_t src_first,
                       const std::vector<T>& source) {
@@ -83,7 +84,7 @@ std::vector<T> copied(const copy_call& c, std::size_t elements, std::size_t dst_
   return expected;
 }
 
-/// How many elements a side spans, and which of them is its first.
+/// The number of elements that a side spans, and the index of its first element.
 struct extent {
   std::size_t elements;
   std::size_t first;
@@ -130,7 +131,7 @@ void try_copy(pe_set& pes, const test_team& team, const team_shape& shape, grid_
 
 constexpr kind all_kinds[] = {kind::put, kind::get, kind::put_signal, kind::iput, kind::iget, kind::ibput, kind::ibget};
 
-/// All kinds and scopes with one type; each combination of the rest comes with some of them.
+/// All kinds and scopes with one type. Each combination of the other parameters occurs with some of them.
 template <class T>
 void copies_of() {
   const std::vector<team_shape> shapes = team_shapes();
@@ -181,7 +182,7 @@ TEST(rma, copies_of_pages_and_a_mebibyte_and_3) {
   }
 }
 
-/// p and g of values of one type: every thread has a cell at the next member.
+/// p and g with values of one type. Every thread has a cell on the next member.
 template <class T>
 PGAS_OUTLINE void exchange_value(context ctx, std::byte* place, std::uint32_t rank, findings found) {
   T* const cell = reinterpret_cast<T*>(place) + rank;
@@ -194,7 +195,7 @@ PGAS_OUTLINE void exchange_value(context ctx, std::byte* place, std::uint32_t ra
   found.check(ctx, sizeof(T) * 100 + alignof(T), same_bytes(g(ctx, cell, next_member(ctx)), value));
 }
 
-/// Every size from 1 to 16 at the least alignment, and the larger alignments that go with some.
+/// Every size from 1 to 16 with the smallest alignment, and larger alignments with some sizes.
 struct values_body {
   static constexpr std::size_t room = 16 * 1024;
 
@@ -232,8 +233,8 @@ TEST(rma, values_of_every_size) {
   }
 }
 
-/// Every thread copies something of its own: another size and alignment, some from their stacks, some not at all, in
-/// whatever order the hardware runs the lanes of a warp.
+/// Every thread makes a separate copy with another size and alignment. Some threads copy from their stacks, and some do
+/// not copy. The lanes of a warp run in any order.
 struct everyone_alone {
   static constexpr std::size_t cell = 2048;
   static constexpr std::size_t most = 1900;
@@ -250,14 +251,14 @@ struct everyone_alone {
     std::size_t from;
     bool from_stack;
   };
-  /// Every fourth seed has all threads copy the same number of bytes, well aligned.
+  /// With every fourth seed, all threads copy the same number of bytes with good alignment.
   PGAS_HD static request of(std::uint32_t thread, std::uint32_t seed) {
     const std::uint32_t r = mix(thread, seed);
     const std::size_t place = thread * cell;
     if (seed % 4 == 0) return {64 + seed * 16, place, place, false};
     const std::size_t bytes = r % 8 == 0 ? 0 : r % 8 == 1 ? r / 8 % 64 : 64 + r / 8 % (r % 8 < 5 ? 200 : most - 64);
     const std::size_t to = place + r / 64 % 16;
-    const bool same = r / 1024 % 4 != 0;  // else to be shifted
+    const bool same = r / 1024 % 4 != 0;  // otherwise the data has to be shifted
     return {bytes, to, same ? to : place + r / 4096 % 16, r / 65536 % 16 == 0 && bytes < 128};
   }
 
@@ -326,11 +327,11 @@ TEST(rma, threads_that_copy_each_for_itself) {
   }
 }
 
-/// One strided call of PE 0 with one thing wrong.
+/// One strided call of PE 0 with one error.
 struct bad_copy {
   sym<std::uint64_t> good;
   std::uint64_t end;
-  int fault;  // 0: none
+  int fault;  // 0: no error
   bool get_it;
 
   template <class Block>
@@ -344,8 +345,9 @@ struct bad_copy {
     std::size_t size = 1;
     if (fault == 1) pe = 2;
     if (fault == 2) pe = -1;
-    if (fault == 3) at = reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + end) - 6;  // the last one lies beyond
-    if (fault == 4) stride = -static_cast<std::ptrdiff_t>(end / 8);                 // before the heap
+    // the last element lies beyond the heap
+    if (fault == 3) at = reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + end) - 6;
+    if (fault == 4) stride = -static_cast<std::ptrdiff_t>(end / 8);  // elements lie before the heap
     if (fault == 5) at = reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::byte*>(at) + 4);  // misaligned
     if (fault == 6) count = ~std::size_t{0};
     if (fault == 7) size = ~std::size_t{0} / 2;

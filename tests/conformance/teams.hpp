@@ -1,6 +1,6 @@
 /// @file
-/// Teams for pe_set: any members in any order, as kernels see the host library's teams. And shared by the tests of
-/// collectives: the teams to try, poisoned memory.
+/// Teams for pe_set, with any members in any order, as kernels see the host library's teams. Also for the tests of
+/// collectives: the teams with which they run, and poisoned memory.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace pgas_test {
 
-/// A team as a body takes it.
+/// A team as the argument of a body.
 struct test_team {
   std::int32_t start;
   std::int32_t stride;
@@ -37,7 +37,8 @@ struct test_team {
   }
 };
 
-/// Makes the state of a team of these PEs, in this order. @param as_list even where its members are evenly spaced
+/// Makes the state of a team of these PEs in this order.
+/// @param as_list stores a list of members even if they are evenly spaced
 inline test_team make_team(pe_set& pes, const std::vector<std::int32_t>& members, bool as_list = false) {
   const auto n = static_cast<std::int32_t>(members.size());
   const std::int32_t stride = n > 1 ? members[1] - members[0] : 1;
@@ -64,7 +65,7 @@ struct team_shape {
   bool as_list = false;
 };
 
-/// The teams that every collective is tried with.
+/// The teams with which every collective is tested.
 inline std::vector<team_shape> team_shapes() {
   return {{"world of 1", 1, {0}},
           {"world of 2", 2, {0, 1}},
@@ -75,7 +76,7 @@ inline std::vector<team_shape> team_shapes() {
           {"5 of 7 in any order", 7, {6, 0, 3, 2, 5}},
           {"world of 8", 8, {0, 1, 2, 3, 4, 5, 6, 7}}};
 }
-/// A few of them, for what takes longer.
+/// A few of the teams, for tests that take longer.
 inline std::vector<team_shape> few_team_shapes() {
   return {{"world of 2", 2, {0, 1}}, {"3 of 4 in any order", 4, {2, 3, 0}}};
 }
@@ -89,8 +90,8 @@ inline std::vector<grid_shape> blocks() {
   return all;
 }
 
-/// `count` elements of every PE's heap between two guards, all of it poisoned at first; the first element lies `shift`
-/// elements behind a boundary of 16 bytes.
+/// `count` elements of every PE's heap between two guards. All of it is poisoned at the start. The first element lies
+/// `shift` elements behind a boundary of 16 bytes.
 template <class T>
 class guarded {
  public:
@@ -109,13 +110,13 @@ class guarded {
     if (count_ != 0) pes_.read(pe, place(), values.data(), count_);
     return values;
   }
-  /// Elements that nobody should have written.
+  /// Elements that no PE should have written.
   [[nodiscard]] static std::vector<T> untouched(std::size_t count) {
     std::vector<T> values(count);
     if (count != 0) std::memset(static_cast<void*>(values.data()), poison, count * sizeof(T));
     return values;
   }
-  /// Whether nothing was written around them.
+  /// Whether the guards around the elements are unchanged.
   [[nodiscard]] bool guards_hold(int pe) const {
     std::vector<unsigned char> all(lead_ + count_ * sizeof(T) + guard);
     pes_.read(pe, whole_, all.data(), all.size());
@@ -134,12 +135,12 @@ class guarded {
   sym<unsigned char> whole_{};
 };
 
-/// Whether two arrays are the same bit for bit.
+/// Whether two arrays are equal bit for bit.
 template <class T>
 [[nodiscard]] bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
-/// The first element of `a` that differs from that of `b`, of as many; their number if none does.
+/// The index of the first element in which `a` and `b` differ. If they are equal, the number of elements.
 template <class T>
 [[nodiscard]] std::size_t first_difference(const std::vector<T>& a, const std::vector<T>& b) {
   std::size_t i = 0;

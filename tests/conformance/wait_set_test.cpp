@@ -1,4 +1,4 @@
-// Waits and tests on sets of words: every comparison, type, scope and form against plain loops.
+// Waits and tests on sets of words: every comparison, type, scope and form, compared with plain loops.
 #include "one_sided.hpp"
 
 namespace {
@@ -6,7 +6,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// What a plain loop finds in a set.
+/// The result of a plain loop over a set.
 struct plain {
   std::size_t wanted = 0;
   std::size_t satisfied = 0;
@@ -21,7 +21,7 @@ PGAS_FN bool plainly(T seen, cmp op, T value) {
   return op == cmp::lt ? seen < value : seen >= value;
 }
 
-/// Nobody writes: tests tell what is, and waits that are satisfied return it.
+/// No PE writes. Tests report the current state, and satisfied waits return it.
 template <class T>
 struct standing_body {
   sym<T> words;
@@ -48,7 +48,7 @@ struct standing_body {
     g.sync();
   }
 
-  /// Whether `i` is one of the words that satisfy the comparison, no_index where there are none.
+  /// Whether `i` is one of the words that satisfy the comparison, or no_index if there are none.
   PGAS_FN bool may_be_any(const context& ctx, std::size_t i, const plain& p, cmp op, const T* each, T value) const {
     if (p.satisfied == 0) return i == no_index;
     return i < count && !(with_status && status.at(ctx)[i] != 0) &&
@@ -104,7 +104,7 @@ struct standing_body {
   }
 };
 
-/// Values around zero and at the ends of the type, many of them equal.
+/// Values around zero and at the ends of the type. Many of them are equal.
 template <class T>
 T sample(std::uint32_t r) {
   constexpr T values[] = {T(0),
@@ -135,7 +135,8 @@ void standing_words_of() {
         std::vector<T> words(most);
         std::vector<T> values(most);
         std::vector<int> status(most);
-        const std::uint32_t kind = mix(++seed) % 4;  // all words alike, or none, is what makes all of a set hold
+        // All words equal, or excluded, so that the whole set satisfies the comparison.
+        const std::uint32_t kind = mix(++seed) % 4;
         for (std::uint32_t i = 0; i < most; ++i) {
           words[i] = sample<T>(kind == 0 ? 1 : mix(i, seed));
           values[i] = sample<T>(kind == 0 ? 1 + (seed & 1) : mix(i, seed, 1));
@@ -159,10 +160,10 @@ TEST(wait_set, standing_words_of_unsigned_int) { standing_words_of<unsigned int>
 TEST(wait_set, standing_words_of_long) { standing_words_of<long>(); }
 TEST(wait_set, standing_words_of_unsigned_long_long) { standing_words_of<unsigned long long>(); }
 
-/// Nobody writes and nothing is excluded: calls that return one word return each that satisfies the comparison, in two
-/// sets that are searched by turns.
+/// No PE writes, and no word is excluded. Calls that return one word return each word that satisfies the comparison in
+/// turn, in two sets that are searched alternately.
 struct fair_body {
-  sym<signal_t> words;   ///< 1, or 0 for every third
+  sym<signal_t> words;   ///< 1, or 0 for every third word
   sym<signal_t> values;  ///< all 1
   sym<std::uint32_t> seen;
   findings found;

@@ -1,4 +1,4 @@
-// Waits for words that arrive one by one in any order, each after the data that it stands for; waits in vain; bad sets.
+// Waits for words that arrive one by one in any order, each after its data; waits that are never satisfied; wrong sets.
 #include "one_sided.hpp"
 
 namespace {
@@ -6,8 +6,8 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// Block 1 of each member sends words to the next member in a random order, each behind data of its own; block 0 waits
-/// for those from the last member.
+/// Block 1 of each member sends words to the next member in a random order, each after its data. Block 0 waits for the
+/// words from the previous member.
 template <class T>
 struct arriving_body {
   enum class way { all, any, some, one };
@@ -33,7 +33,7 @@ struct arriving_body {
   PGAS_FN void send(const context& ctx, const Group& g) const {
     const auto size = static_cast<std::uint32_t>(g.size());
     for (std::uint32_t k = static_cast<std::uint32_t>(g.thread_rank()); k < count; k += size) {
-      const std::uint32_t i = (k * 7 + seed) % count;  // `count` is no multiple of 7
+      const std::uint32_t i = (k * 7 + seed) % count;  // `count` is not a multiple of 7
       p(ctx, data.at(ctx) + i, content(ctx.my_pe(), i), next_member(ctx));
       fence(ctx);
       p(ctx, words.at(ctx) + i, value(i), next_member(ctx));
@@ -97,7 +97,7 @@ void arriving_words_of() {
   std::uint32_t seed = 0;
   for (const team_shape& shape : team_shapes()) {
     for (const unsigned threads : {1u, 3u, 64u}) {
-      if (threads > 3 && grids().back().threads <= 4) continue;  // real threads are few
+      if (threads > 3 && grids().back().threads <= 4) continue;  // the CPU runs only few threads
       pe_set pes(shape.n_pes);
       body_type body{make_team(pes, shape.members, shape.as_list),
                      pes.allocate<T>(most),
@@ -135,7 +135,7 @@ void arriving_words_of() {
 TEST(wait, arriving_words_of_unsigned_short) { arriving_words_of<unsigned short>(); }
 TEST(wait, arriving_words_of_int) { arriving_words_of<int>(); }
 
-/// A group gives up together, and the record names the first missing word and its comparison.
+/// A group gives up together, and the record contains the first missing word and its comparison.
 struct lonely_group {
   sym<int> words;
   sym<int> values;
@@ -194,7 +194,7 @@ TEST(wait, groups_give_up_together) {
   }
 }
 
-/// Sets that lie outside the heap.
+/// Sets that are outside the heap.
 struct bad_set {
   sym<std::uint64_t> good;
   std::uint64_t end;

@@ -1,5 +1,5 @@
-# NVSHMEM programs as their build systems find it: by its package, by the names of its libraries, by one directory. Part of
-# run.cmake.
+# NVSHMEM programs whose build systems find the library by its package, by the names of its libraries, or by one
+# directory. Part of run.cmake.
 set(hello ${SOURCE}/tests/consumer/nvshmem/hello.cpp)
 function(expect_hello name)
   run(${prefix}/bin/pgasrun -n 2 ${name})

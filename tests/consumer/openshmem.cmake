@@ -1,4 +1,5 @@
-# OpenSHMEM programs as their build systems find it: by wrappers, pkg-config, CMake, one directory. Part of run.cmake.
+# OpenSHMEM programs whose build systems find the library by wrappers, pkg-config, CMake, or one directory. Part of
+# run.cmake.
 set(program ${SOURCE}/examples/09_from_openshmem.c)
 function(expect_heat name)
   run(${prefix}/bin/oshrun -np 2 ${name})

@@ -1,4 +1,4 @@
-# Installs BUILD, moves the result, and builds and runs PROJECT against it as users do.
+# Installs BUILD, moves the installed files, and builds and runs PROJECT with them as users do.
 cmake_minimum_required(VERSION 3.25)
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -19,7 +19,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/moved)
 set(prefix ${WORK}/moved)
 
-# Installed files must not name this source tree or build tree.
+# Installed files must not contain paths of this source tree or build tree.
 file(GLOB_RECURSE texts ${prefix}/*.cmake ${prefix}/*.pc ${prefix}/*.hpp ${prefix}/*.h ${prefix}/bin/pgas-c* ${prefix}/bin/oshc*)
 foreach(text IN LISTS texts)
   file(READ ${text} content)
@@ -54,7 +54,7 @@ foreach(expected "runtime=${LIBDIR}/libpgas.so.${SOVERSION}" "development=${LIBD
   endif()
 endforeach()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/runtime --component tools)
-run(${WORK}/runtime/bin/pgas-perf --version)  # needs the libraries, none of their headers
+run(${WORK}/runtime/bin/pgas-perf --version)  # needs the libraries, and none of their headers
 expect("^pgas-perf .pgas. ${VERSION}\n$")
 
 message(STATUS "find_package")

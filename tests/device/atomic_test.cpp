@@ -1,5 +1,5 @@
-// Atomics: what each does to its word, for both signs and beyond 32 bits, and that nothing is lost when all threads of
-// all PEs use one word at once.
+// Atomic operations: the effect of each on its word, for both signs and above 32 bits. No update is lost when all
+// threads of all PEs use one word at the same time.
 #include "harness.hpp"
 
 namespace {
@@ -7,7 +7,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// One thread of PE 0 goes through all operations on the last PE's word.
+/// One thread of PE 0 executes all operations on the last PE's word.
 template <class T>
 struct each_operation {
   sym<T> word;
@@ -18,7 +18,7 @@ struct each_operation {
     if (ctx.my_pe() != 0 || block.thread_rank() != 0) return;
     const std::int32_t pe = ctx.n_pes() - 1;
     T* const w = word.at(ctx);
-    const T big = sizeof(T) == 8 ? static_cast<T>(T{1} << (sizeof(T) * 8 - 20)) : T{1'000'000};  // beyond 32 bits
+    const T big = sizeof(T) == 8 ? static_cast<T>(T{1} << (sizeof(T) * 8 - 20)) : T{1'000'000};  // above 32 bits
     const T minus = static_cast<T>(T{0} - T{7});
 
     atomic_set(ctx, w, minus, pe);
@@ -31,7 +31,7 @@ struct each_operation {
     found.check(ctx, 4, atomic_fetch_add(ctx, w, minus, pe) == big + 1);
     found.check(ctx, 5, atomic_fetch_inc(ctx, w, pe) == static_cast<T>(big + 1 + minus));
     found.check(ctx, 6, atomic_swap(ctx, w, minus, pe) == static_cast<T>(big + 2 + minus));
-    found.check(ctx, 7, atomic_compare_swap(ctx, w, 7, 5, pe) == minus);  // does not match
+    found.check(ctx, 7, atomic_compare_swap(ctx, w, 7, 5, pe) == minus);  // the condition does not match
     found.check(ctx, 8, atomic_compare_swap(ctx, w, minus, static_cast<T>(big | 5), pe) == minus);
     found.check(ctx, 9, atomic_fetch(ctx, w, pe) == static_cast<T>(big | 5));
     atomic_and(ctx, w, static_cast<T>(big | 1), pe);
@@ -45,7 +45,7 @@ struct each_operation {
     found.check(ctx, 15, atomic_fetch_xor(ctx, w, static_cast<T>(~T{0}), pe) == static_cast<T>(big | 9));
     found.check(ctx, 16, atomic_fetch(ctx, w, pe) == static_cast<T>(~(big | 9)));
     atomic_set(ctx, w, static_cast<T>(~T{0}), pe);
-    found.check(ctx, 17, atomic_fetch_inc(ctx, w, pe) == static_cast<T>(~T{0}));  // wraps
+    found.check(ctx, 17, atomic_fetch_inc(ctx, w, pe) == static_cast<T>(~T{0}));  // wraps around
     found.check(ctx, 18, atomic_fetch(ctx, w, pe) == 0);
   }
 };
@@ -62,7 +62,7 @@ void operations_on() {
     expect_nothing_found(pes, found);
     T after[3];
     pes.read(n - 1, words, after, 3);
-    EXPECT_EQ(after[0], T{77});  // the neighbours stay as they were
+    EXPECT_EQ(after[0], T{77});  // the neighbouring words are unchanged
     EXPECT_EQ(after[2], T{88});
   }
 }
@@ -101,15 +101,15 @@ TEST(atomic, operations_on_float_and_double) {
   expect_nothing_found(pes, found);
 }
 
-/// All threads of all PEs on the words of the last PE.
+/// All threads of all PEs update the words of the last PE.
 struct contention {
-  sym<std::uint64_t> adds;  // two: without and with result
+  sym<std::uint64_t> adds;  // two words: updated without and with a result
   sym<std::int32_t> narrow;
   sym<double> sums;  // two
   sym<float> single;
-  sym<std::uint64_t> tickets;  // a counter and, behind it, one cell for each ticket
-  sym<std::uint64_t> swaps;    // the word, then the sum of what was taken out
-  sym<std::uint64_t> flips;    // or-ed, and-ed, xor-ed
+  sym<std::uint64_t> tickets;  // a counter, followed by one cell for each ticket
+  sym<std::uint64_t> swaps;    // the word, then the sum of the old values
+  sym<std::uint64_t> flips;    // words for or, and, xor
   std::uint32_t n_rounds;
 
   static constexpr std::uint64_t step = (std::uint64_t{1} << 33) + 1;
@@ -187,7 +187,7 @@ TEST(atomic, nothing_is_lost) {
 }
 
 /// A spin lock made of compare-and-swap on PE 0 guards two plain words on the last PE. Only one thread of each block
-/// takes part: on GPUs, lanes of one warp may not wait for one another this way.
+/// takes part, because on GPUs lanes of one warp may not wait for one another in this way.
 struct lock {
   sym<std::uint32_t> mutex;
   sym<std::uint64_t> guarded;

@@ -1,6 +1,6 @@
 /// @file
-/// What the device tests are written with: bodies that g++ and nvcc compile from the same text. Nothing in here knows
-/// where a body runs; `harness.hpp` picks the side.
+/// Tools for the device tests, whose bodies g++ and nvcc compile from the same text. This file does not depend on where
+/// a body runs; `harness.hpp` chooses the side.
 #pragma once
 
 #include <initializer_list>
@@ -11,29 +11,29 @@ namespace pgas_test {
 
 using namespace pgas;
 
-/// A place in the symmetric heap, the same on every PE.
+/// A place in the symmetric heap, with the same offset on every PE.
 template <class T>
 struct sym {
   std::uint64_t offset;
-  /// This PE's address of it.
+  /// The address of the place on this PE.
   PGAS_FN T* at(const context& ctx) const { return reinterpret_cast<T*>(ctx.my_slot_ + offset); }
   sym operator+(std::size_t n) const { return {offset + n * sizeof(T)}; }
 };
 
-/// For lists of numbers that are sizes.
+/// A list of sizes.
 using sizes = std::initializer_list<std::size_t>;
 
-/// How many threads run a body on each PE.
+/// The number of threads that run a body on each PE.
 struct grid_shape {
   unsigned blocks;
   unsigned threads;
 };
 
-/// Who makes a call: the first thread of the block, its first warp, or the whole block.
+/// The threads that make a call: the first thread of the block, its first warp, or the whole block.
 enum class scope { thread, warp, block };
 inline constexpr scope all_scopes[] = {scope::thread, scope::warp, scope::block};
 
-/// Calls f(group) with the group of scope `s`; the block is in step before and after.
+/// Calls f(group) with the group of scope `s`. The block is synchronized before and after the call.
 template <class Block, class F>
 PGAS_FN void with_scope(scope s, const Block& block, const F& f) {
   block.sync();
@@ -48,7 +48,7 @@ PGAS_FN void with_scope(scope s, const Block& block, const F& f) {
   block.sync();
 }
 
-/// Writes one value to PE `pe` by a plain store where that gets there, and reads one by a plain load.
+/// Writes one value to PE `pe` by a plain store if the PE is direct, and reads one value by a plain load.
 template <class T>
 PGAS_FN void store_plainly(const context& ctx, T* dst, T value, std::int32_t pe) {
   if (ctx.reaches(pe))
@@ -61,7 +61,7 @@ PGAS_FN T load_plainly(const context& ctx, const T* src, std::int32_t pe) {
   return ctx.reaches(pe) ? *ctx.remote(src, pe) : g(ctx, src, pe);
 }
 
-/// Index of the calling thread among all threads of its PE, and their number.
+/// The index of the calling thread among all threads of its PE, and the number of these threads.
 template <class Block>
 PGAS_FN std::uint32_t global_rank(const Block& block) {
   return static_cast<std::uint32_t>(block.block_rank() * block.size() + block.thread_rank());
@@ -71,7 +71,7 @@ PGAS_FN std::uint32_t global_size(const Block& block) {
   return static_cast<std::uint32_t>(block.num_blocks() * block.size());
 }
 
-/// Numbers that look random and differ for neighbouring arguments.
+/// Pseudo-random numbers that differ for neighbouring arguments.
 PGAS_HD constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0) {
   std::uint32_t x = a * 0x9e3779b1u + b * 0x85ebca77u + c * 0xc2b2ae3du + 0x27d4eb2fu;
   x ^= x >> 15;
@@ -81,7 +81,7 @@ PGAS_HD constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::u
   return x ^ x >> 15;
 }
 
-/// Counts, in this PE's heap, what a body found wrong, and keeps the first case.
+/// Counts the errors that a body finds, in this PE's heap, and keeps the first one.
 struct finding {
   std::uint64_t count;
   std::uint64_t where;
@@ -92,7 +92,7 @@ struct finding {
 struct findings {
   sym<finding> place;
 
-  /// @param where a number that tells the test's author which check it was
+  /// @param where a number that identifies the check for the author of the test
   template <class T>
   PGAS_FN void equal(const context& ctx, std::uint64_t where, T expected, T seen) const {
     if (expected == seen) return;

@@ -1,5 +1,5 @@
-// Copies that eight lanes carry out together, with threads in place of lanes: the code that GPUs run, where sanitizers
-// see what each lane touches.
+// Copies that eight lanes execute together, with threads in place of lanes. The code is the same as on GPUs, and
+// sanitizers see the memory that each lane accesses.
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
 
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@ namespace {
 using pgas::detail::direction;
 using pgas_test::mix;
 
-/// The shared memory of eight lanes for their exchanges.
+/// The shared memory with which eight lanes exchange values.
 struct exchange_room {
   pgas::detail::cpu_block_state meeting{8};
   std::array<std::array<std::uint64_t, 8>, 2> values{};
 };
 
-/// One of eight threads as copy_coalesced() takes a lane. Exchanges alternate between two rooms, so that one barrier
-/// suffices.
+/// One of eight threads, with the interface of a lane for copy_coalesced(). Exchanges alternate between two rooms, so
+/// one barrier is sufficient.
 class thread_lane {
  public:
   thread_lane(exchange_room& room, std::uint32_t rank) : room_(&room), rank_(rank) {}
@@ -62,7 +62,8 @@ struct request {
   std::size_t from;
 };
 
-/// Eight requests at once, of sizes that differ by orders of magnitude; both sides of each are congruent modulo 16.
+/// Eight requests at once, with sizes that differ by orders of magnitude. Both sides of each request are congruent
+/// modulo 16.
 template <direction Direction>
 void eight_at_once(std::uint32_t seed) {
   constexpr std::size_t cell = 4096;
@@ -79,7 +80,7 @@ void eight_at_once(std::uint32_t seed) {
     source[i] = static_cast<std::byte>(mix(static_cast<std::uint32_t>(i), seed));
   std::vector<std::byte> target(source.size() + 16, std::byte{0x5a});
   std::vector<std::byte> expected = target;
-  // The same distance from a boundary of 16 bytes on both sides.
+  // Both sides have the same distance from a boundary of 16 bytes.
   const std::size_t apart =
       (reinterpret_cast<std::uintptr_t>(source.data()) - reinterpret_cast<std::uintptr_t>(target.data())) % 16;
   for (const request& r : requests) std::memcpy(expected.data() + r.to + apart, source.data() + r.from, r.bytes);

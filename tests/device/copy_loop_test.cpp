@@ -1,5 +1,5 @@
-// The copy loop by itself, for groups larger than any block of the CPU: the slices of all threads one after the other.
-// Under the address sanitizer all memory around the source is poisoned.
+// The copy loop without a group, for groups larger than any block of the CPU. The slices of all threads run one after
+// another. With the address sanitizer, all memory around the source is poisoned.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 using pgas::detail::direction;
 using pgas_test::sizes;
 
-/// One thread of a group that is not there.
+/// One thread of a simulated group.
 struct slice {
   std::uint32_t rank;
   std::uint32_t count;
@@ -25,7 +25,7 @@ struct slice {
   static void sync() {}
 };
 
-/// Leaves only [from, from + bytes) of `all` readable, as far as the sanitizer's granules of 8 bytes can say.
+/// Leaves only [from, from + bytes) of `all` readable, with the sanitizer's granularity of 8 bytes.
 class fence_around {
  public:
   fence_around([[maybe_unused]] std::vector<std::byte>& all, [[maybe_unused]] std::size_t from,
@@ -48,7 +48,7 @@ class fence_around {
   [[maybe_unused]] std::vector<std::byte>& all_;
 };
 
-/// A vector whose data() is 16-byte aligned is all that the cases below count on.
+/// The cases below rely only on a vector's data() being aligned to 16 bytes.
 constexpr std::size_t margin = 64;
 
 template <direction Direction, class T>
@@ -78,7 +78,7 @@ class copy_loop : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(copy_loop, every_alignment_of_bytes) {
   const std::uint32_t threads = GetParam();
-  const std::size_t step = threads > 40 ? 5 : 1;  // few alignments, all remainders, for the sizes that take long
+  const std::size_t step = threads > 40 ? 5 : 1;  // for the sizes that take long, few alignments and all remainders
   for (std::size_t to = 0; to < 16; to += step) {
     for (std::size_t from = 0; from < 16; from += step) {
       for (const std::size_t bytes :

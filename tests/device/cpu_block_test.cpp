@@ -1,4 +1,4 @@
-// The CPU's blocks: members synchronise, leave, and do not hang when one of them fails.
+// The CPU's blocks: threads synchronise, leave, and do not hang when one of them fails.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@ using pgas::detail::cpu_block_state;
 using pgas::detail::run_member;
 using pgas::detail::thread_ended;
 
-/// Runs f(member) on `size` threads; returns how many ended by thread_ended and how many by another exception.
+/// Runs f(thread) on `size` threads. Returns how many ended by thread_ended and how many by another exception.
 template <class F>
 std::pair<int, int> run_block(std::uint32_t size, const F& f) {
   cpu_block_state state(size);
@@ -40,7 +40,7 @@ std::pair<int, int> run_block(std::uint32_t size, const F& f) {
 
 TEST(cpu_block, sync_orders_what_members_do) {
   for (std::uint32_t size : {1u, 2u, 4u, 7u}) {
-    std::vector<int> cells(size, 0);  // plain: the thread sanitizer would see a barrier that does not order
+    std::vector<int> cells(size, 0);  // not atomic: the thread sanitizer reports a barrier that does not order accesses
     const auto ended = run_block(size, [&](const cpu_block& block) {
       for (int round = 1; round <= 200; ++round) {
         cells[block.thread_rank()] = round;
@@ -82,7 +82,7 @@ TEST(cpu_block, a_failing_member_ends_its_named_groups) {
     const auto ended = run_block(4, [&](const cpu_block& block) {
       const std::uint32_t rank = block.thread_rank();
       if (rank == 3) throw std::runtime_error("on purpose");
-      const pgas::named_group others(1, 3, rank);  // made before the failure, or after it
+      const pgas::named_group others(1, 3, rank);  // made before the failure or after the failure
       for (;;) others.sync();
     });
     EXPECT_EQ(ended, std::make_pair(3, 1));

@@ -1,5 +1,5 @@
-// What only a GPU has: cooperative groups as groups, sources in memory of every kind, caches that nobody invalidates, a
-// copy unit, and copies beyond 4 GiB.
+// Features that only a GPU has: cooperative groups as groups, sources in memory of every kind, caches that are not
+// invalidated, a copy unit, and copies of more than 4 GiB.
 #include <cooperative_groups.h>
 
 #include "harness.hpp"
@@ -11,7 +11,7 @@ using namespace pgas;
 using namespace pgas_test;
 namespace cg = cooperative_groups;
 
-/// put, get, waits, votes and a barrier by `group`, one such group on each PE.
+/// put, get, waits, votes and a barrier by `group`, with one such group on each PE.
 template <class Group>
 PGAS_FN void exercise(const context& ctx, const Group& group, std::uint32_t* inbox, std::uint32_t* outbox,
                       signal_t* sig, std::uint64_t round, const findings& found) {
@@ -101,8 +101,8 @@ TEST(cuda, local_side_in_shared_memory) {
   expect_nothing_found(pes, body.found);
 }
 
-/// A source that the copy unit does not reach, or only as the block's own: a kernel's argument, constants, the shared
-/// memory of another block, a stack, and the shared memory of the block.
+/// Sources that the copy unit cannot read, or reads only from the block's own memory: a kernel's argument, constants,
+/// the shared memory of another block, a stack, and the shared memory of the block.
 struct table {
   static constexpr std::uint32_t words = 256;
   std::uint32_t word[words];
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(128) __cluster_dims__(2, 1, 1)
     put_signal(ctx, by, to, argument.word, n, body.sig.at(ctx), 1, signal_op::set, right);
     wait_until(ctx, body.sig.at(ctx), cmp::eq, 1);
     for (std::uint32_t i = 0; i < any_memory::parts * n; ++i) body.found.equal(ctx, i, mix(i % n, i / n), to[i]);
-    get(ctx, by, there, to + n, n, right);  // the constants
+    get(ctx, by, there, to + n, n, right);  // reads the constants
   }
   cluster.sync();
   if (block == 1) {
@@ -189,7 +189,7 @@ TEST(cuda, bulk_copies_of_any_memory) {
   expect_nothing_found(pes, body.found);
 }
 
-/// A copier whose memory other code has written to: its first barrier counts bytes that nobody sends.
+/// A copier whose memory was changed by other code: its first barrier counts bytes that are never sent.
 struct spoilt_copier {
   sym<std::uint32_t> src;
   sym<std::uint32_t> dst;
@@ -223,8 +223,8 @@ TEST(cuda, a_bulk_copy_that_does_not_arrive_ends_its_thread) {
   EXPECT_EQ(returned, 0u);
 }
 
-/// PE 0 gets the same words of PE 1 again and again, with no wait or fence between, until it sees what PE 1 has written
-/// meanwhile.
+/// PE 0 repeatedly gets the same words of PE 1, without a wait or fence in between, until it sees the values that PE 1
+/// has written meanwhile.
 struct repeated_gets {
   static constexpr std::uint32_t most = 3000;
   static constexpr std::uint64_t patience_ns = 5'000'000'000;
@@ -234,7 +234,7 @@ struct repeated_gets {
   sym<signal_t> seen;
   findings found;
   std::uint32_t n = 0;
-  std::uint32_t shift = 0;  ///< of the words against the copy
+  std::uint32_t shift = 0;  ///< the distance between the alignments of the words and of the copy
   scope by = scope::thread;
 
   template <class Group>
@@ -264,7 +264,7 @@ struct repeated_gets {
         with_scope(by, block, [&](const auto& group) { poll(ctx, group, round); });
       } else if (block.thread_rank() == 0) {
         const std::uint64_t start = detail::clock_ns();
-        while (detail::clock_ns() - start < 100'000u) detail::yield_waiting();  // PE 0 has what was before
+        while (detail::clock_ns() - start < 100'000u) detail::yield_waiting();  // PE 0 has the old values
         for (std::uint32_t i = 0; i < n; ++i) p(ctx, words.at(ctx) + shift + i, round, 1);
         wait_until(ctx, seen.at(ctx), cmp::ge, signal_t{round});
       }
@@ -292,7 +292,7 @@ TEST(cuda, repeated_gets_see_what_has_changed) {
   expect_nothing_found(pes, body.found);
 }
 
-/// One copy of more than 4 GiB, by block 0; all blocks fill and check.
+/// One copy of more than 4 GiB by block 0. All blocks fill and check the memory.
 struct huge {
   sym<std::uint32_t> src;
   sym<std::uint32_t> dst;

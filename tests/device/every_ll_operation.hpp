@@ -1,12 +1,13 @@
 /// @file
-/// The part of every_operation that each thread does with an ll_channel and an ll_team_channel.
+/// The part of every_operation in which each thread uses an ll_channel and an ll_team_channel.
 #pragma once
 
 #include <pgas/device.hpp>
 
 namespace pgas_test {
 
-/// Whether this thread receives what its neighbours, and all PEs, send it. @param to_left, to_right name them
+/// Whether this thread receives the values that its neighbours and all PEs send.
+/// @param to_left, to_right the neighbours, as numbers or peers
 template <class Context, class Workplace, class Left, class Right, class... Group>
 PGAS_FN bool do_every_ll_operation(const Context& ctx, Workplace& here, int left_pe, Left to_left, int right_pe,
                                    Right to_right, const Group&... g) {

@@ -1,6 +1,6 @@
 /// @file
-/// Every device operation once, for one kind of context and of group: so that all templates are instantiated, in
-/// whatever language and by whatever compiler includes this, NVRTC among them. It needs nothing but the device headers.
+/// Calls every device operation once, for one kind of context and of group, so that all templates are instantiated with
+/// every language and compiler, including NVRTC. It needs only the device headers.
 #pragma once
 
 #include <pgas/device.hpp>
@@ -10,12 +10,12 @@
 
 namespace pgas_test {
 
-/// Symmetric and zeroed: what every_operation works on, by up to 64 threads.
+/// The memory of every_operation, symmetric and zeroed, for up to 64 threads.
 struct workplace {
   static constexpr int n = 8;
   using size = decltype(sizeof 0);
 
-  /// Laid out as std::complex<float>.
+  /// Has the layout of std::complex<float>.
   struct complex {
     using value_type = float;
     PGAS_HD float real() const { return parts[0]; }
@@ -46,15 +46,15 @@ struct workplace {
   pgas::packet_line boxes[3][pgas::ll_lines<int>(64, n)];
 };
 
-/// A program's own reduction: the last one wins.
+/// A reduction of a program: the result is the last value.
 struct last_one {
   PGAS_HD int operator()(int, int b) const { return b; }
 };
 
-/// How a neighbour is named: by its number, or as a peer of the context.
+/// How a neighbour is passed: by its number, or as a peer of the context.
 enum class naming { number, peer };
 
-/// What names it then.
+/// The type with which a neighbour is passed.
 template <class Context, naming>
 struct name_of {
   using type = int;
@@ -64,11 +64,12 @@ struct name_of<Context, naming::peer> {
   using type = decltype(pgas::detail::some<Context>().peer(0));
 };
 
-/// `Group` is one kind of group, or nothing at all: then the operations are called without.
+/// `Group` is one kind of group, or empty. If it is empty, the operations are called without a group.
 template <class Context, naming Naming, class... Group>
 class every_operation {
  public:
-  /// One group of each PE, or one thread, does it; of 2 to 8 PEs. Returns 0, or the thread's first check that failed.
+  /// Executed by one group of each PE, or by one thread of each PE, on 2 to 8 PEs. Returns 0, or the number of the
+  /// thread's first failed check.
   PGAS_FN static int run(const Context& ctx, workplace& here, const Group&... g) {
     every_operation all(ctx, here);
     all.copies(g...);
@@ -102,7 +103,7 @@ class every_operation {
         left_((me_ + n_pes_ - 1) % n_pes_),
         to_right_(named(right_)) {}
 
-  /// As operations take it.
+  /// The PE in the form that operations receive.
   PGAS_FN auto named(int pe) const {
     if constexpr (Naming == naming::peer)
       return ctx_.peer(pe);
@@ -116,7 +117,7 @@ class every_operation {
     ++checks_;
     if (!holds && failed_ == 0) failed_ = checks_;
   }
-  /// Whether `count` elements `stride` apart are what PE `pe` sends.
+  /// Whether `count` elements with distance `stride` are those that PE `pe` sends.
   PGAS_FN void expect_from(int pe, const int* at, int count = n, int stride = 1) {
     bool same = true;
     for (int i = 0; i < count; ++i) same = same && at[i * stride] == 100 * pe + i;
@@ -231,7 +232,7 @@ class every_operation {
     pgas::barrier(ctx_, g...);
   }
 
-  /// Only this PE writes to these words of its neighbour.
+  /// Only this PE writes these words of its neighbour.
   PGAS_FN void atomics() {
     int* const word = &here_.word;
     unsigned long long* const bits = &here_.bits;
@@ -259,7 +260,7 @@ class every_operation {
     expect(pgas::atomic_fetch_min(ctx_, real, 0.5F, to_right_) == 2.5F);
   }
 
-  PGAS_FN void atomics_later() {  // word 8, bits 0x10, real 0.5
+  PGAS_FN void atomics_later() {  // the expected values: word 8, bits 0x10, real 0.5
     int* const word = &here_.word;
     unsigned long long* const bits = &here_.bits;
     pgas::atomic_fetch_nbi(ctx_, &here_.old_word, word, to_right_);
@@ -362,7 +363,7 @@ class every_operation {
   PGAS_FN void meetings(const Group&... g) {
     const pgas::team_view team = ctx_.team().channel(1);
     const int pes[2] = {left_, right_};
-    const auto right = static_cast<short>(right_);  // a number of another type is no group
+    const auto right = static_cast<short>(right_);  // a number of another type is not a group
     pgas::fence(ctx_, g...);
     pgas::fence(ctx_, g..., right);
     pgas::quiet(ctx_, g...);
@@ -390,7 +391,7 @@ class every_operation {
   int failed_ = 0;
 };
 
-/// `Group...` as it is deduced.
+/// Runs every_operation with a deduced `Group...`.
 template <naming Naming = naming::number, class Context, class... Group>
 PGAS_FN int do_every_operation(const Context& ctx, workplace& here, const Group&... g) {
   return every_operation<Context, Naming, Group...>::run(ctx, here, g...);

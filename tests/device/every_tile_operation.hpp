@@ -1,14 +1,15 @@
 /// @file
-/// The part of every_operation that one thread does with a bulk_copier and an mbarrier, on tiles that are no shared
-/// memory: tests/conformance tries those that are.
+/// The part of every_operation in which one thread uses a bulk_copier and an mbarrier, on tiles that are not in shared
+/// memory. tests/conformance tests tiles in shared memory.
 #pragma once
 
 #include <pgas/device.hpp>
 
 namespace pgas_test {
 
-/// Whether all that arrives is what the neighbours send: `out[i]` is 100 * PE + i. Adds to `real` and `half` of the
-/// right one and takes away what it has added. @param to_right names it
+/// Whether the received data is what the neighbours send: `out[i]` is 100 * PE + i. Adds to `real` and `half` of the
+/// right neighbour, and subtracts it again.
+/// @param to_right the neighbour, as a number or a peer
 template <class Context, class Workplace, class Name>
 PGAS_FN bool do_every_tile_operation(const Context& ctx, Workplace& here, int left, int right, Name to_right) {
   constexpr int n = Workplace::n;

@@ -1,5 +1,5 @@
-// How operations give up: the abort word and the deadline end every kind of wait, checks catch bad arguments, and the
-// record says what happened. A thread that gives up ends alone, or with its group; the GPU stays usable.
+// How operations give up. The abort word and the deadline end every kind of wait, checks detect wrong arguments, and
+// the record describes the failure. A thread that gives up ends alone, or with its group. The GPU stays usable.
 #include <limits>
 
 #include "harness.hpp"
@@ -15,14 +15,14 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds soon{200};
 
-/// The record of PE `pe`, complete or the test fails.
+/// The record of PE `pe`. The test fails if the record is not complete.
 detail::failure_record record_of(pe_set& pes, int pe) {
   const detail::failure_record& r = pes.control(pe).record;
   EXPECT_EQ(__atomic_load_n(&r.complete, __ATOMIC_ACQUIRE), 1u) << "PE " << pe << " left no record";
   return r;
 }
 
-/// One thread of PE 0 waits for a word that is never written; everybody else returns.
+/// One thread of PE 0 waits for a word that is never written. All other threads return.
 struct lonely_wait {
   sym<std::int32_t> words;
   int way;  // 0: wait_until, 1: all, 2: any, 3: some
@@ -40,7 +40,7 @@ struct lonely_wait {
   }
 };
 
-/// words are 7, 7, 3, 7; each way of lonely_wait misses word 2 first.
+/// The words are 7, 7, 3, 7. In each form of wait, lonely_wait finds word 2 missing first.
 sym<std::int32_t> waited_words(pe_set& pes) {
   const auto words = pes.allocate<std::int32_t>(4);
   const std::int32_t values[4] = {7, 7, 3, 7};
@@ -79,7 +79,7 @@ TEST(failure, deadline_ends_a_wait_for_all) { wait_ends(1, false); }
 TEST(failure, deadline_ends_a_wait_for_any) { wait_ends(2, false); }
 TEST(failure, deadline_ends_a_wait_for_some) { wait_ends(3, false); }
 
-/// The last PE does not make the call.
+/// The last PE does not call the operation.
 struct missing_pe {
   bool order;
   scope by;
@@ -115,9 +115,9 @@ void barrier_ends(bool order, scope by) {
 TEST(failure, barrier_names_the_missing_pe) { barrier_ends(true, scope::block); }
 TEST(failure, sync_of_one_thread_names_the_missing_pe) { barrier_ends(false, scope::thread); }
 
-/// The barrier that returns instead.
+/// The barrier that returns a result.
 struct polite_barrier {
-  sym<std::uint32_t> answers;  // counted: false, true
+  sym<std::uint32_t> answers;  // the number of results: false, true
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
@@ -135,7 +135,7 @@ TEST(failure, bool_barrier_returns_false_on_every_thread) {
       const auto answers = pes.allocate<std::uint32_t>(2);
       static_cast<void>(pes.run_out(shape, polite_barrier{answers}, [&] {
         if (!by_abort) return;
-        std::this_thread::sleep_for(soon);  // both have come by then
+        std::this_thread::sleep_for(soon);  // both PEs have arrived by then
         pes.abort(detail::abort_no_pe);
       }));
       for (int pe = 0; pe < 2; ++pe) {
@@ -144,7 +144,7 @@ TEST(failure, bool_barrier_returns_false_on_every_thread) {
         EXPECT_EQ(seen[0], shape.threads);
         EXPECT_EQ(seen[1], 0u);
         const detail::failure_record r = record_of(pes, pe);
-        // Of two that time out, the first may end the other's wait.
+        // If two PEs time out, the first may end the other's wait.
         EXPECT_TRUE(r.why == failure::aborted || (!by_abort && r.why == failure::timed_out));
         EXPECT_EQ(r.pe, 2);
       }
@@ -152,7 +152,7 @@ TEST(failure, bool_barrier_returns_false_on_every_thread) {
   }
 }
 
-/// A wait that is satisfied in time does not mind a deadline, nor an abort that comes with it.
+/// A wait that is satisfied in time is not affected by a deadline, nor by an abort at the same time.
 struct satisfied_wait {
   sym<std::uint64_t> word;
 
@@ -160,7 +160,8 @@ struct satisfied_wait {
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (global_rank(block) == 0 && ctx.my_pe() == 0) {
       const std::uint64_t start = detail::clock_ns();
-      while (detail::clock_ns() - start < 100'000'000) detail::yield_waiting();  // well past the first looks
+      // longer than the time of the first checks
+      while (detail::clock_ns() - start < 100'000'000) detail::yield_waiting();
       for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) signal_set(ctx, word.at(ctx), 1, pe);
     }
     wait_until(ctx, word.at(ctx), cmp::eq, 1);
@@ -177,10 +178,10 @@ TEST(failure, late_is_not_too_late) {
 
 enum class fault { none, negative_pe, large_pe, before_heap, across_end, huge_count, misaligned };
 
-/// One operation by one thread of PE 0 with one thing wrong.
+/// One operation by one thread of PE 0 with one error.
 struct bad_call {
-  std::uint64_t good;  // offset of a good word
-  std::uint64_t end;   // of the heap
+  std::uint64_t good;  // the offset of a valid word
+  std::uint64_t end;   // the end of the heap
   operation what;
   fault wrong;
 
@@ -243,16 +244,17 @@ void check_catches(operation what, fault wrong) {
   }
 }
 
-/// What can be wrong with an operation.
+/// The errors that are possible with an operation.
 std::vector<fault> faults_of(operation what) {
   const bool sized = what == operation::put || what == operation::get || what == operation::put_signal;
   std::vector<fault> all{fault::before_heap, fault::across_end, fault::misaligned};
-  if (what != operation::wait) all.insert(all.end(), {fault::negative_pe, fault::large_pe});  // waits name no PE
+  // waits have no PE argument
+  if (what != operation::wait) all.insert(all.end(), {fault::negative_pe, fault::large_pe});
   if (sized) all.push_back(fault::huge_count);
   return all;
 }
 
-/// A call of PE 0 whose addresses are right.
+/// A call of PE 0 with valid addresses.
 struct unsound_call {
   std::uint64_t word;
   int which;
@@ -314,17 +316,18 @@ TEST(failure, checks_let_good_arguments_pass) {
   pe_set pes(2, options);
   const auto good = pes.allocate<std::uint64_t>(8);
   for (const operation what : checked) pes.run({1, 2}, bad_call{good.offset, options.heap_bytes, what, fault::none});
-  pes.run({1, 2}, bad_call{options.heap_bytes - 32, options.heap_bytes, operation::put, fault::none});  // the very end
+  // at the end of the heap
+  pes.run({1, 2}, bad_call{options.heap_bytes - 32, options.heap_bytes, operation::put, fault::none});
   for (int pe = 0; pe < 2; ++pe) EXPECT_EQ(pes.control(pe).record.complete, 0u);
 }
 
-/// One operation by one thread of PE 0, the only member of a team whose numbers are far apart, with a number that the
-/// team's arithmetic has no room for.
+/// One operation by one thread of PE 0, the only member of a team with a large distance between its numbers. The number
+/// that is passed overflows the team's arithmetic.
 struct far_call {
   sym<std::uint64_t> words;
   operation what;
   std::int32_t number;
-  bool looked_up;  ///< the PE, before the call
+  bool looked_up;  ///< whether the PE was looked up before the call
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
@@ -363,7 +366,7 @@ TEST(failure, checks_catch_a_pe_of_any_number) {
       }
 }
 
-/// One thread of a block gives up while the others wait for it.
+/// One thread of a block gives up while the other threads wait for it.
 struct half_a_block {
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
@@ -383,7 +386,7 @@ TEST(failure, a_block_ends_with_its_thread) {
   EXPECT_EQ(r.thread, 3u);
 }
 
-/// The first thread of a block has given up, before the others ask it to work for them.
+/// The first thread of a block has given up before the others need it as leader.
 struct headless_block {
   sym<std::uint64_t> words;
   sym<lock_t> lock;
@@ -422,7 +425,7 @@ TEST(failure, a_block_ends_with_its_first_thread) {
   }
 }
 
-/// What a PE does that has no share of something.
+/// The function of a PE that takes no part.
 struct nothing {
   sym<std::uint64_t> signal;
 

@@ -1,4 +1,5 @@
-// Waits for a proxy that does nothing have a deadline as all waits have. On the CPU only: the ring is this file's.
+// Waits for a proxy that does not work have a deadline, like all waits. On the CPU only, because the test makes the
+// ring itself.
 #include "harness.hpp"
 
 namespace {
@@ -6,9 +7,9 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// A ring that nobody serves.
+/// A ring without a proxy.
 struct forgotten_ring {
-  detail::ring_heads heads[2] = {};  // the second one is room for what follows the first
+  detail::ring_heads heads[2] = {};  // the second element is room for the data behind the first
   detail::ring_progress progress{};
   std::vector<detail::command> commands = std::vector<detail::command>(2);
   std::vector<detail::answer> answers = std::vector<detail::answer>(2);

@@ -1,5 +1,5 @@
-// The barriers of GPU blocks, run by CPU threads so that the thread sanitizer can check their order; and grids on the
-// CPU.
+// The barriers of GPU blocks, executed by CPU threads so that the thread sanitizer can check their order. Also grids on
+// the CPU.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -24,8 +24,8 @@ TEST(grid_barrier, orders_counts_votes_and_serves_grids_of_any_size) {
   detail::grid_state state{};
   state.here.control_ = &control;
   for (const std::uint32_t blocks : {1u, 2u, 3u, 7u, 2u}) {
-    std::vector<std::uint32_t> places(blocks);  // plain
-    std::uint32_t odd = 0;                      // written by one block between two meetings
+    std::vector<std::uint32_t> places(blocks);  // not atomic
+    std::uint32_t odd = 0;                      // written by one block between two barriers
     run(blocks, [&](std::uint32_t me) {
       for (std::uint32_t i = 0; i < 500; ++i) {
         places[me] = i;
@@ -50,8 +50,8 @@ TEST(grid_barrier, numbers_of_meetings_start_again) {
   });
 }
 
-/// Launches with one table, as instances of a graph have it: more than its states, several at a time, each of several
-/// blocks. Each has a number for as long as it runs.
+/// Launches with one table, like instances of a graph: more launches than states, several at a time, each with several
+/// blocks. Each launch has a number while it runs.
 TEST(grid_barrier, launches_with_one_table_meet_apart) {
   constexpr std::uint32_t size = 4;
   constexpr std::uint32_t at_once = 4;
@@ -64,7 +64,7 @@ TEST(grid_barrier, launches_with_one_table_meet_apart) {
     queues.emplace_back([&table, queue] {
       for (std::uint64_t i = 0; i < 100; ++i) {
         const std::uint64_t launch = 64 * (queue + at_once * (i % 3) + 1);
-        std::vector<std::uint64_t> places(blocks);  // plain
+        std::vector<std::uint64_t> places(blocks);  // not atomic
         run(blocks, [&](std::uint32_t me) {
           detail::grid_state* const state = detail::find_state(table.data(), launch, me == 0, size);
           ASSERT_NE(state, nullptr);
@@ -112,7 +112,7 @@ TEST(grid_barrier, is_given_up_when_a_block_does_not_come) {
 TEST(grid_barrier, a_crew_without_a_grid_says_so) {
   detail::cpu_block_state state(1);
   EXPECT_THROW(this_grid(cpu_block(state, 0, 1, 0, 2)).sync(), std::logic_error);
-  this_grid(cpu_block(state, 0, 1, 0, 1)).sync();  // one block is its own grid
+  this_grid(cpu_block(state, 0, 1, 0, 1)).sync();  // one block is a grid
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 namespace pgas_test {
 namespace {
 
-/// Grids of several sizes, so that the common state is seen to serve one after the other.
+/// Grids of several sizes, which use the common state one after another.
 std::vector<grid_shape> several_grids() {
   std::vector<grid_shape> shapes = grids();
   shapes.push_back({2, 2});
@@ -13,7 +13,7 @@ std::vector<grid_shape> several_grids() {
 }
 
 struct meets {
-  sym<std::uint32_t> places;  ///< one for each thread
+  sym<std::uint32_t> places;  ///< one place for each thread
   findings found;
   int rounds;
   template <class Block>
@@ -25,7 +25,7 @@ struct meets {
     found.equal(ctx, 2, global_size(block), n);
     std::uint32_t* const place = places.at(ctx);
     for (int i = 0; i < rounds; ++i) {
-      place[me] = mix(me, static_cast<std::uint32_t>(i));  // plain: sync() orders it
+      place[me] = mix(me, static_cast<std::uint32_t>(i));  // not atomic: sync() orders the accesses
       all.sync();
       const std::uint32_t other = (me + 1 + static_cast<std::uint32_t>(i)) % n;
       found.equal(ctx, 3, mix(other, static_cast<std::uint32_t>(i)), place[other]);
@@ -78,7 +78,7 @@ TEST(grid, votes_and_hands_a_value_to_all) {
   }
 }
 
-/// put, put_signal, waits and barriers by the whole grid, around a ring.
+/// put, put_signal, waits and barriers by the whole grid, in a ring of PEs.
 struct ring {
   sym<std::uint32_t> inbox;
   sym<std::uint32_t> outbox;

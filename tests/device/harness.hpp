@@ -1,12 +1,12 @@
 /// @file
-/// A few PEs in one process, on the CPU or on GPUs, behind one interface; chosen by the compiler that reads it:
+/// A few PEs in one process, on the CPU or on GPUs, with the same interface. The compiler chooses the side:
 ///
 ///     pe_set pes(n, {.heap_bytes = ..., .checks = ...});
 ///     auto word = pes.allocate<int>(1);      // symmetric, zeroed
 ///     pes.write(pe, word, &value, 1);  pes.read(pe, word, &value, 1);
-///     pes.run({blocks, threads}, body);      // body(block, context) on all PEs at once; fails the test if one gives
-///     up pes.run_out({...}, body);              // the same, giving up allowed; returns which PEs did
-///     pes.control(pe).record                 // what it left
+///     pes.run({blocks, threads}, body);      // body(block, context) on all PEs at once; no PE may give up
+///     pes.run_out({...}, body);              // as run(), but PEs may give up; returns which PEs did
+///     pes.control(pe).record                 // the record of a PE that gave up
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,30 +24,30 @@ namespace pgas_test {
 struct pe_options {
   std::size_t heap_bytes = std::size_t{4} << 20;
   bool checks = false;
-  int domain = 0;  ///< PEs that reach each other by load and store, neighbours; 0: as asked for, else all
+  int domain = 0;  ///< the number of neighbours that are direct PEs of each other; 0: the requested number, or all
   std::chrono::milliseconds timeout{60'000};
 };
 
-/// `--rounds=N` of the command line, 0 without: what the stress test does, and the most that others do. For sanitizers,
-/// under which a kernel runs a thousand times slower.
+/// `--rounds=N` of the command line; 0 if it is missing. Sets the rounds of the stress test and the maximum of other
+/// tests. For sanitizers, with which a kernel runs a thousand times slower.
 inline std::uint64_t& asked_rounds() {
   static std::uint64_t value = 0;
   return value;
 }
-/// `--domain=N` of the command line: the size of domains where a test does not say, 0 for one of all PEs. PEs of
-/// different domains are proxied. `--faulty` or `--faulty=SEED`: by a network that holds back and
-/// reorders.
+/// `--domain=N` of the command line: the size of domains if a test does not set it; 0: one domain of all PEs. PEs of
+/// different domains are proxied. With `--faulty` or `--faulty=SEED`, the network holds messages back and reorders
+/// them.
 inline int& asked_domain() {
   static int value = 0;
   return value;
 }
-/// `--scattered` of the command line: slots lie anywhere, as where the device chooses addresses
+/// `--scattered` of the command line: slots can lie anywhere, as if the device chose the addresses
 /// (PGAS_MEM_HANDLE=cuda_ipc), and the table of routes has their distances.
 inline bool& asked_scattered() {
   static bool value = false;
   return value;
 }
-/// The number by which distances of scattered slots are counted, as in the library: 2 MiB.
+/// The binary logarithm of the unit for distances of scattered slots, as in the library: 2 MiB.
 inline constexpr std::uint16_t log2_scatter_unit = 21;
 inline std::uint32_t& asked_fault_seed() {
   static std::uint32_t value = 0;
@@ -67,10 +67,10 @@ inline int no_more_than_asked(int n) {
 
 namespace pgas_test {
 
-/// Allocates the place for findings.
+/// Allocates the memory for findings.
 inline findings make_findings(pe_set& pes) { return {pes.allocate<finding>(1)}; }
 
-/// Fails the test for every PE that found something.
+/// Fails the test for every PE that has found an error.
 inline void expect_nothing_found(pe_set& pes, const findings& found) {
   for (int pe = 0; pe < pes.n_pes(); ++pe) {
     finding f{};

@@ -1,6 +1,6 @@
 /// @file
-/// The harness on the CPU: all slots in one allocation, every thread of every block of every PE a real thread, so that
-/// the thread sanitizer sees each race between PEs. PEs of different domains are proxied.
+/// The harness on the CPU. All slots are in one allocation, and every thread of every block of every PE is a real
+/// thread, so that the thread sanitizer sees each race between PEs. PEs of different domains are proxied.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,13 +18,12 @@
 
 namespace pgas_test {
 
-/// What sizes of block the tests go through.
+/// The sizes of blocks with which the tests run.
 inline std::vector<grid_shape> grids() { return {{1, 1}, {1, 2}, {1, 4}, {3, 2}}; }
-/// Rounds of a stress test, given those for a GPU.
+/// The rounds of a stress test, from the number of rounds on a GPU.
 inline int rounds(int on_gpu) { return no_more_than_asked(on_gpu / 10); }
 
-/// What the stress test does by default: channels and background blocks of each PE, threads of a block, rounds in
-/// total.
+/// The default of the stress test: channels and background blocks of each PE, threads of a block, rounds in total.
 struct stress_shape {
   unsigned channels = 1;
   unsigned background = 1;
@@ -68,10 +67,10 @@ class pe_set {
   pe_set& operator=(const pe_set&) = delete;
 
   [[nodiscard]] int n_pes() const { return n_; }
-  /// How many neighbours reach each other by load and store.
+  /// The number of neighbours that are direct PEs of each other.
   [[nodiscard]] int domain() const { return domain_; }
   [[nodiscard]] bool scattered() const { return asked_scattered(); }
-  /// Between the slots of two PEs, as contexts count.
+  /// The distance between the slots of two PEs, in the unit of contexts.
   [[nodiscard]] std::int32_t distance(int from, int to) const {
     return static_cast<std::int32_t>((slot(to) - slot(from)) >> log2_stride_);
   }
@@ -114,19 +113,19 @@ class pe_set {
   }
   [[nodiscard]] detail::control_block& control(int pe) { return controls_[static_cast<std::size_t>(pe)]; }
 
-  /// As the host library does when a PE is lost. Any thread.
+  /// Aborts as the host library does when a PE is lost. *Callers* any thread.
   void abort(std::uint32_t word) {
     for (auto& control : controls_) __atomic_store_n(&control.abort, word, __ATOMIC_RELAXED);
   }
 
-  /// Cuts the connection of PE `pe`, which others reach by proxy only. Any thread.
+  /// Cuts the connection of PE `pe`, which other PEs reach by proxy only. *Callers* any thread.
   void cut(int pe) { proxies_->cut(pe); }
 
-  /// What all PEs together have had carried between domains.
+  /// The bytes that all PEs together have sent between domains.
   [[nodiscard]] proxies::carried traffic() { return proxies_->traffic(); }
 
-  /// Runs the body to its end on all PEs; `meanwhile` on the calling thread. Returns which PEs left a record; the first
-  /// to do so makes the others' waits end too.
+  /// Runs the body on all PEs until it ends, and `meanwhile` on the calling thread. Returns which PEs left a record.
+  /// The first PE with a record also ends the waits of the others.
   template <class Body>
   std::vector<bool> run_out(grid_shape g, Body body, const std::function<void()>& meanwhile = {}) {
     std::deque<detail::cpu_block_state> block_states;
@@ -163,7 +162,7 @@ class pe_set {
     for (auto& t : threads) t.join();
     std::vector<bool> gave_up;
     for (int pe = 0; pe < n_; ++pe) gave_up.push_back(control(pe).record.complete != 0);
-    // As stores are complete when a kernel is.
+    // Completes all commands, as the end of a kernel completes its stores.
     if (proxies_) proxies_->settle([&] { return __atomic_load_n(&controls_[0].abort, __ATOMIC_RELAXED) != 0; });
     return gave_up;
   }
@@ -191,7 +190,8 @@ class pe_set {
     std::byte* const base = map(static_cast<std::size_t>(n_) << log2_stride_);
     for (int pe = 0; pe < n_; ++pe) slots_.push_back(base + (static_cast<std::size_t>(pe) << log2_stride_));
   }
-  /// Far from one another where the system takes hints, which some sanitizers don't; never at regular distances.
+  /// Places the slots far apart, if the system accepts address hints; some sanitizers do not. The distances are never
+  /// regular.
   void scatter(std::size_t slot_bytes) {
     log2_stride_ = log2_scatter_unit;
     constexpr std::uintptr_t unit = std::uintptr_t{1} << log2_scatter_unit;

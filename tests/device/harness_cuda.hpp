@@ -1,7 +1,7 @@
 /// @file
-/// The harness on GPUs: one process, PE p on GPU p mod the number of GPUs, all slots mapped for all GPUs in one
-/// reserved range, a stream for each PE. The driver is looked up at run time, so that the binary starts where there is
-/// none. PEs of different domains are proxied.
+/// The harness on GPUs. One process, with PE p on GPU p mod the number of GPUs, all slots mapped for all GPUs in one
+/// reserved range, and a stream for each PE. The driver is looked up at run time, so that the program starts on
+/// machines without a driver. PEs of different domains are proxied.
 #pragma once
 
 #include <cudaTypedefs.h>
@@ -23,8 +23,7 @@ namespace pgas_test {
 inline std::vector<grid_shape> grids() { return {{1, 1}, {1, 32}, {1, 100}, {1, 1024}, {4, 256}}; }
 inline int rounds(int on_gpu) { return no_more_than_asked(on_gpu); }
 
-/// What the stress test does by default: channels and background blocks of each PE, threads of a block, rounds in
-/// total.
+/// The default of the stress test: channels and background blocks of each PE, threads of a block, rounds in total.
 struct stress_shape {
   unsigned channels = 16;
   unsigned background = 8;
@@ -32,7 +31,7 @@ struct stress_shape {
   std::uint64_t total = 10'000'000;
 };
 
-/// How many GPUs the tests use; 0 where there is none. main() may lower it.
+/// The number of GPUs that the tests use; 0 if there is none. main() may lower it.
 inline int& gpus() {
   static int count = [] {
     int n = 0;
@@ -48,7 +47,7 @@ inline void must(CUresult error, const char* what) {
   if (error != CUDA_SUCCESS) throw std::runtime_error(std::string(what) + ": driver error " + std::to_string(error));
 }
 
-/// The driver's functions that the runtime has no name for.
+/// The functions of the driver that have no equivalent in the runtime.
 struct driver {
   PFN_cuMemAddressReserve_v10020 reserve = find<PFN_cuMemAddressReserve_v10020>("cuMemAddressReserve");
   PFN_cuMemAddressFree_v10020 release_range = find<PFN_cuMemAddressFree_v10020>("cuMemAddressFree");
@@ -70,8 +69,8 @@ struct driver {
   }
 };
 
-/// Entry point of every body. Bodies must fit 1024 threads, as programs' kernels do. Built with PGAS_TEST_DIRECT the
-/// bodies run with a direct_context, wherever one may stand.
+/// The entry point of every body. A body must fit 1024 threads, as kernels of programs do. With PGAS_TEST_DIRECT,
+/// bodies run with a direct_context where that is allowed.
 template <class Body>
 __global__ void __launch_bounds__(1024) body_kernel(context ctx, detail::grid_state* grid, Body body) {
 #if defined(PGAS_TEST_DIRECT)
@@ -110,7 +109,7 @@ class pe_set {
       CUmemGenericAllocationHandle memory{};
       must(driver_.create(&memory, heap_bytes_, &property, 0), "create");
       must(driver_.map(address(pe), heap_bytes_, 0, memory, 0), "map");
-      must(driver_.release(memory), "release");  // the mapping keeps it
+      must(driver_.release(memory), "release");  // the mapping keeps the memory
       must(driver_.set_access(address(pe), heap_bytes_, access.data(), access.size()),
            "set access (no peer access between these GPUs? try --gpus=1)");
       must(cudaSetDevice(gpu_of(pe)), "cudaSetDevice");
@@ -167,10 +166,10 @@ class pe_set {
   pe_set& operator=(const pe_set&) = delete;
 
   [[nodiscard]] int n_pes() const { return n_; }
-  /// How many neighbours reach each other by load and store.
+  /// The number of neighbours that are direct PEs of each other.
   [[nodiscard]] int domain() const { return domain_; }
   [[nodiscard]] bool scattered() const { return asked_scattered(); }
-  /// Between the slots of two PEs, as contexts count.
+  /// The distance between the slots of two PEs, in the unit of contexts.
   [[nodiscard]] std::int32_t distance(int from, int to) const {
     return static_cast<std::int32_t>((slot(to) - slot(from)) >> log2_stride_);
   }
@@ -216,21 +215,22 @@ class pe_set {
   }
   [[nodiscard]] detail::control_block& control(int pe) { return controls_[pe]; }
 
-  /// As the host library does when a PE is lost. Any thread.
+  /// Aborts as the host library does when a PE is lost. *Callers* any thread.
   void abort(std::uint32_t word) {
     for (int pe = 0; pe < n_; ++pe) __atomic_store_n(&controls_[pe].abort, word, __ATOMIC_RELAXED);
   }
 
-  /// Cuts the connection of PE `pe`, which others reach by proxy only. Any thread.
+  /// Cuts the connection of PE `pe`, which other PEs reach by proxy only. *Callers* any thread.
   void cut(int pe) { proxies_->cut(pe); }
 
-  /// What all PEs together have had carried between domains.
+  /// The bytes that all PEs together have sent between domains.
   [[nodiscard]] proxies::carried traffic() { return proxies_->traffic(); }
 
-  /// As on the CPU. The bodies of all PEs must fit the GPUs at once: they wait for one another.
+  /// As on the CPU. The bodies of all PEs must fit on the GPUs at the same time, because they wait for one another.
   template <class Body>
   std::vector<bool> run_out(grid_shape g, Body body, const std::function<void()>& meanwhile = {}) {
-    for (int gpu = 0; gpu < used_gpus_; ++gpu) {  // loading a kernel may wait for the GPU: not while another spins
+    // Loading a kernel may wait for the GPU, so it must not happen while another kernel spins.
+    for (int gpu = 0; gpu < used_gpus_; ++gpu) {
       must(cudaSetDevice(gpu), "cudaSetDevice");
       cudaFuncAttributes attributes{};
       must(cudaFuncGetAttributes(&attributes, body_kernel<Body>), "load the kernel");
@@ -248,7 +248,7 @@ class pe_set {
     }
     if (meanwhile) meanwhile();
 
-    // Whoever gives up first makes the others' waits end too.
+    // The first PE that gives up also ends the waits of the others.
     std::vector<bool> gave_up(static_cast<std::size_t>(n_), false);
     std::vector<bool> done(static_cast<std::size_t>(n_), false);
     for (int left = n_; left > 0; std::this_thread::yield()) {
@@ -265,7 +265,7 @@ class pe_set {
         if (gave_up[i]) abort(static_cast<std::uint32_t>(pe) + 1);
       }
     }
-    // As stores are complete when a kernel is.
+    // Completes all commands, as the end of a kernel completes its stores.
     if (proxies_) proxies_->settle([&] { return __atomic_load_n(&controls_[0].abort, __ATOMIC_RELAXED) != 0; });
     return gave_up;
   }
@@ -295,7 +295,7 @@ class pe_set {
     const CUdeviceptr base = reserve(static_cast<std::size_t>(n_) << log2_stride_);
     for (int pe = 0; pe < n_; ++pe) slots_.push_back(base + (static_cast<CUdeviceptr>(pe) << log2_stride_));
   }
-  /// At no regular distances, and not in the order of the PEs.
+  /// The distances are not regular, and the order is not that of the PEs.
   void scatter(std::size_t slot_bytes) {
     log2_stride_ = log2_scatter_unit;
     slots_.resize(static_cast<std::size_t>(n_));

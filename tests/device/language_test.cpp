@@ -1,4 +1,4 @@
-// Kernels may be C++17: this file is compiled as such. Every device operation does there what it does in C++20.
+// Kernels may be C++17, and this file is compiled as C++17. Every device operation has the same effect as in C++20.
 #include <string>
 
 #include "every_operation.hpp"
@@ -11,10 +11,10 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// Who makes the calls: a thread without naming a group, a thread, a warp, a block, or all blocks.
+/// The caller of an operation: a thread without a group argument, a thread, a warp, a block, or all blocks.
 enum class caller { nobody, thread, warp, block, grid };
 
-/// With which context, and how PEs are named.
+/// The context, and the form in which PEs are passed.
 enum class manner { general, general_peer, direct, direct_peer };
 
 struct all_operations {
@@ -91,12 +91,12 @@ struct no_group {
   [[nodiscard]] static int thread_rank() { return 0; }
   [[nodiscard]] static int size() { return 1; }
 };
-/// An operation that takes integers only.
+/// An operation that accepts only integers.
 struct integers_only {
   [[nodiscard]] int operator()(int a, int b) const { return a > b ? a : b; }
 };
 
-// What the concepts say in C++20.
+// The C++17 equivalents of the concepts.
 static_assert(is_group<this_thread> && is_group<cpu_block> && is_group<grid> && !is_group<no_group> && !is_group<int>);
 static_assert(is_block_group<cpu_block> && !is_block_group<warp>);
 static_assert(is_rma_type<workplace> && !is_rma_type<const int> && !is_rma_type<std::string>);

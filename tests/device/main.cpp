@@ -1,6 +1,6 @@
-// The test programs' entry: on GPUs it says which, or that there is none. Options beside GoogleTest's: `--gpus=N` uses
-// N of more GPUs, `--rounds=N` sets the rounds of the stress test, and the most that others make; `--domain=N`,
-// `--scattered` and `--faulty` see harness.hpp.
+// The entry point of the test programs. On GPUs it prints which GPUs there are, or that there is none. Options besides
+// those of GoogleTest: `--gpus=N` uses N of several GPUs, `--rounds=N` sets the rounds of the stress test and the
+// maximum of other tests; see harness.hpp for `--domain=N`, `--scattered` and `--faulty`.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -9,14 +9,14 @@
 
 namespace {
 
-/// The number behind `name` if `argument` starts with it.
+/// The number behind `name`, if `argument` starts with `name`.
 std::uint64_t number_after(std::string_view name, std::string_view argument) {
   return argument.substr(0, name.size()) == name ? std::strtoull(argument.data() + name.size(), nullptr, 10) : 0;
 }
 
 #if defined(__CUDACC__)
 
-// What ctest takes for "skipped"; never the answer of a test that ran.
+// The exit status that ctest treats as "skipped". A test that ran never returns it.
 constexpr int skipped = 77;
 
 int run_on_gpus(std::uint64_t limit) {
@@ -43,8 +43,9 @@ int run_on_gpus(std::uint64_t limit) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  setenv("CUDA_MODULE_LOADING", "EAGER", 1);       // no kernel is loaded while another waits for it
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // the streams of several PEs don't wait for one another
+  // Loads kernels at the start, and never while another kernel waits for the loaded one.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // prevents the streams of several PEs from waiting for one another
   testing::InitGoogleTest(&argc, argv);
   [[maybe_unused]] std::uint64_t gpus = 0;
   for (int i = 1; i < argc; ++i) {

@@ -1,5 +1,5 @@
 /// @file
-/// The team_hierarchy of teams that span domains, written as the host library does, for teams that tests make.
+/// The team_hierarchy of teams that span domains, for teams that tests make. It has the format of the host library.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace pgas_test {
 
-/// Writes the plans of a team of these PEs, whose state lies at `state`. Domains are `pes.domain()` neighbours.
+/// Writes the plans of a team of these PEs, whose state lies at `state`. A domain is `pes.domain()` neighbours.
 template <class Pes>
 void write_plans(Pes& pes, const std::vector<std::int32_t>& members, std::uint64_t state, std::int32_t channels) {
   const int n_pes = pes.n_pes();
@@ -31,7 +31,7 @@ void write_plans(Pes& pes, const std::vector<std::int32_t>& members, std::uint64
   }
 }
 
-/// The same of the team of all PEs.
+/// Writes the plans of the team of all PEs.
 template <class Pes>
 void write_plans_of_world(Pes& pes) {
   std::vector<std::int32_t> all;

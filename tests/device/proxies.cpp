@@ -19,7 +19,7 @@ namespace {
 
 namespace d = pgas::detail;
 
-// Small: full rings and cells that are waited for are part of every test. Kernels have far more threads.
+// Small, so that every test includes full rings and waits for cells. Kernels have many more threads.
 constexpr std::uint32_t log2_commands_on_host = 4;
 constexpr std::uint32_t log2_answers_on_host = 2;
 constexpr std::uint32_t log2_commands_on_gpu = 8;
@@ -131,7 +131,7 @@ struct proxies::state {
     std::vector<pgas::blob> addresses;
     for (one_pe& each : pes) addresses.push_back(each.proxy->address());
     for (one_pe& each : pes) each.proxy->connect(addresses);
-    for (int pe = 0; pe < where.n_pes && where.gpus.empty(); ++pe) {  // loopback copies on the host
+    for (int pe = 0; pe < where.n_pes && where.gpus.empty(); ++pe) {  // loopback copies data on the host
       const pgas::blob key = at(pe).proxy->expose(0, slot(pe), where.slot_bytes);
       for (int other = 0; other < where.n_pes; ++other) {
         if (other != pe) at(other).proxy->add_peer_memory(pe, 0, where.slot_bytes, key);
@@ -144,7 +144,7 @@ struct proxies::state {
 proxies::proxies(const proxied_layout& where, const std::function<d::control_block*(int)>& control_of,
                  std::function<void(int)> failed)
     : state_(std::make_unique<state>(where)) {
-  // As in the library, PEs that are all direct have a ring for nobody.
+  // As in the library, PEs that are all direct have a ring without users.
   const bool needed = where.domain < where.n_pes;
   for (int pe = 0; pe < where.n_pes; ++pe) {
     if (needed) state_->make_proxy(pe, failed);
@@ -165,7 +165,7 @@ void proxies::settle(const std::function<bool()>& given_up) {
     const d::ring_view& ring = each.ring->view();
     std::uint64_t next = 0;
     each.device->snapshot(&next, &ring.heads->next, 1, sizeof next);
-    const auto* const completed =  // where the host sees it
+    const auto* const completed =  // at an address of the host
         reinterpret_cast<const std::uint64_t*>(static_cast<std::byte*>(each.shared.host) +
                                                (reinterpret_cast<std::uintptr_t>(&ring.progress->completed) -
                                                 reinterpret_cast<std::uintptr_t>(each.shared.device)));

@@ -1,6 +1,6 @@
 /// @file
-/// Proxies for the PEs of a pe_set that span domains: a proxy and a ring for each PE, over loopback, and the table that
-/// contexts name. For C++17, too, unlike the library's own headers.
+/// Proxies for the PEs of a pe_set that spans domains: a proxy and a ring for each PE, with loopback, and the table
+/// that contexts point to. Also compiles as C++17, unlike the library's own headers.
 #pragma once
 
 #include <functional>
@@ -11,37 +11,38 @@
 
 namespace pgas_test {
 
-/// Where the PEs' slots lie and how they are divided into domains.
+/// The addresses of the PEs' slots, and their division into domains.
 struct proxied_layout {
   int n_pes;
-  int domain;             ///< number of neighbours that are direct PEs of each other; the last domain may have fewer
-  std::vector<int> gpus;  ///< of each PE; empty: the slots are memory of the host
+  /// The number of neighbours that are direct PEs of each other; the last domain may have fewer.
+  int domain;
+  std::vector<int> gpus;  ///< the GPU of each PE; empty: the slots are host memory
   std::vector<std::byte*> slots;
-  std::uint16_t log2_stride;  ///< by which their distances are counted
+  std::uint16_t log2_stride;  ///< the unit of the distances
   std::size_t slot_bytes;
-  std::uint32_t fault_seed;  ///< of transports that hold back and reorder; 0: good ones
+  std::uint32_t fault_seed;  ///< the seed of transports that hold messages back and reorder them; 0: normal transports
 };
 
 class proxies {
  public:
-  /// @param control_of the control block of a PE @param failed called by a proxy that loses a PE; any thread
+  /// @param control_of returns the control block of a PE @param failed called by a proxy that loses a PE, on any thread
   proxies(const proxied_layout& where, const std::function<pgas::detail::control_block*(int pe)>& control_of,
           std::function<void(int pe)> failed);
   ~proxies();
   proxies(const proxies&) = delete;
   proxies& operator=(const proxies&) = delete;
 
-  /// For context::routes_: an address for kernels.
+  /// The table for context::routes_, by its address for kernels.
   [[nodiscard]] const pgas::detail::routes* routes_of(int pe) const;
-  /// Returns when all commands of kernels that have ended are complete, or `given_up()`.
+  /// Waits until all commands of kernels that have ended are complete, or `given_up()` returns true.
   void settle(const std::function<bool()>& given_up);
-  /// The traffic between domains so far, of all PEs: bytes sent or fetched.
+  /// The bytes that all PEs have sent or fetched between domains so far.
   struct carried {
     std::uint64_t bytes;
     std::uint64_t commands;
   };
   [[nodiscard]] carried traffic();
-  /// From now on nothing goes to or comes from `pe`.
+  /// After this call no data goes to `pe` or comes from it.
   void cut(int pe);
 
  private:

@@ -1,4 +1,4 @@
-// p, g, put and get: every type, size, alignment and scope arrives whole and nothing else is touched.
+// p, g, put and get: data of every type, size, alignment and scope arrives complete, and no other memory changes.
 #include <algorithm>
 #include <cstring>
 
@@ -45,7 +45,7 @@ PGAS_FN bool same(const T& a, const T& b) {
   return true;
 }
 
-/// Each thread sends one value to the right, reads it back from there, and checks what came from the left.
+/// Each thread sends one value to the right, reads it back, and checks the value that came from the left.
 template <class T>
 struct p_and_g {
   sym<T> cells;
@@ -95,7 +95,7 @@ TEST(rma, values_of_odd_structs) {
   values_of_type<three_doubles>();
 }
 
-/// Copies `count` elements once: put to the right, or get from the right.
+/// Copies `count` elements once, by a put to the right or a get from the right.
 template <class T>
 struct copy_once {
   sym<T> dst;
@@ -119,7 +119,7 @@ struct copy_once {
   }
 };
 
-/// Runs copy_once and compares the whole destination, with its surroundings, on every PE.
+/// Runs copy_once and compares the whole destination and its surroundings on every PE.
 template <class T>
 void copies(int n, const grid_shape& shape, std::size_t count, std::size_t misaligned_by) {
   constexpr std::size_t around = 64;
@@ -182,10 +182,10 @@ TEST(rma, copies_of_other_types) {
   }
 }
 
-/// All 16 x 16 alignments of byte copies of several sizes, each into a place of its own.
+/// All 16 x 16 alignments of byte copies of several sizes, each into a separate place.
 struct all_alignments {
   static constexpr std::size_t n_sizes = 11;
-  static constexpr std::size_t cell = 1088;  // the largest, its alignment, and room around
+  static constexpr std::size_t cell = 1088;  // the largest size, its alignment, and the surroundings
 
   sym<char> dst;
   sym<char> src;
@@ -261,8 +261,8 @@ TEST(rma, every_alignment) {
   }
 }
 
-/// put() returns when the source may be reused: it is overwritten at once, round after round. Sources in private memory
-/// of a thread as well.
+/// put() returns when the source may be reused. The source is overwritten at once in every round. Sources in private
+/// memory of a thread are tested as well.
 struct reuse_source {
   sym<std::uint32_t> inbox;
   sym<std::uint32_t> source;

@@ -1,5 +1,5 @@
-// PEs that are reached in different ways: what goes one way does not overtake what went the other, and what can't get
-// there ends with a record.
+// PEs that are reached by different routes. Data on one route does not overtake data on the other, and data that cannot
+// arrive ends with a record.
 
 #include "harness.hpp"
 
@@ -8,16 +8,16 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// How PE 0 signals that its data is there.
+/// How PE 0 signals that its data has arrived.
 enum class teller { put_signal, fence_then_p, fence_then_add, quiet_then_set, barrier_then_set };
 constexpr teller all_tellers[] = {teller::put_signal, teller::fence_then_p, teller::fence_then_add,
                                   teller::quiet_then_set, teller::barrier_then_set};
 
-/// PE 0 writes to `holder`, then tells `reader`, who looks at what the holder has and passes the word on to it; the
-/// holder looks at its own memory then. PE 0 reaches the two in different ways.
+/// PE 0 writes to `holder`, then signals `reader`. The reader reads the holder's memory and passes the signal on to the
+/// holder, which then reads its own memory. PE 0 reaches the two PEs by different routes.
 struct two_routes {
   sym<std::uint32_t> data;  // a new part for each round
-  sym<std::uint64_t> told;  // the reader, then the holder
+  sym<std::uint64_t> told;  // the signal words of the reader, then of the holder
   findings found;
   std::uint32_t n;
   std::uint32_t count;
@@ -82,7 +82,7 @@ struct two_routes {
 };
 
 void try_routes(std::int32_t holder, std::int32_t reader) {
-  for (const std::uint32_t count : {2u, 300u, 9000u}) {  // in a command, in a message, by the transport itself
+  for (const std::uint32_t count : {2u, 300u, 9000u}) {  // in a command, in a message, and by the transport itself
     for (const teller how : all_tellers) {
       for (const unsigned threads : {1u, 2u}) {
         const auto n = static_cast<std::uint32_t>(no_more_than_asked(20));
@@ -133,7 +133,8 @@ TEST(route, who_is_near) {
   expect_nothing_found(pes, found);
 }
 
-/// What is done with memory that a proxy can't reach, of which the CPU has none: tried by name.
+/// The copies in pieces for memory that a proxy cannot access. The CPU has no such memory, so the function is called
+/// directly.
 struct in_pieces {
   static constexpr std::uint32_t count = 77;
   sym<std::uint16_t> there;
@@ -155,7 +156,7 @@ struct in_pieces {
     block.sync();
     for (std::uint32_t i = me.rank; i < count; i += me.size) found.equal(ctx, i, mine[i], mine[count + i]);
     block.sync();
-    // Blocks of 9 elements, 10 apart here, 12 apart there, from the last to the first.
+    // Blocks of 9 elements, with distance 10 on this side and 12 on the other side, from the last to the first.
     const detail::strided_range shape = detail::strided_range_of<std::uint16_t>(9, 5, 10, -12);
     const detail::op_info last{detail::operation::iput, 1, there.offset + 4 * 12 * 2};
     const detail::proxied_blocks all{from, last, reinterpret_cast<std::byte*>(mine), shape,
@@ -174,7 +175,7 @@ struct in_pieces {
       found.equal(ctx, 1000 + i, mine[at], mine[count + at]);
       found.equal(ctx, 2000 + i, mine[at], mine[2 * count + (4 - i / 9) * 12 + i % 9]);
     }
-    for (std::uint32_t i = 9; i < count; ++i) {  // what lies between the blocks is as it was
+    for (std::uint32_t i = 9; i < count; ++i) {  // the elements between the blocks are unchanged
       if (i % 12 >= 9) found.equal(ctx, 3000 + i, static_cast<std::uint16_t>(i + 1), mine[2 * count + i]);
     }
   }
@@ -190,7 +191,7 @@ TEST(route, memory_out_of_the_proxys_reach_goes_in_pieces) {
   }
 }
 
-/// What PE 0 is in when PE 1 is gone.
+/// What PE 0 waits for when PE 1 is lost.
 enum class hope { answer, completion };
 
 struct reaches_for_the_lost {
@@ -228,7 +229,7 @@ TEST(route, what_waits_for_a_lost_pe_ends_with_a_record) {
 
 enum class spreading { broadcast, fcollect, reduce };
 
-/// A collective of all PEs about `count` elements.
+/// A collective of all PEs with `count` elements.
 struct spreads {
   spreading what;
   sym<float> dst;
@@ -246,7 +247,7 @@ struct spreads {
   }
 };
 
-/// Bytes that the network carries between 2 domains of 2 PEs, in multiples of what the collective is about.
+/// The bytes that the network carries between 2 domains of 2 PEs, as a multiple of the bytes of the collective.
 double crossings(spreading what) {
   constexpr std::size_t count = std::size_t{1} << 18;
   pe_set pes(4, {.heap_bytes = std::size_t{8} << 20, .domain = 2});
@@ -259,7 +260,7 @@ double crossings(spreading what) {
 TEST(route, data_crosses_to_a_domain_once) {
   EXPECT_NEAR(crossings(spreading::broadcast), 1.0, 0.1);
   EXPECT_NEAR(crossings(spreading::fcollect), 1.0, 0.1);
-  // For each element one partial result one way, and the result back.
+  // For each element, one partial result in one direction, and the result back.
   EXPECT_NEAR(crossings(spreading::reduce), 2.0, 0.1);
 }
 

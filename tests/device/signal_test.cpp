@@ -1,5 +1,5 @@
-// Signals and waits: data is there when its signal is, each comparison on each type, and the all, any and some
-// families.
+// Signals and waits: data is visible when its signal is. Tests each comparison with each type, and the all, any and
+// some families.
 #include "harness.hpp"
 
 namespace {
@@ -7,11 +7,11 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// Passes a growing message around the ring: round after round, data of PE-dependent content with a signal behind it.
+/// Passes a growing message around the ring. Each round sends data that depends on the PE, followed by a signal.
 struct ring {
-  sym<std::uint32_t> inbox;  // two halves, used in turn
+  sym<std::uint32_t> inbox;  // two halves, used alternately
   sym<std::uint32_t> outbox;
-  sym<std::uint64_t> signals;  // arrived; consumed by the right neighbour
+  sym<std::uint64_t> signals;  // signals for: arrived; consumed by the right neighbour
   findings found;
   std::uint32_t n_rounds;
   scope by;
@@ -33,7 +33,7 @@ struct ring {
       for (std::uint32_t round = 1; round <= n_rounds; ++round) {
         const std::uint32_t count = mix(round) % half;
         std::uint32_t* const to = inbox.at(ctx) + round % 2 * half;
-        if (round > 2) wait_until(ctx, group, consumed, cmp::ge, round - 2);  // that half is free again
+        if (round > 2) wait_until(ctx, group, consumed, cmp::ge, round - 2);  // waits until that half is free again
         for (std::uint32_t i = rank; i < count; i += size) {
           outbox.at(ctx)[i] = mix(i, round, static_cast<std::uint32_t>(ctx.my_pe()));
         }
@@ -41,7 +41,7 @@ struct ring {
         const std::uint64_t value = op == signal_op::set ? round : 1;
         if (nbi) {
           put_signal_nbi(ctx, group, to, outbox.at(ctx), count, arrived, value, op, right);
-          quiet(ctx, group);  // the source is used again
+          quiet(ctx, group);  // completes the puts before the source is reused
         } else {
           put_signal(ctx, group, to, outbox.at(ctx), count, arrived, value, op, right);
         }
@@ -86,11 +86,11 @@ TEST(signal, data_is_there_when_its_signal_is) {
   }
 }
 
-/// PE 0 writes values in turn, PE 1 waits for each with every comparison.
+/// PE 0 writes values one after another, and PE 1 waits for each with every comparison.
 template <class T>
 struct comparisons {
   sym<T> word;
-  sym<std::uint64_t> step;  // how far PE 1 is; lives on PE 0
+  sym<std::uint64_t> step;  // the progress of PE 1, in memory of PE 0
   findings found;
 
   template <class Block>
@@ -98,7 +98,8 @@ struct comparisons {
     if (block.thread_rank() != 0) return;
     constexpr bool is_signed = std::is_signed_v<T>;
     const T low = is_signed ? static_cast<T>(T{0} - T{5}) : T{1};
-    const T high = static_cast<T>(static_cast<T>(~T{0}) / (is_signed ? T{1} : T{2}));  // unsigned: top bits in use
+    // for unsigned types, a value with the top bits set
+    const T high = static_cast<T>(static_cast<T>(~T{0}) / (is_signed ? T{1} : T{2}));
     const T values[4] = {low, T{9}, is_signed ? T{100} : high, T{3}};
     if (ctx.my_pe() == 0) {
       for (std::uint32_t i = 0; i < 4; ++i) {
@@ -146,11 +147,11 @@ TEST(signal, comparisons_of_8_bytes) {
   comparisons_of<std::uint64_t>();
 }
 
-/// PE 0 sets the words of the others in an order of its own; they wait with all, any and some until none is left.
+/// PE 0 sets the words of the other PEs in random orders. They wait with all, any and some until no word is left.
 struct sets {
   sym<std::int32_t> words;
-  sym<std::int32_t> payload;  // one for each word, sent before it
-  sym<int> status;            // which words have been seen already
+  sym<std::int32_t> payload;  // one element for each word, sent before the word
+  sym<int> status;            // which words have been seen
   sym<std::size_t> indices;
   findings found;
   std::uint32_t count;
@@ -210,7 +211,7 @@ struct sets {
       for (std::size_t k = 0; k < n; ++k) {
         const std::size_t i = list[k];
         found.check(ctx, 2, i < count);
-        found.equal(ctx, 3, 0, seen[i]);  // not named before
+        found.equal(ctx, 3, 0, seen[i]);  // not returned before
         found.check(ctx, 4, k == 0 || list[k - 1] < i);
         found.equal(ctx, 5, static_cast<std::int32_t>(mix(static_cast<std::uint32_t>(i), 5)), payload.at(ctx)[i]);
         found.equal(ctx, 6, -1 - static_cast<std::int32_t>(i), g(ctx, w + i, ctx.my_pe()));
@@ -220,7 +221,7 @@ struct sets {
       group.sync();
       left -= n;
     }
-    // Everything is excluded by now: empty sets.
+    // All words are excluded now, so the sets are empty.
     found.equal(ctx, 10, no_index, wait_until_any(ctx, group, w, count, seen, cmp::lt, 0));
     found.equal(ctx, 11, no_index, test_any(ctx, group, w, count, seen, cmp::lt, 0));
     found.equal(ctx, 12, std::size_t{0}, wait_until_some(ctx, group, w, count, list, seen, cmp::lt, 0));
@@ -229,7 +230,7 @@ struct sets {
     wait_until_all(ctx, group, w, count, seen, cmp::eq, 12345);
     wait_until_all(ctx, group, w, 0, nullptr, cmp::eq, 12345);
     found.equal(ctx, 15, no_index, wait_until_any(ctx, group, w, 0, nullptr, cmp::eq, 0));
-    // The comparison does not hold anywhere.
+    // The comparison is satisfied by no word.
     found.equal(ctx, 16, no_index, test_any(ctx, group, w, count, nullptr, cmp::gt, 0));
     found.check(ctx, 17, !test_all(ctx, group, w, count, nullptr, cmp::gt, 0));
     found.check(ctx, 18, test(ctx, group, w, cmp::lt, 0) && !test(ctx, group, w, cmp::gt, 0));

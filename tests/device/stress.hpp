@@ -1,5 +1,5 @@
 /// @file
-/// What stress tests have in common: how long they run, and blocks that keep the links busy meanwhile.
+/// Used by all stress tests: their duration, and blocks that keep the links busy meanwhile.
 #pragma once
 
 #include <cstdio>
@@ -8,22 +8,22 @@
 
 namespace pgas_test {
 
-/// Traffic that nobody looks at, until the blocks that work have finished. In places of each block's own, so that it
-/// races with nobody.
+/// Traffic whose data is not checked, until the working blocks have finished. Each block uses separate memory, so there
+/// are no races.
 struct background {
   static constexpr std::size_t bytes = 32'768;
   static constexpr std::uint32_t most_blocks = 16;
 
   sym<unsigned char> from;
   sym<unsigned char> to;
-  sym<std::uint32_t> finished;  // blocks of this PE
+  sym<std::uint32_t> finished;  // the number of finished blocks of this PE
 
   explicit background(pe_set& pes)
       : from(pes.allocate<unsigned char>(bytes)),
         to(pes.allocate<unsigned char>(static_cast<std::size_t>(pes.n_pes()) * most_blocks * bytes)),
         finished(pes.allocate<std::uint32_t>(1)) {}
 
-  /// The first `n_working` blocks of a PE call work(which); the others make traffic until they have finished.
+  /// The first `n_working` blocks of a PE call work(which). The other blocks make traffic until these have finished.
   template <class Block, class Work>
   PGAS_FN void beside(const Block& block, const context& ctx, std::uint32_t n_working, const Work& work) const {
     const auto which = static_cast<std::uint32_t>(block.block_rank());
@@ -48,8 +48,8 @@ struct background {
   }
 };
 
-/// Runs `body`: the blocks that work come first, then those of the background.
-/// @param n_rounds rounds of each working block
+/// Runs `body`. The working blocks come first, then those of the background.
+/// @param n_rounds the rounds of each working block
 template <class Body>
 void run_stress(const char* name, pe_set& pes, const Body& body, const findings& found, std::uint64_t n_rounds) {
   const stress_shape shape;
@@ -62,7 +62,7 @@ void run_stress(const char* name, pe_set& pes, const Body& body, const findings&
               pes.n_pes(), took.count());
 }
 
-/// Rounds of each of the channels of all PEs.
+/// The number of rounds of each channel between two PEs.
 inline std::uint32_t stress_rounds(int n_pes) {
   const stress_shape shape;
   const std::uint64_t total = asked_rounds() != 0 ? asked_rounds() : shape.total;

@@ -1,6 +1,6 @@
-// What goes by packets or in barriers, at length and beside other traffic: messages through channels of all pairs of
-// PEs and of all of them, no packet of which may be torn or taken for another, and collectives of all kinds and sizes,
-// of several blocks at once.
+// Long tests of operations that use packets or barriers, beside other traffic. Messages through channels of all pairs
+// of PEs and of all PEs, in which no packet may be torn or mistaken for another; and collectives of all kinds and
+// sizes, by several blocks at the same time.
 #include "stress.hpp"
 
 namespace {
@@ -11,12 +11,12 @@ using namespace pgas_test;
 PGAS_HD constexpr std::uint32_t word_of(std::int32_t pe, std::uint32_t block, std::uint32_t round, std::uint32_t i) {
   return mix(static_cast<std::uint32_t>(pe) * 100 + block, round, i);
 }
-/// As many short ones as long ones.
+/// Short and long lengths are equally frequent.
 PGAS_HD constexpr std::uint32_t length_of(std::uint32_t a, std::uint32_t round, std::uint32_t log2_most) {
   return mix(a, round, 1) % (1u << mix(a, round, 2) % (log2_most + 1)) + 1;
 }
 
-/// Block k of a PE and block k of another one send each other a message in each round.
+/// In each round, blocks with the same number k on two PEs send each other a message.
 struct packet_channels {
   static constexpr std::uint32_t log2_most = 10;  // words
   static constexpr std::size_t box_bytes = std::size_t{4} << log2_most;
@@ -76,8 +76,8 @@ void packets(int n) {
 TEST(stress, packets_between_2) { packets(2); }
 TEST(stress, packets_between_4) { packets(4); }
 
-/// Each thread of block k of a PE and the one of its rank there send each other a value in each round, in no step with
-/// their neighbours, and then all PEs do. Every half of a packet tells which value it is of.
+/// In each round, each thread of block k sends a value to the thread with the same rank on another PE, without
+/// synchronization with its neighbours, and then all PEs do. Every half of a packet shows to which value it belongs.
 struct values {
   struct quad {
     std::uint32_t w[4];
@@ -147,7 +147,7 @@ void values_between(int n) {
 TEST(stress, values_between_2) { values_between(2); }
 TEST(stress, values_between_4) { values_between(4); }
 
-/// Block k is in collectives of all PEs on channel k, one after the other.
+/// Block k takes part in collectives of all PEs on channel k, one after another.
 struct collectives {
   static constexpr std::uint32_t log2_most = 10;  // words of a member
   static constexpr std::size_t most = std::size_t{1} << log2_most;
@@ -177,7 +177,8 @@ struct collectives {
       const std::uint32_t given = kind == 2 ? n * count : count;
       const std::uint32_t got = kind == 1 || kind == 2 ? n * count : count;
       const auto root = static_cast<std::int32_t>(round % n);
-      // Storing to another PE's destination needs to know that it is done with it. LL packets do not tell.
+      // To store into another PE's destination, a PE needs to know that the other PE is done with it. LL packets do not
+      // show that.
       const bool by_packets = k == 0 && count * 4 <= 2048 && ctx.routes_ == nullptr;
       if (kind != 0 && !by_packets) barrier(ctx, block, team);
       for (std::uint32_t i = rank; i < given; i += size) from[i] = word_of(ctx.my_pe(), k, round, i);

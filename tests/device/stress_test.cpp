@@ -1,5 +1,5 @@
-// message_passing at length: many channels between all pairs of PEs, messages of 1 byte to 64 KiB at any alignment,
-// each with a signal behind it, every byte checked by the receiver, while other blocks keep the links busy.
+// A long run of message_passing: many channels between all pairs of PEs, messages of 1 byte to 64 KiB at any alignment,
+// each followed by a signal. The receiver checks every byte while other blocks keep the links busy.
 #include "stress.hpp"
 
 namespace {
@@ -8,28 +8,28 @@ using namespace pgas;
 using namespace pgas_test;
 
 constexpr std::uint32_t largest = 65'536;
-constexpr std::uint32_t half = largest + 64;  // a buffer, with room for misalignment
+constexpr std::uint32_t half = largest + 64;  // a buffer, with room for any alignment
 
 struct channels {
-  sym<unsigned char> outbox;  // two halves for each channel, used in turn
+  sym<unsigned char> outbox;  // two halves for each channel, used alternately
   sym<unsigned char> inbox;
-  sym<signal_t> arrived;   // one for each channel, at the receiver
-  sym<signal_t> consumed;  // one for each channel, at the sender
+  sym<signal_t> arrived;   // one signal for each channel, on the receiver
+  sym<signal_t> consumed;  // one signal for each channel, on the sender
   background noise;
   findings found;
   std::uint32_t n_channels;
   std::uint32_t n_rounds;
 
-  /// What is different about message `round` of channel `id`.
+  /// The parameters of message `round` of channel `id`.
   struct message {
     std::uint32_t seed;
     std::uint32_t bytes;
-    std::uint32_t from;  // misalignment of the source
-    std::uint32_t to;    // and of the destination
+    std::uint32_t from;  // the misalignment of the source
+    std::uint32_t to;    // the misalignment of the destination
     std::uint32_t way;
 
     PGAS_FN message(std::uint32_t id, std::uint32_t round) : seed(mix(id, round)) {
-      const std::uint32_t limit = 1u << mix(seed, 1) % 17;  // as many short ones as long ones
+      const std::uint32_t limit = 1u << mix(seed, 1) % 17;  // short and long messages are equally frequent
       bytes = 1 + mix(seed, 2) % limit;
       from = mix(seed, 3) % 16;
       to = mix(seed, 4) % 16;
@@ -93,7 +93,7 @@ struct channels {
       }
       block.sync();
       if (block.thread_rank() == 0) {
-        fence(ctx);  // the reads above come before the sender's next writes
+        fence(ctx);  // orders the reads above before the sender's next writes
         signal_set(ctx, consumed.at(ctx) + channel, round, from_pe);
       }
     }

@@ -1,5 +1,5 @@
 /// @file
-/// A barrier that says whether it was completed, where the library's own ends the threads.
+/// A barrier that returns whether it was completed. The library's own barrier ends the threads on failure.
 #pragma once
 
 #include "pgas/device/impl/sync/barrier.hpp"
@@ -7,7 +7,7 @@
 namespace pgas_test {
 
 /// *Callers* all threads of `g`, on every member of `team`. *On return* true on all threads if all members arrived;
-/// false on all if the world was aborted or the deadline passed, and the record names a missing one.
+/// false on all threads if the world was aborted or the deadline passed, and the record contains a missing member.
 template <pgas::detail::arrival Arrival, PGAS_IS(pgas::group) G>
 [[nodiscard]] PGAS_FN bool try_barrier(const pgas::context& ctx, const G& g, const pgas::team_view& team) {
   using namespace pgas::detail;

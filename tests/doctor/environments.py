@@ -8,7 +8,7 @@ MOUNTS = ["unshare", "--mount", "true"]
 ROOT_TOOLS = ["setpriv", "--reuid", "65534", "--clear-groups", "true"]
 
 
-OF_UCX = None  # versions of UCX differ: some find another way
+OF_UCX = None  # versions of UCX differ: some find another route
 
 
 class Environment(NamedTuple):
@@ -19,9 +19,9 @@ class Environment(NamedTuple):
     fix: str = ""
     runs: bool | None = True
     variables: dict = {}
-    wrap: str = ""  # what PE 1 does before
+    wrap: str = ""  # a shell command that PE 1 runs before
     all_pes: tuple = ()  # a command by which each PE is started
-    mounts: str = ""  # a script, in a mount namespace of the job's own
+    mounts: str = ""  # a script that runs in a separate mount namespace of the job
     needs: tuple = ()
     gpu: bool = False
     says: str = ""

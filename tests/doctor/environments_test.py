@@ -16,7 +16,7 @@ from environments import MOUNTS, environments
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "multi_host"))
 import hosts
 
-AT_ONCE = 4  # jobs; most of them wait for something
+AT_ONCE = 4  # the number of jobs at the same time; most of them only wait
 WITH_UCX = WITH_CUDA = False
 
 
@@ -110,7 +110,7 @@ class Sound(unittest.TestCase):
         found = jobs.Diagnosis(jobs.run(jobs.command([jobs.DOCTOR, "--json"])))
         self.assertEqual(found.job.returncode, 0, found.text)
         for row in found.document["rows"]:
-            if row["name"] not in ("CPUs", "container", "library"):  # of machines that are small, or limited themselves
+            if row["name"] not in ("CPUs", "container", "library"):  # not ok on machines that are small or have limits
                 self.assertNotEqual(row["verdict"], "fails", found.text)
         self.assertEqual((found.document["pes"], found.document["hosts"]), (2, 1))
         self.assertEqual([(pair["from"], pair["to"], pair["direct"]) for pair in found.document["pairs"]],
@@ -201,7 +201,7 @@ class TwoHosts(unittest.TestCase):
 
 def add_tests():
     Environments.directory = tempfile.mkdtemp(prefix="pgas-doctor-")
-    os.chmod(Environments.directory, 0o755)  # one of the users is another
+    os.chmod(Environments.directory, 0o755)  # one of the users is a different one
     Environments.all_of_them = environments(Environments.directory)
     for name in Environments.all_of_them:
         setattr(Environments, f"test_{name}", lambda self, name=name: self.look_at(name))

@@ -5,7 +5,7 @@ import shlex
 import subprocess
 
 DOCTOR = PGASRUN = PROGRAM = WITHOUT_CALLS = OLD_UCP = MAD_UCP = ""
-LIMIT = 120  # seconds of any job: far more than one needs on a busy machine
+LIMIT = 120  # seconds for any job, much more than a job needs on a busy machine
 SMALL = ["-b", "8", "-e", "8", "-w", "1", "-r", "1", "--ms", "0.1", "put_lat"]
 
 

@@ -141,9 +141,9 @@ class Look(unittest.TestCase):
             job = subprocess.Popen([jobs.DOCTOR], env=environment(**lonely()), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True, start_new_session=True)
             await_handler(job.pid)
-            time.sleep(1)  # into the wait for the other PE
+            time.sleep(1)  # the process needs this time to begin its wait for the other PE
             if hears:
-                os.killpg(job.pid, number)  # as a terminal does
+                os.killpg(job.pid, number)  # like a terminal, to the whole process group
             else:
                 job.send_signal(number)
             out, err = job.communicate(timeout=30)

@@ -1,4 +1,4 @@
-// A libucp.so.0 that ends the process that asks it for anything, as UCX does where it can't get what it needs.
+// A libucp.so.0 that ends the process at any call, as UCX does if it cannot get a resource.
 #include <cstdio>
 #include <cstdlib>
 

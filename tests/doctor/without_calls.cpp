@@ -1,8 +1,8 @@
-// Runs a program under a seccomp filter, as of a container runtime that does not know some calls:
+// Runs a program under a seccomp filter, like that of a container runtime that does not know some system calls:
 //
 //     without_calls CALL[,CALL] PROGRAM [ARGUMENTS]
 //
-// The calls fail with EPERM. Status 77: this kernel takes no filter.
+// The calls fail with EPERM. The status is 77 if this kernel accepts no filter.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -28,7 +28,7 @@ constexpr int skipped = 77;
 const std::map<std::string, unsigned> numbers{
     {"memfd_create", SYS_memfd_create}, {"pidfd_open", SYS_pidfd_open}, {"socketpair", SYS_socketpair}};
 
-/// Fails the calls, allows the rest.
+/// A filter that fails the given calls and allows all others.
 std::vector<sock_filter> filter_of(const std::vector<unsigned>& calls) {
   std::vector<sock_filter> program{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
   for (const unsigned call : calls) {

@@ -20,7 +20,7 @@ CLONE_NEWNET = 0x40000000
 TUNSETIFF = 0x400454CA
 IFF_TAP, IFF_NO_PI = 0x0002, 0x1000
 LARGEST_FRAME = 65536
-MOST_WAITING = 4000  # frames; beyond that the cable is full, and loses them
+MOST_WAITING = 4000  # frames; if more wait, the cable is full and loses them
 
 
 def set_namespace(descriptor):
@@ -56,7 +56,7 @@ def main():
     print("ready", flush=True)
 
     chance = random.Random(asked.seed)
-    waiting = []  # (when, order, to, frame)
+    waiting = []  # entries are (when, order, to, frame)
     order = 0
     while True:
         pause = None
@@ -78,7 +78,7 @@ def main():
             try:
                 os.write(to, frame)
             except (BlockingIOError, OSError):
-                pass  # a full or a dead end loses frames, as cables do
+                pass  # a full or closed end loses frames, like a cable
 
 
 main()

@@ -96,7 +96,7 @@ def two_hosts(cable=None):
             table.writelines(f"{address} {name}\n" for name, address in zip(NAMES, ADDRESSES))
         hosts = Hosts(directory, spaces)
         agent = os.path.join(directory, "agent")
-        with open(agent, "w", encoding="utf-8") as script:  # stands in for ssh: HOST COMMAND...
+        with open(agent, "w", encoding="utf-8") as script:  # takes the place of ssh: HOST COMMAND...
             script.write("#!/bin/sh\nhost=$1\nshift\ncase $host in\n")
             for host, name in enumerate(NAMES):
                 words = shlex.join(hosts.on(host, 'exec sh -c "$1"'))

@@ -18,8 +18,8 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pard
 from leftovers import alive, leftovers
 
 PES = 4
-VICTIM = 1  # as survivor.cpp has it
-PEER_TIMEOUT = 4.0  # seconds: how long a silent host is waited for
+VICTIM = 1  # the number in survivor.cpp
+PEER_TIMEOUT = 4.0  # seconds until a silent host counts as lost
 
 
 def start(pair, pe, words):
@@ -51,7 +51,7 @@ def follow(process, pids, reports, keeps, all_ready):
 
 def main():
     how, program, mode = sys.argv[1:4]
-    # The PEs that must report: of a killed one all others, of a host that was cut off those on this side.
+    # The PEs that must report the loss. If a PE was killed, all other PEs; if a host was cut off, the PEs on this side.
     witnesses = [0, 2, 3] if how == "kill" else [0, 2]
     limit = 2.0 if how == "kill" else 2 * PEER_TIMEOUT
     try:
@@ -64,7 +64,7 @@ def main():
             if not all_ready.wait(60):
                 print("the PEs did not get ready")
                 return 1
-            time.sleep(0.5)  # let them get into their waits
+            time.sleep(0.5)  # the PEs need this time to begin their waits
             lost = time.monotonic()
             if how == "kill":
                 os.kill(pids[VICTIM], signal.SIGKILL)

@@ -9,7 +9,7 @@ import sys
 
 import hosts
 
-# What the program is told, wherever the variables are set: processes on the other host have an environment of their own.
+# Prefixes of variables that the program gets, because processes on the other host have a separate environment.
 FORWARDED = ("PGAS_", "UCX_", "ASAN_", "TSAN_", "UBSAN_", "LSAN_", "GTEST_", "LD_LIBRARY_PATH")
 
 

@@ -1,6 +1,6 @@
 // PE 1 aborts the world.
-//     aborting busy       the others never call the library again: the launcher must end them
-//     aborting waiting    the others wait: each is told the reason
+//     aborting busy       the other PEs never call the library again, so the launcher must end them
+//     aborting waiting    the other PEs wait, and each gets the reason
 #include <unistd.h>
 
 #include <cstdio>

@@ -23,7 +23,7 @@ LIMIT = 60
 SKIPPED = 77
 HANDSHAKE = pathlib.Path(__file__).resolve().parents[2] / "src/common/net/handshake.hpp"
 VERSION = int(re.search(r"expected_version = (\d+);", HANDSHAKE.read_text(encoding="utf-8"))[1])
-# The first words of rank 1 of the job, which rank 0 answers before anything is proved, if they come from its own user.
+# The first bytes of rank 1 of the job. Rank 0 answers them before any proof, if they come from its own user.
 HELLO = b"PGGH" + struct.pack("<Iiiii", VERSION, 1, 0, PES, 0) + bytes(16)
 
 
@@ -73,7 +73,7 @@ print("heard", heard)
 
 def visit(names, user=STRANGER):
     """What a user hears of sockets, in bytes."""
-    # It becomes the other user by itself, who may not be allowed to run this interpreter.
+    # The process itself changes to the other user, because that user may not be allowed to run this interpreter.
     done = subprocess.run([sys.executable, "-c", VISITOR, str(user), HELLO.hex(), *names], text=True, capture_output=True, timeout=LIMIT, check=True)
     return int(done.stdout.split()[1])
 
@@ -104,7 +104,7 @@ def main():
         must(root in names_of(jobs[0].pid), "rank 0 does not listen")
         must(listeners(jobs[0].pid) == [], f"rank 0 takes TCP connections: {listeners(jobs[0].pid)}")
 
-        # As a rank of the job, and as a process that knows where rank 0 listens.
+        # The stranger connects as a rank of the job, and as a process that knows where rank 0 listens.
         stranger = start(program, 1, port, STRANGER, over, PGAS_JOIN_TIMEOUT="2s")
         said = stranger.communicate(timeout=LIMIT)
         must(stranger.returncode != 0 and "ready" not in said[0], f"the stranger joined: {said}")
@@ -115,7 +115,7 @@ def main():
         jobs += [start(program, rank, port, OWNER, over) for rank in range(1, PES)]
         ready = [job.stdout.readline() for job in jobs]
         must(all(line.startswith("ready") for line in ready), f"not all PEs got ready: {ready}")
-        # The job runs: no socket of any PE answers the stranger, and no PE minds.
+        # The job runs. No socket of any PE answers the stranger, and no PE is affected.
         names = sorted({name for job in jobs for name in names_of(job.pid)}) if not problems else []
         print(f"visits {names}")
         must(visit(names) == 0, "a PE has answered the stranger")

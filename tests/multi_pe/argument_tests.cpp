@@ -1,5 +1,5 @@
-// Arguments of host-called operations that are wrong: each is refused, by its name. On either heap; compiled by g++ and
-// by nvcc.
+// Wrong arguments of host-called operations. Each is refused with its name. On either heap; compiled by g++ and by
+// nvcc.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -97,7 +97,7 @@ TEST(BadInput, is_refused_by_every_operation) {
   EXPECT_TRUE(said([&] { pgas::atomic_fetch_add(world, local, 1, 0); }).starts_with("atomic_fetch_add: "));
   EXPECT_TRUE(said([&] { pgas::atomic_fetch_xor_nbi(world, w, local, 1, 0); }).starts_with("atomic_fetch_xor: "));
   EXPECT_TRUE(said([&] { pgas::atomic_swap(world, on, w, local, 1, 0); }).starts_with("atomic_swap: "));
-  pgas::iput(world, w, local, 1, 1, 0, 0);  // nothing to do is no error
+  pgas::iput(world, w, local, 1, 1, 0, 0);  // a call with zero elements is not an error
   pgas::put(world, on, w, local, 0, 0);
   on.synchronize();
   EXPECT_EQ(pgas::g(world, w, world.my_pe()), 0u);

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-LIMIT = 40  # seconds; without sleeping the waits take 100 or more
+LIMIT = 40  # seconds; without sleeps the waits take 100 s or more
 ROWS = ["put_lat", "get_lat", "atomic_fetch_add_lat", "host_put_lat", "host_get_lat"]
 COMPUTES = "while True: pass"
 
@@ -15,7 +15,7 @@ COMPUTES = "while True: pass"
 def main():
     launcher, program = sys.argv[1:3]
     core = min(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {core})  # of the children, too
+    os.sched_setaffinity(0, {core})  # also applies to child processes
     busy = [subprocess.Popen([sys.executable, "-c", COMPUTES]) for _ in range(2)]
     try:
         job = subprocess.run([launcher, "-n", "2", program, "-b", "8", "-e", "8", "-w", "1", "-r", "1", "-n", "2000", *ROWS],

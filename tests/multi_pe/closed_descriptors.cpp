@@ -1,6 +1,6 @@
-// A program without standard input, output and error, as a daemon: nothing of the library's may take their numbers, or
-// printf would write into it. Says how it went by its exit status, as it has nothing else.
-//     closed_descriptors before | after      it closes them before it joins, or afterwards
+// A program without standard input, output and error, like a daemon. No descriptor of the library may get these
+// numbers, because printf would write into it. The exit status is the result, because there is no other output.
+//     closed_descriptors before | after      closes the descriptors before it joins, or afterwards
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ void close_standard() {
   for (int fd = 0; fd <= 2; ++fd) close(fd);
 }
 
-/// Whether `fd` is closed or refers to /dev/null; the library may leave it in these states.
+/// Whether `fd` is closed or refers to /dev/null. The library may leave it in these two states.
 bool harmless(int fd) {
   std::error_code none;
   const std::string at = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), none).string();
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   pgas::world world = pgas::world::join();
   if (!before) close_standard();
   const int next = (world.my_pe() + 1) % world.n_pes();
-  // Larger than what the heap begins with: new segments, new descriptors.
+  // Larger than the first segment of the heap, so that there are new segments with new descriptors.
   constexpr std::size_t n = std::size_t{96} << 20;
   auto memory = world.allocate<char>(n);
   auto words = world.allocate<std::uint64_t>(1, pgas::initialize::zero);

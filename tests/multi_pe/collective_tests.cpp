@@ -1,5 +1,5 @@
-// Collectives called by the host, with and without a stream, on real processes: run with any number of PEs, on either
-// heap.
+// Collectives called by the host, with and without a stream, in separate processes: run with any number of PEs, on
+// either heap.
 #include "collective_tests.hpp"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ TEST(HostCollective, a_stream_of_them) {
   value.write(std::vector<std::uint64_t>(count, static_cast<std::uint64_t>(team.my_pe()) + 1));
   pgas::stream on(world());
   pgas::barrier(team, on);
-  // Each round makes the sum the next value: n (n + 1) / 2, then times n.
+  // In each round the sum becomes the next value: n (n + 1) / 2, then that times n.
   std::uint64_t expected = 0;
   for (int round = 0; round < 100; ++round) {
     pgas::reduce(team, on, sum.data(), value.data(), count, op::sum{});
@@ -121,8 +121,8 @@ TEST(HostCollective, a_stream_of_them) {
   pgas::barrier(team);
 }
 
-// On each of two streams, 200 barriers by words of its own: what was put before is there behind. Then signals to one
-// neighbour, by hand.
+// On each of two streams, 200 barriers that use words of the stream. Data that was put before a barrier is visible
+// after it. Then signals to one neighbour without a barrier.
 TEST(HostCollective, barriers_by_words) {
   const pgas::team& team = world().team();
   const int n = team.n_pes();
@@ -144,7 +144,7 @@ TEST(HostCollective, barriers_by_words) {
   std::vector<pgas::stream> on;
   for (std::size_t c = 0; c < channels; ++c) on.emplace_back(world());
   for (std::size_t i = 0; i < rounds; ++i) {
-    // The streams meet in another order on odd PEs: they have nothing to do with one another.
+    // On odd PEs the streams call the barriers in another order, because the two streams are independent.
     for (std::size_t k = 0; k < channels; ++k) {
       const std::size_t c = me % 2 == 0 ? k : channels - 1 - k;
       pgas::signal_t* const own = words.data() + c * size;
@@ -195,11 +195,11 @@ TEST(HostCollective, the_parts_of_the_world) {
   const pgas::team parts = world_team.split(world_team.my_pe() % 2, -world_team.my_pe());
   array<int> value(1);
   array<int> result(1);
-  array<int> told(1);  // not `result`: a member may put here while another still reads that
+  array<int> told(1);  // not `result`, because a member may put here while another member still reads `result`
   value.write({world_team.my_pe()});
   for (int round = 0; round < 20; ++round) {
     pgas::reduce(parts, result.data(), value.data(), 1, op::max{});
-    EXPECT_EQ(result.read(1)[0], parts.world_pe(0));  // in descending order
+    EXPECT_EQ(result.read(1)[0], parts.world_pe(0));  // the members are in descending order
     pgas::broadcast(parts, told.data(), value.data(), 1, parts.n_pes() - 1);
     EXPECT_EQ(told.read(1)[0], parts.world_pe(parts.n_pes() - 1));
     pgas::sync(parts);
@@ -253,11 +253,11 @@ TEST(HostCollective, bad_arguments) {
             code::invalid_argument);
   EXPECT_EQ(code_of([&] { pgas::signal_take(team, on, words.data(), n); }), code::pe_out_of_range);
   EXPECT_EQ(code_of([&] { pgas::signal_take(team, on, words.data(), -1); }), code::pe_out_of_range);
-  pgas::reduce(team, good, static_cast<int*>(nullptr), 0, sum);  // nothing to do, but all meet
+  pgas::reduce(team, good, static_cast<int*>(nullptr), 0, sum);  // no elements, but all members must call
   pgas::barrier(team);
 }
 
-// The last test: it ends the world.
+// The last test, because it ends the world.
 TEST(HostCollectiveEnd, different_calls_are_reported) {
   pgas::config settings = pgas::config::from_environment();
   settings.checks = true;

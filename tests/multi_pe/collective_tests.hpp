@@ -1,5 +1,5 @@
 /// @file
-/// What the tests of collectives that the host calls share.
+/// Used by all tests of collectives that the host calls.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace pgas_test {
 
-/// One world for all tests of this process: joining costs more than the tests.
+/// One world for all tests of this process, because joining takes longer than the tests.
 inline pgas::world* shared_world = nullptr;
 inline pgas::world& world() { return *shared_world; }
 
@@ -22,7 +22,7 @@ inline std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
   return x ^ x >> 12;
 }
 
-/// Symmetric memory as this PE's host sees it.
+/// Symmetric memory as the host of this PE accesses it.
 template <class T>
 class array {
  public:
@@ -49,7 +49,7 @@ std::vector<T> numbers(int member, std::size_t count) {
   return values;
 }
 
-/// The ways to call: nullptr for the blocking form, or a stream.
+/// The forms of a call: nullptr for the blocking form, or a stream.
 template <class Call>
 void both_ways(Call&& call) {
   call([](auto&& run) { run(); }, static_cast<const pgas::stream*>(nullptr));

@@ -1,6 +1,6 @@
-// PEs that are out of step: one that is stopped while the others pour operations over it, one that leaves at once; and
-// PEs that look at once for what they know to be there. On either side of the proxies, with any number of PEs on any
-// number of hosts.
+// PEs with different speeds: one PE is stopped while the others send it many operations, one PE leaves at once, and PEs
+// check data immediately when it must have arrived. On either side of the proxies, with any number of PEs on any number
+// of hosts.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -13,9 +13,9 @@
 
 namespace {
 
-constexpr int out_of_step = 1;  ///< which PE
+constexpr int out_of_step = 1;  ///< the PE that is stopped
 
-/// More than rings, and the messages that may be under way, hold.
+/// More operations than rings and the messages in flight can hold.
 constexpr int many = 100'000;
 
 struct pour {
@@ -27,7 +27,7 @@ struct pour {
   }
 };
 
-/// As a debugger, or a machine with too much to do.
+/// Stops this PE for a while, like a debugger or an overloaded machine.
 void stop_for(int milliseconds) {
   const pid_t self = getpid();
   const pid_t waker = fork();
@@ -90,8 +90,8 @@ TEST(Pace, who_leaves_at_once_is_reached_until_all_leave) {
   world.leave();
 }
 
-/// Five words from the left neighbour, each by another call. A meeting of the host says nothing of memory: what the
-/// calls had promised when they returned has to hold by itself.
+/// Five words from the left neighbour, each by another call. A barrier of the host has no effect on memory, so the data
+/// must be visible because the calls have returned.
 TEST(Pace, what_has_returned_is_there) {
   pgas::world world = pgas::world::join();
   const int right = (world.my_pe() + 1) % world.n_pes();

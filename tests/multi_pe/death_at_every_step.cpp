@@ -1,8 +1,8 @@
-// A program of which one PE dies, in some way, at some step. The others say what they are told, and when, in a file
-// that outlives whatever the launcher does to them.
+// A program in which one PE dies in one of several ways, at one of several steps. The other PEs write the errors that
+// they get, with the times, into a file, which remains even if the launcher ends them.
 //     death_at_every_step steps                    prints the steps of joining, in order
 //     death_at_every_step WAY STEP VICTIM REPORT   WAY: kill segv exit exec fork stop
-//         STEP: "join:NAME:K", the K-th step of joining that is called so, or allocate barrier put collective lock
+//         STEP: "join:NAME:K", the K-th step of joining with that name, or allocate barrier put collective lock
 //         register leave
 #include <fcntl.h>
 #include <signal.h>
@@ -29,8 +29,8 @@ std::string way;
 int my_number = -1;
 int report = -1;
 bool dies_here = false;
-std::string last_step;  // at which the victim dies while joining
-int steps_left = -1;    // that are called the same
+std::string last_step;  // the step of joining at which the victim dies
+int steps_left = -1;    // the number of remaining steps with that name
 
 long long now_ns() {
   timespec time{};
@@ -38,7 +38,7 @@ long long now_ns() {
   return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
 }
 
-/// One line with the time, in one piece.
+/// Writes one line with the time in a single call.
 void say(const char* what, const std::string& rest) {
   const std::string line = std::string(what) + " " + std::to_string(my_number) + " " + std::to_string(getpid()) + " " +
                            std::to_string(now_ns()) + " " + rest + "\n";
@@ -54,7 +54,7 @@ void die(const char* step) {
   }
   if (way == "exit") std::exit(3);
   if (way == "exec") execl("/bin/sleep", "sleep", "0.5", nullptr);
-  if (way == "fork") {  // a child has all that this process has, and outlives it
+  if (way == "fork") {  // a child has all objects of this process, and outlives it
     if (fork() == 0) {
       sleep(2);
       _exit(0);
@@ -69,17 +69,17 @@ void count_join_step(const char* step) {
   if (dies_here)
     die(step);
   else
-    say("came", step);  // whoever comes after the death can't be told before
+    say("came", step);  // a PE that arrives after the death cannot get the error before
 }
 
-/// The name that launchers give this process before it has joined.
+/// The number that launchers give this process. It is known before the process has joined.
 int number_before_joining() {
   for (const char* name : {"PGAS_RANK", "OMPI_COMM_WORLD_RANK"})
     if (const char* value = std::getenv(name)) return std::atoi(value);
   return 0;
 }
 
-/// Everyone is at it a few times; then one dies while the others are inside.
+/// All PEs execute the operation a few times. Then one PE dies while the others are in the call.
 template <class Operation>
 void repeat_until_dead(bool victim, const char* step, const Operation& operation) {
   for (int i = 0; i < 3; ++i) operation();
@@ -97,7 +97,7 @@ void be_in(pgas::world& world, const std::string& step, int victim) {
   auto result = world.allocate<int>(n, pgas::initialize::zero);
   world.barrier_all();
   if (step == "allocate") {
-    // Each more than the heap has: no PE gets it without the others.
+    // Each allocation is larger than the heap, so no PE gets it without the others.
     std::vector<pgas::symmetric<char>> held;
     repeat_until_dead(dies, name,
                       [&] { held.push_back(world.allocate<char>(std::size_t{100} << (20 + held.size()))); });
@@ -106,7 +106,7 @@ void be_in(pgas::world& world, const std::string& step, int victim) {
   } else if (step == "collective") {
     repeat_until_dead(dies, name, [&] { pgas::reduce(world.team(), result.data(), data.data(), n, pgas::op::sum{}); });
   } else if (step == "put") {
-    // Puts to and from the one that dies are under way all the time.
+    // Puts to and from the PE that dies are always in flight.
     for (int i = 0;; ++i) {
       for (int pe = 0; pe < world.n_pes(); ++pe) pgas::put_nbi(world, result.data(), data.data(), n, pe);
       if (dies && i == 10) die(name);
@@ -122,7 +122,7 @@ void be_in(pgas::world& world, const std::string& step, int victim) {
     if (dies) pgas::set_lock(world, lock.data());
     world.barrier_all();
     if (dies) {
-      usleep(100'000);  // the others queue up behind it
+      usleep(100'000);  // the other PEs queue for the lock
       die(name);
     }
     pgas::set_lock(world, lock.data());
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   const int victim = std::atoi(argv[3]);
   report = open(argv[4], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   my_number = number_before_joining();
-  // Launchers that end the others at once would leave the question open what these were told.
+  // With a launcher that ends the other PEs at once, the test could not see the errors that they get.
   dies_here = my_number == victim;
   if (!dies_here) signal(SIGTERM, SIG_IGN);
   if (step.rfind("join:", 0) == 0) {

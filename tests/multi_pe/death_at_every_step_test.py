@@ -23,8 +23,8 @@ from leftovers import alive, leftovers
 WAYS = ("kill", "segv", "exit", "exec", "fork", "stop")
 STEPS = ("allocate", "barrier", "put", "collective", "lock", "register", "leave")
 JOIN_LIMIT = 1.5  # seconds, PGAS_JOIN_TIMEOUT
-WAIT_LIMIT = 1.0  # seconds, PGAS_WAIT_TIMEOUT, where nothing but that tells
-TOLD_WITHIN = 1.0  # seconds from the death, or from the limit where one is stopped; later for those who come after it
+WAIT_LIMIT = 1.0  # seconds, PGAS_WAIT_TIMEOUT, for cases in which only the timeout detects the death
+TOLD_WITHIN = 1.0  # seconds from the death, or from the limit if a PE is stopped; later for PEs that arrive after it
 
 
 class Case:
@@ -109,14 +109,14 @@ def run(options, case, folder):
             time.sleep(0.02)
         lines = read(report)
         dead = [line for line in lines if line[0] == "dying"]
-        if case.way == "stop" and dead:  # it has done what it had to
+        if case.way == "stop" and dead:  # the program has completed its part
             os.kill(dead[0][2], signal.SIGKILL)
         problems = []
         try:
             job.wait(timeout=30)
         except subprocess.TimeoutExpired:
             if case.launcher == "mpirun" and sum(what in ("end", "unharmed") for what, *_ in read(report)) >= others:
-                print("    (mpirun does not end, all of whose PEs have: killed)")  # seen once, on a busy machine
+                print("    (mpirun does not end, all of whose PEs have: killed)")  # happened once, on a busy machine
             else:
                 problems.append("the launcher does not end")
             os.killpg(job.pid, signal.SIGKILL)
@@ -157,11 +157,11 @@ def run(options, case, folder):
 def sweep(options, folder, before):
     """The next start of the same user takes away what was left. What is left after that, if it stays."""
     for name in os.listdir(folder + "/sockets"):
-        os.utime(f"{folder}/sockets/{name}", (0, 0), follow_symlinks=False)  # as if time had passed
+        os.utime(f"{folder}/sockets/{name}", (0, 0), follow_symlinks=False)  # sets the time of the file back
     case = Case("none", "none", 2, "pgasrun", False, 0)
     subprocess.run(command(options, case, [options.program, "steps"]), env=environment(case, folder, "sweep"), check=True,
                    stdout=subprocess.DEVNULL, timeout=60)
-    for _ in range(150):  # other jobs of this machine come and go
+    for _ in range(150):  # other jobs of this machine start and end meanwhile
         left = {name for name in leftovers(folder + "/sockets") - before if not name.startswith("socket ")}
         if not left:
             break
@@ -185,9 +185,9 @@ def cases(options, folder):
     turn = itertools.count()
     joins = join_steps(options, routes[-1], folder)
     last = max(i for i, step in enumerate(joins) if "exchange" in step)
-    if options.part == "stop":  # behind the last exchange nobody waits in joining any more
+    if options.part == "stop":  # after the last exchange, no PE waits in joining any more
         pairs = list(itertools.product(joins[:last + 1], ("stop",)))
-    elif options.part == "join":  # of the exchanges the first and the last
+    elif options.part == "join":  # only the first and the last of the exchanges
         steps = [step for i, step in enumerate(joins) if "exchange" not in step or step.endswith(":0") or i == last]
         pairs = list(itertools.product(steps, [way for way in WAYS if way != "stop"]))
     else:
@@ -195,10 +195,10 @@ def cases(options, folder):
     for step, way in pairs:
         everything = itertools.product(routes, counts, launchers)
         i = next(turn)
-        # Cycles without a common divisor, so that all that belongs together meets in time.
+        # Cycles whose lengths have no common divisor, so that all combinations occur over time.
         chosen = [(routes[i % 3 != 1 and len(routes) > 1], (2, 4, 2, 4, 8)[i % 5], launchers[i % 7 in (2, 5) and len(launchers) > 1])]
         for proxied, pes, launcher in everything if options.full else chosen:
-            # Near PEs have fewer exchanges, and nobody far.
+            # Direct PEs have fewer exchanges, and no proxied PEs.
             if step == "join:proxied peers:0" or step in joins[last - 4:last + 1]:
                 proxied = routes[-1]
             yield Case(way, step, pes, launcher, proxied, (i * 3 + 1) % pes)

@@ -1,5 +1,5 @@
-// PEs that fork: a child that ends normally, with a world, a team, a stream and memory of static duration, is no part
-// of its parent's world and does nothing to it.
+// PEs that fork. A child ends normally, with a world, a team, a stream and memory of static duration. It is not part of
+// its parent's world and does not affect it.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,17 +64,17 @@ int main(int argc, char** argv) {
   memory = world->allocate<int>(1024, pgas::initialize::zero);
   half.emplace(world->team().split(me % 2, me));
   queue.emplace(*world);
-  // So that all threads and connections there can be are there.
+  // Creates all threads and connections that are possible.
   pgas::p(*world, memory.data(), 7, (me + 1) % world->n_pes());
   world->barrier_all();
 
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);  // it must not wait for anything
+    alarm(20);  // the child must not wait
     if (other_program) execl("/bin/true", "true", nullptr);
     be_child(parent);
-    std::exit(0);  // destroys what is static
+    std::exit(0);  // destroys static objects
   }
   int status = -1;
   if (waitpid(child, &status, 0) != child || status != 0) fail("the child ended with status " + std::to_string(status));

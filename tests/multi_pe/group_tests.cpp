@@ -1,4 +1,4 @@
-// Teams made by their members alone, on real processes: run with any number of PEs.
+// Teams that only their members create, in separate processes: run with any number of PEs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Group : public testing::Test {
  protected:
   Group() : world(pgas::world::join()), me(world.my_pe()), n(world.n_pes()), cells(world.allocate<int>(64)) {}
 
-  // The numbers, and a reduction and a barrier of the members alone.
+  // Uses the numbers of the members, and calls a reduction and a barrier of the members.
   void use(const pgas::team& team, const std::vector<int>& members) {
     ASSERT_EQ(team.n_pes(), static_cast<int>(members.size()));
     EXPECT_EQ(members[static_cast<std::size_t>(team.my_pe())], me);
@@ -50,11 +50,11 @@ TEST_F(Group, of_its_members_alone) {
   for (int round = 0; round < 20; ++round) make_and_use(evens, 100 + static_cast<std::uint64_t>(round));
   std::reverse(evens.begin(), evens.end());
   make_and_use(evens, 7);
-  world.barrier_all();  // the others have not called a thing
+  world.barrier_all();  // the other PEs have not called any function
 }
 
 TEST_F(Group, that_overlap_in_any_order) {
-  // PE i is in the pairs i - 1 and i: the odd pairs come first.
+  // PE i is in the pairs i - 1 and i. The odd pairs are made first.
   for (int first : {1, 0})
     for (int pe = first; pe + 1 < n; pe += 2) make_and_use({pe + 1, pe}, static_cast<std::uint64_t>(pe));
   world.barrier_all();

@@ -1,4 +1,4 @@
-// The host API on real processes: run with any number of PEs by any launcher, on either heap.
+// The host API in separate processes: run with any number of PEs by any launcher, on either heap.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -31,7 +31,7 @@ TEST(World, join_leave_and_join_again) {
     EXPECT_EQ(world.pe(world.my_pe()).pid, getpid());
     world.barrier_all();
     world.leave();
-    world.leave();  // the second time does nothing
+    world.leave();  // the second call has no effect
     EXPECT_EQ(code_of([&] { world.barrier_all(); }), code::not_joined);
     EXPECT_EQ(code_of([&] { static_cast<void>(world.allocate<int>(1)); }), code::not_joined);
   }
@@ -75,7 +75,8 @@ TEST(World, of_threads_beside_the_one_of_processes) {
 TEST(World, a_join_that_fails_late_can_be_made_good) {
   pgas::config impossible = pgas::config::from_environment();
   impossible.heap = pgas::heap_kind::host;
-  impossible.mem_handle = pgas::handle_kind::fabric;  // which host memory does not have; found out when all else stands
+  // Host memory has no fabric handles, which is detected after all other steps.
+  impossible.mem_handle = pgas::handle_kind::fabric;
   for (int round = 0; round < 5; ++round)
     EXPECT_EQ(code_of([&] { static_cast<void>(pgas::world::join(impossible)); }), code::handle_exchange);
   pgas::world world = pgas::world::join();
@@ -216,7 +217,7 @@ TEST(Rma, kernels_address_a_peer_where_the_host_does) {
   auto cell = world.allocate<int>(2);
   const pgas::context ctx = world.context();
   for (int pe = 0; pe < world.n_pes(); ++pe) EXPECT_EQ(world.ptr(cell.data(), pe) != nullptr, world.pe(pe).direct);
-  // A context's table of routes, where it has one, is in the memory of the device.
+  // If a context has a table of routes, the table is in device memory.
   if (ctx.routes_ != nullptr && world.heap() == pgas::heap_kind::cuda) return world.barrier_all();
   for (int pe = 0; pe < world.n_pes(); ++pe) {
     EXPECT_EQ(ctx.ptr(cell.data(), pe), world.ptr(cell.data(), pe));
@@ -359,7 +360,7 @@ TEST(BadInput, is_refused_before_anything_is_done) {
             code::invalid_argument);
   auto* odd = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(cell.data()) + 4);
   EXPECT_EQ(code_of([&] { pgas::atomic_add(world, odd, 1, 0); }), code::misaligned);
-  pgas::put(world, cell.data(), &local, 0, 0);  // nothing to do is no error
+  pgas::put(world, cell.data(), &local, 0, 0);  // a call with zero elements is not an error
   EXPECT_EQ(pgas::g(world, cell.data(), world.my_pe()), 0U);
   if (world.heap() == pgas::heap_kind::host) {
     EXPECT_EQ(code_of([&] { static_cast<void>(pgas::stream::wrap(world, nullptr)); }), code::invalid_argument);
@@ -389,7 +390,7 @@ TEST(Failure, an_exception_on_one_pe_ends_the_waits_of_the_others) {
   } catch (const pgas::error& thrown) {
     EXPECT_EQ(thrown.code(), code::aborted) << thrown.what();
   } catch (const std::runtime_error&) {
-    // PE 0's own
+    // the exception of PE 0
   }
 }
 

@@ -14,7 +14,8 @@ from leftovers import alive, leftovers
 
 PES = 4
 LIMIT = 2.0  # seconds from the death to each survivor's report
-LONGEST_LEAVE = 200 if os.environ.get("PGAS_HEAP") == "host" else 1000  # milliseconds; a GPU's memory takes longer to go
+LONGEST_LEAVE = 200 if os.environ.get("PGAS_HEAP") == "host" else 1000  # milliseconds; a GPU's memory takes longer to
+                                                                        # release
 
 
 def main():
@@ -36,11 +37,11 @@ def main():
         if words[0] == "ready":
             pids[int(words[1])] = int(words[2])
             if len(pids) == PES:
-                time.sleep(0.5)  # let the others get into their waits
+                time.sleep(0.5)  # the PEs need this time to begin their waits
                 os.kill(pids[1], signal.SIGKILL)
                 killed = time.monotonic()
         elif words[0] == "failed":
-            seconds = time.monotonic() - killed if killed else float("inf")  # or it did not even join
+            seconds = time.monotonic() - killed if killed else float("inf")  # infinite if the PE did not even join
             reports[int(words[1])] = (seconds, int(words[2]), line)
         elif words[0] == "left":
             leaves[int(words[1])] = int(words[2])

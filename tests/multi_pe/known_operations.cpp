@@ -1,5 +1,6 @@
-// PEs that make known operations on one another, and then wait until somebody has looked at what they counted.
-//     known_operations FILE  until the file is there
+// PEs that execute a known number of operations on one another, and then wait until another process has read their
+// counters.
+//     known_operations FILE  waits until the file exists
 #include <unistd.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The largest launches, and those that overlap. On either heap, with any number of PEs; compiled by g++ and by nvcc.
+// The largest launches, and overlapping launches. On either heap, with any number of PEs; compiled by g++ and by nvcc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// One signal to the right, and all blocks wait for the left one's.
+/// Sends one signal to the right. All blocks wait for the signal of the left PE.
 struct signal_and_wait {
   template <class Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, std::uint64_t* signal) const {
@@ -18,13 +18,14 @@ struct signal_and_wait {
   }
 };
 
-// Beyond load and store it is a kernel of the target's proxy that adds: blocks that wait for it must not fill the GPU.
+// On proxied PEs a kernel of the target's proxy adds the signal, so blocks that wait for it must not fill the GPU.
 TEST(Launch, of_all_blocks_that_are_admitted_leaves_the_proxy_room) {
   pgas::world world = pgas::world::join();
   auto signal = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
   const pgas::context ctx = world.context();
   unsigned blocks = pgas::max_resident_blocks(world, 256, 0, signal_and_wait{}, ctx, signal.data());
-  if (world.heap() == pgas::heap_kind::host) blocks = std::min(blocks, 8u);  // they are as many threads, or more
+  // the limit is at least the number of these threads
+  if (world.heap() == pgas::heap_kind::host) blocks = std::min(blocks, 8u);
   world.barrier_all();
   pgas::launch(world, {.blocks = blocks, .threads = 256}, signal_and_wait{}, ctx, signal.data());
   world.synchronize();
@@ -32,7 +33,7 @@ TEST(Launch, of_all_blocks_that_are_admitted_leaves_the_proxy_room) {
   world.barrier_all();
 }
 
-/// Whether the driver lets launches overlap; the kernel knows whether its GPU does.
+/// Whether the driver allows launches to overlap. The kernel knows whether its GPU does.
 [[nodiscard]] bool driver_overlaps() {
   int version = 0;
 #if defined(__CUDACC__)
@@ -41,7 +42,7 @@ TEST(Launch, of_all_blocks_that_are_admitted_leaves_the_proxy_room) {
   return version >= 12030;
 }
 
-/// Lets the next launch begin, and waits for its word where launches overlap.
+/// Allows the next launch to begin, and waits for its word if launches overlap.
 struct first_launch {
   bool overlapped;
 

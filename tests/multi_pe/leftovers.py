@@ -13,7 +13,7 @@ def leftovers(directory=None, space=None):
     within = ["ip", "netns", "exec", space] if space else []
     sockets = subprocess.run([*within, "cat", "/proc/net/unix"], stdout=subprocess.PIPE, check=True).stdout
     names = [line.split()[-1] for line in sockets.decode(errors="replace").splitlines()]
-    # Exporters belong to no job: tests of sharing may run beside this one, and look after theirs.
+    # Exporters belong to no job. Tests of sharing may run beside this test, and check their own exporters.
     return found | {f"socket {name}" for name in names if "pgas" in name and "pgas-share" not in name}
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 KIB = 1 << 10
-# The limit, the values that are tried, what a job has to say where it fails, what it must not say.
+# The limit, the tested values, the text that a job must print if it fails, and the text that it must not print.
 LIMITS = {
     "files": (resource.RLIMIT_FSIZE, [n * KIB for n in (0, 100, 2048, 3000, 4096, 8192, 12000, 1 << 20)],
               ("ulimit -f", "File too large"), ("by signal",)),

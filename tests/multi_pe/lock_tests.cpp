@@ -1,5 +1,5 @@
-// Locks called from the host: one PE at a time changes what they guard, and kernels contend for the same locks. On
-// either heap, with any number of PEs; compiled by g++ and by nvcc.
+// Locks called from the host: one PE at a time changes the guarded data, and kernels use the same locks. On either
+// heap, with any number of PEs; compiled by g++ and by nvcc.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -20,8 +20,8 @@ constexpr int host_rounds = 40;
 constexpr int kernel_rounds = 10;
 constexpr unsigned kernel_blocks = 2;
 
-/// A word on PE 0, read and written apart, and a row on the last PE that a put must not leave half done. Whoever
-/// changes them holds the lock, or updates get lost.
+/// A word on PE 0, which is read and written in separate accesses, and a row on the last PE, in which an unfinished put
+/// must not be visible. A change without the lock would lose updates.
 class guarded {
  public:
   explicit guarded(pgas::world& w)
@@ -34,7 +34,7 @@ class guarded {
   [[nodiscard]] std::int64_t* counter() { return counter_.data(); }
   [[nodiscard]] std::int64_t count() { return pgas::g(world_, counter_.data(), 0); }
 
-  /// *Callers* the holder, on the host.
+  /// *Callers* the holder of the lock, on the host.
   void change() {
     const std::int64_t seen = count();
     std::vector<std::int64_t> values(row);
@@ -46,7 +46,7 @@ class guarded {
     std::this_thread::yield();
     pgas::p(world_, counter_.data(), seen + 1, 0);
   }
-  /// After all PEs are done: how often the hosts changed the row; that the locks are free.
+  /// Called after all PEs are done. Checks how often the hosts have changed the row, and that the locks are free.
   void expect_done(std::int64_t counted, std::int64_t rows) {
     world_.barrier_all();
     EXPECT_EQ(count(), counted);

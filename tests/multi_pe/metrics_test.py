@@ -25,7 +25,7 @@ from stranger_test import listeners
 
 PGASRUN = COUNTED = INFO = ""
 WAYS = [("direct", {})]
-LONG = 60  # seconds that a busy machine may take
+LONG = 60  # seconds, the limit on a busy machine
 SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? ([-+.e0-9]+)")
 
 
@@ -116,7 +116,7 @@ def raw(port: int, words: bytes) -> bytes:
         try:
             wire.sendall(words)
         except OSError:
-            pass  # it has answered, and reads no more
+            pass  # the server has answered, and does not read any more
         answer = b""
         try:
             while more := wire.recv(65536):
@@ -150,7 +150,7 @@ class Metrics(unittest.TestCase):
             for kind, count in {"put": 80 * (peer + 1), "get": 80}.items():
                 self.assertEqual(found.pop(f'pgas_operation_bytes_total{{{labels},kind="{kind}"}}'), count)
             if way == "proxied":
-                expected = {"put": peer + 1, "get": 2, "atomic": 6}  # a signal alone is an update to the proxy
+                expected = {"put": peer + 1, "get": 2, "atomic": 6}  # for the proxy, a signal without data is an update
                 for kind, count in expected.items():
                     self.assertEqual(found.pop(f'pgas_proxy_operations_total{{pe="{pe}",peer="{peer}",kind="{kind}"}}'), count)
                 for kind, count in {"put": 80 * (peer + 1), "get": 80}.items():
@@ -173,7 +173,7 @@ class Metrics(unittest.TestCase):
             alone = exporter.samples(second.pids.values())
             self.assertEqual(alone['pgas_operations_total{pe="0",peer="0",route="direct",by="host",kind="atomic"}'], 5)
             self.assertEqual(second.finish(), 0, second.said())
-            time.sleep(1.1)  # for so long a page is served again
+            time.sleep(1.1)  # a page is served again during this time
             self.assertNotIn(f'pid="{second.pids[0]}"', exporter.page())
             self.assertIn(f'pid="{first.pids[1]}"', exporter.page())
 
@@ -197,7 +197,7 @@ class Metrics(unittest.TestCase):
             os.kill(job.pids[1], signal.SIGSTOP)
             try:
                 time.sleep(1.1)
-                # Also once more connections wait for it than its socket takes.
+                # Also after more connections have waited than the socket's queue holds.
                 for _ in range(3):
                     begin = time.monotonic()
                     found = exporter.samples(job.pids.values())
@@ -277,7 +277,8 @@ class Metrics(unittest.TestCase):
                     self.assertTrue(answer.startswith(b"HTTP/1.0 " + status), answer[:100])
             for _ in range(50):
                 with socket.create_connection(("127.0.0.1", exporter.port), timeout=LONG) as wire:
-                    wire.sendall(os.urandom(random.randrange(1, 6000)))  # and goes without an answer
+                    # closes the connection without waiting for an answer
+                    wire.sendall(os.urandom(random.randrange(1, 6000)))
             self.assertIn("pgas_worlds ", exporter.page())
         self.assertEqual(exporter.errors, "")
 
@@ -346,7 +347,7 @@ class Metrics(unittest.TestCase):
                 self.assertIn(said, done.stderr)
 
     def test_only_the_loopback_unless_an_address_is_asked_for(self):
-        # All of 127/8 is the loopback interface, but only 127.0.0.1 is the address.
+        # All addresses in 127/8 are on the loopback interface, but the server listens only at 127.0.0.1.
         with Exporter() as exporter:
             with self.assertRaises(OSError):
                 socket.create_connection(("127.0.0.2", exporter.port), timeout=LONG).close()
@@ -378,7 +379,7 @@ class Metrics(unittest.TestCase):
                 table = subprocess.run([INFO, "--stats", jobs[0]["job"][:10]], text=True, capture_output=True, timeout=LONG, check=False).stdout
                 lines = table.splitlines()
                 self.assertEqual(lines[0], f"job {jobs[0]['job']}: 4 PEs")
-                rows = [line for line in lines[2:] if re.match(r" {0,3}\d+ ", line)]  # not the remarks
+                rows = [line for line in lines[2:] if re.match(r" {0,3}\d+ ", line)]  # leaves out the remarks
                 self.assertEqual(len(rows), 4, table)
                 if route == "direct":
                     self.assertRegex(rows[0], r"^   0     42   1.1K       0      0 ")

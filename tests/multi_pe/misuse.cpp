@@ -1,5 +1,4 @@
-// Calls that do not fit together, or that one PE makes wrong: each PE has to throw the same named error at once.
-//
+// Calls that do not match, or that one PE makes wrongly. Each PE has to throw the same named error at once.
 //     misuse MODE
 #include <chrono>
 #include <cstdio>
@@ -11,12 +10,12 @@
 
 namespace {
 
-/// What a mode does, and what all PEs have to be told.
+/// The action of a mode, and the error that all PEs must get.
 struct mode {
   const char* name;
   pgas::code expected;
   const char* words;
-  void (*call)(pgas::world& world, int* memory);  ///< of 200 elements
+  void (*call)(pgas::world& world, int* memory);  ///< `memory` has 200 elements
 };
 
 const mode modes[] = {
@@ -63,7 +62,7 @@ const mode modes[] = {
        if (world.my_pe() < 2)
          static_cast<void>(world.team().create_group(members, 5));
        else
-         throw pgas::error(pgas::code::asymmetric_call, "splits by a list of 2 (1 0)");  // it is no member
+         throw pgas::error(pgas::code::asymmetric_call, "splits by a list of 2 (1 0)");  // this PE is not a member
      }},
     {"signal_never_given", pgas::code::wait_timeout, "gave up after 200 ms: the word at",
      [](pgas::world& world, int* memory) {
@@ -90,7 +89,7 @@ int run(const mode& wanted) {
   pgas::world world = pgas::world::join();
   const auto memory = world.allocate<int>(200);
   try {
-    world.barrier_all();  // the others may have gone on from it, and failed, before this PE returns
+    world.barrier_all();  // the other PEs may have continued and failed before this PE returns
     wanted.call(world, memory.data());
     std::printf("PE %d: no error\n", world.my_pe());
   } catch (const pgas::error& said) {

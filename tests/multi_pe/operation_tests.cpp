@@ -1,5 +1,5 @@
-// One-sided operations called from the host, at once and later, and on streams; launches. On either heap, with any
-// number of PEs; compiled by g++ and by nvcc.
+// One-sided operations called from the host, blocking and nonblocking, and on streams; also launches. On either heap,
+// with any number of PEs; compiled by g++ and by nvcc.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -19,7 +19,7 @@ using pgas::code;
 using pgas::signal_op;
 using pgas_test::code_of;
 
-/// A world, and neighbours in a ring.
+/// A world whose PEs are neighbours in a ring.
 struct ring {
   pgas::world world = pgas::world::join();
   int me = world.my_pe();
@@ -102,7 +102,7 @@ TEST(Rma, what_is_enqueued_is_complete_after_quiet) {
   pgas::put_signal_nbi(r.world, memory.data(), mine.data(), n, signal.data(), 9, signal_op::set, r.right);
   pgas::signal_wait_until(r.world, signal.data(), cmp::eq, 9);
   pgas::get_nbi(r.world, got.data(), memory.data(), n, r.me);
-  std::vector<std::int64_t> before(1300, -1);  // more than wait for quiet at once
+  std::vector<std::int64_t> before(1300, -1);  // more results than can wait for quiet at the same time
   for (std::int64_t& value : before)
     pgas::atomic_fetch_add_nbi(r.world, &value, counter.data(), std::int64_t{1} << 33, r.right);
   pgas::quiet(r.world);
@@ -158,7 +158,7 @@ TYPED_TEST(Words, are_waited_for_and_tested_one_by_one_and_in_sets) {
   auto words = r.world.allocate<T>(n, pgas::initialize::zero);
   const T high = std::numeric_limits<T>::max();
   const T low = std::numeric_limits<T>::min();
-  const std::vector<int> status{0, 1, 0, 0, 1, 0};  // 1 and 4 are left out
+  const std::vector<int> status{0, 1, 0, 0, 1, 0};  // words 1 and 4 are left out
   std::vector<std::size_t> which(n, 99);
   EXPECT_FALSE(pgas::test_all(r.world, words.data(), n, status.data(), cmp::eq, high));
   EXPECT_EQ(pgas::test_any(r.world, words.data(), n, status.data(), cmp::ne, 0),
@@ -188,7 +188,7 @@ TYPED_TEST(Words, are_waited_for_and_tested_one_by_one_and_in_sets) {
   } else {
     EXPECT_FALSE(pgas::test(r.world, words.data() + 3, cmp::lt, T{0}));
   }
-  pgas::wait_until_all(r.world, words.data(), 0, nullptr, cmp::eq, T{1});  // nothing to wait for
+  pgas::wait_until_all(r.world, words.data(), 0, nullptr, cmp::eq, T{1});  // a wait for zero words
   EXPECT_EQ(pgas::wait_until_some(r.world, words.data(), 0, nullptr, nullptr, cmp::eq, T{1}), 0u);
   const std::vector<int> none(n, 1);
   EXPECT_EQ(pgas::wait_until_any(r.world, words.data(), n, none.data(), cmp::eq, T{1}),
@@ -263,7 +263,8 @@ TEST(Streams, carry_out_everything_in_order) {
 
 TEST(Streams, a_wait_that_nobody_ends_is_bounded) {
   pgas::config impatient = pgas::config::from_environment();
-  impatient.wait_timeout = std::chrono::seconds(1);  // for joining as well: TCP sends what was lost after 200 ms
+  // Also the limit for joining: TCP repeats lost packets after 200 ms.
+  impatient.wait_timeout = std::chrono::seconds(1);
   pgas::world world = pgas::world::join(impatient);
   auto word = world.allocate<std::int32_t>(1, pgas::initialize::zero);
   {
@@ -282,7 +283,8 @@ struct count_blocks {
   }
 };
 
-/// All threads of all blocks meet, then the first signals the right neighbour and all wait for the left one's signal.
+/// All threads of all blocks synchronize. Then the first thread signals the right neighbour, and all wait for the
+/// signal of the left one.
 struct meet_and_signal {
   template <class Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, std::uint32_t* counter, std::uint64_t* signal) const {

@@ -1,4 +1,4 @@
-// Operations of host threads on proxied PEs. On either heap, with any number of PEs, direct peers too.
+// Operations of host threads on proxied PEs. On either heap, with any number of PEs, also with direct peers.
 #include <gtest/gtest.h>
 
 #include <atomic>

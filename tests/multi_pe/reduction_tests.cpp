@@ -9,7 +9,7 @@ namespace {
 namespace op = pgas::op;
 using namespace pgas_test;
 
-/// A small number, in types with signs a negative one now and then: exact in every type, products of a few of them too.
+/// A small number, sometimes negative in signed types. Sums and products of a few such numbers are exact in every type.
 template <class T>
 T element(int member, std::size_t i) {
   const auto small = static_cast<int>(mix(static_cast<std::uint32_t>(member), static_cast<std::uint32_t>(i)) % 3) + 1;
@@ -33,8 +33,8 @@ bool equal(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-/// All kinds of fold of one operation on one type, against the operation itself applied here, element by element. The
-/// elements are such that no rounding takes place.
+/// All kinds of reductions of one operation on one type, compared with the operation applied element by element in this
+/// test. The elements are such that there is no rounding.
 template <class Op, class T>
 void try_pair(int& pairs) {
   const pgas::team& team = world().team();
@@ -77,7 +77,7 @@ void try_pair(int& pairs) {
   pgas::exclusive_scan(team, dst.data(), src.data(), count, Op{});
   expect(me, 0, "exclusive_scan");
   pgas::reduce_to_root(team, dst.data(), src.data(), count, Op{}, n - 1);
-  expect(me == n - 1 ? n : me, 0, "reduce_to_root");  // the others keep what they had
+  expect(me == n - 1 ? n : me, 0, "reduce_to_root");  // the destinations of the other members do not change
   ++pairs;
 }
 
@@ -120,7 +120,8 @@ TEST(HostCollective, every_operation_on_every_type) {
 TEST(HostCollective, large_sums) {
   const pgas::team& team = world().team();
   const auto n = static_cast<std::uint64_t>(team.n_pes());
-  // On GPUs several tiles for every warp of every block, and some elements that do not divide by the members.
+  // On GPUs, several tiles for every warp of every block, and a number of elements that is not divisible by the
+  // members.
   const bool on_gpu = world().heap() == pgas::heap_kind::cuda;
   const std::size_t count = (on_gpu ? std::size_t{16} << 20 : std::size_t{1} << 18) / sizeof(std::uint64_t) + 1021;
   array<std::uint64_t> src(count);
@@ -141,7 +142,7 @@ TEST(HostCollective, large_sums) {
     pgas::barrier(team);
     done([&] {
       reduce(dst.data(), src.data());
-      reduce(dst.data(), dst.data());  // in place, of what has just come
+      reduce(dst.data(), dst.data());  // in place, with the result of the previous call
       reduce(dst.data(), dst.data());
     });
     EXPECT_TRUE(dst.read(count) == made(sum_of_pes * n * n));

@@ -1,4 +1,4 @@
-// Memory that PEs make alone, and register with teams: run with any number of PEs by any launcher, on either heap.
+// Memory that PEs make separately and register with teams: run with any number of PEs by any launcher, on either heap.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ using pgas_test::code_of;
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-// A ring of puts and atomics in the numbers of the context's team, into memory that was registered.
+// A ring of puts and atomic operations into registered memory, with the PE numbers of the context's team.
 struct ring {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, std::int64_t* cells, std::size_t last) const {
@@ -48,20 +48,20 @@ class TeamRegistration : public testing::Test {
         zeros(world.allocate<std::byte>(8 * MiB, pgas::initialize::zero)),
         word(world.allocate<std::int64_t>(1)) {}
 
-  // Memory that only this PE knows of, of the kind that heaps are made of. Zeros.
+  // Memory of zeros that only this PE knows, of the same kind as the memory of heaps.
   [[nodiscard]] pgas::shared_memory make(std::size_t bytes) {
     pgas::shared_memory made = pgas::shared_memory::make({world.device()}, bytes);
     pgas::get(world, static_cast<std::byte*>(made.data()), zeros.data(), bytes, me);
     return made;
   }
 
-  // What is at the program's own address, which may be a GPU's.
+  // Reads at the program's own address, which may be a GPU's.
   [[nodiscard]] std::int64_t read(const pgas::shared_memory& memory, std::size_t cell) {
     pgas::put(world, word.data(), static_cast<const std::int64_t*>(memory.data()) + cell, 1, me);
     return pgas::g(world, word.data(), me);
   }
 
-  // Kernels and host calls of a team's members use what they have registered, and read it by the first address.
+  // Kernels and host calls of a team's members use the registered memory, and read it at the first address.
   void use(const pgas::team& team, std::int64_t* alias, const pgas::shared_memory& memory) {
     const std::size_t last = memory.size() / sizeof(std::int64_t) - 1;
     pgas::launch(world, {.blocks = 1, .threads = 32}, ring{}, team.context(), alias, last);
@@ -113,7 +113,7 @@ TEST_F(TeamRegistration, of_the_same_memory_with_a_team_and_with_all_has_two_end
   use(half, static_cast<std::int64_t*>(of_half.data()), memory);
   of_half.release();
   EXPECT_EQ(pgas::collect_released(half), 1u);
-  // Others than before write the word that team operations add to.
+  // Other PEs than before write the word to which team operations add.
   world.barrier_all();
   pgas::p(world, static_cast<std::int64_t*>(of_all.data()) + 2, std::int64_t{0}, me);
   world.barrier_all();
@@ -128,7 +128,7 @@ TEST_F(TeamRegistration, outlives_the_memory_object_of_its_owner) {
   pgas::p(world, cells + 7, std::int64_t{70 + me}, (me + 1) % n);
   world.barrier_all();
   EXPECT_EQ(pgas::g(world, cells + 7, me), 70 + (me + n - 1) % n);
-  // Peers go on with what one PE has dropped, until the next call in which all take part.
+  // Peers continue to use memory that one PE has released, until the next call in which all take part.
   const bool keeps = me != 0;
   pgas::registration kept;
   if (keeps) kept = std::move(alias);
@@ -202,12 +202,12 @@ TEST_F(TeamRegistration, of_a_team_that_is_destroyed_ends_with_it) {
   half.destroy();
   EXPECT_FALSE(world.accessible(alias.data(), me));
   alias.release();
-  // At the end of the world, too: this one is dropped after it.
+  // Also at the end of the world: this object is released after it.
   alias = {world, memory.data(), memory.size()};
   world.leave();
 }
 
-// Bytes of this process in memory.
+// The resident bytes of this process.
 std::size_t resident() {
   std::size_t all = 0;
   std::size_t pages = 0;
@@ -231,7 +231,7 @@ TEST_F(TeamRegistration, many_dropped_in_different_orders_leave_no_trace) {
     if (i % 16 == 0) pgas::p(world, cells + 1, std::int64_t{i}, (me + 1) % n);
     std::swap(held.back(), held[mine() % held.size()]);
     if (held.size() > 4) held.pop_back();
-    // Each PE holds four, and each of these may be another one.
+    // Each PE holds four registrations, which may differ from those of the other PEs.
     ASSERT_LE(pgas::registrations(all).registered, static_cast<std::size_t>(4 * n + 2));
     if (i % (rounds / 4) != rounds / 4 - 1) continue;
     held.clear();

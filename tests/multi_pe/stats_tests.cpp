@@ -1,4 +1,4 @@
-// world.stats(): known operations on every PE, on direct and on proxied routes, are counted exactly.
+// world.stats() counts a known number of operations exactly, on every PE, on direct and on proxied routes.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ std::uint64_t calls_of(const world_stats& of, const std::string& name) {
   return 0;
 }
 
-/// What a test does is more by one on each PE with a higher number, so that PEs are not mixed up.
+/// Each PE executes one operation more than the PE before it, so that the test detects counters of wrong PEs.
 std::uint64_t times(int pe) { return static_cast<std::uint64_t>(pe) + 1; }
 
 TEST(Stats, of_host_operations_are_exact_by_pe_and_kind) {
@@ -63,7 +63,7 @@ TEST(Stats, of_host_operations_are_exact_by_pe_and_kind) {
       pgas::put_signal(world, to + 400, from.data(), 3, signal.data(), 1, pgas::signal_op::add, pe);  // 24
       pgas::put_signal(world, to + 400, from.data(), 0, signal.data(), 1, pgas::signal_op::add, pe);
       pgas::signal_add(world, signal.data(), 1, pe);
-      pgas::put(world, to, from.data(), 0, pe);  // of no bytes
+      pgas::put(world, to, from.data(), 0, pe);  // a put of zero bytes
       EXPECT_THROW(pgas::put(world, to + 1020, from.data(), 100'000'000, pe), pgas::error);
     }
   pgas::quiet(world);
@@ -78,7 +78,7 @@ TEST(Stats, of_host_operations_are_exact_by_pe_and_kind) {
     const operation_counts expected{5 * k, 904 * k, 4 * k, 176 * k, 4 * k, 3 * k};
     expect_equal(after.peers[index].host - before.peers[index].host, expected, of);
     expect_equal(after.peers[index].streams - before.peers[index].streams, {}, of + " on streams");
-    // The proxy got the same, but for signals alone, which are updates to it.
+    // The proxy got the same operations, except signals without data, which are updates for the proxy.
     const operation_counts proxied{5 * k, 904 * k, 4 * k, 176 * k, 5 * k, 2 * k};
     expect_equal(after.peers[index].proxy - before.peers[index].proxy,
                  world.pe(pe).direct ? operation_counts{} : proxied, of + " by the proxy");

@@ -15,7 +15,7 @@ import time
 PES = 3
 NOBODY = 65534
 MAGIC = struct.pack("<Q", 0xCAFEBABE12345678)
-# What comes behind it: headers are a kind (1 byte) and a length (4 bytes).
+# The bytes after the header. A header is a kind (1 byte) and a length (4 bytes).
 ATTACKS = [b"\xff" * 32, b"\xff" * (1 << 18), *(bytes([kind]) + struct.pack("<I", 16) + b"\xff" * 16 for kind in range(256))]
 LISTENING = "0A"
 
@@ -58,7 +58,7 @@ def attack(targets):
                     wire.sendall(MAGIC + words)
                     wire.recv(1)
                 except OSError:
-                    pass  # it has every right to refuse
+                    pass  # the server is allowed to refuse the connection
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-// Collectives of one team on several streams, whose order is the one in which they are enqueued: run with any number of
+// Collectives of one team on several streams, which run in the order in which they are enqueued: run with any number of
 // PEs, on either heap.
 #include <optional>
 
@@ -12,7 +12,7 @@ using namespace pgas_test;
 constexpr std::size_t count = 1024;
 constexpr std::size_t rounds = 100;
 
-/// All members' operands are different in each round; the sums are known.
+/// The operands of all members differ in each round, and the sums are known.
 class summands {
  public:
   explicit summands(std::uint32_t salt) : salt_(salt), src_(count * rounds), dst_(count * rounds) {
@@ -123,7 +123,7 @@ TEST(StreamOrder, a_team_that_was_made_and_the_world_beside) {
   summands second(8000);
   pgas::barrier(all);
   for (std::size_t r = 0; r < rounds; ++r) {
-    // Both streams enter both teams in the same order on all PEs.
+    // On all PEs the two streams use the two teams in the same order.
     first.enqueue(all, r % 2 == 0 ? one : other, r);
     second.enqueue(made, r % 3 == 0 ? one : other, r);
   }

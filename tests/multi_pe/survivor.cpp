@@ -1,10 +1,10 @@
-// A program whose PEs wait for PE 1, which something outside kills. The others must report it, by name, and end.
+// A program whose PEs wait for PE 1, which the test kills. The other PEs must report PE 1 by number, and end.
 //     survivor device-wait | device-barrier | host-wait | host-barrier
-//     survivor host-lock       PE 1 holds a lock that the others want
-//     survivor host-put        the others put to everybody, without an end
-//     survivor host-register   all, PE 1 too, register memory with a team and release it, without an end
-//     survivor device-spin     a kernel that waits in a loop of its own and never ends; only on GPUs
-//     survivor MODE counted    says also what of the world it still holds after it has left
+//     survivor host-lock       PE 1 holds a lock for which the others wait
+//     survivor host-put        the others put to all PEs endlessly
+//     survivor host-register   all PEs register memory with a team and release it, endlessly
+//     survivor device-spin     a kernel waits in its own loop and never ends; only on GPUs
+//     survivor MODE counted    also prints the resources of the world that remain after leaving
 #include <unistd.h>
 
 #include <chrono>
@@ -38,7 +38,7 @@ struct spin_for_ever {
   }
 };
 
-/// A world that comes and goes, so that what the first one loads for good counts as there before.
+/// A world is joined and left first, so that libraries which the first world loads permanently count as loaded before.
 pgas::unit_test::holdings before_joining() {
   {
     pgas::world world = pgas::world::join();
@@ -50,8 +50,8 @@ pgas::unit_test::holdings before_joining() {
   return pgas::unit_test::count_holdings();
 }
 
-/// The members release in different orders, so that registrations end in other calls than those that were released
-/// last.
+/// The members release registrations in different orders, so that a registration ends in another call than the last one
+/// that released it.
 [[noreturn]] void register_without_end(pgas::world& world) {
   const pgas::team team = world.team().split(0, -world.my_pe());
   const pgas::shared_memory memory = pgas::shared_memory::make({world.device()}, 2 << 20);
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
     pgas::world& world = *joined;
     me = world.my_pe();
     auto signal = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
-    for (int pe = 0; pe < world.n_pes(); ++pe) pgas::p(world, signal.data(), 0, pe);  // proxies connect
+    for (int pe = 0; pe < world.n_pes(); ++pe) pgas::p(world, signal.data(), 0, pe);  // makes the proxies connect
     auto lock = world.allocate<pgas::lock_t>(1, pgas::initialize::zero);
     auto words = world.allocate<std::uint64_t>(1 << 17);
     if (mode == "host-lock" && me == 1) pgas::set_lock(world, lock.data());

@@ -1,4 +1,4 @@
-// Teams on real processes: run with any number of PEs by any launcher, on either heap.
+// Teams in separate processes: run with any number of PEs by any launcher, on either heap.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using pgas::code;
 using pgas_test::code_if_any;
 using pgas_test::code_of;
 
-// A barrier by kernel, then what everyone put there before it is read: `rounds` times.
+// Repeats `rounds` times: a barrier in a kernel, then reads of the data that all members put before the barrier.
 struct meet {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, pgas::team_view team, std::int64_t* cells,
@@ -36,7 +36,7 @@ struct meet {
   }
 };
 
-// A ring of puts and atomics in the numbers of the context's team.
+// A ring of puts and atomic operations with the PE numbers of the context's team.
 struct ring {
   template <pgas::block_group Block, class Context>
   PGAS_FN void operator()(Block block, Context ctx, std::int64_t* cells) const {
@@ -51,7 +51,7 @@ struct ring {
   }
 };
 
-// Members as the world numbers them: start, start + stride, ...
+// Members by their numbers in the world: start, start + stride, and so on.
 std::vector<int> strided(int start, int stride, int size) {
   std::vector<int> members;
   for (int i = 0; i < size; ++i) members.push_back(start + i * stride);
@@ -62,7 +62,7 @@ class Team : public testing::Test {
  protected:
   Team() : world(pgas::world::join()), me(world.my_pe()), n(world.n_pes()) {}
 
-  // Everything a team is for: numbers, translation, barriers of kernels and of the host, contexts, memory.
+  // All uses of a team: numbers, translation, barriers of kernels and of the host, contexts, memory.
   void use(const pgas::team& team, const std::vector<int>& members) {
     ASSERT_TRUE(static_cast<bool>(team));
     ASSERT_EQ(team.n_pes(), static_cast<int>(members.size()));
@@ -111,11 +111,11 @@ class Team : public testing::Test {
     }
   }
 
-  // What team::direct_context() throws for a team of these members; code{}: nothing.
+  // The error of team::direct_context() for a team of these members; code{} if there is none.
   code expected_of_direct_context(const std::vector<int>& members) const {
     for (std::size_t i = 2; i < members.size(); ++i)
       if (members[i] - members[i - 1] != members[1] - members[0]) return code::invalid_argument;
-    const bool anywhere = world.settings().mem_handle == pgas::handle_kind::cuda_ipc;  // on the host heap, too
+    const bool anywhere = world.settings().mem_handle == pgas::handle_kind::cuda_ipc;  // also on the host heap
     for (const int pe : members) {
       if (!world.pe(pe).direct || (anywhere && pe != me)) return code::peer_unreachable;
       for (int between = std::min(pe, me); between < std::max(pe, me); ++between)
@@ -153,7 +153,7 @@ TEST_F(Team, strided_in_every_way) {
     for (const int stride : {1, 2, 3, -1, -2})
       for (int size = 1; size <= n; ++size) {
         if (const int last = start + (size - 1) * stride; last < 0 || last >= n) continue;
-        if ((start + 3 * size + stride) % 3 != 0 && n > 4) continue;  // a third of them is enough where there are many
+        if ((start + 3 * size + stride) % 3 != 0 && n > 4) continue;  // with many PEs, a third of the teams is enough
         const std::vector<int> members = strided(start, stride, size);
         const pgas::team team = world.team().split_strided(start, stride, size);
         ASSERT_EQ(static_cast<bool>(team), has(members, me));
@@ -183,7 +183,7 @@ TEST_F(Team, rows_and_columns) {
 }
 
 TEST_F(Team, by_colour_and_key) {
-  const pgas::team halves = world.team().split(me % 2, -me);  // the last PE first
+  const pgas::team halves = world.team().split(me % 2, -me);  // with the last PE first
   std::vector<int> members;
   for (int pe = n - 1; pe >= 0; --pe)
     if (pe % 2 == me % 2) members.push_back(pe);
@@ -209,7 +209,7 @@ TEST_F(Team, by_list_in_any_order) {
     ASSERT_EQ(static_cast<bool>(team), has(some, me));
     if (team) {
       use(team, some);
-      const pgas::team inner = team.split_list(std::vector<int>{2, 0});  // numbers of the team: PEs 1 and 3
+      const pgas::team inner = team.split_list(std::vector<int>{2, 0});  // by numbers of the team: PEs 1 and 3
       ASSERT_EQ(static_cast<bool>(inner), me == 1 || me == 3);
       if (inner) use(inner, {1, 3});
     }
@@ -223,7 +223,7 @@ TEST_F(Team, of_teams_that_outlive_them) {
   pgas::team inner = outer.split(me / 2, 0, {.channels = 1});
   outer.destroy();
   EXPECT_FALSE(outer);
-  outer.destroy();  // the second time does nothing
+  outer.destroy();  // the second call has no effect
   EXPECT_EQ(code_of([&] { static_cast<void>(outer.my_pe()); }), code::invalid_argument);
   std::vector<int> pair{me / 2 * 2};
   if (pair[0] + 1 < n) pair.push_back(pair[0] + 1);
@@ -277,7 +277,7 @@ TEST_F(Team, bad_arguments_are_the_same_error_everywhere) {
               }),
               code::asymmetric_call);
   }
-  use(all.split(0, 0), everyone());  // nothing was left behind
+  use(all.split(0, 0), everyone());  // the previous failure has left no state behind
 }
 
 TEST_F(Team, empty_ones_and_those_of_a_world_that_was_left) {
@@ -337,7 +337,7 @@ TEST_F(Team, memory_outlived_by_its_owner) {
   team.destroy();
   pgas::team next = world.team().split(0, 0);
   auto cells = next.allocate<int>(5, pgas::initialize::zero);
-  kept.reset();  // frees nothing of the next team, though it has the same place
+  kept.reset();  // does not free memory of the next team, although that has the same place
   next.free(next.allocate_bytes(100));
   EXPECT_EQ(pgas::g(world, cells.data(), me), 0);
 }
@@ -365,7 +365,7 @@ TEST_F(Team, collectives_at_once_from_threads) {
   }());
 }
 
-// More teams at once than the world sets room aside for: their states go into team segments.
+// More teams at the same time than the world reserves room for, so their states go into team segments.
 TEST_F(Team, hundreds_at_once) {
   std::vector<pgas::team> teams;
   for (int i = 0; i < 150; ++i) teams.push_back(world.team().split(0, me * (i % 2 == 0 ? 1 : -1), {.channels = 32}));
@@ -374,7 +374,7 @@ TEST_F(Team, hundreds_at_once) {
   use(teams[148], pes);
   std::reverse(pes.begin(), pes.end());
   use(teams[149], pes);
-  for (pgas::team& team : teams) team.destroy();  // oldest first
+  for (pgas::team& team : teams) team.destroy();  // the oldest team first
 }
 
 TEST_F(Team, thousands_one_after_another_leave_nothing) {

@@ -1,6 +1,6 @@
-// PEs that exchange numbers until somebody else is done with them, and say whether all numbers were right.
-//     visited FILE     until the file is there
-//     visited NETWORK  once; addresses at which this process listens, and that do not begin so, are wrong
+// PEs that exchange numbers until another process has finished with them, and report whether all numbers were correct.
+//     visited FILE     until the file exists
+//     visited NETWORK  once; reports addresses outside of NETWORK at which this process listens as wrong
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ std::set<std::string> own_sockets() {
   return inodes;
 }
 
-/// IPv4 addresses, and "IPv6", at which this process takes connections.
+/// IPv4 addresses, and "IPv6", at which this process accepts connections.
 std::vector<std::string> listeners() {
   const std::set<std::string> mine = own_sockets();
   std::vector<std::string> found;

@@ -20,15 +20,15 @@ NAMES = ("20_stencil3d", "21_persistent", "22_cg", "23_particles", "24_moe", "25
 MEMBERS = {"application", "by", "scaling", "share", "variant", "size", "division", "pes", "unit", "figures", "median", "lowest", "highest",
            "spread", "alone", "gain", "to_mpi", "more"}
 
-# A launcher that runs a program once, and tells it by how many PEs it was to be run.
+# A launcher that runs a program once, and passes it the number of PEs that were requested.
 LAUNCHER = """#!/bin/sh
 test "$1" = --version && exit 0
 N=$2
 shift 2
 N=$N exec "$@"
 """
-# A stencil whose first start by a number of PEs takes 100 us, the second 500, the third 200, and so on; MPI's takes 300. More PEs
-# share the work. Every start is written into a log.
+# A stencil that reports the time of its n-th start with a number of PEs: 100 us, then 500, then 200, and so on; MPI's
+# reports 300. More PEs share the work. Every start is written to a log.
 STENCIL = """#!/bin/sh
 name=$(basename "$0") log=$(dirname "$0")/log before=0
 test -e "$log" && before=$(grep -cx "$name $N" "$log")
@@ -103,7 +103,7 @@ class OfMadeUpPrograms(unittest.TestCase):
                 self.stencil(what)
                 found, job = self.measured("--rounds", 2)
                 self.assertEqual(job.returncode, 1, job.stderr)
-                # 2 PEs strong, weak and in three divisions; what has failed once is not run again
+                # 2 PEs strong, weak and in three divisions; a failed combination is not run again
                 self.assertEqual([each["problem"] for each in found["failures"]], 5 * [problem])
                 self.assertIn(f"FAILED, {problem}", job.stderr)
                 self.assertIn("20_stencil3d --size 8,8,8", found["failures"][0]["command"])

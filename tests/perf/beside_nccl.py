@@ -17,8 +17,8 @@ import torch.multiprocessing as mp
 
 import graph_timing
 
-ROW = 4096  # numbers, as 25_allreduce has them
-TOKEN, TOP_K = 7168, 8  # of 24_moe
+ROW = 4096  # numbers per row, as in 25_allreduce
+TOKEN, TOP_K = 7168, 8  # as in 24_moe
 REPLAYS = 15
 
 

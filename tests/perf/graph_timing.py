@@ -3,7 +3,7 @@ import torch
 import torch.distributed as dist
 
 TOGETHER, WARM = 24, 3
-SLEEP = 1_000_000  # cycles, in which the hosts enqueue what the GPUs then begin together, after an all-reduce
+SLEEP = 1_000_000  # cycles in which the hosts enqueue the work that the GPUs then begin together, after an all-reduce
 
 
 def capture(call):

@@ -20,7 +20,7 @@ import unittest
 PROGRAM, LAUNCHER = sys.argv[1:3]
 WAYS = sys.argv[3:]
 SHORT = ["--ms", "0.2", "-e", "64K", "-r", "2"]
-# Where processes wait for cores, a round trip takes as long as the scheduler likes.
+# If processes wait for cores, the time of a round trip depends on the scheduler.
 NO_ROUND_TRIPS = [*SHORT[:-1], "1", "-m", "bandwidth,atomics"]
 TIMEOUT = 100
 
@@ -77,7 +77,7 @@ class Map(unittest.TestCase):
     def test_a_saved_map_is_compared_and_a_planted_difference_ends_with_3(self):
         file = self.folder / "map.json"
         run(2, *NO_ROUND_TRIPS, "--save", str(file))
-        # No speed is slower by more than all of it.
+        # A speed cannot decrease by more than 100 percent.
         same = run(2, *NO_ROUND_TRIPS, "--compare", str(file), "--tolerance", "100")
         self.assertIn("0 of 12 figures are slower by more than 100 %", same.stdout)
         document = json.loads(file.read_text())

@@ -24,7 +24,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "multi_host"))
 import hosts  # noqa: E402
 
-TIME_LIMIT = 60  # seconds, for a run
+TIME_LIMIT = 60  # seconds for a run
 PORTS = itertools.count(29600)
 
 
@@ -34,7 +34,7 @@ def run_together(*commands):
     try:
         for words in commands:
             processes.append(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
-            time.sleep(0.3)  # the first is the server
+            time.sleep(0.3)  # the process that starts first is the server
         texts = [process.communicate(timeout=TIME_LIMIT)[0] for process in processes]
     finally:
         for process in processes:
@@ -117,7 +117,7 @@ def main():
             comparisons = [
                 Comparison("put_bw", "GB/s", 0.85,
                            lambda: row(apart, address, program, ["put_bw", "-b", str(large), "-e", str(large)], tcp),
-                           # MB are 2^20 bytes there
+                           # UCX's MB are 2^20 bytes
                            lambda: ucx(apart, address, tcp["UCX_TLS"], "ucp_put_bw", large, 300)[1] * 2**20 / 1e9, True),
                 Comparison("put_rate", "Mop/s", 0.7,
                            lambda: row(apart, address, program, ["put_rate", "-b", "8", "-e", "8"], tcp),

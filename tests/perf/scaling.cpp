@@ -1,8 +1,10 @@
-// What a world costs each PE: started by scaling.py. Says after each step what this process has, as the kernel counts
-// it:
+// The cost of a world for each PE. Started by scaling.py. Prints after each step the resources of this process, as
+// counted by the kernel:
 //     STEP PE private-KiB heap-KiB mapped-KiB shared-KiB unix-sockets tcp-sockets descriptors threads milliseconds
-// private: memory that only this process has and has written; heap: what it has touched of its own heap and of others';
-// mapped: their whole size; shared: what it has touched of the memory that UCX shares with other processes.
+//
+// private: memory of this process only that it has written; heap: the memory of its own heap and of other heaps that it
+// has accessed; mapped: the whole size of these heaps; shared: the memory of UCX that it shares with other processes
+// and has accessed.
 #include <dirent.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -48,7 +50,7 @@ void count_memory(cost& of) {
   }
 }
 
-/// Connections among the sockets are told from listeners by having a peer.
+/// A socket with a peer is a connection; a socket without a peer is a listener.
 void count_descriptors(cost& of) {
   DIR* const open = ::opendir("/proc/self/fd");
   while (const dirent* const entry = ::readdir(open)) {
@@ -93,8 +95,8 @@ int main() try {
   const auto joined = clock::now();
   const int me = world.my_pe();
   const int n = world.n_pes();
-  // Allocating is the way to wait for all that sends nothing but over the sockets of the world.
-  constexpr std::size_t large = 16 << 10;  // more than travels in a message
+  // An allocation waits for all PEs, and sends messages only over the sockets of the world.
+  constexpr std::size_t large = 16 << 10;  // larger than a message
   auto landing = world.allocate<char>(large);
   say("idle", me, joined - before);
   auto next = world.allocate<char>(1);

@@ -9,7 +9,7 @@ import sys
 
 PROGRAM, LAUNCHER, PES, DIRECTORY = sys.argv[1:5]
 SMALL = ["-b", "8", "-e", "4K", "-f", "512", "-w", "2", "-r", "2", "--ms", "0.1"]
-ON_A_LAUNCH_OF_BLOCKS = {"put_bw", "put_rate"}  # rows that are also run with several
+ON_A_LAUNCH_OF_BLOCKS = {"put_bw", "put_rate"}  # rows that are also run with several blocks
 
 
 def run(*words):
@@ -25,7 +25,7 @@ def complain(what, found):
 
 def main():
     lines = subprocess.run([PROGRAM, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
-    listed = {line.split()[0] for line in lines if not line.startswith(" ")}  # others go on with a meaning
+    listed = {line.split()[0] for line in lines if not line.startswith(" ")}  # other lines continue a meaning
     document = os.path.join(DIRECTORY, f"perf.{os.getpid()}.json")
     try:
         table = run(*SMALL, "--json", document)
@@ -39,7 +39,7 @@ def main():
     for each in results:
         if not each["checked"] or each["wrong"] != 0:
             complain("data", each)
-        # A process may happen to get by with the pages that it has.
+        # The memory of a process may not grow if its pages are sufficient.
         if not each["lowest"] <= each["median"] <= each["highest"] or (each["median"] <= 0 and each["row"] != "process_memory"):
             complain("figures", each)
     if len(table.splitlines()) < len(results):

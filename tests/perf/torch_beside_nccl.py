@@ -34,7 +34,7 @@ import torch.multiprocessing as mp
 
 HOST = os.environ.get("PGAS_HEAP") == "host" or not torch.cuda.is_available()
 if HOST:
-    os.environ.update(PGAS_HEAP="host", TRITON_INTERPRET="1")  # Triton reads it when it is imported
+    os.environ.update(PGAS_HEAP="host", TRITON_INTERPRET="1")  # Triton reads these variables when it is imported
 
 import torch.distributed._symmetric_memory as symm_mem  # noqa: E402
 import triton  # noqa: E402
@@ -48,7 +48,7 @@ import graph_timing  # noqa: E402
 KIB = 1024
 ALL_REDUCES, SHIFTS = ((8, 32), (8, 32)) if HOST else ((8, 32, 128, 512, 2048, 8192), (8, 128, 2048))
 TOGETHER, WARM = (3, 1) if HOST else (graph_timing.TOGETHER, graph_timing.WARM)
-PROGRAMS = 128  # at most: all have to be resident
+PROGRAMS = 128  # the largest number, because all programs have to be resident
 
 
 @triton.jit
@@ -58,7 +58,7 @@ def all_reduce(ctx, out, x, staging, arrived, calls, count, BLOCK: tl.constexpr)
     first, step = program * BLOCK, tl.num_programs(0) * BLOCK
     call = tl.load(calls + program) + 1
     signals = arrived + program * n
-    half = staging + (call % 2) * n * count  # the other one may still be read by those who are a call behind
+    half = staging + (call % 2) * n * count  # PEs that are one call behind may still read the other half
     for k in range(n):
         pe = (me + k) % n
         for begin in range(first, count, step):
@@ -195,7 +195,7 @@ def compare(job, name, make, count, rounds):
         if HOST and "_shot" in variant:
             say(what, "left out: torch has it for CUDA only")
             continue
-        meet(job)  # what they share is zero on all
+        meet(job)  # the shared memory is zero on all PEs
         try:
             x.zero_()
             calls, how = together(call)
@@ -228,13 +228,13 @@ def run(rank, n, port, rounds):
         dist.init_process_group("gloo", **at)
     else:
         torch.cuda.set_device(device)
-        torch.cuda.set_stream(torch.cuda.Stream())  # one for all: it is what graphs are captured on
+        torch.cuda.set_stream(torch.cuda.Stream())  # one stream for all, because graphs are captured on it
         dist.init_process_group("nccl", device_id=device, **at)
     control = dist.group.WORLD if HOST else dist.new_group(backend="gloo")
     world = pgas.torch.enable()
     try:
         context = shm.direct_context(world)
-    except ValueError:  # not all at evenly spaced addresses
+    except ValueError:  # the addresses are not all evenly spaced
         context = shm.context(world)
     job = types.SimpleNamespace(rank=rank, n=n, device=device, control=control, world=world, context=context, seeds=itertools.count(),
                                 token=torch.zeros(1, device=device))

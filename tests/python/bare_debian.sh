@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Installs a wheel on a bare Debian without a compiler, made by debootstrap, and runs programs of 4 PEs there on the host heap.
+# Installs a wheel on a bare Debian without a compiler, made by debootstrap, and runs programs of 4 PEs there on the
+# host heap.
 #
-#   tests/python/bare_debian.sh dist/pgas-*.whl     needs root, debootstrap, Debian's packages and the package index; two minutes
+#   tests/python/bare_debian.sh dist/pgas-*.whl     needs root, debootstrap and the network; takes two minutes
 #     PYTHON   the interpreter whose pip downloads NumPy (default: python3)
 #     MIRROR   Debian's packages (default: http://deb.debian.org/debian)
 #
-# A wheel for Python 3.11 is tried on Debian 12, one for 3.12 and later (abi3) on Debian 13. Where root, debootstrap or the network are
-# missing the exit status is 77: skipped. Nothing is left behind.
+# A wheel for Python 3.11 runs on Debian 12, and a wheel for 3.12 and later (abi3) on Debian 13. If root, debootstrap or
+# the network is missing, the exit status is 77: skipped. The script leaves no files.
 set -euo pipefail
 
 skip() { echo "skipped: $*"; exit 77; }
@@ -39,7 +40,8 @@ mkdir -p "$root/dev/shm" && mount -t tmpfs tmpfs "$root/dev/shm" && mounted+=("$
 mkdir "$root/wheels" "$root/examples"
 cp "$wheel" "$root/wheels/"
 cp "$examples"/{numpy_ring,numpy_halo,share_array}.py "$root/examples/"
-# Outside, where the index is known: the system inside has neither its settings nor its certificates.
+# Downloads on this system, where the package index is known. The new system has neither its settings nor its
+# certificates.
 "${PYTHON:-python3}" -m pip download -q --disable-pip-version-check --only-binary :all: --python-version "$version" -d "$root/wheels" numpy ||
   skip "pip can't download NumPy here"
 

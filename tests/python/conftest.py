@@ -24,7 +24,8 @@ class Job:
 
 
 def environment(**changes):
-    # Lines of several PEs are not mixed where each is written at once: PYTHONUNBUFFERED would write their parts.
+    # The lines of several PEs are not mixed if each is written by one call; with PYTHONUNBUFFERED, the parts of a line
+    # would be.
     made = {**os.environ, "PGAS_HEAP": "host", "PYTHONFAULTHANDLER": "1", "PYTHONUNBUFFERED": None, **changes}
     return {name: value for name, value in made.items() if value is not None}
 

@@ -88,7 +88,8 @@ def as_in_tree(tree: pathlib.Path, settings: pathlib.Path) -> str:
     same = ("CMAKE_CXX_COMPILER", "CMAKE_CUDA_COMPILER", "CMAKE_CUDA_ARCHITECTURES", "CMAKE_CUDA_FLAGS_RELWITHDEBINFO", "PGAS_CUDA_COMPILED_ONLY",
             "PGAS_TEST_TIER", "PGAS_WERROR")
     settings.write_text("".join(f'set({name} "{cache[name]}" CACHE STRING "")\n' for name in same if name in cache) +
-                        f'set(PGAS_CMAKE "{cache["CMAKE_COMMAND"]}" CACHE FILEPATH "")\n')  # others write other commands
+                        # other CMake versions write other commands
+                        f'set(PGAS_CMAKE "{cache["CMAKE_COMMAND"]}" CACHE FILEPATH "")\n')
     return cache["PGAS_CUDA"]
 
 
@@ -127,12 +128,13 @@ def main() -> None:
         raise SystemExit(SKIPPED)
     given.work.mkdir(parents=True, exist_ok=True)
     work = given.work.resolve()
-    others = concurrent.futures.ThreadPoolExecutor()  # pip waits for the network, and installs on one core
+    others = concurrent.futures.ThreadPoolExecutor()  # pip waits for the network, and uses one core
     clean = None if given.wheel_only or given.sdist else others.submit(environment, work / "clean", given.python, CLEAN)
     builder = environment(work / "builder", given.python, BUILDER, "--no-compile")
     if given.sdist:
         sdist = build_sdist(builder, given.sdist)
-        # Whether all that a wheel needs is in it. The library has a build of its own in there, which this variable reaches.
+        # Checks that the sdist contains all files that a wheel needs. The build of the library inside it reads this
+        # variable.
         settings, cuda = given.sdist.resolve() / "settings.cmake", "OFF"
         if given.launcher:
             cuda = as_in_tree(given.build, settings)

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Runs the GPU tests of the Python package with an interpreter that has torch, Triton, CuPy, JAX or Numba; what is missing is skipped.
-# Nothing is installed or fetched: a wheel is unpacked into a temporary folder, which needs no permission to write elsewhere.
+# Runs the GPU tests of the Python package with an interpreter that has torch, Triton, CuPy, JAX or Numba. Programs
+# whose packages are missing are skipped. The script installs and downloads nothing. It unpacks a wheel into a temporary
+# folder, and writes nowhere else.
 #
 #   tests/python/on_gpu.sh dist/pgas-*.whl          also PYTHON (default python3), and:
 #     OUT     folder for the output of each program (default: a temporary one, which is kept if something failed)
-#     LIMIT   seconds for all of it (default 300); what has no time left is skipped
+#     LIMIT   seconds for all programs (default 300); programs without time left are skipped
 #     JOBS    programs at a time (default 4); timings run alone
 #     ONLY    a pattern of bash: the programs whose names match, such as 'conformance*'
 #     PYTHONPATH  more packages, such as pytest
-#     NUMPY   a wheel of NumPy, or a folder that has it, for the programs with Numba, which refuses newer ones than it knows
+#     NUMPY   a wheel of NumPy, or a folder that has it, for the programs with Numba, which refuses newer versions
 #     MPS=no  to start no MPS; otherwise one is started unless CUDA_MPS_PIPE_DIRECTORY says that there is one
 #
-# One line for each program: passed, failed or skipped, its seconds, its name, and why. The exit status is 1 if one failed.
+# Prints one line for each program: passed, failed or skipped, the seconds, the name, and the reason. The exit status is
+# 1 if a program failed.
 set -uo pipefail
 
 usage() { sed -n '2,/^set/{/^#/p}' "$0" | cut -c3-; exit 2; }
@@ -40,7 +42,7 @@ chmod +x "$temporary"/site/pgas/bin/*
 export PATH=$temporary/site/pgas/bin:$PATH PYTHONPATH=$temporary/site${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1 PYTHONFAULTHANDLER=1
 export PGASRUN=$temporary/site/pgas/bin/pgasrun PGAS_HEAP=cuda PGAS_WAIT_TIMEOUT=${PGAS_WAIT_TIMEOUT:-20s}
 export TRITON_CACHE_DIR=$temporary/triton XDG_CACHE_HOME=$temporary/cache CUPY_CACHE_DIR=$temporary/cupy
-export XLA_PYTHON_CLIENT_PREALLOCATE=false  # JAX would take three quarters of the GPU's memory for each PE
+export XLA_PYTHON_CLIENT_PREALLOCATE=false  # otherwise JAX would reserve three quarters of the GPU's memory for each PE
 numba_path=$PYTHONPATH
 case ${NUMPY:-} in
   '') ;;
@@ -48,7 +50,8 @@ case ${NUMPY:-} in
   *) numba_path=$NUMPY:$PYTHONPATH ;;
 esac
 
-# Several PEs share a GPU by turns, unless MPS lets them run at the same time: kernels that wait for one another need that.
+# PEs that share a GPU run alternately, unless MPS lets them run at the same time, which kernels that wait for one
+# another need.
 if [ "${MPS:-yes}" != no ] && [ -z "${CUDA_MPS_PIPE_DIRECTORY:-}" ] && command -v nvidia-cuda-mps-control >/dev/null; then
   export CUDA_MPS_PIPE_DIRECTORY=$temporary/mps CUDA_MPS_LOG_DIRECTORY=$temporary/mps
   mkdir -p "$temporary/mps"
@@ -59,7 +62,7 @@ fi
 
 has() { "$python" -c 'import importlib.util, sys; sys.exit(any(importlib.util.find_spec(m) is None for m in sys.argv[1:]))' "$@"; }
 declare -A there
-missing() {  # the first of these modules that is not there
+missing() {  # the first of these modules that is missing
   local module
   for module in "$@"; do
     if [ -z "${there[$module]:-}" ]; then has "$module" && there[$module]=yes || there[$module]=no; fi
@@ -69,7 +72,8 @@ missing() {  # the first of these modules that is not there
 
 report() { printf '%-7s %4ss  %s%s\n' "$1" "$2" "$3" "${4:+  ($4)}"; }
 
-# program NAME SECONDS "MODULES" EXPECTED COMMAND...: passes if it ends with 0 and, where EXPECTED is not empty, prints that.
+# program NAME SECONDS "MODULES" EXPECTED COMMAND...: passes if the command ends with 0 and prints EXPECTED, unless
+# EXPECTED is empty.
 program() {
   local name=$1 seconds=$2 modules=$3 expected=$4 lacks left began status took log
   shift 4
@@ -99,7 +103,7 @@ program() {
   touch "$out/status/${log##*/}.failed"
 }
 
-# The same, beside others.
+# As program(), beside other programs.
 beside() {
   while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
   program "$@" &
@@ -121,7 +125,8 @@ print(f"Python {platform.python_version()}: {', '.join(version(name) for name in
 TEXT
 "$python" -c 'import pgas; pgas.show_versions()' >"$out/versions.txt" 2>&1 || { cat "$out/versions.txt"; exit 1; }
 
-for modules in torch cupy jax numba_cuda triton; do missing $modules >/dev/null; done  # asked once, not by each program
+# checked once, not by each program
+for modules in torch cupy jax numba_cuda triton; do missing $modules >/dev/null; done
 
 # ---- programs -------------------------------------------------------------------------------------------------------
 
@@ -154,13 +159,13 @@ for example in triton_ring triton_all_reduce triton_halo triton_moe cupy_kernel 
   esac
   for n in 2 4; do beside "$example $n" 120 "$needs" "^PE" "${with[@]}" $(run $n) "$examples/$example.py"; done
 done
-# torch's symmetric memory: its extension is built with the wheel, or compiled here, once.
+# torch's symmetric memory: its extension is part of the wheel, or is compiled here once.
 symm_mem="torch"
 if ! ls "$temporary"/site/pgas/_torch_backend.*.so >/dev/null 2>&1; then
   if command -v "${CXX:-c++}" >/dev/null; then
     program "pgas.torch is compiled" 200 torch "" "$python" -c "import pgas._load_torch_backend as build; build.load()"
   else
-    symm_mem="torch c++"  # is no module, so the programs are skipped
+    symm_mem="torch c++"  # there is no module of this name, so the programs are skipped
   fi
 fi
 for n in 2 4; do
@@ -181,7 +186,7 @@ for n in 2 4; do
 done
 beside "torch_symm_mem.py inductor 2" 120 "$symm_mem" "is content" $(run 2) "$here/pe/torch_symm_mem.py" "$temporary/inductor" inductor
 wait
-# Alone: one kills a PE, which under MPS others would notice, and the rest are times.
+# Alone: one of the programs kills a PE, which would affect others under MPS, and the other programs measure times.
 program "pytest test_gpu.py (sharing, dead PE)" 150 "pytest torch" "" "$python" -m pytest -p no:cacheprovider -q -rs -m gpu "$here/test_gpu.py" -k "not operations"
 program "torch_symm_mem.py lost_signal" 90 "$symm_mem" "rank 0 was told" bash -c '"$@"; true' -- $(run 2) "$here/pe/torch_symm_mem.py" "$temporary/lost" lost_signal
 program "latency.py" 120 "torch triton cupy" "ratio" $(run 2) "$here/kernels/latency.py"

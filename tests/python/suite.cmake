@@ -1,5 +1,6 @@
-# Runs pytest, or mypy, in the environment that environments.py has made: -DCLEAN=DIR -DROOT=SOURCES -DWHAT="WORDS..." [-DCXX=COMPILER].
-# Only the environment and the system are on PATH. Where there is no such environment, environments.py has said why: the test is skipped.
+# Runs pytest or mypy in the environment that environments.py has made: -DCLEAN=DIR -DROOT=SOURCES -DWHAT="WORDS..."
+# [-DCXX=COMPILER]. PATH contains only the environment and the system. If there is no such environment, environments.py
+# has printed the reason, and the test is skipped.
 if(NOT EXISTS ${CLEAN}/bin/pgasrun)
   message("skipped: python.setup has made no environment")
   return()

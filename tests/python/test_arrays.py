@@ -285,7 +285,7 @@ def test_arrays_with_dlpacks_table_are_read_without_python(world):
     assert copy(False, x, y, 0, False) and (x == y).all()
     assert copy(True, y[3:4], x[5:6], 0, False) and y[3] == 5
     assert together("all_reduce", "sum", x, x, 1, 1, 0)
-    # What the table can't say, or is wrong, goes the other way.
+    # Arrays that the table does not describe, or describes wrongly, take the other path.
     assert not copy(False, x, y.double(), 0, False) and not copy(False, x, y[:3], 0, False)
     assert not copy(False, x.view(3, 4).T, y.view(4, 3), 0, False) and not copy(False, x, y.numpy(), 0, False)
     assert not copy(False, x.numpy(), y.numpy(), 0, False) and not together("all_gather", "sum", x, x, 1, 2, 0)
@@ -331,7 +331,7 @@ def test_jax_on_the_host_heap(world):
     for dtype in ("int8", "uint32", "float16", "bfloat16", "complex64", "bool"):
         made = world.zeros(7, dtype, like="jax")
         assert made.dtype.name == dtype and world.accessible(made, 0)
-    for dtype in ("int64", "float64"):  # which JAX would copy into smaller ones
+    for dtype in ("int64", "float64"):  # JAX would copy these types into smaller ones
         with pytest.raises(TypeError, match="jax_enable_x64"):
             world.zeros(7, dtype, like="jax")
     with pytest.raises(TypeError, match="can't be written"):
@@ -379,7 +379,7 @@ def test_numbers_of_numpy_go_wherever_those_of_python_do(world):
     world.wait_until(s[1:], ">=", np.uint64(0))
     world.p(f, 0.1, 0)
     assert f[0] == np.float32(0.1)
-    for value in (2**24, -2**24, 2**100, 0, -3):  # whole numbers that a float32 keeps
+    for value in (2**24, -2**24, 2**100, 0, -3):  # integers that a float32 represents exactly
         world.p(f, value, 0)
         assert f[0] == value
     assert world.full(2, np.int64(2**40 + 1)).tolist() == [2**40 + 1] * 2 and world.full(1, np.float64(0.1))[0] == 0.1

@@ -22,11 +22,11 @@ def test_operators_are_as_torch_wants_them(world):
     """Schemas, fake kernels and what they write, by torch's own check."""
     import torch
 
-    world.zeros(1, like="torch")  # operators are there from the first tensor on
+    world.zeros(1, like="torch")  # operators exist from the first tensor on
     from pgas import _torch_operators as operators
 
     order = operators.order_of(world)
-    # The check runs operators on copies of the arrays, which only collectives and barriers can take.
+    # The check runs operators on copies of the arrays. Only collectives and barriers accept copies.
     which = ("test_schema", "test_faketensor")
     torch.library.opcheck(operators.meet, (order, "barrier", world._number, True), test_utils=which)
     arguments = (order, torch.empty(8), torch.ones(8), "all_reduce", "sum", 0, [1, 1], world._number, True)

@@ -260,7 +260,7 @@ def test_ctrl_c_ends_joining_beside_a_pe_that_stops_after_it(stops_after_joining
     with start("0") as first, start("1", first.stdout.readline().strip(), LD_PRELOAD=str(stops_after_joining)) as second:
         try:
             second.stdout.readline()
-            time.sleep(3)  # it joins
+            time.sleep(3)  # the process is joining
             begin = time.monotonic()
             first.send_signal(signal.SIGINT)
             _, err = first.communicate(timeout=20)

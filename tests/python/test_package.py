@@ -33,7 +33,7 @@ def test_nothing_of_cuda_ucx_or_pmix_is_linked(file):
 def test_nothing_of_them_is_bundled():
     names = {file.name for file in PACKAGE.rglob("*") if file.is_file() and ".so" in file.name}
     assert {name.split(".so")[0].split(".")[0] for name in names} <= {"_core", "libpgas", "libfmt"}
-    if sys.version_info >= (3, 12) and not sysconfig.get_config_var("Py_GIL_DISABLED"):  # which has no stable ABI
+    if sys.version_info >= (3, 12) and not sysconfig.get_config_var("Py_GIL_DISABLED"):  # this Python has no stable ABI
         assert "_core.abi3.so" in names
 
 
@@ -127,7 +127,7 @@ def test_a_typed_program_is_accepted(tmp_path):
     pyright = SCRIPTS / "pyright"
     if pyright.exists():
         job = run([pyright, "--pythonpath", sys.executable, program], timeout=200)
-        assert "0 errors" in job.out or "error:" not in job.out, job.out + job.err  # it may find no Node.js
+        assert "0 errors" in job.out or "error:" not in job.out, job.out + job.err  # the tool may not find Node.js
 
 
 @pytest.mark.skipif(not os.environ.get("TEST_CXX"), reason="TEST_CXX names no compiler")

@@ -16,7 +16,7 @@ from conftest import environment, launcher, needs_interpreter_of_triton, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# How each block is run: a test below has this name.
+# How each code block is run: a test below has the name given here.
 BLOCKS = {
     "README.md": {"cpp": ["shift"], "sh": ["try_it"]},
     "docs/python.md": {"sh": ["install", "ring_install", "ring_run", "ring_mps", "on_gpu"], "python": ["first_program", "ring", "sharing_summary"],
@@ -96,7 +96,7 @@ def test_parts_of_programs_are_python(page, name):
 def test_first_torch_program(program, n):
     pytest.importorskip("torch")
     text = block("docs/torch.md", "python", "first_torch_program") + "handle.barrier()\nprint(bool((y == (rank + 1) % n + 1).all()))\n"
-    assert run([*launcher(n), program(text)], timeout=300).check().out == "True\n" * n  # it may compile the backend
+    assert run([*launcher(n), program(text)], timeout=300).check().out == "True\n" * n  # may compile the backend
 
 
 @pytest.mark.parametrize("page, name", [("docs/python.md", "install"), ("docs/python.md", "ring_install"), ("docs/torch.md", "install")])
@@ -204,7 +204,7 @@ def test_own_tests():
         assert (ROOT / words[1]).exists() and {word for word in words if word.startswith("--")} <= {"--ranks", "--only", "--limit", "--backend"}
 
 
-# The whole programs. mypy finds no types in Triton, and kernels in Triton have none.
+# The complete programs. mypy finds no types in Triton, and kernels in Triton have none.
 TYPED = {("docs/python.md", "first_program"): "", ("docs/python.md", "ring"): "triton", ("docs/python.md", "sharing_summary"): "",
          ("docs/python-kernels.md", "triton_shift"): "triton", ("docs/torch.md", "first_torch_program"): "torch", ("docs/sharing.md", "exporter"): "",
          ("docs/sharing.md", "importer"): ""}
@@ -222,7 +222,7 @@ def test_type_checkers_accept_the_programs(program, page, name):
     for checker in checkers[:1]:
         (file.parent / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}')
         job = run([pathlib.Path(sys.executable).parent / checker, "--pythonpath", sys.executable, "--project", file.parent, file], timeout=200)
-        assert "0 errors" in job.out or "error:" not in job.out, job.out + job.err  # it may find no Node.js
+        assert "0 errors" in job.out or "error:" not in job.out, job.out + job.err  # the tool may not find Node.js
     pytest.importorskip("mypy")
     untyped = ["--disable-error-code=import-untyped", "--disable-error-code=no-untyped-def"] if needs == "triton" else []
     job = run([sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--python-executable", sys.executable, *untyped, file], timeout=200)
@@ -283,7 +283,7 @@ def on_gpu():
     return os.path.exists("/dev/nvidiactl")
 
 
-# After the last line of the block: whether the row has come.
+# Added after the last line of the block: checks whether the row has arrived.
 SHIFTED = """  world.synchronize();
   pgas::signal_t value = 0;
   pgas::get(world, &value, arrived.data(), 1, world.my_pe());
@@ -299,7 +299,7 @@ def test_shift(build, cuda, tmp_path):
     assert text.endswith("  world.synchronize();\n}\n")
     build("#include <cstdio>\n" + text.removesuffix("  world.synchronize();\n}\n") + SHIFTED, cuda=cuda)
     if cuda and not on_gpu():
-        return  # it compiles
+        return  # the test compiles the program
     heap = {"PGAS_HEAP": "cuda" if cuda else "host"}
     path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
     for command, n in (("pgasrun -n 4 ./app", 4), ("mpirun -n 4 ./app", 4), ("./app", 1)):
@@ -308,7 +308,8 @@ def test_shift(build, cuda, tmp_path):
             continue
         job = in_shell(command, tmp_path, PATH=path, **heap)
         assert job.status == 0 and sorted(job.out.splitlines()) == [f"{pe} of {n}: 1" for pe in range(n)], command + job.out + job.err
-    by_hand = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29431", "WORLD_SIZE": "2", **heap}  # as torchrun sets them
+    # the variables that torchrun sets
+    by_hand = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29431", "WORLD_SIZE": "2", **heap}
     jobs = [subprocess.Popen([tmp_path / "app"], stdout=subprocess.PIPE, text=True, env=environment(RANK=str(rank), **by_hand)) for rank in range(2)]
     assert [each.communicate(timeout=60)[0] for each in jobs] == ["0 of 2: 1\n", "1 of 2: 1\n"]
 
@@ -319,7 +320,7 @@ def columns(text):
     return [line[:width].rstrip() for line in text.splitlines()], [line[width:].rstrip() for line in text.splitlines()]
 
 
-# What the programs of docs/sharing.md leave out, for the host: a kernel is a function there.
+# The parts that the programs of docs/sharing.md leave out, for the host, where a kernel is a function.
 BESIDE = """
 #include <pgas/pgas.hpp>
 #include <pgas/shared_memory.hpp>
@@ -352,7 +353,7 @@ def for_the_host(lines):
 def test_two_programs_of_cxx(build, name):
     """On the host; tests/sharing runs their like on GPUs."""
     one, another = columns(block("docs/sharing.md", "cpp", name))
-    if name == "with_a_timeline":  # its memory is that of the program before
+    if name == "with_a_timeline":  # it uses the memory of the program before
         one.insert(0, "auto memory = pgas::shared_memory::make(pgas::memory_place::gpu(0), bytes);")
     exporter, importer = build(for_the_host(one), "exporter"), build(for_the_host(another), "importer")
     with subprocess.Popen([exporter], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()) as process:
@@ -363,7 +364,7 @@ def test_two_programs_of_cxx(build, name):
     if name == "two_programs":
         place = block("docs/sharing.md", "cpp", "on_another_gpu").splitlines()
         assert [line.split("(")[0].split()[-1] for line in another if "open" in line] == [line.split("(")[0].split()[-1] for line in place if "open(" in line]
-        build(for_the_host(place), "here")  # the same with a place
+        build(for_the_host(place), "here")  # the same program with a place
 
 
 REGISTERED = """
@@ -396,7 +397,7 @@ def test_registered(build):
 
 # ---- the commands of README.md ---------------------------------------------------------------------------------------
 
-# Those that other tests run: the file, and a part of it that shows it.
+# Commands that other tests run: the file of the test, and a part of it that shows the command.
 ELSEWHERE = {
     "./run install DIR": ("tests/consumer/run.cmake", "--install ${BUILD} --prefix"),
     "pkg-config --cflags --libs pgas": ("tests/consumer/run.cmake", "--cflags --libs pgas"),
@@ -407,7 +408,7 @@ ELSEWHERE = {
     "tests/perf/side_by_side/compare.py --pgas-build build/cuda --rounds 5 --results tests/perf/RESULTS.md": ("tests/perf/side_by_side/compare.py", '"--results"'),
     "torchrun ...": ("tests/multi_pe/launchers/torchrun_test.py", "torchrun"),
 }
-# Those that run here.
+# Commands that this test runs.
 HERE = {"./run help": "demo", "pgasrun -n 4 ./app": None, "mpirun -n 4 ./app": None, "mpirun -n 4 pgas-doctor": "PE", "pgas-info --peers": "PE",
         "pgas-plot --help": "Usage"}
 

@@ -99,7 +99,7 @@ def test_a_ticket_of_a_part_would_open_the_whole_array_and_is_refused():
             pgas.share(part)
         assert refused.value.code is pgas.Code.invalid_argument
         assert pgas.share(part, whole_block=True)
-    # All of it, in any order; or in parts that are all of it.
+    # A whole array in any order of its elements, or in parts that together are the whole array.
     for whole in (x, x.T, x[::-1, ::-1], x.reshape(20), {"low": x[:2], "high": x[2:]}, {"all": x, "part": x[1, ::2]}):
         assert pgas.open(pgas.share(whole)) is not None
 
@@ -111,7 +111,7 @@ def test_all_of_a_ticket_is_authenticated():
     ticket = str(pgas.share(x))
     text = ticket.removeprefix("pgas2.")
     raw = bytearray(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    assert b'"arrays"' in raw  # one text, with the shapes in it
+    assert b'"arrays"' in raw  # one text that contains the shapes
     at = raw.index(b"[2,3]")
     raw[at:at + 5] = b"[3,2]"
     with pytest.raises(pgas.Error) as refused:

@@ -104,7 +104,7 @@ def adapt(options):
         original("gloo" if shared else backend, *args, **words)
         if gpus == 0:
             return used(options)
-        before = torch.cuda.current_device()  # a test may want to set none, but a rank of a world has one
+        before = torch.cuda.current_device()  # a test may require that no device is set, but a rank of a world has one
         torch.cuda.set_device(dist.get_rank() % gpus)
         try:
             return used(options)
@@ -296,11 +296,11 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         begun = {name: pool.submit(measure, options, name, folder, until, options.limit) for name, known in found.items() if known is None}
         found.update({name: outcome.result() for name, outcome in begun.items()})
-    for name in [name for name, (status, *_) in found.items() if status == "failed"]:  # whatever ran beside it
+    for name in [name for name, (status, *_) in found.items() if status == "failed"]:  # whichever tests ran beside it
         status, reason, took = measure(options, name, folder, until, options.limit / 2)
         if status != "not run":
             found[name] = status, "alone, after it had failed beside others" if status == "passed" else reason, took
-    # Tests of one function with other parameters are one line, if the same became of them.
+    # Tests of one function with different parameters are one line if they have the same result.
     functions = sorted(re.findall(r"^    def (test_\w+)", options.file.read_text(), re.MULTILINE), key=len, reverse=True)
     lines = {}
     for name, (status, reason, took) in found.items():
@@ -318,7 +318,8 @@ def main():
     return 0 if counts["passed"] else 2
 
 
-if __name__ == "__mp_main__" or "--one" in sys.argv or "--list" in sys.argv:  # torch starts ranks as processes that import this again
+# torch starts ranks as processes that import this file again
+if __name__ == "__mp_main__" or "--one" in sys.argv or "--list" in sys.argv:
     its_options = options_of(sys.argv[1:])
     its_module = load(its_options)
     if __name__ == "__main__":

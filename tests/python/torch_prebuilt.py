@@ -59,7 +59,8 @@ def main():
     found = list((site / "pgas").glob("_torch_backend.*.so"))
     assert len(found) == 1, found
     assert any(each.startswith("libpgas.so") for each in needed(found[0])) and "libtorch_cpu.so" in needed(found[0]), needed(found[0])
-    for other in [*(site / "pgas").glob("_core*.so"), *(site / "pgas" / "lib").glob("*.so.*")]:  # libpgas.so is a text
+    # libpgas.so is a text file here
+    for other in [*(site / "pgas").glob("_core*.so"), *(site / "pgas" / "lib").glob("*.so.*")]:
         assert not [each for each in needed(other) if "torch" in each or "c10" in each], other
     said = call(sys.executable, "-c", PROGRAM, cwd=work, timeout=120,
                 env={"PATH": str(work / "nothing"), "CXX": "no-compiler", "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(work / "cache"),

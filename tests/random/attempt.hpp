@@ -1,5 +1,5 @@
 /// @file
-/// One run of one program: on the harness's PEs, compared with the model after every segment.
+/// One run of one program on the harness's PEs, compared with the model after every segment.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace pgas_random {
 
-/// Which program, and how much of it.
+/// The choice of a program, and its length.
 struct program_choice {
   std::uint64_t seed = 0;
   int pes = 2;
@@ -27,7 +27,7 @@ inline constexpr fences fences_here = fences::lasting;
 #endif
 
 struct mismatch {
-  std::uint32_t first;  ///< the operations of the segment after which it was found
+  std::uint32_t first;  ///< the operations of the segment after which the error was found
   std::uint32_t last;
   std::string text;
 };
@@ -43,7 +43,7 @@ class attempt {
     guarded_ = pes_.allocate<unsigned char>(places::arena_bytes + 2 * places::guard_bytes);
     body_.arena = guarded_ + places::guard_bytes;
     body_.signals = pes_.allocate<signal_t>(places::signal_words);
-    body_.capacity = 2 * segment;  // some operations are several instructions
+    body_.capacity = 2 * segment;  // some operations take several instructions
     body_.program = pes_.allocate<instruction>(std::size_t{body_.capacity} * static_cast<unsigned>(choice.blocks));
     body_.word_sets = pes_.allocate<word_set>(segment);
     body_.lengths = pes_.allocate<std::uint32_t>(static_cast<unsigned>(choice.blocks));
@@ -55,7 +55,7 @@ class attempt {
     }
   }
 
-  /// Runs one segment after the other while `go_on()` says so. What went wrong, if anything did.
+  /// Runs one segment after another while `go_on()` returns true. Returns the error, if there was one.
   template <class F>
   [[nodiscard]] std::optional<mismatch> run(const F& go_on) {
     const auto grids = pgas_test::grids();
@@ -126,7 +126,7 @@ class attempt {
     return bytes;
   }
 
-  /// What PEs left that could not go on.
+  /// The records of PEs that gave up.
   [[nodiscard]] std::string endings(const std::vector<bool>& gave_up) {
     std::string text;
     for (int pe = 0; pe < choice_.pes; ++pe) {

@@ -1,5 +1,5 @@
 /// @file
-/// Operations in words, for the report of a failure.
+/// Describes operations in words, for the report of a failure.
 #pragma once
 
 #include <string>

@@ -83,7 +83,7 @@ generator::target generator::pick_target(int actor) {
 std::uint32_t generator::pick_bytes() {
   if (chance(32)) return 0;
   if (chance(64)) return 4096 + pick(places::arena_bytes / 3 - 4096);
-  const std::uint32_t limit = 1u << pick(12);  // as many short ones as long ones
+  const std::uint32_t limit = 1u << pick(12);  // short and long lengths are equally frequent
   return 1 + pick(limit);
 }
 
@@ -182,7 +182,7 @@ bool generator::try_transfer(int actor) {
     } else {
       i.signal = places::sent_words + static_cast<std::uint32_t>(actor);
       i.value +=
-          signals_[index(to.pe)][i.signal].value;  // sets of one word only go up, so that a wait may look for `ge`
+          signals_[index(to.pe)][i.signal].value;  // sets of one word only increase it, so that a wait may use `ge`
     }
   }
   const place from{me, i.src, bytes};

@@ -1,7 +1,7 @@
 /// @file
-/// Makes programs from seeds. Operations are chosen one after another, as if they ran in this order; each is taken only
-/// if it races with none before it, so that every order that the library allows gives the memory that the model
-/// predicts. Since waits come after what they wait for, no program can hang.
+/// Makes programs from seeds. Operations are chosen one after another, as if they ran in this order. An operation is
+/// used only if it races with no earlier one, so that every order that the library allows leads to the memory that the
+/// model predicts. A wait comes after the operation that it waits for, so no program can hang.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace pgas_random {
 
-/// Who is in a team, by the world's numbers.
+/// The members of a team, by the world's numbers.
 struct team_plan {
   std::vector<int> members;
   int start = 0;
@@ -24,41 +24,41 @@ struct team_plan {
   bool listed = false;
 };
 
-/// Whether relaxed signals count on a fence that more data has followed. They may; the thread sanitizer's idea of a
-/// fence (pgas/detail/tsan.hpp) ends there, which is how it finds missing ones.
+/// Whether relaxed signals rely on a fence that was followed by more data. They may. In the thread sanitizer's model a
+/// fence ends there (pgas/detail/tsan.hpp), which is how the sanitizer finds missing fences.
 enum class fences : bool { until_data, lasting };
 
 class generator {
  public:
-  /// @param domain the number of neighbours that reach each other by load and store; 0: all
+  /// @param domain the number of neighbours that are direct PEs of each other; 0: all
   generator(std::uint64_t seed, int n_pes, int domain, int n_blocks, fences last);
 
-  /// Chooses the next `operations` of the program. All that happened before is visible to all: they run as a launch of
-  /// their own.
+  /// Chooses the next `operations` operations of the program. Everything before is visible to all PEs, because they run
+  /// as a separate launch.
   void next_segment(std::uint32_t operations);
-  /// The segment's instructions of each block: block b of PE p is actor p * n_blocks + b.
+  /// The segment's instructions of each block. Block b of PE p is actor p * n_blocks + b.
   [[nodiscard]] const std::vector<std::vector<instruction>>& lists() const { return lists_; }
-  /// What the segment's waits of a PE for several words look for.
+  /// The conditions of a PE's waits for several words in the segment.
   [[nodiscard]] const std::vector<word_set>& word_sets(int pe) const { return word_sets_[index(pe)]; }
   [[nodiscard]] const model& expected() const { return model_; }
   [[nodiscard]] const std::vector<team_plan>& teams() const { return teams_; }
-  /// Operations chosen so far.
+  /// The number of operations chosen so far.
   [[nodiscard]] std::uint32_t operations() const { return number_; }
-  /// A text about an operation of this segment, for people.
+  /// Describes an operation of this segment, for people.
   [[nodiscard]] std::string describe(std::uint32_t number) const;
-  /// A number that belongs to the program, for choices of who runs it.
+  /// A random number of the program, for choices of the code that runs it.
   [[nodiscard]] std::uint32_t any(std::uint32_t below) { return pick(below); }
 
  private:
   using place = history::range;
 
-  /// What is sent to a signal word: the value afterwards, and what its reader has seen then.
+  /// An update of a signal word: the value after it, and the clock that its reader then has.
   struct sent {
     std::uint64_t value = 0;
     history::clock seen{};
   };
 
-  /// Where an operation goes: a member of a team that the actor's PE is in.
+  /// The target of an operation: a member of a team that contains the actor's PE.
   struct target {
     std::uint8_t team;
     int member;
@@ -74,17 +74,17 @@ class generator {
   [[nodiscard]] target pick_target(int actor);
   [[nodiscard]] std::uint32_t pick_bytes();
   [[nodiscard]] std::uint32_t pick_offset(std::uint32_t bytes, std::uint32_t alignment);
-  /// Who makes a call that covers all that the actor did since it last ordered.
+  /// Chooses the caller of a call that covers all operations of the actor since its last ordering call.
   [[nodiscard]] caller pick_covering(int actor);
-  /// The same for a meeting of a team: also the whole grid, where the channel is the grid's.
+  /// As above, for a synchronization of a team. The whole grid is possible if the channel is the grid's.
   [[nodiscard]] caller pick_meeting(int actor);
   [[nodiscard]] caller pick_caller() { return by_grid_ ? caller::grid : static_cast<caller>(pick(3)); }
-  /// One of a few words that many update.
+  /// One of a few words that many actors update.
   [[nodiscard]] std::uint32_t pick_shared_word(std::uint32_t bytes);
   [[nodiscard]] std::vector<int> blocks_of(int pe) const;
   [[nodiscard]] static place word_place(int pe, std::uint32_t word) { return {pe, places::arena_bytes + word * 8, 8}; }
 
-  // Each chooses an operation and takes it, or says no.
+  // Each function chooses an operation and adds it, or returns false.
   [[nodiscard]] bool try_single(int actor);
   [[nodiscard]] bool try_transfer(int actor);
   [[nodiscard]] bool try_atomic(int actor);
@@ -99,29 +99,29 @@ class generator {
   [[nodiscard]] bool try_fill(int actor);
   [[nodiscard]] bool try_order(int actor);
   [[nodiscard]] bool try_meeting(int actor);
-  /// Operations that all blocks of the actor's PE make together.
+  /// Operations that all blocks of the actor's PE execute together.
   [[nodiscard]] bool try_grid(int actor);
   [[nodiscard]] bool try_strided(int actor);
   [[nodiscard]] bool try_move(int actor);
   [[nodiscard]] bool try_combine(int actor);
-  /// The actors that meet in a collective of a team on the channel of `actor`'s block.
+  /// The actors that call a collective of a team on the channel of `actor`'s block.
   [[nodiscard]] std::vector<int> members_of(std::uint8_t team, int actor) const;
   void take_all(const std::vector<int>& members, std::vector<instruction> calls);
-  /// All that the members' calls cover comes before all that is after them.
+  /// Orders all operations that the members' calls cover before all later operations.
   void join(const std::vector<int>& members, const std::vector<instruction>& calls);
   void quiet_grid(int pe);
-  /// Lets the members come to the same point, so that what follows falls into the same time.
+  /// Synchronizes the members, so that the following operations run at the same time.
   void meet_first(const std::vector<int>& members, std::uint8_t team);
   [[nodiscard]] bool try_any();
 
   /// Chooses the kind of update and its operand. Returns the commuting class; 0 if no other update of the word is
   /// allowed.
   std::uint8_t choose_update(instruction& i, int pe);
-  /// Whether a word of floating-point numbers holds whole ones so small that sums stay exact, in whatever order up to
-  /// `added` comes to it.
+  /// Whether a word of floating-point numbers contains integers that are small enough for exact sums, if up to `added`
+  /// is added in any order.
   [[nodiscard]] bool stays_exact(element of, int pe, std::uint32_t offset, int added) const;
   void note_sent(int actor, const instruction& i, int pe);
-  /// Chooses a result place for an answer of `bytes`, if it is free.
+  /// Chooses a place for a result of `bytes` bytes, if the place is free.
   [[nodiscard]] std::uint32_t pick_result(int actor, std::uint32_t bytes);
 
   void take(int actor, instruction i, int pe);
@@ -136,10 +136,11 @@ class generator {
   std::vector<team_plan> teams_;
   model model_;
   history history_;
-  std::vector<caller> pending_;             ///< by actor: the largest group that did something since it ordered
+  /// By actor: the largest group that executed operations since the last ordering call.
+  std::vector<caller> pending_;
   std::vector<std::vector<sent>> signals_;  ///< by PE, by word
   std::vector<std::vector<std::uint64_t>>
-      known_;  ///< by actor: what its own signal words have reached for sure, as it knows
+      known_;  ///< by actor: the values that its own signal words have certainly reached, as far as it knows
   std::vector<std::vector<instruction>> lists_;
   std::vector<std::vector<word_set>> word_sets_;
   bool by_grid_ = false;

@@ -1,4 +1,4 @@
-// How random programs choose atomic operations, and words that locks guard.
+// The choice of atomic operations in random programs, and of words that locks guard.
 #include <bit>
 #include <cmath>
 
@@ -13,7 +13,7 @@ constexpr element numbers[] = {element::i32, element::u32, element::i64,  elemen
                                element::f64, element::f16, element::bf16, element::f16x2, element::bf16x2};
 
 bool is_float(element of) { return of >= element::f32; }
-/// How far the 16-bit formats count; 0 for others.
+/// The largest integer that a 16-bit format represents exactly; 0 for other formats.
 int most16(element of) {
   switch (of) {
     case element::f16:
@@ -24,7 +24,7 @@ int most16(element of) {
   }
 }
 
-/// Updates that may come in any order, for words of one type.
+/// Kinds of updates that may occur in any order, for words of one type.
 enum class commuting : std::uint8_t { none, add, bit_and, bit_or, bit_xor, min, max };
 
 std::uint8_t class_of(element of, commuting how) {
@@ -32,7 +32,7 @@ std::uint8_t class_of(element of, commuting how) {
   return static_cast<std::uint8_t>(16 * static_cast<int>(how) + static_cast<int>(of));
 }
 
-/// A small number as the bits of a type; not below 0 for 16-bit ones, of which a pair has it twice.
+/// A small number as the bits of a type. It is not negative for 16-bit types. A pair contains it twice.
 std::uint64_t bits_of(element of, int number) {
   switch (of) {
     case element::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(number));
@@ -48,7 +48,7 @@ std::uint64_t bits_of(element of, int number) {
 }  // namespace
 
 bool generator::stays_exact(element of, int pe, std::uint32_t offset, int added) const {
-  // 16-bit sums only go up: then all that come on the way are exact if the last one is.
+  // 16-bit sums only increase, so if the last sum is exact, all intermediate sums are.
   const auto counts = [&](auto number) { return number.value() >= 0 && number.value() + added <= most16(of); };
   const auto both_count = [&](auto pair) { return counts(pair.x) && counts(pair.y); };
   switch (of) {
@@ -86,14 +86,14 @@ std::uint8_t generator::choose_update(instruction& i, int pe) {
   i.value = random_();
   choice chosen = choices[pick(10)];
   if (is_float(i.of)) {
-    // Sums of small whole numbers are exact whatever their order; a word with other contents gets one first.
+    // Sums of small integers are exact in any order. If the word has other contents, a small integer is stored first.
     const int most = most16(i.of);
     const int number =
         most != 0 ? static_cast<int>(pick(static_cast<std::uint32_t>(most) / 16)) : static_cast<int>(pick(2000)) - 1000;
     i.value = bits_of(i.of, number);
     chosen = choices[stays_exact(i.of, pe, i.dst, number) ? pick(most != 0 ? 4 : 6) : 1];
     if (chosen.plain == opcode::atomic_inc) chosen = choices[2];
-    if (most != 0 && chosen.plain == opcode::atomic_set) chosen.fetching = chosen.plain;  // no swap of these
+    if (most != 0 && chosen.plain == opcode::atomic_set) chosen.fetching = chosen.plain;  // these types have no swap
   }
   if (chosen.plain == opcode::atomic_compare_swap) {
     const std::uint64_t now =
@@ -112,7 +112,7 @@ bool generator::try_atomic(int actor) {
   i.team = to.team;
   i.pe = to.member;
   const std::uint32_t bytes = bytes_of(i.of);
-  // Often in a few words, so that several meet there.
+  // Often one of a few words, so that several actors update the same word.
   i.dst = chance(4) ? pick_offset(bytes, bytes) : pick_shared_word(bytes);
   const std::uint8_t commutes = choose_update(i, to.pe);
   const place word{to.pe, i.dst, bytes};
@@ -134,7 +134,7 @@ bool generator::try_atomic(int actor) {
     if (apart && history_.allowed(actor, result, access::local_write)) {
       i.result = result.offset;
       history_.record(actor, result, access::local_write);
-      alone = true;  // the answer is only known if nobody else updates the word at the same time
+      alone = true;  // the result is known only if no other actor updates the word at the same time
     }
   }
   history_.record(actor, word, how, alone ? 0 : commutes);
@@ -196,7 +196,7 @@ bool generator::try_locked(int actor) {
     take(actor, i, to.pe);
     return true;
   }
-  // All members at once.
+  // All members update the word at the same time.
   const std::vector<int> members = members_of(i.team, actor);
   meet_first(members, i.team);
   for (const int member : members) {

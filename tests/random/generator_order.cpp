@@ -1,4 +1,4 @@
-// How random programs choose what orders, and what whole grids do.
+// The choice of ordering operations and of operations of whole grids in random programs.
 #include <algorithm>
 
 #include "generator.hpp"
@@ -33,8 +33,7 @@ void generator::join(const std::vector<int>& members, const std::vector<instruct
     others.insert(others.end(), blocks.begin() + 1, blocks.end());
   }
   history_.join(covered);
-  for (const int block : others)
-    history_.forget_fence(block);  // the fence was the first block's: the others' signals do not count on it
+  for (const int block : others) history_.forget_fence(block);  // signals of other blocks do not rely on the fence
   for (const int actor : covered) pending_[index(actor)] = caller::thread;
 }
 
@@ -80,7 +79,7 @@ void generator::quiet_grid(int pe) {
 bool generator::try_grid(int actor) {
   const int pe = pe_of(actor);
   const int first = pe * n_blocks_;
-  quiet_grid(pe);  // the others' parts of what follows come after all that this block knows
+  quiet_grid(pe);  // the following parts of other blocks come after all operations that this block knows
   by_grid_ = true;
   bool taken = false;
   while (!taken) {
@@ -107,7 +106,7 @@ bool generator::try_grid(int actor) {
     case opcode::ibget_nbi: quiet_grid(pe); return true;
     default: break;
   }
-  // What is complete on return is so for all blocks.
+  // Operations that are complete on return are complete for all blocks.
   const history::clock seen = history_.release(first);
   for (const int block : blocks_of(pe)) {
     history_.acquire(block, seen);

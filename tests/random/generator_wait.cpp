@@ -1,4 +1,4 @@
-// How random programs choose waits for signal words. Only words that no one takes back are waited for.
+// The choice of waits for signal words in random programs. Only words whose values are never decreased are waited for.
 #include <algorithm>
 
 #include "generator.hpp"
@@ -20,7 +20,7 @@ bool generator::try_wait(int actor) {
   if (i.value == 0) return false;
   history_.acquire(actor, word.seen);
   known_[index(actor)][i.signal] = i.value;
-  // Whoever adds again does so after this wait.
+  // An actor that adds again does so after this wait.
   if (added) history_.record(actor, word_place(me, i.signal), access::read);
   if (added && chance(2)) i.compare = pgas::cmp::eq;
   if (chance(4)) {
@@ -42,7 +42,7 @@ bool generator::try_wait_set(int actor) {
   i.what = kinds[kind];
   i.by = pick_caller();
   i.compare = pgas::cmp::ge;
-  // Words that one block each sets, to more every time.
+  // Words that one block each sets to increasing values.
   constexpr std::uint32_t words = places::added_words;
   i.signal = pick(words);
   i.count = 1 + pick(std::min(words - i.signal, word_set::most));
@@ -51,7 +51,7 @@ bool generator::try_wait_set(int actor) {
   constexpr std::uint64_t never = ~std::uint64_t{0};
   word_set set{};
   bool waits_in_vain = false;
-  history::clock common{};  // what has been seen whichever of the certain words it was
+  history::clock common{};  // what has been seen in every case, whichever of the certain words ended the wait
   common.fill(0xffff);
   std::vector<history::clock> each;
   for (std::uint32_t k = 0; k < i.count; ++k) {
@@ -60,7 +60,7 @@ bool generator::try_wait_set(int actor) {
     value = i.value;
     if (vector) value = chance(3) ? never : word.value - std::min<std::uint64_t>(word.value, chance(3) ? pick(5) : 0);
     const bool holds = word.value >= value;
-    // Without a value of its own a word that may or may not reach the others' is left out.
+    // In the form without a value for each word, a word that may or may not reach the common value is left out.
     if (chance(4) || (!holds && (all || !vector))) set.status[k] = static_cast<std::int32_t>(1 + pick(9));
     if (set.status[k] != 0) continue;
     if (!holds) {

@@ -52,7 +52,8 @@ void history::record(int who, range where, access how, std::uint8_t commuting) {
       continue;
     }
     if (commuting == 0 || c.commuting != commuting) {
-      // All that came before comes before this write: whoever is ordered after it is ordered after that too.
+      // All earlier accesses come before this write. An access that is ordered after the write is also ordered after
+      // them.
       c.base = {};
       if (commuting != 0) {
         for (std::size_t i = 0; i < n_actors_; ++i) c.base[i] = std::max(c.wrote[i], c.read[i]);

@@ -1,6 +1,6 @@
 /// @file
-/// Which accesses of a program happen before which, by what the library promises and nothing more. The generator asks
-/// it whether an access would race, so that every program has one outcome.
+/// The order of a program's accesses, derived only from the library's guarantees. The generator asks whether an access
+/// would race, so that every program has one result.
 #pragma once
 
 #include <array>
@@ -12,16 +12,16 @@
 
 namespace pgas_random {
 
-/// What an access does to the bytes.
+/// The kind of an access.
 enum class access : std::uint8_t {
   read,         ///< complete when the operation returns
   late_read,    ///< complete after quiet
-  local_write,  ///< a store by the PE itself, complete at once for its own later reads
-  remote_write  ///< complete after quiet, in order after fence
+  local_write,  ///< a store of the PE itself, immediately visible to its own later reads
+  remote_write  ///< complete after quiet, ordered after fence
 };
 
-/// Follows each block of each PE ("actor") with a vector clock, and each byte with who touched it last. Time of an
-/// actor moves on with each operation that orders.
+/// Tracks each block of each PE ("actor") with a vector clock, and each byte with its last accesses. The time of an
+/// actor advances with each ordering operation.
 class history {
  public:
   using clock = std::array<std::uint16_t, places::most_blocks>;
@@ -34,38 +34,38 @@ class history {
     std::uint32_t bytes;
   };
 
-  /// Whether `who` may make the access now. Writes with the same `commuting` class, not 0, need no order among each
-  /// other.
+  /// Whether `who` may make the access now. Writes with the same `commuting` class, not 0, need no order among one
+  /// another.
   [[nodiscard]] bool allowed(int who, range where, access how, std::uint8_t commuting = 0) const;
-  /// Whether all earlier accesses of others come before `who`'s next one.
+  /// Whether all earlier accesses of other actors come before the next access of `who`.
   [[nodiscard]] bool settled(int who, range where) const;
-  /// *Callers* after allowed() said yes.
+  /// *Callers* after allowed() has returned true.
   void record(int who, range where, access how, std::uint8_t commuting = 0);
 
   void fence(int who);
   void quiet(int who);
-  /// What whoever sees a release made now by `who` will have seen: everything so far.
+  /// The clock of an actor that sees a release which `who` makes now: all accesses so far.
   [[nodiscard]] clock release(int who);
-  /// The same for a relaxed signal: everything before the last fence.
+  /// As above for a relaxed signal: all accesses before the last fence.
   [[nodiscard]] const clock& last_fence(int who) const { return actors_[index(who)].fenced_view; }
-  /// Takes back what last_fence() says, for tools that follow a fence only until more data is written.
+  /// Invalidates last_fence(), for tools in which a fence is valid only until more data is written.
   void forget_fence(int who) { actors_[index(who)].fenced_view = {}; }
   void acquire(int who, const clock& seen);
-  /// A barrier of these.
+  /// A barrier of these actors.
   void join(std::span<const int> members);
 
  private:
   struct actor {
     std::uint16_t now = 1;
-    std::uint16_t fenced = 1;   ///< its operations before this time precede its later writes
-    std::uint16_t quieted = 1;  ///< and its later reads
-    clock seen{};               ///< operations of others before these times precede its own
+    std::uint16_t fenced = 1;   ///< the actor's operations before this time precede its later writes
+    std::uint16_t quieted = 1;  ///< the actor's operations before this time precede its later reads
+    clock seen{};               ///< the operations of other actors before these times precede the actor's later ones
     clock fenced_view{};
   };
   struct cell {
-    clock wrote{};  ///< 0: never, or forgotten because something later is known
+    clock wrote{};  ///< 0: never, or forgotten because a later one is known
     clock read{};
-    clock base{};  ///< what came before the first of the commuting writes, and must come before each of them
+    clock base{};  ///< the accesses before the first of the commuting writes, which must precede each of these writes
     bool local = false;
     bool late = false;
     std::uint8_t commuting = 0;

@@ -1,7 +1,7 @@
-// The random programs in a world, whose PEs are processes: `pgasrun -n N random_in_world [--seconds=N] [--operations=N]
-// [--seed=S] [--twice=1]`. Each PE runs its part of each program and compares its own memory with the model's. With
-// --twice each program runs twice, one after the other. PE 0 prints "begin K" and "end K MILLISECONDS OPERATIONS"
-// around program K, so that tests/why/under_load.py knows when to ask.
+// The random programs in a world whose PEs are processes: `pgasrun -n N random_in_world [--seconds=N] [--operations=N]
+// [--seed=S] [--twice=1]`. Each PE runs its part of each program and compares its own memory with the memory of the
+// model. With --twice, each program runs twice. PE 0 prints "begin K" and "end K MILLISECONDS OPERATIONS" around
+// program K, so that tests/why/under_load.py knows when to query the job.
 #include <unistd.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ using clock_type = std::chrono::steady_clock;
 
 constexpr std::uint32_t segment = 1000;
 
-/// One program from its beginning, in memory of its own.
+/// One program from its beginning, in separate memory.
 class run_in_world {
  public:
   run_in_world(world& w, std::uint64_t seed, int blocks)
@@ -55,7 +55,7 @@ class run_in_world {
   run_in_world(const run_in_world&) = delete;
   run_in_world& operator=(const run_in_world&) = delete;
 
-  /// What went wrong; empty if nothing did.
+  /// Returns the error; empty if there was none.
   [[nodiscard]] std::string run(std::uint32_t operations) {
     while (program_.operations() < operations) {
       program_.next_segment(std::min(segment, operations - program_.operations()));

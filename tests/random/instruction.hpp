@@ -1,6 +1,6 @@
 /// @file
-/// What random programs are made of. A program is a list of these for every block of every PE; the interpreter carries
-/// them out on the CPU or on GPUs, the model on a few arrays.
+/// The parts of random programs. A program is a list of instructions for every block of every PE. The interpreter
+/// executes it on the CPU or on GPUs, and the model executes it on a few arrays.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ enum class opcode : std::uint8_t {
   atomic_fetch_min,
   atomic_max,
   atomic_fetch_max,
-  // a word that is read and written apart, by whoever holds its lock
+  // a word that is read and written in separate accesses by the holder of its lock
   set_lock,
   test_lock,
   // order
@@ -77,7 +77,7 @@ enum class opcode : std::uint8_t {
   reduce_scatter,
   inclusive_scan,
   exclusive_scan,
-  // plain stores into the PE's own memory: small numbers of the element type
+  // plain stores to the PE's own memory: small numbers of the element type
   fill,
 };
 
@@ -105,11 +105,11 @@ enum class element : std::uint8_t { b1, b2, b4, b8, b16, i32, u32, i64, u64, f32
   return 1;
 }
 
-/// Who makes the call. Of a grid every block has the instruction.
+/// The threads that make the call. For `grid`, every block has the instruction.
 enum class caller : std::uint8_t { thread, warp, block, grid };
 
-/// The operations of reductions; `first` and `last` give one of the two operands, so that an order other than the
-/// members' shows.
+/// The operations of reductions. `first` and `last` return one of the two operands, so that a wrong order of members
+/// changes the result.
 enum class reduction : std::uint8_t { sum, prod, min, max, bit_xor, first, last };
 
 template <class T>
@@ -130,32 +130,32 @@ template <class T>
   return a;
 }
 
-/// No place for a result: it is not determined, or not wanted.
+/// There is no place for a result, because it is not determined or not needed.
 inline constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
-/// One operation of one block. Places are bytes from the start of the arena, the same on every PE.
+/// One operation of one block. A place is an offset in bytes from the start of the arena, the same on every PE.
 struct instruction {
   opcode what;
   caller by;
   element of;
-  std::uint8_t team;  ///< whose numbers `pe` is one of; whose barrier or collective it is
-  std::int32_t pe;    ///< of a collective the root
+  std::uint8_t team;  ///< the team whose numbers `pe` uses, or whose barrier or collective it is
+  std::int32_t pe;    ///< for a collective, the root
   std::uint32_t dst;
-  std::uint32_t src;  ///< of a wait for several words which of the block's word sets
+  std::uint32_t src;  ///< for a wait for several words, the index of the block's word set
   std::uint32_t count;
   std::int32_t dst_stride;
   std::int32_t src_stride;
-  std::uint32_t signal;  ///< index of a signal word, of a lock
-  std::uint32_t result;  ///< where in this PE's own arena the answer goes
+  std::uint32_t signal;  ///< the index of a signal word or of a lock
+  std::uint32_t result;  ///< the place of the result in this PE's own arena
   pgas::signal_op how;
   pgas::cmp compare;
-  std::uint32_t number;     ///< of the operation in the program, for people
-  std::uint64_t value;      ///< of a 16-byte value the first half; which reduction; elements of a block
-  std::uint64_t condition;  ///< of compare_swap; the second half of a 16-byte value
+  std::uint32_t number;     ///< the number of the operation in the program, for people
+  std::uint64_t value;      ///< for a 16-byte value, the first half; the kind of reduction; the elements of a block
+  std::uint64_t condition;  ///< for compare_swap; for a 16-byte value, the second half
 };
 static_assert(sizeof(instruction) == 64);
 
-/// Of a strided copy: how long a block is, and where block k of a side lies that starts at `start`. Strides may be
+/// For a strided copy: the bytes of a block, and the place of block k of a side that starts at `start`. Strides may be
 /// negative.
 [[nodiscard]] inline std::uint32_t block_bytes(const instruction& i) {
   return static_cast<std::uint32_t>(i.value) * bytes_of(i.of);
@@ -171,34 +171,34 @@ static_assert(sizeof(instruction) == 64);
   return i;
 }
 
-/// The condition of a wait for several words, and the results that are allowed.
+/// The condition of a wait for several words, and the allowed results.
 struct word_set {
   static constexpr std::uint32_t most = 16;
-  std::uint64_t values[most];  ///< of the forms with a value for each word
+  std::uint64_t values[most];  ///< for the forms with a value for each word
   std::int32_t status[most];
-  std::uint32_t
-      certain;          ///< bits: the words that satisfy the comparison sooner or later; no other wanted word ever does
-  std::uint32_t known;  ///< those of them that the block has seen do it before
-  std::size_t indices[most];  ///< room for the answer
+  /// Bits of the words that certainly satisfy the comparison at some time; no other requested word does.
+  std::uint32_t certain;
+  std::uint32_t known;        ///< the words among them that the block has seen satisfying it
+  std::size_t indices[most];  ///< memory for the result
 };
 
-/// Teams of a program are numbered; the first one is the world.
+/// The number of teams of a program. The first team is the world.
 inline constexpr std::uint32_t n_teams = 6;
 
 /// The places of a program: an arena of raw bytes and some words on each PE.
 struct places {
   static constexpr std::uint32_t arena_bytes = 24 * 1024;
-  static constexpr std::uint32_t guard_bytes = 256;  ///< on both sides of the arena
+  static constexpr std::uint32_t guard_bytes = 256;  ///< on each side of the arena
   static constexpr unsigned char guard_byte = 0xa5;
-  static constexpr std::uint32_t most_blocks = 16;  ///< of all PEs together
-  /// Words that only one block writes with put_signal: by the number of that block.
+  static constexpr std::uint32_t most_blocks = 16;  ///< the largest number of blocks of all PEs together
+  /// Words that one block each writes with put_signal, indexed by the number of the block.
   static constexpr std::uint32_t sent_words = 0;
-  /// Words that only one block writes with signal_set.
+  /// Words that one block each writes with signal_set.
   static constexpr std::uint32_t set_words = most_blocks;
-  /// Words that anyone adds to.
+  /// Words to which any actor adds.
   static constexpr std::uint32_t added_words = 2 * most_blocks;
-  /// Words that each team's lock guards, and the locks, which are free in the end: no word is ever left with another
-  /// value.
+  /// Words that each team's lock guards, and the locks. A lock is free at the end, so its word always ends with the
+  /// same value.
   static constexpr std::uint32_t guarded_words = 3 * most_blocks;
   static constexpr std::uint32_t locks = guarded_words + n_teams;
   static constexpr std::uint32_t signal_words = locks + n_teams;

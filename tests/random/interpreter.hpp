@@ -1,5 +1,5 @@
 /// @file
-/// Carries out a program on a PE: one block, one list of instructions. Compiled by g++ and by nvcc.
+/// Executes a program on a PE. Each block executes one list of instructions. Compiled by g++ and by nvcc.
 #pragma once
 
 #include "device/body_tools.hpp"
@@ -21,10 +21,10 @@ struct alignas(16) wide {
 struct interpreter {
   sym<unsigned char> arena;
   sym<signal_t> signals;
-  sym<instruction> program;    ///< `capacity` for each block
-  sym<std::uint32_t> lengths;  ///< one for each block
+  sym<instruction> program;    ///< `capacity` instructions for each block
+  sym<std::uint32_t> lengths;  ///< one length for each block
   sym<team_view> teams;
-  sym<word_set> word_sets;  ///< one for each wait of the program for several words
+  sym<word_set> word_sets;  ///< one word set for each of the program's waits for several words
   std::uint32_t capacity;
 
   template <class T>
@@ -32,7 +32,7 @@ struct interpreter {
     return reinterpret_cast<T*>(arena.at(ctx) + offset);
   }
 
-  /// Calls f(group) with the group that makes the call, and no more synchronisation than its own.
+  /// Calls f(group) with the group that makes the call. Synchronizes only as the group does.
   template <class Block, class F>
   PGAS_FN static void as_caller(const instruction& i, const Block& block, const F& f) {
     if (i.by == caller::thread) {
@@ -124,7 +124,8 @@ struct interpreter {
         fits = may_be_some(set, i,
                            wait_until_some(ctx, g, words, i.count, set.indices, set.status, i.compare, set.values));
     }
-    // All of the group have the same answer; so it does not matter whose it is, unless something is wrong with it.
+    // All threads of the group have the same result, so the thread that stores it does not matter, unless there is an
+    // error.
     if (g.thread_rank() + 1 == g.size()) *at<std::uint64_t>(ctx, i.result) = fits ? 1 : 0;
     g.sync();
   }
@@ -136,7 +137,7 @@ struct interpreter {
     std::uint32_t named = 0;
     for (std::size_t k = 0; k < answer; ++k) {
       const std::size_t word = set.indices[k];
-      if (word >= i.count || named >> word != 0) return false;  // ascending
+      if (word >= i.count || named >> word != 0) return false;  // the words must be ascending
       named |= 1u << word;
     }
     return (named & ~set.certain) == 0 && (set.known & ~named) == 0;
@@ -151,7 +152,8 @@ struct interpreter {
     });
   }
 
-  /// Adds to a word of another PE with a load and a store, which only the lock keeps apart from others'.
+  /// Adds to a word of another PE with a load and a store. Only the lock separates the accesses from those of other
+  /// actors.
   template <class Block>
   PGAS_OUTLINE void update_locked(const Block& block, const context& ctx, const instruction& i) const {
     signal_t* const lock = signals.at(ctx) + places::locks + i.signal;
@@ -171,7 +173,7 @@ struct interpreter {
     });
   }
 
-  /// Each block has a channel of its own; a grid has the first one's.
+  /// Each block has a separate channel. A grid uses the channel of the first block.
   template <class Block>
   [[nodiscard]] PGAS_FN team_view team_of(const Block& block, const context& ctx, const instruction& i) const {
     return teams.at(ctx)[i.team].channel(i.by == caller::grid ? 0 : static_cast<std::int32_t>(block.block_rank()));
@@ -200,7 +202,7 @@ struct interpreter {
       move_data_of<std::uint64_t>(block, ctx, i);
   }
 
-  /// An operation that is chosen at run time: it stands for those of the library and for a program's own.
+  /// An operation that is chosen at run time. It stands for the library's operations and for a program's own.
   struct chosen_operation {
     reduction how;
     template <class T>
@@ -337,8 +339,9 @@ struct interpreter {
     const auto mine = static_cast<std::uint32_t>(block.block_rank());
     const instruction* const list = program.at(ctx) + std::size_t{mine} * capacity;
     const std::uint32_t length = lengths.at(ctx)[mine];
-    // Operations promise their group that they are done when they return. So the threads meet only where a larger group
-    // follows a smaller one, which is what a program has to do; a sync that an operation forgets is not made up for.
+    // Operations guarantee their group that they are done when they return. So the threads are synchronized only when a
+    // larger group follows a smaller one, which a program also has to do. A sync that an operation lacks is not added
+    // here.
     caller before = caller::thread;
     for (std::uint32_t k = 0; k < length; ++k) {
       if (list[k].by > before) block.sync();

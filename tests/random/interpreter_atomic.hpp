@@ -1,5 +1,5 @@
 /// @file
-/// Carries out atomic operations, by the calling thread alone.
+/// Executes atomic operations by the calling thread.
 #pragma once
 
 #include "device/body_tools.hpp"
@@ -9,7 +9,7 @@ namespace pgas_random {
 
 using namespace pgas;
 
-/// An atomic operation on a word of another PE; what it held where the operation says so.
+/// An atomic operation on a word of another PE. Returns the old value if the operation has a result.
 struct atomic_call {
   const context& ctx;
   const instruction& i;
@@ -63,7 +63,7 @@ struct atomic_call {
     return old;
   }
 
-  /// @param arena this PE's
+  /// @param arena the arena of this PE
   template <class T>
   PGAS_OUTLINE void update_often(unsigned char* arena) const {
     for (std::uint32_t k = 0; k < i.count; ++k) {

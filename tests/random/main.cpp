@@ -1,12 +1,13 @@
-// Runs random programs on the PEs of the device tests' harness until the time is up, or the given number of operations
-// is complete, and compares the memory of all PEs with the model's. A failure is reported with the seed, the shortest
-// beginning of the program that fails, and the command that repeats it.
+// Runs random programs on the PEs of the device tests' harness until the time limit is reached or the given number of
+// operations is complete, and compares the memory of all PEs with the memory of the model. A failure is reported with
+// the seed, the shortest beginning of the program that fails, and the command that repeats it.
 //
 //   random_cpu [--seconds=N | --total=N] [--seed=S] [--pes=N] [--blocks=N] [--operations=N] [--gpus=N] [--domain=N]
 //              [--faulty=SEED] [--scattered=1]
 //
-// --operations is the length of one program; --total how many are done in all, however long it takes. With a seed, that
-// one program is run, or with --total those from it on. Without --pes and --blocks the seed chooses.
+// --operations is the length of one program. --total is the number of operations of all programs, without a time limit.
+// With a seed, that program is run, or with --total the programs from that seed on. Without --pes and --blocks the seed
+// chooses them.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -83,13 +84,13 @@ std::optional<mismatch> run_once(const program_choice& choice, std::chrono::seco
   return found;
 }
 
-/// Says how little of the program is enough to fail.
+/// Reports the shortest part of the program that fails.
 void report(const char* program, const program_choice& failed, const mismatch& first_found) {
   std::printf("FAILED: seed %llu, %d PEs, %d blocks each, between operations %u and %u:\n%s",
               static_cast<unsigned long long>(failed.seed), failed.pes, failed.blocks, first_found.first,
               first_found.last, first_found.text.c_str());
   std::fflush(stdout);
-  constexpr int tries = 3;  // some failures need luck
+  constexpr int tries = 3;  // some failures do not occur in every run
   mismatch shortest = first_found;
   program_choice shorter = failed;
   std::uint64_t operations = 0;
@@ -118,7 +119,7 @@ void report(const char* program, const program_choice& failed, const mismatch& f
 int run_all(const char* program, const options& wanted) {
   const bool timed = wanted.seed == 0 && wanted.total == 0;
   const auto until = timed ? clock_type::now() + std::chrono::seconds(wanted.seconds) : clock_type::time_point::max();
-  // A wait may be for a PE that is at thousands of proxied fetches: on a busy machine that takes more than seconds.
+  // A wait may be for a PE that executes thousands of proxied fetches, which takes many seconds on a busy machine.
   const std::chrono::seconds patience(wanted.total == 0 ? 60 : 600);
   std::uint64_t seed = wanted.seed;
   if (seed == 0) seed = std::random_device{}() & 0x7fffffff;
@@ -147,8 +148,9 @@ int run_all(const char* program, const options& wanted) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  setenv("CUDA_MODULE_LOADING", "EAGER", 1);       // no kernel is loaded while another waits for it
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // the streams of several PEs don't wait for one another
+  // Loads kernels at the start, and never while another kernel waits for the loaded one.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // prevents the streams of several PEs from waiting for one another
   const std::optional<options> wanted = read_options(argc, argv);
   if (!wanted) return 2;
   pgas_test::asked_domain() = static_cast<int>(wanted->domain);

@@ -19,7 +19,7 @@ T number_from(std::uint64_t bits) {
   return std::bit_cast<T>(static_cast<word_of<T>>(bits));
 }
 
-/// What an atomic operation makes of `old`.
+/// The result of an atomic operation on `old`.
 template <class T>
 T updated(const instruction& i, T old) {
   const T value = number_from<T>(i.value);

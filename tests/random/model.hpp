@@ -1,5 +1,5 @@
 /// @file
-/// What a program leaves in the memory of all PEs, predicted in one thread without any of the library.
+/// The memory of all PEs after a program, predicted in one thread without any code of the library.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace pgas_random {
 
-/// Numbers that look random and differ for neighbouring arguments.
+/// Pseudo-random numbers that differ for neighbouring arguments.
 [[nodiscard]] PGAS_HD constexpr std::uint32_t scramble(std::uint64_t seed, std::uint32_t i) {
   std::uint32_t x = static_cast<std::uint32_t>(seed) * 0x9e3779b1u +
                     static_cast<std::uint32_t>(seed >> 32) * 0x85ebca77u + i * 0xc2b2ae3du + 0x27d4eb2fu;
@@ -22,7 +22,8 @@ namespace pgas_random {
   return x ^ x >> 15;
 }
 
-/// The small number that opcode::fill stores at index i: sums and products of a few of them are exact in every type.
+/// The small number that opcode::fill stores at index i. Sums and products of a few such numbers are exact in every
+/// type.
 [[nodiscard]] PGAS_HD constexpr int small_number(std::uint64_t seed, std::uint32_t i) {
   return static_cast<int>(scramble(seed, i) % 4);
 }
@@ -32,14 +33,14 @@ class model {
   /// @param domain the number of neighbours in a domain
   model(int n_pes, int domain);
 
-  /// Carries out an operation of PE `me` on PE `pe`, both by the world's numbers.
+  /// Executes an operation of PE `me` on PE `pe`, both by the world's numbers.
   void apply(const instruction& i, int me, int pe);
-  /// Carries out a collective: each member's call.
+  /// Executes a collective, given each member's call.
   void apply(std::span<const instruction> calls, std::span<const int> members);
 
   [[nodiscard]] std::span<const unsigned char> arena(int pe) const { return arenas_[index(pe)].bytes; }
   [[nodiscard]] std::uint64_t signal(int pe, std::uint32_t word) const { return arenas_[index(pe)].signals[word]; }
-  /// The number of the operation that wrote a byte last; 0: none.
+  /// The number of the operation that last wrote a byte; 0: none.
   [[nodiscard]] std::uint32_t writer(int pe, std::uint32_t offset) const { return arenas_[index(pe)].writers[offset]; }
 
   template <class T>

@@ -1,4 +1,4 @@
-// What collectives do to the memory of the members.
+// The effects of collectives on the memory of the members.
 #include <algorithm>
 
 #include "model.hpp"
@@ -30,7 +30,7 @@ void model::combine(std::span<const instruction> calls, std::span<const int> mem
     for (std::uint32_t e = 0; e < first.count * blocks; ++e)
       from[k].push_back(load<T>(members[k], calls[k].src + e * std::uint32_t{sizeof(T)}));
   }
-  // The elements of the members up to `last` in that order combined, last excluded.
+  // The combined elements of the members before `last` in that order.
   const auto combined = [&](std::size_t e, std::size_t last) {
     T result{};
     for (std::size_t k = 0; k < last; ++k) {
@@ -63,7 +63,7 @@ void model::apply(std::span<const instruction> calls, std::span<const int> membe
       return combine<double>(calls, members);
     default: break;
   }
-  // Everything is read before anything is written.
+  // All reads come before all writes.
   const std::vector<memory> before = arenas_;
   const std::uint32_t unit = bytes_of(first.of);
   const auto move = [&](std::size_t to, std::uint32_t dst, std::size_t from, std::uint32_t src, std::uint32_t bytes) {

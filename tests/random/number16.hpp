@@ -1,6 +1,6 @@
 /// @file
-/// The two 16-bit floating-point formats as far as the model needs them: whole numbers from 0 on that are exact,
-/// without any of the library's own conversions.
+/// The parts of the two 16-bit floating-point formats that the model needs: exact integers from 0 on, without the
+/// library's own conversions.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@ namespace pgas_random {
 template <int Fraction>
 struct number16 {
   static constexpr int bias = Fraction == 10 ? 15 : 127;
-  /// Sums up to this are exact.
+  /// Sums up to this value are exact.
   static constexpr int most = 1 << (Fraction + 1);
 
   std::uint16_t bits = 0;
@@ -24,7 +24,7 @@ struct number16 {
     const unsigned significand = (static_cast<unsigned>(number) << Fraction >> exponent) & ((1u << Fraction) - 1);
     return {static_cast<std::uint16_t>(static_cast<unsigned>(exponent + bias) << Fraction | significand)};
   }
-  /// -1 for all that of() does not make.
+  /// -1 for numbers that of() does not return.
   [[nodiscard]] constexpr int value() const {
     if (bits == 0) return 0;
     const int exponent = (bits >> Fraction) - bias;
@@ -36,7 +36,7 @@ struct number16 {
   [[nodiscard]] friend constexpr number16 operator+(number16 a, number16 b) { return of(a.value() + b.value()); }
 };
 
-/// Two of them.
+/// A pair of such numbers.
 template <int Fraction>
 struct pair16 {
   number16<Fraction> x;

@@ -1,10 +1,9 @@
-// Random programs of teams that register memory, use it, release it alone and end, against a model of what is
-// registered. PEs are threads. All PEs choose the same steps from the seed, and what one PE does alone is part of the
-// choice.
+// Random programs in which teams register memory, use it, release it separately and end, compared with a model of the
+// registrations. PEs are threads. All PEs choose the same steps from the seed, including the steps of single PEs.
 //
 //   random_registrations [--seconds=N] [--seed=S]
 //
-// With a seed, that one program is run.
+// With a seed, that program is run.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -26,12 +25,12 @@ using pgas_world_test::run_worlds;
 constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr int steps = 300;
 constexpr std::size_t most_teams = 5;
-constexpr std::size_t most_registered = 12;  ///< of all teams: the slots of small worlds have few addresses
+constexpr std::size_t most_registered = 12;  ///< over all teams, because the slots of small worlds have few addresses
 
-/// One registration, as all PEs know it, and this PE's part.
+/// One registration as all PEs know it, and this PE's part.
 struct entry {
   std::size_t bytes = 0;
-  std::set<int> released_by;  ///< by the world's numbers
+  std::set<int> released_by;  ///< the PEs that have released it, by the world's numbers
   std::shared_ptr<shared_memory> memory;
   registration alias;
   std::uint64_t* cells = nullptr;
@@ -40,10 +39,10 @@ struct entry {
 struct team_entry {
   std::vector<int> members;
   std::map<int, entry> registered;
-  team handle;  ///< empty where this PE is no member
+  team handle;  ///< empty if this PE is not a member
 };
 
-/// One PE's way through a program.
+/// One PE's run of a program.
 class walker {
  public:
   walker(world& w, std::uint64_t seed) : w_(w), random_(seed), me_(w.my_pe()), n_(w.n_pes()) {
@@ -95,7 +94,7 @@ class walker {
     added.members = std::move(members);
   }
 
-  /// What an exchange of the members ends.
+  /// The registrations that an exchange of the members ends.
   std::size_t end_released(team_entry& t) {
     return std::erase_if(t.registered,
                          [&](const auto& each) { return each.second.released_by.size() == t.members.size(); });
@@ -112,7 +111,7 @@ class walker {
     const bool refused = other >= 0 && t.members.size() > 1;
     if (member(t)) {
       const std::size_t mine = refused && other == me_ ? bytes + 2 * MiB : bytes;
-      // The same memory may have been registered before, with this team or another one.
+      // The same memory may have been registered before, with this team or another team.
       if (again == 0) made.memory = known_memory(mine);
       if (made.memory == nullptr)
         made.memory = std::make_shared<shared_memory>(shared_memory::make({w_.device()}, mine));
@@ -135,13 +134,14 @@ class walker {
     return nullptr;
   }
 
-  /// Each member that has not released it writes to the next one, whether that one has or not.
+  /// Each member that has not released the registration writes to the next member, even if that member has released it.
   void use(int number) {
     team_entry& t = teams_.at(number);
     if (t.registered.empty()) return;
     const int key = some_key(t.registered);
     entry& used = t.registered.at(key);
-    // The same memory may be known by another alias to another team, which is at another step: cells are of one alias.
+    // Another team, which is at another step, may know the same memory by another alias, so each alias has separate
+    // cells.
     constexpr std::size_t aliases = 512;
     const std::size_t cell = pick(static_cast<std::uint32_t>(used.bytes / sizeof(std::uint64_t) / aliases)) * aliases +
                              static_cast<std::size_t>(key) % aliases;
@@ -166,7 +166,7 @@ class walker {
     barrier(t.handle);
   }
 
-  /// Some members release one or several registrations, each PE in an order of its own, perhaps from another thread.
+  /// Some members release one or several registrations, each PE in a different order, and possibly from another thread.
   void release(int number) {
     team_entry& t = teams_.at(number);
     std::vector<entry*> mine;
@@ -200,7 +200,7 @@ class walker {
     } else if (what == 18) {
       split(number);
     } else if (teams_.size() > 1 && number != 0) {
-      // With what is registered. Its owners drop that later.
+      // The team is destroyed with its registrations. Their owners release them later.
       if (member(t)) t.handle.destroy();
       for (auto& [key, each] : t.registered) orphans_.push_back(std::move(each.alias));
       teams_.erase(number);
@@ -282,7 +282,7 @@ TEST(random_registrations, agree_with_the_model_and_leave_nothing) {
         [&](world& w) {
           walker program(w, seed);
           program.walk();
-          if (seed % 2 == 0) w.leave();  // before what the program holds
+          if (seed % 2 == 0) w.leave();  // leaves before the objects of the program are destroyed
         },
         larger_world());
     pgas_world_test::expect_no_error(ends);

@@ -1,5 +1,5 @@
-// What a program drops while work of a GPU still uses it: memory, timelines and events. The streams are the program's
-// own, which the library has never seen. One mode a run:
+// Drops memory, timelines and events while work of a GPU still uses them. The streams belong to the program, and the
+// library does not know them. Each run tests one mode:
 //
 //     dropped opened | made | timeline | recorded | event | capture | exit | fork
 #include <cuda_runtime.h>
@@ -59,7 +59,8 @@ cudaStream_t new_stream() {
   return stream;
 }
 
-/// Two words that the host and kernels see: whether kernels may go on, and what the last one has read.
+/// Two words that the host and kernels access: whether kernels may continue, and the value that the last kernel has
+/// read.
 struct words {
   volatile int go;
   volatile int read;
@@ -89,7 +90,7 @@ __global__ void last_for(long long ns, const int* from, int* to) {
   *to = *from;
 }
 
-/// Drops something while a kernel uses it, which may not wait for the kernel.
+/// Drops an object while a kernel uses it. The drop must not wait for the kernel.
 template <class Object>
 void drop(Object& what) {
   const auto begin = clock_type::now();
@@ -97,7 +98,7 @@ void drop(Object& what) {
   const auto took = clock_type::now() - begin;
   std::printf("dropped in %.1f us\n", std::chrono::duration<double, std::micro>(took).count());
   expect(took < 2s, "a drop does not wait for a kernel");
-  std::this_thread::sleep_for(300ms);  // longer than anything is looked at
+  std::this_thread::sleep_for(300ms);  // longer than the library checks for idle streams
 }
 
 bool is_mapped(const void* at) {
@@ -135,7 +136,7 @@ void made() {
   drop_memory(mine);
 }
 
-/// A wait of a stream for a timeline whose object is gone.
+/// A stream waits for a timeline whose object was dropped.
 void timeline() {
   pgas::timeline mine = pgas::timeline::make(gpu);
   pgas::timeline theirs = pgas::timeline::open(mine.ticket());
@@ -153,7 +154,7 @@ void timeline() {
   check(cudaDeviceSynchronize());
 }
 
-/// A record of a stream in a timeline whose object is gone.
+/// A stream records in a timeline whose object was dropped.
 void recorded() {
   pgas::timeline mine = pgas::timeline::make(gpu);
   const pgas::timeline theirs = pgas::timeline::open(mine.ticket(), {.place = pgas::memory_place::host()});
@@ -178,7 +179,7 @@ void recorded() {
   }
 }
 
-/// The maker of an event: prints a ticket, and records on a stream that waits.
+/// The maker of an event: prints a ticket, and records on a waiting stream.
 int make_event() {
   pgas::ipc_event mine = pgas::ipc_event::make(gpu);
   words* const at = new_words();
@@ -235,7 +236,7 @@ void event() {
   read_when_told<<<1, 1, 0, first>>>(at, nullptr);
   theirs.wait(second);
   drop(theirs);
-  // A new event has what was dropped looked at.
+  // Making a new event checks the dropped events.
   static_cast<void>(pgas::ipc_event::make(gpu));
   expect(cudaStreamQuery(first) == cudaErrorNotReady && at->read == 0, "the first wait goes on");
   expect(cudaStreamQuery(second) == cudaErrorNotReady, "the second wait goes on");
@@ -250,9 +251,9 @@ void event() {
          "the maker is content");
 }
 
-/// Drops while a stream is being captured, from another thread. The capture of a stream that synchronizes with the
-/// default stream stays valid. That of another one may be invalidated, which CUDA reports, and what was dropped is
-/// released.
+/// Drops objects in another thread while a stream is being captured. The capture of a stream that synchronizes with the
+/// default stream stays valid. The capture of another stream may be invalidated, which CUDA reports, and the dropped
+/// objects are released.
 void capture() {
   for (const auto& [mode, name] :
        {std::pair(cudaStreamCaptureModeRelaxed, "relaxed"), std::pair(cudaStreamCaptureModeThreadLocal, "thread-local"),
@@ -287,7 +288,7 @@ void capture() {
   }
 }
 
-/// The end of a process that has dropped memory under a kernel of half a second.
+/// Ends a process that has dropped memory under a kernel of half a second.
 void exit_soon() {
   pgas::shared_memory mine = pgas::shared_memory::make(gpu, bytes);
   pgas::opened_memory theirs = pgas::opened_memory::open(mine.ticket());
@@ -311,7 +312,7 @@ void fork_soon() {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);
-    kept = pgas::timeline();  // the parent's: nothing happens
+    kept = pgas::timeline();  // the object belongs to the parent, so nothing happens
     pgas::shared_memory own = pgas::shared_memory::make(pgas::memory_place::host(), 4096);
     own = pgas::shared_memory();
     std::_Exit(0);
@@ -329,7 +330,7 @@ void fork_soon() {
 int main(int argc, char** argv) {
   const std::string_view mode = argc > 1 ? argv[1] : "";
   ::alarm(90);
-  // A kernel that is loaded when it is first launched can wait for all work of the context, waits of streams among it.
+  // Loading a kernel at its first launch can wait for all work of the context, including waits of streams.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   check(cudaFree(nullptr));
   try {

@@ -1,11 +1,11 @@
-// Timelines and interprocess events between two unrelated processes on one GPU; or, started by two_gpus.sh, on two:
-// then the side that opens has the other GPU as its first, and the maker's as its second.
+// Timelines and interprocess events between two unrelated processes on one GPU. Started by two_gpus.sh, they use two
+// GPUs: the first GPU of the side that opens is then the second GPU of the maker.
 //
 //     gpu_sync make FILE MODE     writes the tickets to FILE
 //     gpu_sync open FILE MODE     the other side
 //
-// Modes: order, graph, kernel, event, lost and event-lost (the maker is killed while a stream of the other waits for
-// its timeline, for its event), event-taker (the other way round: the one that opened it is killed), latency.
+// Modes: order, graph, kernel, event, lost and event-lost (the maker is killed while a stream of the other process
+// waits for its timeline or its event), event-taker (the process that opened the event is killed), latency.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -68,12 +68,12 @@ __global__ void kernel_side(pgas::context ctx, std::uint64_t* awaited, std::uint
   pgas::signal_set(ctx, set, value, ctx.my_pe());
 }
 
-/// Both sides of everything; `there` and `back` are recorded by the maker and by the other one.
+/// The objects of one side. The maker records in `there`, and the other side in `back`.
 struct side {
   bool maker = false;
   pgas::timeline there;
   pgas::timeline back;
-  cudaEvent_t of_program = nullptr;  ///< the maker's, which `event` shares
+  cudaEvent_t of_program = nullptr;  ///< the maker's event, from which `event` is shared
   pgas::ipc_event event;
   pgas::shared_memory own_stamps;
   pgas::opened_memory stamps;
@@ -108,13 +108,14 @@ side set_up(bool maker, const std::string& file) {
     s.event = pgas::ipc_event::open(tickets[3]);
   }
   PGAS_CUDA(cudaStreamCreateWithFlags(&s.stream, cudaStreamNonBlocking));
-  // CUDA loads a kernel at its first launch, and that may wait for the streams of this process.
+  // CUDA loads a kernel at its first launch, which may wait for the streams of this process.
   spin_and_stamp<<<1, 1, 0, s.stream>>>(0, nullptr);
   s.synchronize();
   return s;
 }
 
-/// A stream's record reaches streams and threads of the other process, and a thread's its streams; both are in time.
+/// A stream's record reaches streams and threads of the other process, and a thread's record reaches its streams. Both
+/// arrive in time.
 void order(side& s) {
   for (std::uint64_t round = 1; round <= 2000; ++round) {
     if (s.maker) {
@@ -126,11 +127,11 @@ void order(side& s) {
     }
   }
   s.synchronize();
-  // The maker may be further already.
+  // The maker may already have recorded higher values.
   PGAS_EXPECT(s.there.query() >= 2000 && s.back.query() >= 2000);
   const std::uint64_t next = 3000;
   if (s.maker) {
-    s.there.set(next);  // a thread to a stream
+    s.there.set(next);  // from a thread to a stream
     s.back.wait_host(next);
     spin_and_stamp<<<1, 1, 0, s.stream>>>(20'000'000, nullptr);
     s.there.record(s.stream, next + 1);
@@ -139,13 +140,13 @@ void order(side& s) {
   } else {
     s.there.wait(s.stream, next);
     s.back.record(s.stream, next);
-    s.there.wait_host(next + 1);  // a stream to a thread
+    s.there.wait_host(next + 1);  // from a stream to a thread
     s.back.set(next + 1);
   }
   s.synchronize();
 }
 
-/// Graphs record and wait; each launch does the same again.
+/// Graphs record and wait. Each launch has the same effect.
 void graph(side& s) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t launched = nullptr;
@@ -160,7 +161,7 @@ void graph(side& s) {
   }
   PGAS_EXPECT(fails_with(pgas::code::capturing, [&] { s.event.record(s.stream); }));
   if (!s.maker) {
-    // By the host: the captured record has not happened.
+    // The host records, because the captured record has not run.
     s.there.wait_host(1);
     PGAS_EXPECT(fails_with(pgas::code::capturing, [&] { s.event.wait(s.stream); }));
   } else {
@@ -173,12 +174,12 @@ void graph(side& s) {
     PGAS_CUDA(cudaGraphLaunch(launched, s.stream));
     s.synchronize();
     PGAS_EXPECT(s.theirs().query() >= 10);
-    // Both have seen the other's 10 before either sets its own back.
+    // Both sides have seen the other's 10 before either sets its own value back.
     s.mine().set(100 + round);
     s.theirs().wait_host(100 + round);
     if (s.maker) {
       s.there.set(200 + round);
-      s.back.wait_host(200 + round);  // the other one no longer waits for what is taken back now
+      s.back.wait_host(200 + round);  // the other side no longer waits for the value that is now set back
       s.back.set(0);
       s.there.set(0);
     } else {
@@ -191,7 +192,7 @@ void graph(side& s) {
   PGAS_CUDA(cudaGraphDestroy(graph));
 }
 
-/// Kernels wait and set, by the functions for signals.
+/// Kernels wait and set, with the functions for signals.
 void kernel(side& s) {
   pgas::world world = pgas::world::join();
   for (std::uint64_t round = 1; round <= 200; ++round)
@@ -202,7 +203,7 @@ void kernel(side& s) {
   PGAS_EXPECT(s.mine().query() == 200);
 }
 
-/// An event orders streams; its misuse is an error.
+/// An event orders streams. Wrong use is an error.
 void event(side& s) {
   if (s.maker) {
     cudaEvent_t private_event = nullptr;
@@ -213,16 +214,16 @@ void event(side& s) {
     PGAS_CUDA(cudaEventDestroy(private_event));
     PGAS_EXPECT(s.event.cuda_event() == s.of_program);
     PGAS_EXPECT(pgas::ipc_event::make(pgas::memory_place::gpu(0)).cuda_event() != nullptr);
-    s.back.wait_host(1);  // the other one has tried to wait before the first record
+    s.back.wait_host(1);  // the other side has tried to wait before the first record
     spin_and_stamp<<<1, 1, 0, s.stream>>>(50'000'000, nullptr);
     PGAS_EXPECT(s.event.record(s.stream) == 1);
     s.there.set(1);
     s.synchronize();
     s.back.wait_host(2);
-    s.event.wait(s.stream);  // what the other one has recorded
+    s.event.wait(s.stream);  // waits for the record of the other side
     s.synchronize();
     PGAS_EXPECT(s.event.records() == 2 && s.event.reached());
-    // More records than may be under way.
+    // More records than may be unfinished at the same time.
     for (std::uint64_t n = 3; n <= 3000; ++n) PGAS_EXPECT(s.event.record(s.stream) == n);
     s.event.wait(s.stream);
     s.synchronize();
@@ -240,7 +241,7 @@ void event(side& s) {
     s.synchronize();
     PGAS_EXPECT(std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(10));
     PGAS_EXPECT(s.event.reached());
-    // Code that knows CUDA's event only sees the same record.
+    // Code that knows only CUDA's event sees the same record.
     PGAS_EXPECT(cudaEventQuery(static_cast<cudaEvent_t>(s.event.cuda_event())) == cudaSuccess);
     PGAS_EXPECT(s.event.record(s.stream) == 2);
     s.back.set(2);
@@ -251,7 +252,7 @@ void event(side& s) {
   }
 }
 
-/// The maker is killed: a stream that waits for it goes on, and check() says why.
+/// The maker is killed. A stream that waits for it continues, and check() reports the reason.
 void lost(side& s) {
   if (s.maker) {
     s.there.set(5);
@@ -269,8 +270,8 @@ void lost(side& s) {
   s.synchronize();
 }
 
-/// The one that has recorded an event is killed before its stream gets there: the other's stream goes on, and check()
-/// says why.
+/// The process that has recorded an event is killed before its stream reaches the record. The other side's stream
+/// continues, and check() reports the reason.
 void event_lost(side& s, bool maker_dies) {
   if (s.maker == maker_dies) {
     spin_and_stamp<<<1, 1, 0, s.stream>>>(600'000'000'000, nullptr);
@@ -286,7 +287,7 @@ void event_lost(side& s, bool maker_dies) {
   s.synchronize();
   PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.event.check(); }));
   if (!maker_dies) {
-    // The event is this process's own, and goes on with whoever records it next.
+    // The event belongs to this process, and continues with the next process that records it.
     std::printf("recording again\n");
     s.event.record(s.stream);
     std::printf("waiting for that\n");
@@ -299,7 +300,7 @@ void event_lost(side& s, bool maker_dies) {
   }
 }
 
-/// From the end of one stream's kernel to the start of the other's, which has been enqueued before.
+/// The time from the end of one stream's kernel to the start of the other's kernel, which was enqueued before.
 void latency(side& s) {
   const bool across = !s.maker && std::getenv("TWO_GPUS") != nullptr;
   std::int64_t ahead = 0;
@@ -360,7 +361,7 @@ void latency(side& s) {
 
 int main(int argc, char** argv) try {
   if (argc < 4) return 2;
-  static_cast<void>(std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ));  // how far a side came is told when it hangs, too
+  static_cast<void>(std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ));  // if a side hangs, its progress so far is printed
   const std::string mode = argv[3];
   side s = set_up(std::string(argv[1]) == "make", argv[2]);
   if (mode == "order") order(s);
@@ -371,7 +372,7 @@ int main(int argc, char** argv) try {
   if (mode == "event-lost") event_lost(s, true);
   if (mode == "event-taker") event_lost(s, false);
   if (mode == "latency") latency(s);
-  // Each keeps what the other may still use.
+  // Each side keeps the objects that the other may still use.
   s.mine().set(pgas::timeline::max_value);
   if (mode != "lost" && !mode.starts_with("event-")) s.theirs().wait_host(pgas::timeline::max_value);
   std::printf("%s: %d failures\n", argv[1], failures);

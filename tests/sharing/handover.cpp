@@ -1,10 +1,11 @@
-// Two programs that know nothing of one another hand blocks of data over, by streams that two timelines order. The
-// writer's kernel pauses in the middle of each block, so that a missing wait shows as a torn block.
+// Two unrelated programs pass blocks of data from one to the other, with streams that two timelines order. The writer's
+// kernel pauses in the middle of each block, so that a missing wait leads to a torn block.
 //
 //     handover produce FILE ROUNDS            writes the tickets to FILE
 //     handover consume FILE ROUNDS [unordered]
 //
-// Compiled by the C++ compiler it runs on the host heap, by nvcc on a GPU. Prints "... N blocks, T torn" at its end.
+// Compiled by the C++ compiler, it runs on the host heap; compiled by nvcc, on a GPU. Prints "... N blocks, T torn" at
+// the end.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -20,9 +21,9 @@ namespace {
 
 constexpr std::uint64_t slots = 4;
 constexpr std::uint64_t words = 256;
-constexpr std::uint64_t rounds_ahead = 512;  // enqueued before a stream is waited for
+constexpr std::uint64_t rounds_ahead = 512;  // the rounds that are enqueued before the program waits for a stream
 
-/// What word `i` of round `round` holds.
+/// The contents of word `i` in round `round`.
 PGAS_HD std::uint64_t expected(std::uint64_t round, std::uint64_t i) { return round * 1000003 + i; }
 
 struct write_block {
@@ -47,7 +48,7 @@ struct check_block {
     if (wrong != 0) pgas::detail::reduce<pgas::detail::rmw::max>(torn, round);
     block.sync();
     if (block.thread_rank() == 0) {
-      // torn[0]: the last torn round; torn[1]: how many there are
+      // torn[0] is the last torn round, torn[1] the number of torn rounds
       if (pgas::detail::load_relaxed(torn) == round)
         pgas::detail::reduce<pgas::detail::rmw::add>(torn + 1, std::uint64_t{1});
     }
@@ -98,7 +99,7 @@ int consume(pgas::world& world, const std::string& file, std::uint64_t rounds, b
     if (ordered) {
       full.wait(stream.native(), round);
     } else {
-      // The mistake: what the producer has enqueued need not have happened yet.
+      // Wrong on purpose: enqueued work of the producer may not have run yet.
       while (full.recorded() < round) std::this_thread::yield();
     }
     pgas::launch(world, {.blocks = 1, .threads = 1, .on = &stream}, check_block{}, blocks + round % slots * words,

@@ -19,7 +19,8 @@ import sys
 import tempfile
 import time
 
-# Seconds from a death to the other's report: 20 ms where the machine is idle; both poll, so more where it is not.
+# Seconds from a death to the report of the other side. It is 20 ms on an idle machine, and longer on a busy one,
+# because both sides poll.
 LIMIT = 30
 
 ISOLATED = ["unshare", "--mount", "--ipc", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]

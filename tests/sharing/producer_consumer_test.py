@@ -37,7 +37,7 @@ def main():
             time.sleep(1.5)
             second.kill()
             print(second.communicate()[0])
-            time.sleep(0.5)  # the producer finds out, and waits
+            time.sleep(0.5)  # the producer detects the death, and waits
             second = start("consume", folder, 1)
             time.sleep(0.5)
             if producer.poll() is not None:

@@ -1,11 +1,12 @@
-// One program fills a block of memory again and again, another opens the one ticket of it each time, which carries a
-// timeline: open() returns, or the stream goes on, when the block is whole. The writer's kernel pauses in the middle of
-// a block, and says that it was launched, so that a missing wait shows as a torn block.
+// One program repeatedly fills a block of memory. Another program opens the block's ticket each time. The ticket
+// carries a timeline, so open() returns, or the stream continues, when the block is complete. The writer's kernel
+// pauses in the middle of a block and reports that it was launched, so that a missing wait leads to a torn block.
 //
 //     ready fill FILE ROUNDS PAUSE_MS  writes the tickets to FILE
 //     ready take FILE ROUNDS MODE      open: opens the ticket anew; host, stream: waits anew; none: does not wait
 //
-// Compiled by the C++ compiler it runs on the host heap, by nvcc on a GPU. Prints "... N blocks, T torn" at its end.
+// Compiled by the C++ compiler, it runs on the host heap; compiled by nvcc, on a GPU. Prints "... N blocks, T torn" at
+// the end.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -38,7 +39,7 @@ struct write_block {
   }
 };
 
-/// Counts a block that is not of this round.
+/// Counts a block whose data is not of this round.
 struct check_block {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, const std::uint64_t* from, std::uint64_t round, std::uint64_t* torn) const {
@@ -53,7 +54,7 @@ pgas::memory_place place_of(pgas::world& world) {
   return world.heap() == pgas::heap_kind::cuda ? pgas::memory_place::gpu(world.device()) : pgas::memory_place::host();
 }
 
-/// Returns when the other program's count is at least `least`.
+/// Waits until the other program's count is at least `least`.
 void await(std::atomic_ref<std::uint64_t> count, std::uint64_t least) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (count.load() < least) {
@@ -63,7 +64,8 @@ void await(std::atomic_ref<std::uint64_t> count, std::uint64_t least) {
   }
 }
 
-/// Rounds that were launched, and rounds that were taken, on the host: what the two would say by other ways.
+/// The numbers of launched rounds and of taken rounds, on the host. In an application, the two programs would exchange
+/// them in another way.
 struct counts {
   std::uint64_t launched;
   alignas(64) std::uint64_t taken;

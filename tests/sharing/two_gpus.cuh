@@ -1,5 +1,5 @@
 /// @file
-/// What a process needs that works with two GPUs, and CUDA does not give it.
+/// Functions for processes that use two GPUs, which CUDA does not provide.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -43,8 +43,8 @@ __global__ void answer_clock(clock_page* page, std::uint64_t rounds) {
   }
 }
 
-/// By how much the clock of GPU 0 is ahead of that of GPU 1, and how well that is known: GPU 1 asks, the fastest answer
-/// counts.
+/// The difference between the clocks of GPU 0 and GPU 1, and its uncertainty. GPU 1 sends questions, and the fastest
+/// answer is used.
 inline cudaError_t compare_clocks(std::int64_t& ahead_ns, std::int64_t& known_to_ns) {
   constexpr std::uint64_t rounds = 200;
   clock_page* page = nullptr;
@@ -52,7 +52,7 @@ inline cudaError_t compare_clocks(std::int64_t& ahead_ns, std::int64_t& known_to
     return failed;
   *page = {};
   cudaSetDevice(1);
-  ask_clock<<<1, 1>>>(page, 0);  // loaded before another kernel runs
+  ask_clock<<<1, 1>>>(page, 0);  // loads the kernel before another kernel runs
   cudaDeviceSynchronize();
   cudaSetDevice(0);
   answer_clock<<<1, 1>>>(page, rounds);
@@ -67,9 +67,9 @@ inline cudaError_t compare_clocks(std::int64_t& ahead_ns, std::int64_t& known_to
   return cudaGetLastError();
 }
 
-/// Has streams wait for an interprocess event by CUDA's own calls. Where it was opened on GPU 1, a stream of GPU 1
-/// waits for it, and the stream of GPU 0 for that one: a wait by a stream of another GPU than that on which such an
-/// event was opened ends the process by SIGSEGV (driver 580).
+/// Makes streams wait for an interprocess event with CUDA's own calls. If the event was opened on GPU 1, a stream of
+/// GPU 1 waits for it, and the stream of GPU 0 waits for that stream. A direct wait by a stream of another GPU than the
+/// one on which the event was opened ends the process by SIGSEGV (driver 580).
 class event_wait {
  public:
   event_wait(cudaEvent_t event, bool on_gpu_1) : event_(event) {

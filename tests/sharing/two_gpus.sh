@@ -1,10 +1,11 @@
 #!/bin/sh
-# Runs a test of sharing whose two sides use two GPUs: the side that opens tickets has the second one as its first.
+# Runs a test of sharing whose two sides use two GPUs. The first GPU of the side that opens tickets is the second GPU of
+# the machine.
 #
-#   two_gpus.sh test PROGRAM PYTHON SCRIPT ARGUMENTS...   77, skipped, where there are not two
+#   two_gpus.sh test PROGRAM PYTHON SCRIPT ARGUMENTS...   77, skipped, if there are no two GPUs
 #   two_gpus.sh ROLE ARGUMENTS...                         a side, as SCRIPT starts it in place of PROGRAM
 #
-# CUDA_VISIBLE_DEVICES, where it is set, says which GPUs there are.
+# If CUDA_VISIBLE_DEVICES is set, it lists the GPUs.
 if [ "$1" != test ]; then
   first=${TWO_GPUS%,*} second=${TWO_GPUS#*,}
   case $1 in

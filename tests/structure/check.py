@@ -156,7 +156,7 @@ def host_sight(file: Source):
             yield line, f"{name}: backends are below the host library"
 
 
-# The rooms of src/host, the lowest first; those of one line may include one another.
+# The rooms of src/host, the lowest first. Rooms on one line may include one another.
 HOST_ROOMS = (
     ("error", "config", "log"),
     ("share",),
@@ -273,7 +273,7 @@ def header_head(file: Source):
         yield 1, "a header has #pragma once"
 
 
-# What the group concepts ask for is documented at the concepts.
+# The requirements of the group concepts, which are documented at the concepts.
 GROUP_MEMBERS = {"thread_rank", "size", "sync", "block_rank", "num_blocks"}
 PUBLIC_THING = re.compile(r"\s*(\[\[\w+\]\]\s*)?((virtual|friend|class|struct) )*PGAS_(FN|HD|API)\b(?P<rest>[^(]*)(?P<call>\(?)")
 
@@ -312,7 +312,7 @@ def own_names(file: Source):
         return
     lines = [(line, text.strip()) for line, text in enumerate(file.lines, 1) if text.strip() and not text.startswith(("//", "#pragma once"))]
     code = [line for line, text in lines if not re.match(r'#include "(pgas/(?!detail/|compat/n?v?shmem/)|(\.\./)?p?shmemx?\.h"$)|#define NVSHMEM_VENDOR_', text)]
-    if not code:  # another name of a public header
+    if not code:  # a header that is only another name of a public header
         return
     if "detail/names_begin.inc" not in lines[0][1]:
         yield lines[0][0], "a public header begins with detail/names_begin.inc, behind #pragma once"

@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-# Classes whose members are operations; members of others are described where they are.
+# Classes whose members are operations. Members of other classes are described in their headers.
 CLASSES = {"world", "team", "stream"}
 OPERATIONS = {"prod", "min", "max", "bit_and", "bit_or", "bit_xor", "maxloc", "minloc"}  # types in pgas::op
 INTERNAL = {"state", "world_state"}  # accessors for the library's own functions
@@ -72,7 +72,7 @@ def functions(text: str) -> set[str]:
 def main() -> int:
     root = pathlib.Path(sys.argv[1]) / "include" / "pgas"
     declared: dict[str, str] = {}
-    called: set[str] = set()  # whatever has a parameter list, members of other classes among it
+    called: set[str] = set()  # every name with a parameter list, including members of other classes
     for header in sorted(root.rglob("*.hpp")):
         inside = header.relative_to(root).parts
         if inside[0] in ("detail", "compat") or "impl" in inside:

@@ -46,7 +46,7 @@ CLEAN = {
     "`[no](link.md)`\n\n```\n[no](link.md)\n```\n",
 }
 
-# rule, file, text appended to it (or the whole of a new file)
+# the rule, the file, and the text that is appended to it (or the whole text of a new file)
 VIOLATIONS = [
     ("layer", "include/pgas/type_requirements.hpp", '#include "pgas/device/put.hpp"\n'),
     ("layer", "include/pgas/type_requirements.hpp", '#include <pgas/world.hpp>\n'),
@@ -124,7 +124,8 @@ VIOLATIONS = [
 
 
 PADDING = "// line\n" * check.LEAST_LINES
-BEGIN, END = '#include "pgas/detail/names_begin.inc"\n', '#include "pgas/detail/names_end.inc"\n'  # of a public header
+# the first and the last line of a public header
+BEGIN, END = '#include "pgas/detail/names_begin.inc"\n', '#include "pgas/detail/names_end.inc"\n'
 
 
 class CheckTest(unittest.TestCase):

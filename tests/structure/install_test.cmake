@@ -1,8 +1,9 @@
-# cmake --install copies all files or none, and says how to build what is missing: a project of two pages, and this build as it is.
+# cmake --install copies all files or none, and names the command that builds missing files. Tested with a project of
+# two pages, and with this build.
 #   cmake -DBUILD=... -DMODULES=cmake -DWORK=... "-DGENERATOR=..." -P install_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# install(TREE PREFIX): sets status, output and installed, the files that are there afterwards.
+# install(TREE PREFIX): sets status, output, and installed, which are the files that exist afterwards.
 function(install tree prefix)
   execute_process(COMMAND ${CMAKE_COMMAND} --install ${tree} --prefix ${prefix} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   file(GLOB_RECURSE installed RELATIVE ${prefix} ${prefix}/*)

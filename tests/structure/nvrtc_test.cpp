@@ -1,5 +1,5 @@
 /// @file
-/// The device headers under NVRTC, a run-time compiler without a standard library of its own, in both languages.
+/// The device headers with NVRTC, a run-time compiler without a standard library, in both languages.
 #include <gtest/gtest.h>
 #include <nvrtc.h>
 
@@ -60,7 +60,7 @@ TEST_P(nvrtc, compiles_a_kernel_that_communicates) {
 }
 
 TEST_P(nvrtc, compiles_every_operation) {
-  // Nobody runs it: the compiler reads it all, and optimizes little.
+  // The code is not run. The compiler reads all of it and optimizes little.
   const compiled result =
       compile(GetParam(), "#include \"" PGAS_SOURCE_DIR "/tests/structure/operations.cpp\"\n", {"--Ofast-compile=max"});
   ASSERT_EQ(result.status, NVRTC_SUCCESS) << result.log;

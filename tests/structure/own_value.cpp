@@ -1,6 +1,7 @@
-// Calls that would wait for a value that no PE sends, and calls that send it to a channel that never receives it: an
-// ll_team_channel to all members has this PE's own value as a message, one to the others is given it. They do not
-// compile. CALL says which; those of a number that ends in 0 are right, and compile.
+// Calls that would wait for a value that no PE sends, and calls that send a value to a channel that never receives it.
+// An ll_team_channel to all members receives this PE's own value as a message; a channel to the other members gets it
+// as an argument. These calls do not compile. CALL selects the call; calls whose number ends in 0 are correct and
+// compile.
 #include <pgas/device.hpp>
 
 using pgas::ll_to;

@@ -23,7 +23,7 @@ def in_order(include: pathlib.Path, name: str, known: list[str], system: set[str
     """Adds `name` behind all that it includes; `system` gets the names in angle brackets."""
     if name in known or name.endswith(".inc"):
         return
-    known.append(name)  # against cycles
+    known.append(name)  # prevents cycles
     text = (include / name).read_text(encoding="utf-8")
     system.update(re.findall(r"^#include <([^>]+)>", text, re.M))
     folder = (include / name).parent

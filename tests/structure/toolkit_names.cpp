@@ -1,4 +1,4 @@
-// A program may use pgas's names and CUDA's without a prefix, whichever header comes first. Compiled, not run.
+// A program may use the names of pgas and of CUDA without a prefix, in any order of the headers. Compiled, not run.
 #if !defined(TOOLKIT_LAST)
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

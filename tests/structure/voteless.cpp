@@ -1,6 +1,6 @@
-// A call that may wait, by a group that can't vote: cooperative_groups::grid_group, and on the CPU one that can do as
-// little. It does not compile: were one thread's wait lost, the others would stay in the group's sync() for ever. CALL
-// says which.
+// A call that may wait, by a group that cannot vote: cooperative_groups::grid_group, and a similar group on the CPU.
+// The call does not compile, because if one thread's wait failed, the others would stay in the group's sync() forever.
+// CALL selects the call.
 #if defined(__CUDACC__)
 #include <cooperative_groups.h>
 using voteless = cooperative_groups::grid_group;
@@ -16,7 +16,7 @@ struct voteless {
 
 using pgas::cmp;
 
-/// A template, of which only the call that is made gets instantiated.
+/// A template, so that only the selected call is instantiated.
 template <class G>
 struct calls {
   const pgas::context& ctx;

@@ -11,7 +11,7 @@ class GivenUp(NamedTuple):
     """A word of the glossary's tables of words that were given up."""
 
     pattern: re.Pattern
-    literal: str  # a part of every match, in lower case: a quick test of whole files
+    literal: str  # a part of every match, in lower case, for a fast test of whole files
     word: str
     allowed: re.Pattern | None
 
@@ -52,7 +52,7 @@ def given_up(file, words: list[GivenUp]) -> Iterator[tuple[int, str]]:
         with_next = f"{text} {COMMENT_MARK.sub('', file.lines[line]).lstrip()}" if line < len(file.lines) else text
         for pattern, word, allowed in possible:
             for found in pattern.finditer(allowed.sub(blank, with_next) if allowed else with_next):
-                if found.start() < len(text):  # otherwise it is in the next line, and found there
+                if found.start() < len(text):  # otherwise the match is in the next line, and is found there
                     yield line, f"`{found.group(0)}` was given up, docs/glossary.md says: {word}"
                     break
 

@@ -7,8 +7,7 @@ import sys
 BIN = pathlib.Path(sys.argv[1])
 COMMANDS = (("pgasrun",), ("pgas-info",), ("pgas-perf",), ("pgas-perf", "map"), ("pgas-why",), ("pgas-doctor",),
             ("pgas-trace",), ("pgas-trace", "merge"), ("pgas-trace", "summary"),
-            ("pgas-trace", "events"))
-PYTHON_COMMANDS = (("pgas-plot",),)  # without manual pages and completions
+            ("pgas-trace", "events"), ("pgas-plot",))
 TOOLS = sorted({words[0] for words in COMMANDS})
 TIMEOUT = 100
 

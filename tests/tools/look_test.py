@@ -16,7 +16,7 @@ import tempfile
 import termios
 import unittest
 
-from commands import BIN, COMMANDS, PYTHON_COMMANDS, TIMEOUT, TOOLS, call, options_of, printed
+from commands import BIN, COMMANDS, TIMEOUT, TOOLS, call, options_of, printed
 
 VERSION = sys.argv[2]
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
@@ -29,10 +29,10 @@ def job_of_two():
     job = subprocess.Popen([BIN / "pgasrun", "--grace-period", "60", "-n", "2", BIN / "pgas-perf", "map", "--ms", "500", "-r", "100"],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        job.stdout.readline()  # they have joined
+        job.stdout.readline()  # waits until the PEs have joined
         yield job
     finally:
-        job.kill()  # which ends the PEs, too
+        job.kill()  # also ends the PEs
         job.communicate(timeout=TIMEOUT)
 
 
@@ -64,7 +64,7 @@ class Look(unittest.TestCase):
         self.assertLessEqual(max(map(len, text.splitlines())), 100, text)
 
     def test_help(self):
-        for command in (*COMMANDS, *PYTHON_COMMANDS):
+        for command in COMMANDS:
             with self.subTest(command=command):
                 text = printed(*command, "--help")
                 self.check_lines(text)
@@ -75,13 +75,13 @@ class Look(unittest.TestCase):
                 self.assertLessEqual({"-h", "--help"}, options_of(text))
 
     def test_wrong_command_lines_end_with_2_and_say_what_is_wrong(self):
-        for words, said in (*(((*command, "--no-such-option"), "--no-such-option") for command in (*COMMANDS, *PYTHON_COMMANDS)),
+        for words, said in (*(((*command, "--no-such-option"), "--no-such-option") for command in COMMANDS),
                             (("pgasrun", "-n", "0", "true"), "0"), (("pgas-info", "word"), "word"), (("pgas-perf", "-f", "1"), "-f|--stepfactor"),
                             (("pgas-perf", "no_such_row"), "no_such_row"), (("pgas-perf", "--pair", "1,1"), "--pair"),
                             (("pgas-perf", "--scope", "warp,grid"), "--scope: grid not in {thread,warp,block}"),
                             (("pgas-perf", "map", "--color", "red"), "red"), (("pgas-why", "--watch", "never"), "never"),
                             (("pgas-doctor", "--completion", "tcsh"), "tcsh"), (("pgas-plot", "map.json", "map.gif"), "map.gif"), (("pgas-plot",), "nothing"),
-                            (("pgas-plot", "-"), "standard input")):
+                            (("pgas-plot", "-"), "standard input"), (("pgas-plot", "--completion", "tcsh"), "tcsh")):
             with self.subTest(words=words):
                 job = call(*words)
                 self.assertEqual((job.returncode, job.stdout), (2, ""), job.stderr)
@@ -89,7 +89,7 @@ class Look(unittest.TestCase):
                 self.assertIn("--help", job.stderr)
 
     def test_version(self):
-        for tool in (*TOOLS, "pgas-plot"):
+        for tool in TOOLS:
             self.assertEqual(printed(tool, "--version"), f"{tool} (pgas) {VERSION}\n")
             self.assertEqual(printed(tool, "-V"), f"{tool} (pgas) {VERSION}\n")
 
@@ -117,7 +117,7 @@ class Look(unittest.TestCase):
                 self.assertRegex(watch.stdout.readline(), "^job ")
                 watch.send_signal(signal.SIGINT)
                 _, errors = watch.communicate(timeout=TIMEOUT)
-        self.assertEqual((watch.returncode, errors), (-signal.SIGINT, ""))  # 130 for a shell
+        self.assertEqual((watch.returncode, errors), (-signal.SIGINT, ""))  # a shell reports it as 130
         with subprocess.Popen([BIN / "pgasrun", "-n", "2", BIN / "pgas-perf", "--ms", "500", "-r", "100", "put_lat"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as rows:
             rows.stdout.readline()

@@ -21,9 +21,9 @@ VERSION = re.search(r"current_version = (\d+);", SOURCE.read_text(encoding="utf-
 TIMEOUT = 120
 OTHER = 65533
 OURS = 65534
-MOST = 4 << 20  # bytes of the list of one exporter
+MOST = 4 << 20  # the limit in bytes of the list of one exporter
 
-# Says the same to everybody: packets, in hexadecimal numbers, the last of them again and again where there is "repeat".
+# Sends the same to every client: packets as hexadecimal numbers. With "repeat", it sends the last one repeatedly.
 SPEAKER = r'''
 import os, select, socket, sys
 user, repeat = int(sys.argv[1]), sys.argv[2] == "repeat"

@@ -29,7 +29,7 @@ class ManualPages(unittest.TestCase):
             page = printed(*words, "--man")
             for reader in filter(shutil.which, LINTS):
                 found = feed(LINTS[reader], page)
-                # Of a version there is no date, and the day of the build would be another one each time.
+                # A version has no date, and the day of the build would differ in each build.
                 complaints = [line for line in found.stdout.splitlines() if "missing date" not in line]
                 self.assertEqual(complaints, [], f"{words}: {reader}")
 
@@ -37,7 +37,7 @@ class ManualPages(unittest.TestCase):
         for words in COMMANDS:
             page = printed(*words, "--man")
             sections = re.findall(r"^\.SH (.*)$", page, re.MULTILINE)
-            variables = ("ENVIRONMENT",) if len(words) == 1 else ()  # of a tool; a command of it may have none of its own
+            variables = ("ENVIRONMENT",) if len(words) == 1 else ()  # subcommands may have no such section
             for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", *variables, "EXAMPLES", "SEE ALSO"):
                 self.assertIn(section, sections, words)
             self.assertEqual(len(set(sections)), len(sections), words)
@@ -120,6 +120,7 @@ class Bash(Completion, unittest.TestCase):
             for line, expected in (
                 ("pgas-perf map --save on", {"one file.json"}), ("pgas-perf map --compare = on", {"one file.json"}),
                 ("pgas-doctor --json on", {"one file.json"}), ("pgas-doctor --json --qu", {"--quick"}),
+                ("pgas-plot on", {"one file.json"}), ("pgas-plot --ver", {"--version"}),
                 ("pgasrun -n 2 ./a_pro", {"./a_program_of_this_test"}), ("pgasrun -n 2 ./a_program_of_this_test on", {"one file.json"}),
             ):
                 self.assertEqual(set(self.complete(*line.split(" "), folder=folder)), expected, line)

@@ -33,7 +33,7 @@ PYTHON = with_matplotlib()
 
 
 def plot(*words, status=0, text=None):
-    # Python writes no file beside the program, and warnings are errors.
+    # Python writes no file beside the program, and treats warnings as errors.
     job = subprocess.run([PYTHON or sys.executable, "-B", "-W", "error::UserWarning", BIN / "pgas-plot", *words], input=text, capture_output=True, text=True,
                          timeout=TIMEOUT, check=False)
     assert job.returncode == status, (words, job)
@@ -86,7 +86,7 @@ class Plot(unittest.TestCase):
                 for title in ("bandwidth alone, GB/s", "bandwidth shift, GB/s", "latency alone, us"):
                     self.assertIn(title, words)
                 self.assertTrue(any("$x_1$ \u00e9" in word for word in words), words)
-                # A figure stands in each square of up to 20 PEs.
+                # With up to 20 PEs each square contains a figure.
                 figures = [word for word in words if re.fullmatch(r"1\d\.\d", word)]
                 self.assertEqual(len(figures) >= 2 * n * (n - 1), n <= 20)
 
@@ -148,7 +148,8 @@ class Plot(unittest.TestCase):
         event = {"pe": 0, "track": "a", "category": "wait", "name": "w", "begin_ns": 10, "end_ns": 40}
         made = {"from_ns": 0, "to_ns": 50, "events": [event, {**event, "pe": 1, "category": "signal"}], "arrows": []}
         without = self.svg(made)
-        self.assertEqual(self.svg({**made, "arrows": [[1, 0]]}).count("<path") - without.count("<path"), 2)  # the line and its head
+        # the line and the head of an arrow
+        self.assertEqual(self.svg({**made, "arrows": [[1, 0]]}).count("<path") - without.count("<path"), 2)
 
     def test_the_same_document_gives_the_same_bytes(self):
         self.assertEqual(self.svg(map_of(4)), self.svg(map_of(4)))

@@ -77,7 +77,7 @@ def read(path) -> Trace:
     with open(path, "rb") as file:
         data = file.read()
     trace = Trace({}, {}, [])
-    names: dict[int, tuple[str, int]] = {}  # of tracks, with their parents
+    names: dict[int, tuple[str, int]] = {}  # names of tracks, with the parents of the tracks
     pe_of: dict[int, int] = {}
     open_slices: dict[int, list[Event]] = {}
     last: dict[int, int] = {}

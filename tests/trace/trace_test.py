@@ -18,10 +18,10 @@ import perfetto_file
 
 PGASRUN = TRACED = KERNELS = HALO = TRACE = ""
 WAYS = [("direct", {})]
-LONG = 100  # seconds that a busy machine may take
+LONG = 100  # seconds, the limit on a busy machine
 PES = 4
 ROUNDS = 5
-RING = 65536  # events that a thread keeps
+RING = 65536  # the number of events that a thread keeps
 COMPARE = {"==": lambda a, b: a == b, ">=": lambda a, b: a >= b}
 
 
@@ -90,7 +90,7 @@ class TimeLine(unittest.TestCase):
                 for one in signals:
                     self.assertEqual(out[id(one)], 1, one)
                     self.assertEqual(one.facts["route"], way if one.facts["peer"] != one.pe else "direct")
-                # Of a wait for several words each has a moment of its own.
+                # A wait for several words has a separate moment for each word.
                 self.assertEqual(sum(event.name == "satisfied" for event in trace.events), ROUNDS * PES * PES)
 
     def test_each_pe_says_who_it_is_and_how_wrong_its_clock_may_be(self):
@@ -131,8 +131,8 @@ class TimeLine(unittest.TestCase):
                         commands = [event for event in trace.events if event.pe == pe and event.track.startswith("proxy")]
                         self.assertTrue(all(event.facts["by"] == "proxy" for event in commands))
                         kinds = collections.Counter(event.category for event in commands)
-                        self.assertGreaterEqual(kinds["signal"], 1, kinds)  # of put_signal
-                        self.assertGreaterEqual(kinds["atomic"], PES - 1, kinds)  # to the other PEs' words
+                        self.assertGreaterEqual(kinds["signal"], 1, kinds)  # signals of put_signal
+                        self.assertGreaterEqual(kinds["atomic"], PES - 1, kinds)  # additions to the other PEs' words
 
     def test_what_is_lost_is_said(self):
         puts = RING + 1000
@@ -154,7 +154,7 @@ class TimeLine(unittest.TestCase):
         self.assertIn("these are in no file: 1", job.stderr)
         trace = perfetto_file.read(f"{self.folder}/all")
         check_arrows(self, trace)
-        # The first barrier may fail already: PE 1 does not wait for the others to leave it.
+        # The first barrier may already fail, because PE 1 does not wait until the others leave it.
         self.assertIn(sum(event.name == "pgas::barrier_all" for event in trace.events), range(3, 7))
 
     def test_the_summary_counts_what_was_done(self):
@@ -169,7 +169,7 @@ class TimeLine(unittest.TestCase):
         self.assertEqual(rows["stream", "direct", "put"]["count"], PES)
         pairs = {(row["from"], row["to"]): row["count"] for row in said["pairs"]}
         self.assertEqual(sum(pairs.values()), said["signals"] + PES)
-        # Round the ring goes one signal after the other, so that the path of an iteration visits all PEs.
+        # The signals go round the ring one after another, so the path of an iteration contains all PEs.
         steps = said["critical_path"]["steps"]
         self.assertAlmostEqual(sum(step["ms"] for step in steps), said["critical_path"]["ms"], delta=0.01)
         text = tool("summary", *(f"{self.folder}/t.{pe}" for pe in range(PES))).stdout
@@ -234,7 +234,8 @@ class TimeLine(unittest.TestCase):
         self.assertEqual(json.loads(tool("events", "--from", "1e9", *files).stdout)["events"], [])
 
     def test_kernels_record_one_period_of_so_many(self):
-        run(self.folder, str(ROUNDS), program=KERNELS, PGAS_TRACE_SAMPLE="1000000")  # a millisecond in a quarter of an hour
+        # a millisecond out of every quarter of an hour
+        run(self.folder, str(ROUNDS), program=KERNELS, PGAS_TRACE_SAMPLE="1000000")
         trace = merged(self.folder)
         self.assertEqual([event for event in trace.events if event.facts["by"] == "kernel"], [])
         self.assertNotEqual(trace.events, [])
@@ -244,7 +245,7 @@ class TimeLine(unittest.TestCase):
         run(self.folder, "-nx", "256", "-ny", "256", "-niter", str(iterations), "-csv", program=HALO)
         trace = merged(self.folder)
         out = check_arrows(self, trace)
-        rows = collections.defaultdict(list)  # by initiator and target
+        rows = collections.defaultdict(list)  # rows by initiator and target
         for event in trace.events:
             if event.name == "put_signal":
                 rows[event.pe, event.facts["peer"]].append(event)
@@ -254,7 +255,7 @@ class TimeLine(unittest.TestCase):
             all_rows.sort(key=lambda event: event.begin)
             self.assertEqual(len(all_rows), iterations, pair)
             self.assertEqual([out[id(event)] for event in all_rows[:-1]], [1] * (iterations - 1), pair)
-            unseen += 1 - out[id(all_rows[-1])]  # nobody waits for the rows of the last iteration, but may see them
+            unseen += 1 - out[id(all_rows[-1])]  # no PE waits for the rows of the last iteration, but a PE may see them
         said = json.loads(tool("summary", "--json", f"{self.folder}/all").stdout)
         self.assertEqual((said["signals"], said["unseen"], said["guessed"]), (6 * iterations, unseen, 0))
 

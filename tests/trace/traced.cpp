@@ -1,6 +1,6 @@
-// PEs with known operations, whose trace is then examined.
+// PEs with a known number of operations, whose trace is then checked.
 //     traced ring ROUNDS   signals around a ring, sums of signals, sets of words, streams, collectives
-//     traced many PUTS     more puts than there is room for
+//     traced many PUTS     more puts than the ring can hold
 //     traced die           PE 1 kills itself, the others leave
 #include <signal.h>
 
@@ -27,7 +27,7 @@ struct memory {
   pgas::symmetric<std::uint64_t> data;
   std::vector<std::uint64_t> here;
   pgas::symmetric<pgas::signal_t> ring;  // set by the neighbour
-  pgas::symmetric<pgas::signal_t> sum;   // of PE 0, to which all add
+  pgas::symmetric<pgas::signal_t> sum;   // a word of PE 0 to which all PEs add
   pgas::symmetric<pgas::signal_t> set;   // a word for each PE
 };
 

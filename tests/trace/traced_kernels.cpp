@@ -1,5 +1,5 @@
 // Kernels with known operations, compiled with PGAS_TRACE: their operations are in the trace.
-//     traced_kernels ROUNDS       0: one that waits in vain
+//     traced_kernels ROUNDS       0: a kernel waits for a word that is never written
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,8 +15,8 @@ struct memory {
   std::uint64_t* data;
   std::uint64_t* other;
   pgas::signal_t* ring;    // set by the neighbour
-  pgas::signal_t* taken;   // added to by the neighbour, and taken
-  std::uint64_t* counter;  // of PE 0, to which all add
+  pgas::signal_t* taken;   // the neighbour adds to the word, and this PE subtracts
+  std::uint64_t* counter;  // a word of PE 0 to which all PEs add
 };
 
 struct rounds {

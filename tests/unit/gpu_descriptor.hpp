@@ -1,5 +1,5 @@
 /// @file
-/// A GPU as a PE describes it, for tests of what PEs that share GPUs conclude.
+/// The descriptor of a PE's GPU, for tests of PEs that share GPUs.
 #pragma once
 
 #include <string>

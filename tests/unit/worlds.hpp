@@ -1,5 +1,5 @@
 /// @file
-/// Worlds whose PEs are threads of the test, so that the thread sanitizer sees what PEs do to one another.
+/// Worlds whose PEs are threads of the test, so that the thread sanitizer sees the accesses of all PEs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,8 +27,8 @@ inline config small_world() {
   return settings;
 }
 
-/// Runs `body(world)` on n PEs at once, each a thread. What each threw as a pgas::error; other exceptions fail the
-/// test. A PE that did not throw leaves the world.
+/// Runs `body(world)` on n PEs at the same time, each in a thread. Returns the pgas::error that each PE threw, if any.
+/// Other exceptions fail the test. A PE that did not throw leaves the world.
 inline std::vector<std::optional<error>> run_worlds(int n, const std::function<void(world&)>& body,
                                                     const config& settings = small_world()) {
   auto exchanges = make_thread_bootstraps(n, std::chrono::seconds(30));
@@ -54,7 +54,7 @@ inline void expect_no_error(const std::vector<std::optional<error>>& ends) {
   for (std::size_t pe = 0; pe < ends.size(); ++pe) EXPECT_FALSE(ends[pe]) << "PE " << pe << ": " << ends[pe]->what();
 }
 
-/// The code of the error that `call` throws; none if it does not.
+/// The code of the error that `call` throws. Empty if it throws none.
 template <class Call>
 std::optional<code> code_of(const Call& call) {
   try {

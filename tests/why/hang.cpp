@@ -1,6 +1,6 @@
-// Programs that never end, each for another reason: `pgasrun -n N hang NAME [gently]`. Each PE prints "ready" before
-// the last call that it makes in peace. why_test.py asks pgas-why what is wrong. With "gently" SIGTERM ends the world,
-// and with it the kernels, before the process. hang_cuda is the same compiled by nvcc.
+// Programs that never end, each for a different reason: `pgasrun -n N hang NAME [gently]`. Each PE prints "ready"
+// before the last call that it completes. why_test.py then runs pgas-why. With "gently", SIGTERM ends the world and its
+// kernels before the process. hang_cuda is the same program compiled by nvcc.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,8 +26,8 @@ using pgas::signal_t;
 
 struct scene {
   pgas::world& world;
-  pgas::symmetric<signal_t> words;  ///< 64, zero
-  pgas::symmetric<int> data;        ///< 4096, zero
+  pgas::symmetric<signal_t> words;  ///< 64 words, all zero
+  pgas::symmetric<int> data;        ///< 4096 elements, all zero
   int me;
   int n;
 };
@@ -70,7 +70,7 @@ struct kernel_broadcast {
     pgas::broadcast(ctx, block, ctx.team(), data, data + 64, 8, 0);
   }
 };
-/// One block waits for a word before the grid's barrier, and keeps the others there.
+/// One block waits for a word before the grid's barrier, so the other blocks wait in the barrier.
 struct grid_with_a_late_block {
   template <class Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, signal_t* word) const {
@@ -90,7 +90,7 @@ struct wait_for_all_words {
     pgas::wait_until_all(ctx, block, words, 4, static_cast<const int*>(nullptr), cmp::ge, signal_t{1});
   }
 };
-/// Each kernel takes one lock, and then wants the other PE's.
+/// Each kernel holds one lock, and then waits for the lock of the other PE.
 struct two_locks {
   template <class Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, pgas::lock_t* locks, signal_t* taken) const {
@@ -109,7 +109,7 @@ void run(scene& s, unsigned blocks, Kernel kernel, Arguments... arguments) {
   s.world.synchronize();
 }
 
-/// By name; each is called by all PEs, and returns on none.
+/// The hangs by name. All PEs call the function, and it returns on no PE.
 const std::map<std::string, std::function<void(scene&)>> hangs = {
     {"missing_signal",
      [](scene& s) {
@@ -276,7 +276,7 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
        while (s.me == 1 && !pgas::test(s.world, s.words.data(), cmp::ge, 1)) {
        }
      }},
-    {"own_waits",  // the only one that ends
+    {"own_waits",  // the only case that ends
      [](scene& s) {
        std::thread kernel([&] { run(s, 2, wait_for_word{}, s.words.data()); });
        for (bool found = false; !found;) {
@@ -290,7 +290,7 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
        pgas::signal_set(s.world, s.words.data(), 5, s.me);
        kernel.join();
      }},
-    {"own_handler", [](scene&) { for_ever(); }},  // see main()
+    {"own_handler", [](scene&) { for_ever(); }},  // the handler is in main()
     {"fork",
      [](scene& s) {
        if (s.me == 0) {
@@ -323,7 +323,7 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
      }},
 };
 
-/// Ends the world and then the process on SIGTERM, in a thread of its own; to be called while there is no other thread.
+/// On SIGTERM, ends the world and then the process, in a separate thread. Must be made while there is no other thread.
 class end_gently {
  public:
   end_gently() {
@@ -364,7 +364,7 @@ int main(int argc, char** argv) try {
   std::printf("ready %d\n", static_cast<int>(::getpid()));
   std::fflush(stdout);
   hangs.at(argv[1])(s);
-  world.barrier_all();  // those without a part of their own wait here
+  world.barrier_all();  // PEs without a part of their own wait here
   return 0;
 } catch (const pgas::error& failed) {
   std::fprintf(stderr, "%s\n", failed.what());

@@ -42,7 +42,8 @@ def job_of(pid: int) -> str:
     for name in names:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as to:
             try:
-                to.connect("\0" + name)  # other jobs of this machine come and go, and some of them are stopped: nobody is asked
+                to.connect("\0" + name)  # other jobs of this machine start and end, and some of them are stopped, so no
+                                         # PE is asked
                 owner = to.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
             except OSError:
                 continue
@@ -98,7 +99,8 @@ def main() -> int:
     pids: list[int] = []
     askers: list[Asker] = []
     allowed = threading.Event()
-    rows: dict[bool, list[tuple[float, float, float]]] = {True: [], False: []}  # by whether it was asked: wall, CPU, CPU of answers
+    # by whether the job was asked: wall time, CPU time, CPU time of answers
+    rows: dict[bool, list[tuple[float, float, float]]] = {True: [], False: []}
     before = (0.0, 0.0, 0.0)
 
     def now() -> tuple[float, float, float]:
@@ -113,7 +115,7 @@ def main() -> int:
                 name = job_of(pids[0])
                 askers = [Asker(name, asked.pes, allowed) for _ in range(asked.askers)]
             number = int(rest[0])
-            questions = (number + number // 2) % 2 == 0  # the first or the second of a pair, in turn
+            questions = (number + number // 2) % 2 == 0  # alternately the first or the second run of a pair
             if questions:
                 allowed.set()
             before = now()

@@ -33,9 +33,9 @@ PGASRUN = HANG = WHY = ""
 DIRECT = {"PGAS_HEAP": "host"}
 PROXIED = {"PGAS_HEAP": "host", "PGAS_P2P": "0"}
 
-TWO_WORLDS = [[0], [1]]  # each waits for the PE that is in the other
+TWO_WORLDS = [[0], [1]]  # each PE waits for the PE that is in the other world
 
-# scene: PEs, environments, kind of root, its PEs, words in the sentence about it
+# scene: number of PEs, environments, kind of the root, PEs of the root, words in the sentence about it
 SCENES = {
     "missing_signal": (3, (DIRECT, PROXIED), "own wait", [0], "to become >= 1 (it is 0)"),
     "missing_signal_in_a_kernel": (2, (DIRECT, PROXIED), "own wait", [1], "to become >= 5 (it is 0)"),
@@ -77,7 +77,7 @@ class Job:
     """A scene that is being played."""
 
     def __init__(self, scene: str, n: int, environment: dict[str, str]):
-        # On a GPU PEs end by themselves, so that none dies with a kernel under way.
+        # On a GPU the PEs end by themselves, so that no PE dies while a kernel runs.
         gently = environment["PGAS_HEAP"] == "cuda"
         self.process = subprocess.Popen([PGASRUN, "-n", str(n), "--grace-period", "3" if gently else "0.1", "--timeout", "60", HANG, scene]
                                         + ["gently"] * gently, env=os.environ | environment, text=True,
@@ -93,7 +93,7 @@ class Job:
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()  # it ends what its PEs have started, too
+        self.process.terminate()  # also ends the processes that its PEs have started
         for pid in self.pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGCONT)
@@ -125,7 +125,7 @@ def right(roots: list[dict], scene: str) -> bool:
 def play(scene: str, environment: dict[str, str], patience: float = 30) -> tuple[float, list[dict], str]:
     """Seconds until pgas-why names the root, infinite if it does not before long; what it said last, and as text."""
     with Job(scene, SCENES[scene][0], environment) as job:
-        # The first answers may come before the last PE waits; a machine may be busy.
+        # The first answers may arrive before the last PE waits, because a machine may be busy.
         begin = time.monotonic()
         roots: list[dict] = []
         while job.process.poll() is None and job.pids and time.monotonic() < begin + patience:
@@ -145,7 +145,7 @@ def print_table(asked: argparse.Namespace) -> int:
     for scene, environment in plays:
         here = environment | {"PGAS_HEAP": asked.heap}
         if asked.heap == "cuda":
-            here["CUDA_DEVICE_MAX_CONNECTIONS"] = "4"  # the proxy's queue, under MPS
+            here["CUDA_DEVICE_MAX_CONNECTIONS"] = "4"  # one queue for the proxy, under MPS
         took, roots, text = play(scene, here, 10) if time.monotonic() < end else (math.nan, [], "")
         late += not took < 2
         says = "<br>".join(root["text"] for root in roots) or ("not played: no time was left" if math.isnan(took) else text.strip() or "nothing")
@@ -210,7 +210,7 @@ def forger(names: list[str], say: str, user: int | None = None):
 
 class Tool(unittest.TestCase):
     def test_an_answer_that_comes_late_is_no_all_clear(self):
-        # Threads of a host heap have to wait for a processor before they can say what they wait for.
+        # Threads of a host heap need a processor before they can answer what they wait for.
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(6)]
         try:
             with Job("reduce_from_the_host_without_one", 4, DIRECT) as job:
@@ -233,7 +233,7 @@ class Tool(unittest.TestCase):
             job.wait(timeout=14)
         job.terminate()
         said = job.communicate()[1]
-        # PEs 0 and 2 wait in a barrier of kernels, PE 1 in an exchange of the host.
+        # PEs 0 and 2 wait in a barrier of kernels, and PE 1 waits in an exchange of the host.
         for pe, words in ((0, "barrier by block 0 thread"), (1, "an exchange has waited"), (2, "barrier by block 0 thread")):
             lines = [line for line in said.splitlines() if f"[pgas {pe}/3 " in line and "The wait goes on" in line]
             self.assertEqual(len(lines), 1, said)
@@ -290,7 +290,7 @@ class Tool(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can start processes of two other users")
     def test_another_users_sockets_are_not_believed(self):
-        with tempfile.TemporaryDirectory() as folder:  # whose files the other user may run
+        with tempfile.TemporaryDirectory() as folder:  # the other user may run the files in this folder
             os.chmod(folder, 0o755)
             why = shutil.copy(WHY, folder)
             ours = {"user": 65534, "group": 65534, "extra_groups": []}
@@ -307,7 +307,7 @@ class Tool(unittest.TestCase):
         job = subprocess.run([PGASRUN, "-n", "2", HANG, "missing_signal_in_a_kernel"], text=True, capture_output=True, timeout=120,
                              env=os.environ | DIRECT | {"PGAS_WAIT_TIMEOUT": "12s"})
         said = [line for line in job.stderr.splitlines() if "Half of PGAS_WAIT_TIMEOUT is over. `pgas-why " in line]
-        # Both threads of the kernel wait for as long: either may be named.
+        # Both threads of the kernel have waited for the same time, so either of them may be named.
         self.assertEqual(len([line for line in said if re.search(r"wait_until by block [01] thread 0 of a kernel has waited", line)]), 1, job.stderr)
         self.assertEqual(len([line for line in said if "barrier has waited" in line]), 1, job.stderr)
 
@@ -364,7 +364,7 @@ class Tool(unittest.TestCase):
                 time.sleep(0.1)
             return text
 
-        pes = [start(1)]  # it looks for rank 0
+        pes = [start(1)]  # the process searches for rank 0
         try:
             self.assertIn("1 of 3 PEs joins on this host", text := said_of(pes[0], "PEs 0, 2 do not"))
             self.assertIn("PEs 0, 2 do not: not started", text)

@@ -13,9 +13,9 @@ enum class failure : std::uint32_t {
   none = 0,
   aborted,          ///< the abort word was set: a peer died or gave up
   timed_out,        ///< the wait exceeded its deadline
-  pe_out_of_range,  ///< found with checks on
-  outside_heap,     ///< found with checks on
-  misaligned,       ///< found with checks on
+  pe_out_of_range,  ///< a PE number out of range, found with checks on
+  outside_heap,     ///< an address outside the heap, found with checks on
+  misaligned,       ///< a misaligned address, found with checks on
   not_a_member,     ///< a collective of a team that does not contain this PE; found with checks on
   bad_channel,      ///< a channel that the team does not have; found with checks on
   asymmetric,       ///< PEs called different collectives, or with different sizes; found with checks on
@@ -58,7 +58,7 @@ enum class operation : std::uint32_t {
   send,
   receive,
   bulk_copy,
-  atomic_fetch,  ///< from here on in the order of atomic_update
+  atomic_fetch,  ///< from this one on, in the order of atomic_update
   atomic_set,
   atomic_add,
   atomic_and,
@@ -68,7 +68,7 @@ enum class operation : std::uint32_t {
   atomic_max,
   atomic_swap,
   atomic_compare_swap,
-  atomic_fetch_add,  ///< as atomic_add and following, with the old value
+  atomic_fetch_add,  ///< like atomic_add and the following ones, with the old value
   atomic_fetch_and,
   atomic_fetch_or,
   atomic_fetch_xor,
@@ -91,14 +91,15 @@ struct failure_record {
   failure why;
   operation what;
   std::int32_t pe;            ///< the addressed or awaited PE; -1 if the wait does not know it
-  std::uint64_t heap_offset;  ///< of the word or the buffer, from the start of the slot
-  std::uint64_t bytes;        ///< of the access
-  std::uint64_t expected;     ///< comparison value of the wait
-  std::uint64_t seen;         ///< last value that the wait read
-  std::int32_t compare;       ///< pgas::cmp
+  std::uint64_t heap_offset;  ///< the offset of the word or the buffer from the start of the slot
+  std::uint64_t bytes;        ///< the size of the access
+  std::uint64_t expected;     ///< the comparison value of the wait
+  std::uint64_t seen;         ///< the last value that the wait read
+  std::int32_t compare;       ///< a pgas::cmp
   std::uint32_t block;        ///< linear block index
   std::uint32_t thread;       ///< linear thread index in its block
-  std::uint32_t limit_ms;     ///< of the wait; 0: PGAS_WAIT_TIMEOUT. In an answer: the duration of the wait so far
+  std::uint32_t limit_ms;     ///< the limit of the wait; 0: PGAS_WAIT_TIMEOUT. In an answer: the duration of the wait
+                              ///< so far
 };
 static_assert(sizeof(failure_record) == 64);
 
@@ -108,16 +109,17 @@ inline constexpr std::uint32_t most_answers = 128;
 /// Host memory that kernels can read, one per PE and world. The host writes the first line; kernels write the records.
 struct alignas(128) control_block {
   std::uint32_t abort;                ///< 0: continue; otherwise 1 + the PE that failed, or abort_no_pe
-  std::uint32_t question;             ///< 0: none; otherwise its number: each wait that sees it leaves one answer
-  std::uint64_t heap_bytes;           ///< mapped bytes of each slot, for checks
+  std::uint32_t question;             ///< 0: none; otherwise the number of the question: each wait that sees it leaves
+                                      ///< one answer
+  std::uint64_t heap_bytes;           ///< the mapped bytes of each slot, for checks
   std::uint64_t wait_timeout_ns;      ///< 0: waits have no deadline
-  std::uint64_t team_segments_begin;  ///< range of this PE's memory that only some PEs share, for checks
+  std::uint64_t team_segments_begin;  ///< the range of this PE's memory that only some PEs share, for checks
   std::uint64_t team_segments_end;
-  std::uint64_t my_slot;  ///< slot of this PE, by its address in kernels
+  std::uint64_t my_slot;  ///< the slot of this PE, by its address in kernels
   alignas(128) failure_record record;
   failure_record answers[most_answers];
   std::uint32_t unanswered;  ///< the last question that some waits could not answer for lack of space
-  proxy_bell bell;           ///< of this PE's proxy
+  proxy_bell bell;           ///< the bell of this PE's proxy
 };
 static_assert(sizeof(control_block) % 128 == 0);
 

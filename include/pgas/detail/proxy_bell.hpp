@@ -16,7 +16,7 @@ namespace pgas::detail {
 /// One for each proxy, in the control block of its PE. *Memory* initially zero; without a proxy it stays zero.
 struct proxy_bell {
   std::uint32_t rung;              ///< a futex; the proxy changes it whenever it has made progress
-  mutable std::uint32_t sleepers;  ///< number of threads that sleep until then
+  mutable std::uint32_t sleepers;  ///< the number of threads that sleep until then
   std::uint32_t proxy_sleeps;      ///< 1: the proxy sleeps, or is about to, until a command arrives
   void (*wake)(void* proxy);
   void* proxy;

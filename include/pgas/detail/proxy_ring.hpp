@@ -28,19 +28,22 @@ namespace pgas::detail {
 /// for example a fence. `complete` means that the command has taken effect at the target and that its result has
 /// arrived.
 enum class command_kind : std::uint8_t {
-  put,          ///< `bytes` from `local` to `offset`. Answer: `local` may be reused
-  put_value,    ///< `bytes`, at most 16, of `value` to `offset`. No answer
-  get,          ///< `bytes` from `offset` to `local`. Answer: the data has arrived
-  get_value,    ///< `bytes`, at most 16, from `offset`. Answer: the bytes
-  put_strided,  ///< `bytes` in blocks of `block`, from `local` on, `value[0]` bytes apart, to `offset`, `value[1]`
-                ///< bytes apart (both signed). Answer as put
-  get_strided,  ///< the same in the other direction: `value[0]` is the distance at `local`, too. Answer as get
-  atomic,       ///< `update` on the word of kind `as` at `offset`, with `value[0]`, compared with
-                ///< `value[1]` if it compares. Answer: the old bits
-  put_signal,   ///< put, then `update` (set or add) with `value[0]` on the u64 at offset `value[1]`. Answer as put. The
-                ///< signal comes after the data, after all earlier commands to that PE, and after the data (except
-                ///< signals) of all earlier commands to other PEs
-  put_value_signal,  ///< the same with `bytes`, at most 8, of the value in `local`. No answer
+  put,        ///< `bytes` from `local` to `offset`. Answer: `local` may be reused
+  put_value,  ///< `bytes`, at most 16, of `value` to `offset`. No answer
+  get,        ///< `bytes` from `offset` to `local`. Answer: the data has arrived
+  get_value,  ///< `bytes`, at most 16, from `offset`. Answer: the bytes
+  /// `bytes` in blocks of `block`, from `local` on, `value[0]` bytes apart, to `offset`, `value[1]` bytes apart (both
+  /// signed). Answer as put.
+  put_strided,
+  get_strided,  ///< as put_strided in the other direction; `value[0]` is again the distance at `local`. Answer as get
+  /// `update` on the word of kind `as` at `offset`, with `value[0]`, compared with `value[1]` if it compares. Answer:
+  /// the old bits.
+  atomic,
+  /// Put, then `update` (set or add) with `value[0]` on the u64 at offset `value[1]`. Answer as put. The signal comes
+  /// after the data, after all earlier commands to that PE, and after the data (except signals) of all earlier commands
+  /// to other PEs.
+  put_signal,
+  put_value_signal,  ///< as put_signal, with `bytes`, at most 8, of the value in `local`. No answer
   signal,            ///< put_signal without data, no answer
   fence,             ///< later commands to PE `pe` come after earlier ones to it. No answer
   quiet,             ///< Answer: all earlier commands to PE `pe`, or to all PEs if it is -1, are complete
@@ -55,12 +58,12 @@ struct alignas(64) command {
   atomic_update update;
   datatype as;
   std::uint8_t reserved;
-  std::int32_t pe;  ///< number in the world
+  std::int32_t pe;  ///< the number in the world
   std::uint64_t offset;
   std::uint64_t local;
   std::uint64_t bytes;
-  std::uint32_t answer;    ///< cell, or no_answer
-  std::uint32_t block;     ///< bytes, of strided copies
+  std::uint32_t answer;    ///< the number of the answer cell, or no_answer
+  std::uint32_t block;     ///< the bytes of a block, for strided copies
   std::uint64_t value[2];  ///< bit patterns
 };
 static_assert(sizeof(command) == 64);
@@ -77,16 +80,17 @@ static_assert(sizeof(answer) == 32);
 
 /// The proxy's progress; only the proxy writes it.
 struct ring_progress {
-  alignas(128) std::uint64_t taken;      ///< commands that it has read; producers may overwrite their slots
+  /// The number of commands that it has read; producers may overwrite their slots.
+  alignas(128) std::uint64_t taken;
   alignas(128) std::uint64_t completed;  ///< the commands before this number are all complete
 };
 
 /// The producers' progress, in memory close to them. `free_laps` of the answer cells follow it.
 struct ring_heads {
-  alignas(128) std::uint64_t next;         ///< commands so far
-  alignas(128) std::uint64_t next_answer;  ///< answers requested so far
-  alignas(128) std::uint64_t taken;        ///< ring_progress::taken, as some producer last read it
-  std::uint64_t completed;                 ///< ring_progress::completed likewise
+  alignas(128) std::uint64_t next;         ///< the number of commands so far
+  alignas(128) std::uint64_t next_answer;  ///< the number of answers requested so far
+  alignas(128) std::uint64_t taken;        ///< ring_progress::taken, as a producer last read it
+  std::uint64_t completed;                 ///< ring_progress::completed, as a producer last read it
 };
 
 /// A ring, from the point of view of its producers.
@@ -99,7 +103,7 @@ struct ring_view {
   std::uint32_t log2_answers = 0;
 
   [[nodiscard]] PGAS_HD std::uint64_t* free_laps() const { return reinterpret_cast<std::uint64_t*>(heads + 1); }
-  /// Bytes from `heads` on.
+  /// The size of the memory at `heads`.
   [[nodiscard]] PGAS_HD static constexpr std::size_t heads_bytes(std::uint32_t log2_answers) {
     return sizeof(ring_heads) + (std::size_t{8} << log2_answers);
   }
@@ -115,7 +119,7 @@ struct workspace_view {
   std::uint64_t* next = nullptr;
   std::uint32_t log2_units = 0;
 
-  /// Bytes at `units`, and at `next`; the words at `next` are initially zero.
+  /// The size of the memory at `units`, and at `next`. The words at `next` are initially zero.
   [[nodiscard]] PGAS_HD static constexpr std::size_t bytes(std::uint32_t log2_units) {
     return unit_bytes << log2_units;
   }

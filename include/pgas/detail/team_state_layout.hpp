@@ -10,9 +10,9 @@ namespace pgas::detail {
 
 /// Additional counters for a barrier of a team that spans domains (`impl/hierarchy/hierarchical_barrier.hpp`).
 struct domain_words {
-  std::uint64_t arrivals;  ///< on the first member of a domain: arrivals of its members
-  std::uint64_t waited;    ///< number of waits of this PE
-  std::uint64_t notified;  ///< from the leader of a group to its other threads
+  std::uint64_t arrivals;  ///< on the first member of a domain: the number of arrivals of its members
+  std::uint64_t waited;    ///< the number of waits of this PE
+  std::uint64_t notified;  ///< a count from the leader of a group to its other threads
 };
 
 /// One PE's view of the domains of a team, for collectives of teams that span several domains: 32-bit words that the
@@ -122,7 +122,7 @@ struct team_state_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain(std::int32_t members) {
     return signature(members, members);
   }
-  /// Distance between two channels.
+  /// The distance between two channels.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t channel_bytes(std::int32_t members) {
     return rounded(domain(members) + sizeof(domain_words));
   }
@@ -158,7 +158,7 @@ struct team_state_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t list(std::int32_t members, std::int32_t channels) {
     return plan(members, channels) + rounded(static_cast<std::uint64_t>(team_hierarchy::size(members)) * 4);
   }
-  /// Size of the whole state.
+  /// The size of the whole state.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t members, std::int32_t channels, bool listed) {
     return list(members, channels) + (listed ? rounded(static_cast<std::uint64_t>(members) * 4) : 0);
   }
@@ -171,9 +171,11 @@ inline constexpr std::int32_t default_channels = 32;
 /// (`impl/reduce/oneshot_reduce.hpp`), and LL packets (`impl/ll/ll_reduce.hpp`). The domain has one; so have the world
 /// if it is one domain, and teams that were created with it (team_config::staged).
 struct oneshot_staging {
-  static constexpr std::int32_t most_members = 64;  ///< for more members it would hold no more than the LL packets do
+  static constexpr std::int32_t most_members = 64;  ///< for more members, it would hold no more data than the LL
+                                                    ///< packets do
   static constexpr std::uint32_t log2_block_bytes = 16;
-  static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;  ///< of a half, for all members
+  /// the size of a half, for all members
+  static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;
   /// The epoch of block `which`; its packets start one line after it.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t which) {
     constexpr std::uint64_t each = team_state_layout::line + 2 * team_state_layout::packet_buffer_bytes(true);

@@ -7,22 +7,22 @@
 
 namespace pgas::detail {
 
-/// The update of an operation's word, as pgas::trace::update.
+/// The update of the word by the operation, as in pgas::trace::update.
 enum class traced_update : std::uint16_t { none, set, add, other };
 
 struct traced_event {
   std::uint64_t number;  ///< 1 + the number of earlier events in its ring; written last
-  std::uint64_t begin;   ///< of clock_ns()
+  std::uint64_t begin;   ///< the value of clock_ns()
   std::uint64_t end;
   std::uint64_t bytes;
-  std::uint64_t offset;  ///< of the updated or awaited word; no_word: none
+  std::uint64_t offset;  ///< the offset of the word that is updated or waited for; no_word: none
   std::uint64_t value;   ///< the value set or added, or the comparison value
   std::uint64_t seen;    ///< the value that ended the wait
-  std::int32_t pe;       ///< number in the world; -1: none
+  std::int32_t pe;       ///< the number in the world; -1: none
   operation what;
-  std::uint32_t block;  ///< of the leader of the group
+  std::uint32_t block;  ///< the block of the group's leader
   std::uint32_t thread;
-  std::int16_t compare;  ///< pgas::cmp; -1: not a wait
+  std::int16_t compare;  ///< a pgas::cmp; -1: not a wait
   traced_update update;
 };
 
@@ -33,7 +33,7 @@ struct trace_area {
   static constexpr std::uint64_t no_word = ~std::uint64_t{0};
 
   struct alignas(128) head {
-    std::uint64_t next;  ///< total number of events
+    std::uint64_t next;  ///< the total number of events
   };
   /// Records one period out of every N, in full, so that related events appear together. A period is 2^20 ns.
   static constexpr unsigned log2_period_ns = 20;

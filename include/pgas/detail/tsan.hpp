@@ -20,7 +20,7 @@
 #endif
 
 #if defined(PGAS_TSAN)
-extern "C" {  // of the sanitizer's run time; not every compiler ships its header
+extern "C" {  // functions of the sanitizer's run time; not every compiler has their header
 void __tsan_acquire(void* address);
 void __tsan_atomic_thread_fence(int order);
 }
@@ -35,8 +35,8 @@ namespace pgas::detail {
 struct tsan_state {
   static constexpr unsigned capacity = 64;
   bool released = false;  ///< a release fence was called, and no bulk data was written since
-  unsigned count = 0;     ///< addresses noted, at most capacity
-  unsigned next = 0;      ///< index for the next address
+  unsigned count = 0;     ///< the number of addresses, at most capacity
+  unsigned next = 0;      ///< the index for the next address
   void* loaded[capacity] = {};
 };
 
@@ -49,7 +49,7 @@ inline void tsan_note_load(const void* p) {
     if (t.loaded[i] == address) return;
   }
   if (t.count == tsan_state::capacity) {
-    __tsan_acquire(t.loaded[t.next]);  // overwritten next: acquire it early rather than never
+    __tsan_acquire(t.loaded[t.next]);  // the entry is overwritten next, so its address is acquired early and not lost
   } else {
     ++t.count;
   }

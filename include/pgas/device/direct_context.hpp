@@ -27,7 +27,7 @@ class direct_context {
   /// @brief For the library: from a context with a team that meets the condition.
   PGAS_HD explicit direct_context(const context& from) : context_(from) {}
 
-  /// @brief The context as operations see it.
+  /// @brief The context that operations receive.
   PGAS_HD operator context() const {
     context known = context_;
     known.flags_ = 0;

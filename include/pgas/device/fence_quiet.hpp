@@ -41,7 +41,7 @@ PGAS_FN void if_proxied(const context& ctx, std::int32_t pe, const F& f) {
   }
 }
 
-/// The same for each of the `n` PEs listed in `pes`.
+/// Calls `f` with the number in the world of each PE in `pes` that is proxied.
 template <class F>
 PGAS_FN void for_each_proxied(const context& ctx, const std::int32_t* pes, std::size_t n, const F& f) {
   if (ctx.has_proxied()) PGAS_UNLIKELY {

@@ -259,7 +259,7 @@ class named_group {
  private:
   static constexpr std::uint32_t words = 4;  ///< of shared memory, for the answer of each barrier's group
 
-  /// @brief The same memory for all types of answers.
+  /// @brief The shared memory of the group's barrier for answers, one memory for all types.
   [[nodiscard]] PGAS_FN std::uint32_t* answer() const {
     __shared__ alignas(16) std::uint32_t answers[detail::hardware_barriers * words];
     return answers + barrier_ * words;

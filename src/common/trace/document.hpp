@@ -1,5 +1,5 @@
 /// @file
-/// A whole trace, and its form in files: Perfetto's trace format, which ui.perfetto.dev shows.
+/// A complete trace, and its form in files: Perfetto's trace format, which ui.perfetto.dev shows.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace pgas::trace {
 struct event {
   event_facts facts;
   std::string name;
-  std::vector<std::uint64_t> arrows_out;  ///< each number stands for one arrow, which begins at one event
-  std::vector<std::uint64_t> arrows_in;   ///< and ends at the end of another
+  std::vector<std::uint64_t> arrows_out;  ///< the numbers of arrows that begin at this event
+  std::vector<std::uint64_t> arrows_in;   ///< the numbers of arrows that end at the end of this event
 };
 
 /// A thread, a stream, the proxy or a part of a kernel.
@@ -30,11 +30,12 @@ struct pe_trace {
   std::int32_t pes = 1;
   std::string host;
   std::int32_t pid = 0;
-  std::string job;         ///< differs between jobs
-  std::int64_t begin = 0;  ///< of recording, on the clock of PE 0 as all times
+  std::string job;         ///< a value that differs between jobs
+  std::int64_t begin = 0;  ///< the start of recording; all times are on the clock of PE 0
   std::int64_t end = 0;
-  std::int64_t clock_error = 0;  ///< the most nanoseconds by which times differ from the clock of PE 0; -1: not known
-  std::uint64_t lost = 0;        ///< events for which there was no room
+  /// The largest difference between these times and the clock of PE 0 in nanoseconds; -1: not known.
+  std::int64_t clock_error = 0;
+  std::uint64_t lost = 0;  ///< the number of events that did not fit into memory
   std::vector<track> tracks;
 };
 
@@ -42,10 +43,10 @@ struct document {
   std::vector<pe_trace> pes;
 };
 
-/// The file. Events of a track that overlap without one being inside the other get tracks of their own.
+/// The text of the file. If two events of a track overlap and neither contains the other, they get separate tracks.
 [[nodiscard]] std::string write_perfetto(const document& of);
 
-/// *Errors* std::runtime_error where it is no file of write_perfetto().
+/// *Errors* std::runtime_error if the file is not from write_perfetto().
 [[nodiscard]] document read_perfetto(std::string_view file);
 
 }  // namespace pgas::trace

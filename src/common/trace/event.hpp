@@ -17,24 +17,24 @@ inline constexpr std::uint64_t no_offset = ~std::uint64_t{0};
 
 /// The details of an event, as numbers. Fields that do not apply keep their defaults.
 struct event_facts {
-  std::int64_t begin = 0;  ///< nanoseconds of the clock of the PE, in a file of the clock of PE 0
-  std::int64_t end = 0;    ///< the same as `begin` for what happens at one moment
+  std::int64_t begin = 0;  ///< in nanoseconds, on the clock of the PE; in a file, on the clock of PE 0
+  std::int64_t end = 0;    ///< equal to `begin` for an event without duration
   std::uint64_t bytes = 0;
-  std::uint64_t offset = no_offset;  ///< in the heap, of the word that is updated or awaited
-  std::uint64_t value = 0;           ///< that is set or added; that the wait compares with
-  std::uint64_t seen = 0;            ///< that ended the wait
-  std::uint64_t team = 0;            ///< of a collective: a number that its members have in common
-  std::uint64_t number = 0;          ///< of a collective: the how many-th of its team, from 1; 0: not known
-  std::uint64_t stream = 0;          ///< on which it was enqueued; 0: none, or the default one
-  std::int32_t peer = -1;            ///< by its number in the world; -1: none, or not known
+  std::uint64_t offset = no_offset;  ///< the offset in the heap of the word that is updated or waited for
+  std::uint64_t value = 0;           ///< the value that is set or added, or that the wait compares with
+  std::uint64_t seen = 0;            ///< the value that ended the wait
+  std::uint64_t team = 0;            ///< for a collective: a number that all members have in common
+  std::uint64_t number = 0;          ///< for a collective: its number among those of its team, from 1; 0: not known
+  std::uint64_t stream = 0;          ///< the stream on which the event was enqueued; 0: none, or the default stream
+  std::int32_t peer = -1;            ///< the world number of the other PE; -1: none, or not known
   event_kind kind = event_kind::call;
   caller by = caller::host;
   trace::route route = trace::route::none;
   trace::update update = trace::update::none;
-  std::int8_t compare = -1;  ///< pgas::cmp of a wait
+  std::int8_t compare = -1;  ///< for a wait: a pgas::cmp
 };
 
-/// The words that stand for the enumerators, in files and in the output of pgas-trace.
+/// The words for the enumerators, in files and in the output of pgas-trace.
 inline constexpr const char* kind_words[] = {"call", "put", "get", "atomic", "signal", "wait", "collective"};
 inline constexpr const char* caller_words[] = {"host", "stream", "kernel", "proxy"};
 inline constexpr const char* route_words[] = {"", "direct", "proxied"};

@@ -1,5 +1,5 @@
 /// @file
-/// Numbers of the fields of Perfetto's messages that the trace uses (protos/perfetto/trace), and the names of the
+/// The numbers of the fields of Perfetto's messages that the trace uses (protos/perfetto/trace), and the names of the
 /// annotations by which pgas-trace reads its own files.
 #pragma once
 
@@ -43,10 +43,10 @@ inline constexpr std::uint32_t text_value = 6;
 inline constexpr std::uint32_t name = 10;
 }  // namespace annotation
 
-/// The event that says what a PE's track is about, at the beginning of it.
+/// The event at the beginning of a PE's track that describes the PE.
 inline constexpr const char* about_pe = "about this PE";
 
-/// Numbers of tracks: a PE has the first of 2^20.
+/// The numbers of tracks. A PE has the first number of each 2^20.
 [[nodiscard]] constexpr std::uint64_t track_of(std::int32_t pe) noexcept {
   return (static_cast<std::uint64_t>(pe) + 1) << 20;
 }

@@ -1,6 +1,6 @@
 /// @file
-/// The wire format of protocol buffers, the part that a timeline needs: varints, fixed 64-bit words, and bytes with
-/// their length. https://protobuf.dev/programming-guides/encoding
+/// The part of the wire format of protocol buffers that the trace needs: varints, fixed 64-bit words, and bytes with a
+/// length. https://protobuf.dev/programming-guides/encoding
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class message_writer {
   std::string bytes_;
 };
 
-/// A field as it stands in a message. Of a number `value`, of anything with a length `bytes`.
+/// A field as it stands in a message. A number has `value`; a field with a length has `bytes`.
 struct message_field {
   std::uint32_t number = 0;
   std::uint64_t value = 0;
@@ -53,7 +53,8 @@ class message_reader {
  public:
   explicit message_reader(std::string_view bytes) : rest_(bytes) {}
 
-  /// Nothing at the end, and from the first byte on that is no field: then malformed() holds.
+  /// The next field. Empty at the end of the message and at the first byte that is not part of a field; malformed()
+  /// then tells the two cases apart.
   [[nodiscard]] std::optional<message_field> next() {
     if (rest_.empty() || malformed_) return std::nullopt;
     message_field found;

@@ -26,7 +26,7 @@ void for_each_field(std::string_view bytes, const Use& use) {
   if (reader.malformed()) refuse("a message ends in the middle of a field");
 }
 
-/// Texts of a file reach terminals, and may be anybody's.
+/// Makes a text of a file safe for a terminal. Any user may have written the file.
 std::string text_of(const message_field& field) { return pgas::detail::printable(field.bytes); }
 
 struct annotation {

@@ -23,36 +23,37 @@ namespace pgas::trace {
 
 struct recorded_event {
   event_facts facts;
-  const char* name = nullptr;  ///< lives as long as the process
+  const char* name = nullptr;  ///< stays valid as long as the process
 };
 
-/// A ring for each thread that records, which it alone writes: no lock but at its first event. A full ring loses its
-/// oldest events, and counts them.
+/// One ring for each thread that records. Only that thread writes the ring, and takes a lock only at its first event. A
+/// full ring loses its oldest events, and counts the lost events.
 class recorder {
  public:
-  static constexpr std::size_t most_threads = 64;  ///< events of further threads are lost, and counted
-  static constexpr std::size_t usual_events = std::size_t{1} << 16;  ///< of a thread: 6 MiB, as far as they are used
+  static constexpr std::size_t most_threads = 64;  ///< events of further threads are lost and counted
+  /// The events of one thread: 6 MiB, allocated as they are used.
+  static constexpr std::size_t usual_events = std::size_t{1} << 16;
 
   explicit recorder(std::size_t events_per_thread = usual_events);
   ~recorder();
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
-  /// *Callers* any thread, until close(); later ones are ignored.
+  /// *Callers* any thread, until close(). Later events are ignored.
   void add(const recorded_event& event) noexcept;
 
   /// The records of one thread, the oldest first.
   struct thread_events {
-    int thread = 0;    ///< its id in the system
-    std::string name;  ///< as the system knows it
+    int thread = 0;    ///< the system's id of the thread
+    std::string name;  ///< the system's name of the thread
     std::vector<recorded_event> events;
     std::uint64_t lost = 0;
   };
-  /// Ends recording. Returns once no thread is in add().
+  /// Ends recording. Returns when no thread is in add() any more.
   void close() noexcept;
-  /// *Callers* one, after close().
+  /// *Callers* one thread, after close().
   [[nodiscard]] std::vector<thread_events> take() const;
-  /// Events of threads that have no ring.
+  /// The number of events of threads that have no ring.
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
  private:
@@ -61,7 +62,7 @@ class recorder {
   [[nodiscard]] ring* make_ring() noexcept;
 
   const std::size_t capacity_;
-  const std::uint64_t id_;  ///< of this recorder: no other has had it
+  const std::uint64_t id_;  ///< the id of this recorder, which no other recorder has had
   std::atomic<bool> closed_{false};
   std::atomic<std::uint64_t> lost_{0};
   mutable std::mutex mutex_;  ///< guards rings_

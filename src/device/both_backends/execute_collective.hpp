@@ -1,5 +1,6 @@
 /// @file
-/// A collective_request executed by the device operations. Both backends use it: one calls, one launches.
+/// Executes a collective_request by the device operations. The CPU backend calls these functions; the CUDA backend
+/// launches them.
 #pragma once
 
 #include "device/both_backends/signal_barrier.hpp"
@@ -9,7 +10,7 @@
 
 namespace pgas::detail {
 
-/// Op on unsigned integers as if they had signs.
+/// Applies Op to unsigned integers as if they were signed.
 template <class Op>
 struct signed_compare {
   template <class A>
@@ -23,10 +24,10 @@ struct signed_compare {
   }
 };
 
-/// One of the library's operations, for the types that it takes.
+/// One of the library's operations, chosen at run time, for the types that it supports.
 struct runtime_reduce_op {
   reduction which;
-  bool with_sign;  ///< integers are compared as signed ones
+  bool with_sign;  ///< integers are compared as signed integers
 
   explicit PGAS_FN runtime_reduce_op(const collective_request& request)
       : which(request.op), with_sign(request.type >= number_type::i8 && request.type <= number_type::i64) {}
@@ -43,7 +44,7 @@ struct runtime_reduce_op {
     choose<A>([&](auto chosen) { result = chosen.template identity<A>(); });
     return result;
   }
-  /// Calls f(the operation itself).
+  /// Calls f with the operation as a compile-time type.
   template <class A, class F>
   PGAS_FN void choose(const F& f) const {
     switch (which) {
@@ -74,7 +75,7 @@ struct runtime_reduce_op {
   }
 };
 
-/// Chooses once for all lanes.
+/// Chooses the operation once for all lanes.
 template <class A, std::uint32_t N>
 PGAS_FN void combine(const runtime_reduce_op& op, lanes<A, N>& sum, const lanes<A, N>& next) {
   op.choose<A>([&](auto chosen) {
@@ -83,16 +84,16 @@ PGAS_FN void combine(const runtime_reduce_op& op, lanes<A, N>& sum, const lanes<
   });
 }
 
-/// In a comparison of calls it is the operation that it stands for.
+/// The id of the operation that is chosen, for a comparison of calls.
 [[nodiscard]] PGAS_FN std::uint32_t op_id(const runtime_reduce_op& op) { return static_cast<std::uint32_t>(op.which); }
 
-/// The type that a value of this stands for.
+/// The type of the value that a type_is stands for.
 template <class T>
 struct type_is {
   using type = T;
 };
 
-/// Whether elements of the number_type `number` are reduced as T: integers without their signs.
+/// Whether elements of the number_type `number` are reduced as type T. The signs of integers are ignored.
 template <class T>
 [[nodiscard]] PGAS_FN bool reduces_as(number_type number) {
   if constexpr (std::is_integral_v<T>) {
@@ -107,26 +108,26 @@ template <class T>
   }
 }
 
-/// Types that share a kernel, and so the code around the operation.
+/// Types that share a kernel, and therefore the code around the operation.
 template <class... T>
 struct type_group {
-  /// Calls f(type_is<...>) for the type of the number_type `number`; whether it is one of these.
+  /// Calls f(type_is<...>) with the type of the number_type `number`. Returns whether the group contains that type.
   template <class F>
   PGAS_FN static bool choose(number_type number, const F& f) {
     return ((reduces_as<T>(number) && (f(type_is<T>{}), true)) || ...);
   }
 };
-using untyped = type_group<>;  ///< data that is moved
+using untyped = type_group<>;  ///< data that is moved and not reduced
 using integers = type_group<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 using reals = type_group<float16, bfloat16, float, double>;
 using pairs =
     type_group<two_reals<float>, two_reals<double>, indexed<std::int32_t, std::int32_t>,
                indexed<std::int64_t, std::int64_t>, indexed<float, std::int32_t>, indexed<double, std::int64_t>>;
 
-/// Whether a request moves data instead of reducing it.
+/// Whether a request moves data without reducing it.
 [[nodiscard]] constexpr bool moves(const collective_request& r) { return r.what < collective_kind::reduce; }
 
-/// Calls f(the group of the type that a request reduces) if the operation takes it. False if not.
+/// If the operation supports the type, calls f with the group of the type that a request reduces. False if not.
 template <class F>
 bool dispatch_type_group(const collective_request& request, const F& f) {
   const auto between = [](auto value, auto first, auto last) { return value >= first && value <= last; };
@@ -145,7 +146,8 @@ bool dispatch_type_group(const collective_request& request, const F& f) {
   return false;
 }
 
-/// Any collective that moves data or only synchronises, byte by byte: the copies find the access size in the addresses.
+/// Executes a collective that moves data or only synchronises. The data is bytes; the copies choose the access size by
+/// the addresses.
 template <group G>
 PGAS_FN void execute_move(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
   auto* const dst = static_cast<std::byte*>(r.dst);
@@ -189,7 +191,7 @@ PGAS_FN void execute_move(const context& ctx, const G& g, const team_view& team,
   lockstep_barrier(ctx, g, team, operation::alltoalls);
 }
 
-/// Any reduction or scan of elements of type T.
+/// Executes a reduction or scan of elements of type T.
 template <class T, group G>
 PGAS_FN void execute_reduction(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
   const runtime_reduce_op op(r);

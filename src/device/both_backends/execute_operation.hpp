@@ -1,5 +1,5 @@
 /// @file
-/// The device code of an operation_request: the same on the CPU and in the kernels of the GPU backend.
+/// The device code of an operation_request, the same on the CPU and in the kernels of the GPU backend.
 #pragma once
 
 #include "device/operation_request.hpp"
@@ -13,19 +13,20 @@
 
 namespace pgas::detail {
 
-/// The largest access that a strided copy can be made of.
+/// The largest access with which a strided copy can be executed.
 [[nodiscard]] PGAS_HD std::size_t unit_of_copy(const operation_request& r) {
   return unit_of_all(reinterpret_cast<std::uintptr_t>(r.to) | reinterpret_cast<std::uintptr_t>(r.from) | r.bytes |
                      static_cast<std::size_t>(r.to_step) | static_cast<std::size_t>(r.from_step));
 }
 
-/// One thread's slice of a strided copy.
+/// Executes one thread's slice of a strided copy.
 PGAS_FN void execute_strided(const operation_request& r, slice me) {
   copy_blocks<direction::put>(unit_of_copy(r), {static_cast<std::byte*>(r.to), r.to_step},
                               {static_cast<const std::byte*>(r.from), r.from_step}, r.bytes, r.count, me);
 }
 
-/// The target of a request for device operations: of a direct PE it is an address, so PE 0 of a world of one.
+/// The target of a request for device operations. For a direct PE it is an address, so the context is a world with PE 0
+/// alone.
 struct destination {
   context ctx;
   std::int32_t pe;
@@ -35,7 +36,7 @@ struct destination {
   return {r.here, r.pe};
 }
 
-/// Writes the value in the largest pieces that its size and address allow; words of up to 8 bytes whole.
+/// Writes the value in the largest pieces that its size and address allow. Words of up to 8 bytes are written whole.
 PGAS_FN void execute_store(const operation_request& r) {
   const destination there = destination_of(r);
   std::uint64_t unit = reinterpret_cast<std::uintptr_t>(r.to) | r.bytes | 8;
@@ -56,7 +57,8 @@ PGAS_FN void execute_store(const operation_request& r) {
   }
 }
 
-/// The atomic operation on a word of type T; its old value, zero for types that the operation does not exist for.
+/// Executes the atomic operation on a word of type T and returns the old value. Returns zero for types without the
+/// operation.
 template <class T>
 [[nodiscard]] PGAS_FN T update_word(const operation_request& r) {
   const auto [here, pe] = destination_of(r);
@@ -92,8 +94,7 @@ template <class T>
   return T{};
 }
 
-/// Carries out an atomic operation, in no order with anything else; leaves the old value at `result` and returns its
-/// bits.
+/// Executes an atomic operation without ordering it. Stores the old value at `result` and returns its bits.
 PGAS_FN std::uint64_t apply_update(const operation_request& r) {
   const auto on = [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     const auto old = bits_as<word_of<T>>(update_word<T>(r));
@@ -117,18 +118,19 @@ PGAS_FN std::uint64_t apply_update(const operation_request& r) {
   return old;
 }
 
-/// The same, after earlier work where the request says so, and before later work.
+/// Executes an atomic operation. If the request asks for it, earlier work is ordered before the operation. Later work
+/// is ordered after it.
 PGAS_FN std::uint64_t execute_atomic(const operation_request& r) {
   if (r.release) {
     fence_release();
-    if (r.here.has_proxied()) quiet(r.here);  // proxied operations, too, come before this thread's stores
+    if (r.here.has_proxied()) quiet(r.here);  // proxied operations also come before this thread's stores
   }
   const std::uint64_t old = apply_update(r);
   fence_acquire();
   return old;
 }
 
-/// One of a list of updates, in no order with anything else; returns the bits of the old value.
+/// Executes one of a list of updates without ordering it. Returns the bits of the old value.
 [[nodiscard]] PGAS_FN std::uint64_t execute_update(const batched_atomic& what) {
   operation_request request;
   request.what = operation_request::kind::atomic;
@@ -140,7 +142,7 @@ PGAS_FN std::uint64_t execute_atomic(const operation_request& r) {
   return apply_update(request);
 }
 
-/// A list of updates by one thread.
+/// Executes a list of updates by one thread.
 PGAS_FN void execute_updates(batched_atomic* list, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     fence_release();
@@ -149,8 +151,8 @@ PGAS_FN void execute_updates(batched_atomic* list, std::size_t count) {
   fence_acquire();
 }
 
-/// One thread's slice of a wait for all words of the set. Its answers to the host carry the request's ticket. False if
-/// it gave up.
+/// Executes one thread's slice of a wait for all words of the set. Its answers to the host carry the request's ticket.
+/// False if the thread gave up.
 template <class T>
 [[nodiscard]] PGAS_FN bool await_words(const operation_request& r, slice me) {
   const auto* const words = static_cast<const T*>(r.from);
@@ -176,7 +178,7 @@ template <class T>
   return true;
 }
 
-/// Waits for all words of the set. *Callers* all threads of `g`, which it ends when the wait has to be given up.
+/// Waits for all words of the set. If the wait has to be given up, ends all threads. *Callers* all threads of `g`.
 template <group G>
 PGAS_FN void execute_wait(const operation_request& r, const G& g) {
   const slice mine{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
@@ -192,8 +194,9 @@ PGAS_FN void execute_wait(const operation_request& r, const G& g) {
   }
 }
 
-/// Copies to and from proxied PEs, of any size by the proxy: kernels may not access the local side. *Callers* all
-/// threads of `g`. *On return* the local side may be used again, unless the request says `until_quiet`.
+/// Copies data of any size to and from proxied PEs. The proxy makes the copy, because kernels may not access the local
+/// side. *Callers* all threads of `g`. *On return* the local side may be used again, unless the request says
+/// `until_quiet`.
 template <group G>
 PGAS_FN void execute_proxied_copy(const operation_request& r, const G& g) {
   const proxy_queue queue = proxy_queue_of(r.here);
@@ -216,7 +219,8 @@ PGAS_FN void execute_proxied_signal(const operation_request& r) {
   put_signal(r.here, word, word, 0, word, r.value[0], how, r.pe);
 }
 
-/// Any operation but a direct strided copy, by one group; to proxied PEs it may still be in flight at the end.
+/// Executes any operation except a direct strided copy, by one group. On return, an operation on a proxied PE may still
+/// be in flight.
 template <group G>
 PGAS_FN void start(const operation_request& r, const G& g) {
   switch (r.what) {
@@ -237,7 +241,7 @@ PGAS_FN void start(const operation_request& r, const G& g) {
   }
 }
 
-/// The same, completed if the request says so.
+/// Executes an operation as above, and completes it if the request says so.
 template <group G>
 PGAS_FN void execute_operation(const operation_request& r, const G& g) {
   start(r, g);

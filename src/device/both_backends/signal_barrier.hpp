@@ -1,7 +1,7 @@
 /// @file
-/// Barriers by words of the caller: semaphores, one for each member. Each member adds one to its word on every other
-/// one, and takes one off each of its own. Nothing depends on how often that was done, so a graph can be replayed; and
-/// the words are zero when all are through.
+/// Barriers that use words of the caller as semaphores, one word for each member. Each member adds one to its word on
+/// every other member, and subtracts one from each of its own words. The barrier does not depend on the number of
+/// earlier barriers, so a graph can be replayed. The words are zero when all members have left the barrier.
 #pragma once
 
 #include "pgas/device/atomic.hpp"
@@ -11,7 +11,7 @@
 
 namespace pgas::detail {
 
-/// Waits for member `from`, and takes its signal. The calling thread alone. False if it gave up.
+/// Waits for the signal of member `from`, and subtracts it. Called by one thread. False if the thread gave up.
 PGAS_FN bool take_signal(const context& ctx, const team_view& team, signal_t* words, std::int32_t from, operation what,
                          std::uint32_t limit_ms) {
   constexpr std::uint64_t ns_per_ms = 1'000'000;
@@ -36,7 +36,7 @@ PGAS_FN bool take_signal(const context& ctx, const team_view& team, signal_t* wo
   return true;
 }
 
-/// The barrier, or for a member `from` the second half of one, for this member alone.
+/// The barrier. With a member `from`, only the second half of a barrier, for this member alone.
 template <group G>
 PGAS_FN void word_barrier(const context& ctx, const G& g, const team_view& team, signal_t* words, std::int32_t from,
                           std::uint32_t limit_ms) {

@@ -20,10 +20,10 @@ namespace pgas::detail {
 
 namespace {
 
-/// That of a huge page, and of GPU heaps: allocations are aligned alike on both.
+/// The size of a huge page and the unit of GPU heaps, so that allocations have the same alignment on both.
 constexpr std::size_t unit = std::size_t{2} << 20;
 
-/// Work up to this size is done sooner than it is handed to another thread.
+/// Work up to this size takes less time than its transfer to another thread.
 constexpr std::size_t small = std::size_t{64} << 10;
 
 host_stream::place place_for(std::size_t bytes) {
@@ -32,8 +32,8 @@ host_stream::place place_for(std::size_t bytes) {
 
 constexpr int reserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-/// A collective by the calling thread. *Errors* thread_ended when it gives up, with a failure record; invalid_argument
-/// for an operation that does not take the type.
+/// Executes a collective on the calling thread. *Errors* thread_ended with a failure record if the thread gives up;
+/// invalid_argument for an operation that does not support the type.
 void execute_collective(const context& ctx, const team_view& team, const collective_request& request) {
   if (moves(request)) return execute_move(ctx, this_thread{}, team, request);
   const auto reduce = [&]<class Types>(Types) { return execute_reduce<Types>(ctx, team, request); };
@@ -59,8 +59,9 @@ std::size_t cpu_device::granularity() const noexcept { return unit; }
 
 void* cpu_device::reserve(std::size_t bytes, void* hint) {
   if (hint != nullptr) {
-    // A hint, which the kernel follows where the addresses are free. MAP_FIXED_NOREPLACE would do it in one step, but a
-    // sanitizer without such an address turns the hint into 0, and a privileged process would get its page at 0.
+    // The address is a hint, which the kernel follows if the addresses are free. MAP_FIXED_NOREPLACE needs one step,
+    // but a sanitizer that cannot use such an address turns the hint into 0, and a privileged process would get its
+    // page at 0.
     void* got = ::mmap(hint, bytes, PROT_NONE, reserved, -1, 0);
     if (got == MAP_FAILED) return nullptr;
     if (got != hint) {
@@ -152,7 +153,7 @@ void cpu_device::map(void* address, std::size_t bytes, segment_id segment) {
   if (bytes != owned.memory.bytes())
     throw error(code::invalid_argument,
                 fmt::format("cannot map {} bytes of a segment of {} bytes", bytes, owned.memory.bytes()));
-  // Mapping over something else than a reservation would take away whatever the process has there.
+  // A mapping over addresses that are not reserved would replace another mapping of the process.
   auto* start = static_cast<std::byte*>(address);
   const bool inside = [&] {
     const std::lock_guard lock(mutex_);
@@ -171,7 +172,8 @@ void cpu_device::map(void* address, std::size_t bytes, segment_id segment) {
 }
 
 void cpu_device::unmap(void* address, std::size_t bytes) noexcept {
-  // Back to a reservation, never to a hole. If even that fails the segment stays mapped until the layout is released.
+  // Replaces the mapping by a reservation, so that no hole appears. If even that fails, the segment stays mapped until
+  // the layout is released.
   static_cast<void>(::mmap(address, bytes, PROT_NONE, reserved | MAP_FIXED, -1, 0));
 }
 
@@ -236,7 +238,7 @@ void cpu_device::fill(void* at, unsigned char value, std::size_t bytes, stream_h
 
 void cpu_device::enqueue(const operation_request& request, stream_handle stream) {
   using kind = operation_request::kind;
-  // Not on the calling thread where it may last: the caller may have to go on for it to end.
+  // Long work does not run on the calling thread, because it may end only after later steps of the caller.
   const bool copies = request.what == kind::strided || request.what == kind::put || request.what == kind::get;
   const bool lasts = request.what == kind::wait || (copies && request.bytes * request.count > small);
   queue(stream).run(
@@ -278,7 +280,7 @@ std::unique_ptr<stream_order> cpu_device::make_stream_order() { return std::make
 
 void cpu_device::collective(const context& context, const team_view& team, const collective_request& request,
                             grid_state*, stream_handle stream) {
-  // On the stream's thread: the other PEs may depend on the caller's next steps.
+  // Runs on the stream's thread, because the other PEs may depend on the caller's next steps.
   queue(stream).run([context, team, request] { execute_collective(context, team, request); },
                     host_stream::place::worker);
 }

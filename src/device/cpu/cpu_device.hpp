@@ -13,7 +13,7 @@
 
 namespace pgas::detail {
 
-/// Host memory and CPU threads as a device. The contract is device's.
+/// Host memory and CPU threads as a device. Implements the contract of device.
 class cpu_device final : public device {
  public:
   cpu_device();
@@ -63,31 +63,31 @@ class cpu_device final : public device {
   void range_pop() noexcept override {}
   [[nodiscard]] std::unique_ptr<stream_order> make_stream_order() override;
 
-  /// The queue behind a handle; the device's own for null.
+  /// The queue of a handle; for null, the device's own queue.
   [[nodiscard]] host_stream& queue(stream_handle stream) noexcept;
 
  private:
   struct owned_segment {
     host_segment memory;
     handle_kind kind;
-    void* at = nullptr;  ///< of kinds that are placed here
+    void* at = nullptr;  ///< set for kinds whose address the device chooses
   };
   [[nodiscard]] segment_id keep(host_segment memory, handle_kind kind);
   [[nodiscard]] const owned_segment& find(segment_id segment) const;
-  /// Maps a segment of a kind that is placed here, at an address that tells nothing about others. Undone where it
+  /// Maps a segment of a kind whose address the device chooses. The address reveals no other addresses. Undone if it
   /// fails.
   void place(segment_id segment);
 
   device_properties properties_;
-  mutable std::mutex mutex_;                        ///< guards what follows, up to the streams
-  std::map<std::byte*, std::size_t> reservations_;  ///< address to bytes
+  mutable std::mutex mutex_;                        ///< guards the members below, up to the streams
+  std::map<std::byte*, std::size_t> reservations_;  ///< bytes by address
   std::unordered_map<std::uint64_t, owned_segment> segments_;
   std::uint64_t next_segment_ = 1;
   host_stream own_;
 };
 
-/// Executes a reduction of one group of types (type_group) on the calling thread. False if the request's type is none
-/// of them.
+/// Executes a reduction of one group of types (type_group) on the calling thread. False if the request's type is not in
+/// the group.
 template <class Types>
 bool execute_reduce(const context& ctx, const team_view& team, const collective_request& request);
 

@@ -20,9 +20,9 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr unsigned most_threads_per_block = 1024;  // as on a GPU
+constexpr unsigned most_threads_per_block = 1024;  // the same limit as on a GPU
 
-/// Holds the members back until all exist: if only some of a grid ran, they might wait for the others for ever.
+/// Holds the threads back until all exist. If only some threads of a grid ran, they might wait for the others forever.
 class start_latch {
  public:
   void open(bool go) {
@@ -30,7 +30,7 @@ class start_latch {
     state_ = go ? state::go : state::cancelled;
     changed_.notify_all();
   }
-  /// Whether the grid runs.
+  /// Waits for the start. Returns whether the grid runs.
   [[nodiscard]] bool pass() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return state_ != state::closed; });
@@ -44,10 +44,10 @@ class start_latch {
   state state_ = state::closed;
 };
 
-/// Keeps the most telling exception: the first that a member threw of its own, else thread_ended.
+/// Keeps the most informative exception: the first one that a thread threw, else thread_ended.
 class first_exception {
  public:
-  /// *Callers* from within a catch clause.
+  /// *Callers* a catch clause.
   void keep(bool end) {
     const std::lock_guard lock(mutex_);
     if (thrown_ && (end || !is_end_)) return;
@@ -78,8 +78,8 @@ void check_shape(const grid_shape& shape) {
                     blocks, threads, most_threads_at_once / threads, most_threads_at_once));
 }
 
-/// Part of a grid: `count` blocks from `first` on, all at once. `whole` is the shared state of the grid if they are all
-/// of it.
+/// Runs a part of a grid: `count` blocks from `first` on, all at the same time. `whole` is the shared state of the grid
+/// if the part is the whole grid.
 void run_blocks(unsigned first, unsigned count, const grid_shape& shape, cpu_block_state* whole,
                 const grid_member& member) {
   const unsigned threads = shape.threads;
@@ -97,7 +97,7 @@ void run_blocks(unsigned first, unsigned count, const grid_shape& shape, cpu_blo
     }
   };
 
-  // The last member is the calling thread itself: a grid of one needs no thread.
+  // The calling thread is the last thread of the grid, so a grid of one thread starts no thread.
   const std::size_t total = std::size_t{count} * threads;
   std::vector<std::thread> others;
   bool complete = true;
@@ -130,7 +130,7 @@ void run_grid_here(grid_shape shape, const grid_member& member) {
     run_blocks(0, shape.blocks, shape, &whole, member);
     return;
   }
-  // Few at a time: threads that nobody waits for only take the processors from one another.
+  // Runs few blocks at a time, because blocks that do not wait for one another would only compete for the processors.
   const unsigned at_once =
       std::max(1U, std::min(most_threads_at_once, 4 * std::thread::hardware_concurrency()) / shape.threads);
   for (unsigned first = 0; first < shape.blocks;) {
@@ -145,7 +145,7 @@ void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_me
   if (cpu == nullptr)
     throw error(code::launch_failed, "this kernel runs on the CPU, but the heap of its world is on another device");
   check_shape(shape);
-  // Never on the calling thread: a kernel may wait for its caller's next operation.
+  // Does not run on the calling thread, because a kernel may wait for its caller's next operation.
   cpu->queue(stream).run([shape, body = std::move(member)] { run_grid_here(shape, body); }, host_stream::place::worker);
 }
 

@@ -54,7 +54,7 @@ std::optional<mapping> parse(const std::string& line) {
   return found;
 }
 
-/// The mappings that touch [begin, end), parts of one that the kernel lists separately joined.
+/// The mappings that overlap [begin, end). Adjacent parts that the kernel lists separately are joined.
 std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
   std::vector<mapping> found;
   std::ifstream maps("/proc/self/maps");
@@ -63,7 +63,7 @@ std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
   while (std::getline(maps, line)) {
     const std::optional<mapping> row = parse(line);
     if (!row || row->end <= begin) continue;
-    if (row->begin >= end) break;  // they are sorted
+    if (row->begin >= end) break;  // the rows are sorted
     mapping* const last = found.empty() ? nullptr : &found.back();
     if (last != nullptr && last->end == row->begin && last->rights == row->rights && last->device == row->device &&
         last->inode == row->inode && last->offset + (last->end - last->begin) == row->offset && row->inode != 0)
@@ -74,9 +74,9 @@ std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
   return found;
 }
 
-/// A new descriptor for that file, found among those of this process for reading and writing; none if it has none.
-/// The copy is looked at: another thread may be closing the descriptor. It is not opened again, which the file's mode
-/// may forbid.
+/// A new descriptor for the file of the mapping, made from a descriptor of this process that is open for reading and
+/// writing. Empty if there is none. The duplicate is checked, because another thread may be closing the original. The
+/// file is not opened again, because its mode may forbid that.
 unique_fd find_descriptor(const mapping& of) {
   const auto is_it = [&of](const struct stat& about) {
     return S_ISREG(about.st_mode) && about.st_dev == of.device && about.st_ino == of.inode;

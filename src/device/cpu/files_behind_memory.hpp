@@ -1,6 +1,6 @@
 /// @file
-/// The files behind memory that the program mapped itself, so that it can be shared: /proc/self/maps says what is
-/// mapped, /proc/self/fd has the descriptors.
+/// The files behind memory that the program mapped itself, so that the memory can be shared. /proc/self/maps lists the
+/// mappings, /proc/self/fd the descriptors.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace pgas::detail {
 
-/// A file of memory (memfd_create, shm_open) that is mapped whole. Parts of a file are refused: another process maps
-/// all of the file.
+/// A memory file (memfd_create, shm_open) that is mapped completely. A mapping of a part of a file is refused, because
+/// another process would map the whole file.
 struct program_file {
-  unique_fd fd;  ///< a descriptor of its own
+  unique_fd fd;  ///< a separate descriptor
   std::size_t bytes;
 };
 
-/// The files behind [pointer, pointer + bytes), in order. *Errors* invalid_argument saying what is mapped there
-/// instead: private memory, a part of a file, a file that has no descriptor open in this process any more, nothing.
-/// *Callers* any thread, while no other one changes these mappings.
+/// The files behind [pointer, pointer + bytes), in order. *Errors* invalid_argument with a description of the mapping
+/// that cannot be shared: private memory, a part of a file, a file without an open descriptor in this process, or no
+/// mapping. *Callers* any thread, while no other thread changes these mappings.
 [[nodiscard]] std::vector<program_file> files_behind_memory(const void* pointer, std::size_t bytes);
 
 }  // namespace pgas::detail

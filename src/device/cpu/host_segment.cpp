@@ -48,7 +48,8 @@ std::string file_name(std::uint64_t nonce) { return fmt::format("pgas-{:016x}", 
 
 [[noreturn]] void reject(const std::string& why) { throw error(code::handle_invalid, "the handle " + why); }
 
-/// Throws unless the descriptor is a memory file of this user, of exactly that size, that nobody can resize.
+/// Throws unless the descriptor is a memory file of this user, has exactly that size, and is sealed against a change of
+/// the size.
 void inspect(int fd, std::size_t bytes, bool foreign) {
   struct stat about {};
   if (::fstat(fd, &about) != 0) reject(fmt::format("can't be looked at: {}", std::strerror(errno)));
@@ -68,7 +69,8 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
     reject("was not made by this version of the library");
   if (name.bytes != bytes) reject(fmt::format("names {} bytes instead of {}", name.bytes, bytes));
   const std::string path = fmt::format("/proc/{}/fd/{}", name.pid, name.fd);
-  // Looked at before it is opened: opening a device or a pipe that a forged handle names could do things.
+  // The file is checked before it is opened, because opening a device or a pipe named by a forged handle could have
+  // effects.
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0)
     reject(fmt::format("names {}: {}{}", path, std::strerror(errno),
@@ -80,7 +82,7 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
     reject("names another file");
   unique_fd fd(retry([&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
   if (!fd) reject(fmt::format("names {}: {}", path, std::strerror(errno)));
-  // The opened file counts: the name may mean another one meanwhile.
+  // The opened file is checked again, because the name may refer to another file meanwhile.
   if (::fstat(fd.get(), &about) != 0 || about.st_ino != name.inode || about.st_dev != name.device)
     reject("names another file");
   if (process_start(name.pid) != name.process_start) reject("belongs to a process that has ended");
@@ -89,7 +91,7 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
 
 constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-/// The number in a file; none where there is no such file or it contains "max".
+/// The number in a file. Empty if there is no such file or it contains "max".
 std::optional<std::size_t> number_in(const std::string& path) {
   std::size_t value = 0;
   if (std::ifstream(path) >> value) return value;
@@ -113,8 +115,8 @@ std::size_t rest(std::optional<std::size_t> limit, std::optional<std::size_t> us
   return *limit - std::min(*limit, used.value_or(0));
 }
 
-/// The memory that the control group of this process leaves, in the old hierarchy and in the unified one. A container
-/// sees its own group at the root of the hierarchy, whatever /proc/self/cgroup calls it.
+/// The memory that the limits of this process's control group leave, in the old and the unified hierarchy. A container
+/// sees its own group at the root of the hierarchy, whatever name /proc/self/cgroup gives.
 std::size_t control_group_rest() {
   std::size_t least = unlimited;
   const auto scan = [&least](const std::string& folder, const char* limit, const char* used) {

@@ -1,6 +1,6 @@
 /// @file
-/// Host memory: segments behind a descriptor, the two ways of exporting them, and how much memory this process may
-/// still use.
+/// Host memory: segments with a descriptor, the two ways of exporting them, and the amount of memory that this process
+/// may still use.
 #pragma once
 
 #include <array>
@@ -13,19 +13,19 @@
 
 namespace pgas::detail {
 
-/// An anonymous file in memory whose size can't change any more. There is no name anywhere that could outlive the
-/// process.
+/// An anonymous memory file whose size cannot change. It has no name that could outlive the process.
 class host_segment {
  public:
-  /// Creates a segment. Its pages are allocated at first touch, so that a large segment costs neither time nor unused
-  /// memory. That they will exist is checked first: by the rest of the system and of the control group, and under
-  /// strict overcommit (vm.overcommit_memory=2) by having the kernel reserve them. *Errors* out_of_memory, system.
+  /// Creates a segment. Its pages are allocated at first touch, so a large segment costs neither time nor unused
+  /// memory. The function first checks that the pages can be allocated: by the memory that the system and the control
+  /// group have left, and under strict overcommit (vm.overcommit_memory=2) by a reservation in the kernel. *Errors*
+  /// out_of_memory, system.
   [[nodiscard]] static host_segment create(std::size_t bytes);
-  /// Imports another process's segment. *Errors* handle_invalid unless it is such a file, of this user, of exactly
-  /// `bytes`, and sealed; files made by a program may be without seals.
+  /// Imports another process's segment. *Errors* handle_invalid unless the file is a sealed memory file of this user
+  /// with exactly `bytes` bytes. Files of a program may be without seals.
   [[nodiscard]] static host_segment import(const exported_handle& handle, std::size_t bytes);
 
-  /// Takes over a file that the program made, whose size is not sealed.
+  /// Takes ownership of a file that the program made. Its size is not sealed.
   [[nodiscard]] static host_segment of_program(unique_fd fd, std::size_t bytes);
 
   [[nodiscard]] exported_handle export_as(handle_kind kind) const;
@@ -38,12 +38,12 @@ class host_segment {
 
   unique_fd fd_;
   std::size_t bytes_;
-  std::uint64_t nonce_;  ///< part of the file's internal name; 0 for imported ones, which are not exported again
-  bool foreign_;         ///< made by the program
+  std::uint64_t nonce_;  ///< part of the file's internal name; 0 for an imported segment, which is not exported again
+  bool foreign_;         ///< the program made the file
 };
 
-/// The contents of a `named` handle: a descriptor of a process, and enough to recognise that it is still the same. It
-/// is the CPU's counterpart of fabric handles, which also travel as 64 bytes.
+/// The contents of a `named` handle: a descriptor of a process, and enough data to recognise that it still refers to
+/// the same file. It is the CPU's counterpart of fabric handles, which also have 64 bytes.
 struct named_handle {
   static constexpr std::uint32_t expected_magic = 0x70676e68;
   static constexpr std::uint32_t current_version = 1;
@@ -51,8 +51,8 @@ struct named_handle {
   std::uint32_t version = current_version;
   std::int32_t pid = 0;
   std::int32_t fd = -1;
-  std::uint64_t process_start =
-      0;  ///< clock ticks after boot: distinguishes a process from a later one with the same number
+  /// In clock ticks after boot. Distinguishes a process from a later process with the same number.
+  std::uint64_t process_start = 0;
   std::uint64_t inode = 0;
   std::uint64_t device = 0;
   std::uint64_t bytes = 0;
@@ -61,14 +61,14 @@ struct named_handle {
 };
 static_assert(sizeof(named_handle) == 64);
 
-/// From the kernel.
+/// A random number from the kernel.
 [[nodiscard]] std::uint64_t random_number();
-/// A new file in memory of `bytes` bytes, without seals. That its pages will exist is checked as by
-/// host_segment::create(). *Errors* out_of_memory, system.
+/// Makes a memory file of `bytes` bytes without seals. Checks that its pages can be allocated, as
+/// host_segment::create() does. *Errors* out_of_memory, system.
 [[nodiscard]] unique_fd create_memory_file(const std::string& name, std::size_t bytes);
-/// Of the machine, in bytes.
+/// The memory of the machine in bytes.
 [[nodiscard]] std::size_t physical_memory() noexcept;
-/// The memory that could be used now: the least of the kernel's estimate, the control group's rest, and, under strict
+/// The memory that can be used now: the smallest of the kernel's estimate, the control group's rest, and, under strict
 /// overcommit, the kernel's remaining commit limit.
 [[nodiscard]] std::size_t available_memory();
 /// Whether the kernel refuses to overcommit memory (vm.overcommit_memory=2).

@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The exception of a task, as a pgas::error.
+/// The current exception of a task as a pgas::error.
 error current_failure() {
   try {
     throw;

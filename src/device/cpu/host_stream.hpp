@@ -22,29 +22,30 @@ struct host_progress {
   std::atomic<std::uint64_t> done{0};
 };
 
-/// Runs tasks one after another on a thread of its own, which is started when it is first needed. *Callers* any thread.
+/// Runs tasks one after another on a thread that belongs to the stream and is started when it is first needed.
+/// *Callers* any thread.
 class host_stream {
  public:
   using task = std::function<void()>;
-  /// Where a task may run: one that is short and waits for nobody runs at once on the calling thread if the stream is
-  /// idle, which spares two changes of thread.
+  /// Where a task may run. A short task that waits for no other PE runs at once on the calling thread if the stream is
+  /// idle, which avoids two changes of thread.
   enum class place { worker, here_if_idle };
 
   host_stream();
-  /// Waits for all tasks; a pending error is dropped.
+  /// Waits for all tasks. A pending error is dropped.
   ~host_stream();
   host_stream(const host_stream&) = delete;
   host_stream& operator=(const host_stream&) = delete;
 
-  /// *Errors* system when the thread can't be started; an exception of the task is kept for wait().
+  /// *Errors* system if the thread cannot be started. An exception of the task is kept for wait().
   void run(task work, place where);
   /// Runs a task in order and returns when it is done. *Errors* the task's exception.
   void run_and_wait(const task& work);
-  /// Returns when everything enqueued before is done. *Errors* the first that a task left since the last wait().
+  /// Waits until all enqueued tasks are done. *Errors* the first error of a task since the last wait().
   void wait();
-  /// *Errors* what wait() would throw, which keeps it.
+  /// *Errors* the error that wait() would throw. wait() still throws it afterwards.
   void check();
-  /// Whether everything enqueued is done.
+  /// Whether all enqueued tasks are done.
   [[nodiscard]] bool idle() const noexcept { return progress_->done == progress_->enqueued; }
 
  private:
@@ -52,12 +53,12 @@ class host_stream {
   void execute(const task& work, std::unique_lock<std::mutex>& lock);
   void work_until_stopped();
 
-  std::mutex mutex_;  ///< guards everything
+  std::mutex mutex_;  ///< guards all members
   std::condition_variable for_worker_;
   std::condition_variable for_waiters_;
   std::deque<task> queue_;
   std::shared_ptr<host_progress> progress_ = std::make_shared<host_progress>();
-  bool busy_ = false;  ///< a task is running, on whatever thread
+  bool busy_ = false;  ///< a task is running on any thread
   bool stop_ = false;
   std::optional<error> failure_;
   std::thread worker_;

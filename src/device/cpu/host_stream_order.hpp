@@ -12,9 +12,9 @@
 
 namespace pgas::detail {
 
-/// A task behind each piece of work counts it, and another stream waits for the count. The pointer to the last stream
-/// is compared and never followed, since the stream may be destroyed. A new stream at the same address needs no wait,
-/// since the destructor of a stream waits for its tasks.
+/// A task behind each piece of work counts the work, and another stream waits for the count. The pointer to the last
+/// stream is compared and never dereferenced, because the stream may be destroyed. A new stream at the same address
+/// needs no wait, because the destructor of a stream waits for its tasks.
 class host_stream_order final : public stream_order {
  public:
   bool before(void* stream) override {
@@ -39,7 +39,7 @@ class host_stream_order final : public stream_order {
   }
 
  private:
-  /// Shared with the tasks, which may run longer than this object lives.
+  /// Shared with the tasks, which may outlive this object.
   struct progress {
     std::mutex mutex;
     std::condition_variable changed;

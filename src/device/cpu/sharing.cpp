@@ -1,4 +1,4 @@
-// Host memory that is shared without a world: files of memory, of this library or of the program.
+// Host memory that is shared without a world: memory files of this library or of the program.
 #include "device/sharing.hpp"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace pgas::detail {
 namespace {
 
 constexpr std::size_t unit = std::size_t{2} << 20;
-constexpr int seal_future_write = 0x0010;  // F_SEAL_FUTURE_WRITE: Linux 5.1, not in older headers
+constexpr int seal_future_write = 0x0010;  // F_SEAL_FUTURE_WRITE of Linux 5.1, which older headers do not define
 
 [[noreturn]] void fail(const char* call, int why) {
   throw error(why == ENOMEM || why == ENOSPC ? code::out_of_memory : code::system,
@@ -30,7 +30,7 @@ constexpr int seal_future_write = 0x0010;  // F_SEAL_FUTURE_WRITE: Linux 5.1, no
                           why == EMFILE || why == ENFILE ? "; raise the limit (ulimit -n)" : ""));
 }
 
-/// Addresses that are unmapped with their owner.
+/// A range of addresses that is unmapped with its owner.
 class mapping {
  public:
   mapping() = default;
@@ -63,8 +63,8 @@ bool forbids_writing(int fd) {
   return seals >= 0 && (seals & (seal_future_write | F_SEAL_WRITE)) != 0;
 }
 
-/// A process that has a descriptor for reading could open the file again through /proc, with the rights that the file's
-/// mode gives it: so the mode of a file without a name gives none to write. Descriptors that are open are not affected.
+/// Removes write access from the mode of a file without a name. A process with a descriptor for reading could otherwise
+/// open the file again through /proc, with the rights of the file's mode. Open descriptors are not affected.
 void forbid_reopening(int fd, const void* data) {
   if (forbids_writing(fd)) return;
   constexpr mode_t writing = S_IWUSR | S_IWGRP | S_IWOTH;
@@ -97,7 +97,8 @@ class host_memory final : public exportable_memory {
     if (described_.read_only != 0) return read_only_piece(number);
     return piece_by(number, unique_fd(::fcntl(files_[number].fd.get(), F_DUPFD_CLOEXEC, 0)), "fcntl(F_DUPFD_CLOEXEC)");
   }
-  /// A descriptor for reading: the kernel gives no writable mapping by it, and lets none be made writable.
+  /// A descriptor for reading. The kernel allows no writable mapping of the descriptor, and no change of a mapping to
+  /// writable.
   [[nodiscard]] shared_piece read_only_piece(std::size_t number) const override {
     const std::string path = fmt::format("/proc/self/fd/{}", files_[number].fd.get());
     return piece_by(number, unique_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), path.c_str());
@@ -141,7 +142,7 @@ bool can_be_truncated(int fd) {
   return seals < 0 || (seals & F_SEAL_SHRINK) == 0;
 }
 
-/// Unless the file is what was announced, and stays so, a load could end in SIGBUS.
+/// Without this check, a load could end in SIGBUS if the file is not the announced one or changes later.
 void inspect(int fd, const shared_piece& piece) {
   if (can_be_truncated(fd)) reject("memory that can be truncated while it is used: its file has no seal F_SEAL_SHRINK");
   struct stat about {};
@@ -151,8 +152,8 @@ void inspect(int fd, const shared_piece& piece) {
     reject(fmt::format("{} bytes and announced {}", about.st_size, piece.bytes));
 }
 
-/// Keeps a file of the program as large as its mapping: a process that opens a ticket gets a descriptor that can
-/// truncate it, and so has the program. *Errors* invalid_argument where the file takes no seal.
+/// Seals a file of the program against truncation. A process that opens a ticket gets a descriptor that could truncate
+/// the file, and the program has one too. *Errors* invalid_argument if the file accepts no seal.
 void forbid_truncation(const program_file& file, const void* pointer) {
   const int fd = file.fd.get();
   if (can_be_truncated(fd) && ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
@@ -176,7 +177,7 @@ std::unique_ptr<exportable_memory> make_host_memory(std::size_t bytes, access im
   if (rounded < bytes) throw error(code::out_of_memory, fmt::format("{} bytes exceed the memory of any host", bytes));
   program_file file{create_memory_file("pgas-shared", rounded), rounded};
   mapping own = map_file(file.fd.get(), rounded, PROT_READ | PROT_WRITE);
-  // This process keeps the mapping that it has; the kernel gives no one else a writable one.
+  // This process keeps its mapping. The kernel gives no other process a writable mapping.
   const int read_only = importers == access::read_only ? seal_future_write : 0;
   if (::fcntl(file.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | read_only) != 0) {
     if (read_only != 0 && errno == EINVAL)

@@ -14,13 +14,13 @@ namespace pgas::detail {
 
 namespace {
 
-/// Polls of a wait before it yields, and before it sleeps: a wait for a running process takes neither.
+/// The number of polls before a wait yields, and before it sleeps. A wait for a running process needs neither.
 constexpr int quick_polls = 500;
 constexpr int short_polls = 20000;
 constexpr std::chrono::microseconds sleep{50};
 constexpr std::chrono::milliseconds between_checks{1};
 
-/// A null stream is the calling thread.
+/// A null stream stands for the calling thread.
 class cpu_stream_words final : public stream_words {
  public:
   [[nodiscard]] std::uint64_t* address(std::uint64_t* word) const noexcept override { return word; }
@@ -44,7 +44,7 @@ class cpu_stream_words final : public stream_words {
 
 void await_word(const std::uint64_t* word, std::uint64_t value, const std::function<void()>& check) {
   const auto reached = [&] {
-    // Signed, as GPUs compare: what ends the waits of streams ends those of the host.
+    // Signed, as GPUs compare, so that the same value ends the waits of streams and of the host.
     if (static_cast<std::int64_t>(load_relaxed(word) - value) < 0) return false;
     fence_acquire();
     return true;

@@ -1,4 +1,4 @@
-// Stands in for cuda/ in a build without CUDA.
+// Replaces cuda/ in a build without CUDA.
 #include "device/device.hpp"
 #include "device/device_event.hpp"
 #include "device/enqueued_work.hpp"

@@ -1,15 +1,16 @@
 /// @file
-/// Which GPU a world uses. The contexts of the application tell: kernels of the application and memory of the library
-/// have to be in one.
+/// Chooses the GPU of a world. The contexts of the application decide, because kernels of the application and memory of
+/// the library must be in one context.
 #pragma once
 
 #include "device/cuda/driver.hpp"
 
 namespace pgas::detail::cuda {
 
-/// The GPU that the settings ask for, if they do, else the one whose context is current, else `otherwise`.
-/// @param asked -1: the settings leave it open
-/// *Errors* misused_gpu where a context of this GPU is current that is not its primary one: kernels which the
+/// The GPU that the settings request. If they request none, the GPU whose context is current; if no context is current,
+/// `otherwise`.
+/// @param asked -1: the settings request no GPU
+/// *Errors* misused_gpu if a context of this GPU is current that is not its primary context: kernels that the
 /// application launches there would not see the library's state.
 [[nodiscard]] int choose_gpu(const driver_api& api, int asked, int otherwise);
 

@@ -1,13 +1,14 @@
 /// @file
-/// Scopes around calls of CUDA: in which a context is current, and in which no capture of a stream is invalidated.
+/// Scopes around calls of CUDA: scopes in which a context is current, and a scope in which no capture of a stream is
+/// invalidated.
 #pragma once
 
 #include "device/cuda/driver.hpp"
 
 namespace pgas::detail::cuda {
 
-/// For its lifetime, CUDA calls of this thread that concern no capturing stream do not invalidate a capture, whatever
-/// its mode (cudaStreamCaptureModeGlobal forbids cudaMalloc and others otherwise). Nests.
+/// During its lifetime, CUDA calls of this thread do not invalidate captures in any mode, if they concern no capturing
+/// stream. (Otherwise cudaStreamCaptureModeGlobal forbids cudaMalloc and other calls.) Scopes may nest.
 class relaxed_capture_scope {
  public:
   relaxed_capture_scope() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
@@ -19,8 +20,7 @@ class relaxed_capture_scope {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-/// Makes a context current for a scope, unless it is already, as on most threads: some calls are made often, and are
-/// short.
+/// Makes a context current for a scope, unless it already is, as on most threads. This keeps frequent short calls fast.
 class in_context {
  public:
   explicit in_context(CUcontext context) {
@@ -39,7 +39,7 @@ class in_context {
   bool pushed_ = false;
 };
 
-/// The same for calls that must not invalidate captures.
+/// As in_context, for calls that must not invalidate captures.
 class current_context {
  public:
   explicit current_context(CUcontext context) : in_context_(context) {}

@@ -28,10 +28,11 @@ std::string printable(const cudaUUID_t& uuid) {
   return text;
 }
 
-/// How long a kernel may go on after the world has failed. Its waits check the abort word every few microseconds.
+/// The time that a kernel may run after the world has failed. Waits of kernels check the abort word every few
+/// microseconds.
 constexpr std::int64_t end_timeout_ms = 1500;
-/// Polling of a stream: for some 50 us, which covers most small copies, without a break, as a yield takes longer than a
-/// poll; then with yields, and after about half a millisecond asleep.
+/// A wait polls the stream for about 50 us without pauses, which covers most small copies, because a yield takes longer
+/// than a poll. Then it polls with yields, and after about half a millisecond it sleeps.
 constexpr int short_polls = 200;
 constexpr int quick_polls = 1000;
 
@@ -46,7 +47,7 @@ struct freeing {
   void operator()(void* memory) const noexcept { static_cast<void>(Free(memory)); }
 };
 
-/// The contexts that push_context() has made current on this thread, innermost last.
+/// The contexts that push_context() has made current on this thread, the innermost last.
 thread_local std::vector<std::unique_ptr<current_context>> entered;
 
 nvtxDomainHandle_t profiler_domain() {
@@ -170,7 +171,7 @@ bool cuda_device::idle(stream_handle stream) {
 
 void cuda_device::check_work(stream_handle stream) {
   const current_context current(context_);
-  // An error of any kernel stays in the context, and each later call reports it.
+  // An error of any kernel stays in the context. Each later call reports it.
   if (const CUresult state = driver().stream_query(stream_of(stream)); is_failed_work(state))
     check(state,
           "a kernel or other work of this process has failed on its GPU, and the process can no longer use the GPU "
@@ -209,7 +210,7 @@ void cuda_device::destroy_stream(stream_handle stream) noexcept {
   try {
     synchronize(stream);
   } catch (const error&) {
-    // The kernel's end was an error, or it has none.
+    // The kernel ended with an error, or does not end.
   }
   const relaxed_capture_scope undisturbed;
   if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
@@ -235,7 +236,7 @@ void cuda_device::synchronize(stream_handle stream) {
   const std::uint64_t due = enqueued_.load(std::memory_order_acquire);
   if (internal && done_.load(std::memory_order_acquire) >= due) return;
   const current_context current(context_);
-  // Not cudaStreamSynchronize, which has no end if a kernel has none.
+  // Not cudaStreamSynchronize, which does not return if a kernel does not end.
   for (int polls = 0;; ++polls) {
     const CUresult state = driver().stream_query(stream_of(stream));
     if (state != CUDA_ERROR_NOT_READY) {
@@ -302,7 +303,7 @@ void cuda_device::make_room_for_stacks(std::size_t bytes) {
   check(cudaDeviceGetLimit(&limit, cudaLimitStackSize), "asking how large stacks may be");
   if (limit < bytes) {
     check(cudaDeviceSetLimit(cudaLimitStackSize, bytes), "making room for the stacks of kernels", code::out_of_memory);
-  } else if (limit >= used_stack_bytes) {  // the limit's memory may not be allocated before a kernel uses it
+  } else if (limit >= used_stack_bytes) {  // the memory for this limit may not be allocated before a kernel uses it
     const enqueuing on(*this, nullptr);
     check(launch_stack_user(on.stream()), "making room for the stacks of kernels", code::out_of_memory);
   }
@@ -356,15 +357,14 @@ std::uint64_t cuda_device::fetch(const operation_request& request) {
   const std::lock_guard lock(result_mutex_);
   operation_request fetching = request;
   fetching.result = result_.device;
-  *static_cast<std::uint64_t*>(result_.host) = 0;  // narrow values leave the upper bytes alone
+  *static_cast<std::uint64_t*>(result_.host) = 0;  // narrow values do not change the upper bytes
   enqueue(fetching, nullptr);
   synchronize(nullptr);
   return *static_cast<const std::uint64_t*>(result_.host);
 }
 
 void cuda_device::snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) {
-  // The copy engines move aligned words whole, and need no multiprocessor, which spinning kernels may have to
-  // themselves.
+  // The copy engines move aligned words whole and need no multiprocessor, all of which spinning kernels may occupy.
   copy(to, from, count * word_bytes, nullptr);
   synchronize(nullptr);
 }
@@ -374,7 +374,8 @@ std::vector<clock_reading> cuda_device::read_clock() {
   const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
   const auto in_ns = [](auto time) { return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count(); };
   const std::lock_guard lock(result_mutex_);
-  // Behind the place of fetch(): a kernel that comes late, after the error below, waits for no word that others clear.
+  // A place behind that of fetch(): if a kernel starts late, after the error below, it waits for no word that other
+  // code clears.
   constexpr std::size_t place = 64;
   auto& shared = *new (static_cast<std::byte*>(result_.host) + place) clock_rounds;
   std::atomic_ref asked(shared.asked);
@@ -391,7 +392,7 @@ std::vector<clock_reading> cuda_device::read_clock() {
     asked.store(round, std::memory_order_release);
     while (answered.load(std::memory_order_acquire) < round)
       if (now() > limit) {
-        asked.store(rounds, std::memory_order_release);  // whenever the kernel begins, it ends
+        asked.store(rounds, std::memory_order_release);  // the kernel ends, whenever it begins
         throw error(code::device_failed,
                     "reading the GPU's clock for PGAS_TRACE: no kernel has started for ten seconds, because other "
                     "processes use the GPU; start MPS (nvidia-cuda-mps-control -d), or run without PGAS_TRACE");

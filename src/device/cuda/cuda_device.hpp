@@ -1,6 +1,6 @@
 /// @file
-/// The GPU backend: physical memory by cuMemCreate, shared as fabric handles or POSIX descriptors, mapped into the
-/// layout; or else memory of cuMemAlloc, shared by legacy handles.
+/// The GPU backend. Memory is physical memory of cuMemCreate, shared as fabric handles or POSIX descriptors and mapped
+/// into the layout; or it is memory of cuMemAlloc, shared by legacy handles.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace pgas::detail::cuda {
 /// One GPU as one world of this process uses it.
 class cuda_device final : public device {
  public:
-  /// @param ordinal as the CUDA runtime of this process counts.
+  /// @param ordinal the number that the CUDA runtime of this process gives the GPU
   explicit cuda_device(int ordinal);
   ~cuda_device() override;
 
@@ -77,7 +77,7 @@ class cuda_device final : public device {
 
  private:
   [[nodiscard]] CUmemAllocationProp allocation_properties(handle_kind kind) const;
-  /// The piece that starts at `at`, of which no more than `most` bytes were given.
+  /// The segment that starts at `at`. At most `most` bytes of it were passed.
   [[nodiscard]] external_segment retain_piece(void* at, std::size_t most, handle_kind kind);
   void destroy_legacy(segment_id segment) noexcept;
   /// The part of the constructor that needs a context.
@@ -86,8 +86,8 @@ class cuda_device final : public device {
   [[nodiscard]] int value_of(CUdevice_attribute attribute) const noexcept;
   [[nodiscard]] bool has(CUdevice_attribute attribute) const noexcept { return value_of(attribute) != 0; }
   [[nodiscard]] cudaStream_t stream_of(stream_handle stream) const noexcept;
-  /// A call that enqueues work: makes the context current and has the stream. Work on the internal stream is counted at
-  /// the call's end, and leaves captures of other streams valid.
+  /// A call that enqueues work. Makes the context current and provides the stream. Work on the internal stream is
+  /// counted at the end of the call, and does not invalidate captures of other streams.
   class enqueuing {
    public:
     enqueuing(cuda_device& on, stream_handle stream) : on_(on), context_(on.context_), stream_(on.stream_of(stream)) {
@@ -106,7 +106,7 @@ class cuda_device final : public device {
     in_context context_;
     const cudaStream_t stream_;
   };
-  /// The first `count` things on the internal stream are done.
+  /// The first `count` operations on the internal stream are done.
   void note_done(std::uint64_t count) noexcept;
   /// A strided copy by the copy engines.
   void copy_blocks(const operation_request& request, cudaStream_t stream);
@@ -116,21 +116,22 @@ class cuda_device final : public device {
   device_properties properties_;
   std::size_t granularity_ = 0;
   bool reaches_pageable_ = false;
-  cudaStream_t internal_ = nullptr;  ///< for host-called operations; never waits for the application's streams
-  /// Operations enqueued on it, and done. Querying a stream in the driver takes 1.6 us, as long as a small copy: nobody
-  /// does so where all is done.
+  cudaStream_t internal_ = nullptr;  ///< for host-called operations; it never waits for streams of the application
+  /// The operations that were enqueued on the internal stream, and those that are done. If all are done, the driver is
+  /// not queried, because a query takes 1.6 us, as long as a small copy.
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> done_{0};
-  mapped_memory result_;                       ///< where fetching atomics and clock readings leave their value
-  std::mutex result_mutex_;                    ///< one of them at a time
-  std::atomic<std::int64_t> failed_at_ms_{0};  ///< on the steady clock, 0: the world stands
-  /// A kernel was given up. What it may still use is left to the end of the process: giving it back would wait for it.
+  mapped_memory result_;                       ///< receives the values of fetching atomic operations and clock readings
+  std::mutex result_mutex_;                    ///< held by the one operation that uses result_
+  std::atomic<std::int64_t> failed_at_ms_{0};  ///< time on the steady clock; 0: the world has not failed
+  /// A kernel was given up. Memory that it may still use is not freed before the process ends, because freeing would
+  /// wait for the kernel.
   std::atomic<bool> lost_kernel_{false};
-  live_streams streams_;  ///< of the application
+  live_streams streams_;  ///< the streams of the application
   legacy_segments legacy_;
   std::mutex handles_mutex_;
-  /// The requested handle kind of each created segment. The driver has no such query for imported ones, which are never
-  /// exported.
+  /// The requested handle kind of each created segment. The driver cannot report it. Imported segments have no entry,
+  /// because they are never exported.
   std::vector<std::pair<segment_id, handle_kind>> created_;
 };
 

@@ -1,4 +1,5 @@
-// Physical memory and the virtual layout of the GPU backend. See the CUDA driver API, "Virtual Memory Management".
+// Physical memory and the virtual layout of the GPU backend. See "Virtual Memory Management" in the documentation of
+// the CUDA driver API.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +47,7 @@ CUmemAllocationProp cuda_device::allocation_properties(handle_kind kind) const {
   wanted.requestedHandleTypes = type_of(kind);
   wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   wanted.location.id = ordinal_;
-  // Lets network cards read and write the heap where the system can; costs nothing elsewhere.
+  // Allows network cards to read and write the heap if the system supports it. On other systems it costs nothing.
   wanted.allocFlags.gpuDirectRDMACapable = has(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED) ? 1 : 0;
   return wanted;
 }
@@ -71,10 +72,10 @@ void cuda_device::release(void* address, std::size_t bytes) noexcept {
 
 std::vector<handle_kind> cuda_device::handle_kinds() const {
   std::vector<handle_kind> kinds;
-  // The attribute may promise fabric handles that cuMemCreate then refuses (no IMEX channel): the probe decides.
+  // The attribute may report fabric handles although cuMemCreate refuses them (no IMEX channel). The probe decides.
   if (has(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED)) kinds.push_back(handle_kind::fabric);
   if (has(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)) kinds.push_back(handle_kind::posix_fd);
-  kinds.push_back(handle_kind::cuda_ipc);  // last: a heap that can't grow
+  kinds.push_back(handle_kind::cuda_ipc);  // the last choice, because the heap cannot grow
   return kinds;
 }
 
@@ -134,7 +135,7 @@ segment_id cuda_device::import_segment(const exported_handle& handle, std::size_
     check(driver().import_handle(&imported, name.data(), CU_MEM_HANDLE_TYPE_FABRIC), what, code::handle_invalid);
   } else {
     if (!handle.fd) throw error(code::handle_invalid, what + ": no descriptor came with the handle");
-    // The driver takes the descriptor itself where a pointer is declared.
+    // The driver takes the descriptor itself in the pointer parameter.
     auto* descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(handle.fd.get()));
     check(driver().import_handle(&imported, descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), what,
           code::handle_invalid);
@@ -144,7 +145,7 @@ segment_id cuda_device::import_segment(const exported_handle& handle, std::size_
 
 void cuda_device::map(void* address, std::size_t bytes, segment_id segment) {
   const current_context current(context_);
-  // A segment smaller than `bytes` is refused here: cuMemMap checks the size that the handle stands for.
+  // The driver refuses a segment smaller than `bytes` here: cuMemMap checks the size of the handle.
   check(driver().map(pointer(address), bytes, 0, handle_of(segment), 0), fmt::format("cuMemMap of {} MiB", bytes >> 20),
         code::handle_invalid);
   CUmemAccessDesc access{};
@@ -230,7 +231,7 @@ void cuda_device::destroy(segment_id segment) noexcept {
   if (legacy_.address_of(segment) != nullptr) return destroy_legacy(segment);
   if (!lost_kernel_) static_cast<void>(driver().release(handle_of(segment)));
   const std::lock_guard lock(handles_mutex_);
-  // One only: memory that was registered twice has the same handle twice.
+  // One handle only, because memory that was registered twice has the same handle twice.
   const auto known =
       std::find_if(created_.begin(), created_.end(), [segment](const auto& entry) { return entry.first == segment; });
   if (known != created_.end()) created_.erase(known);

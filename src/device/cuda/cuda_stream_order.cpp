@@ -72,18 +72,19 @@ cuda_stream_order::capture& cuda_stream_order::entry_of(unsigned long long id) {
 
 void cuda_stream_order::record_late(cudaStream_t captured) {
   if (recorded_) return;
-  const std::lock_guard lock(made_.mutex);  // the stream is not destroyed meanwhile
+  const std::lock_guard lock(made_.mutex);  // the lock prevents the destruction of the stream meanwhile
   const bool lives = last_ == cudaStreamLegacy || made_.numbers.count(last_number_) != 0;
   if (lives) {
     if (capture_of(last_).id != 0) {
-      // What is captured now follows the stream's earlier work where the graph is launched on this stream. Elsewhere it
-      // does not, and nothing here can order it: collective.hpp asks the program to synchronise the stream.
+      // The captured work follows the stream's earlier work if the graph is launched on this stream. On another stream
+      // it does not, and no code here can order it: collective.hpp asks the program to synchronise the stream.
       // - CUDA tells a library neither that a capture begins nor that a graph is launched. It refuses a record of the
       //   earlier work of a stream in a capture, a query and a synchronisation, and invalidates the capture; a record
       //   of the whole context (cuCtxRecordEvent) does the same.
-      // - An event after each eager collective would do. It costs 0.5 us, and the early set-up of the next kernel.
-      // - So would a count in memory of the eager collectives that have ended. Every grid would have to count its own
-      //   blocks first, since the last block to end writes it.
+      // - An event after each eager collective would work. It costs 0.5 us and prevents the early set-up of the next
+      //   kernel.
+      // - A count in memory of the completed eager collectives would also work. Every grid would have to count its own
+      //   blocks first, because the last block to end writes the count.
       // - Refusing the capture would refuse what most programs do: a first call, and then a capture of the same stream,
       //   whose graph is launched there.
       if (last_ == captured) return;
@@ -98,7 +99,7 @@ void cuda_stream_order::record_late(cudaStream_t captured) {
 }
 
 void cuda_stream_order::before_captured(cudaStream_t stream, unsigned long long id) {
-  // An event that the same capture has recorded adds an edge and no node. On one stream the edge is there already.
+  // An event of the same capture adds an edge and no node. On one stream the edge already exists.
   if (const capture* const known = find(id)) {
     check(cudaStreamWaitEvent(stream, known->last, cudaEventWaitDefault), "ordering two streams of a capture");
     return;
@@ -114,7 +115,7 @@ bool cuda_stream_order::before(void* stream) {
     before_captured(on, capture_);
     return true;
   }
-  number_ = number_of_stream(on);  // CUDA refuses to tell it during a capture
+  number_ = number_of_stream(on);  // during a capture CUDA refuses to report the number
   if (!enqueued_ && !captured_) return false;
   if (!captured_ && number_ == last_number_) return false;
   record_late(nullptr);

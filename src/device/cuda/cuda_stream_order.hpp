@@ -1,5 +1,5 @@
 /// @file
-/// The order of work on several CUDA streams, in captures too.
+/// The order of work on several CUDA streams, also in captures.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace pgas::detail::cuda {
 
-/// The streams that the library has made and not yet destroyed, by their numbers, which no two streams of a process
-/// share. Destroying such a stream waits for its work.
+/// The streams that the library has made and not destroyed yet, by their numbers. Two streams of a process never have
+/// the same number. Destroying such a stream waits for its work.
 struct live_streams {
   std::mutex mutex;
   std::set<unsigned long long> numbers;
 };
 
-/// The number of a stream. *Callers* a context is current.
+/// The number of a stream. *Callers* a thread with a current context.
 [[nodiscard]] unsigned long long number_of_stream(cudaStream_t stream);
 
-/// The order by one event, which stands for the last work.
+/// Orders work by one event, which stands for the last work.
 ///
-/// An event between two kernels of a stream costs the early set-up of the second one. So the event is recorded after
-/// each piece of work only on streams that the program may destroy, as a destroyed stream must not be touched. On
-/// streams that the library makes, and on the legacy default stream, it is recorded when the stream changes.
+/// An event between two kernels of a stream prevents the early set-up of the second kernel. So the event is recorded
+/// after each piece of work only on streams that the program may destroy, because a destroyed stream must not be used.
+/// On streams of the library, and on the legacy default stream, the event is recorded when the stream changes.
 ///
-/// A piece of work in a capture depends on the one before it in the same capture. An event node before the first one
-/// waits for the event, and one after the last records it: whenever the graph is launched, on whatever stream, its work
-/// runs after the work that was enqueued or launched before, and what comes later runs after it. No node is between two
-/// pieces of work. The library does not see launches of graphs: from the first capture on, all work waits for the event
-/// and records it.
+/// In a capture, a piece of work depends on the previous piece of the same capture. An event node before the first
+/// piece waits for the event, and a node after the last piece records it. So on any stream, the work of a launched
+/// graph runs after all work that was enqueued or launched before, and before all later work. There is no node between
+/// two pieces of work. The library does not see launches of graphs. From the first capture on, all work therefore waits
+/// for the event and records it.
 class cuda_stream_order final : public stream_order {
  public:
   /// @param made the streams that the library has made
@@ -43,26 +43,27 @@ class cuda_stream_order final : public stream_order {
   void after(void* stream) override;
 
  private:
-  /// A capture that has such work.
+  /// A capture that contains such work.
   struct capture {
     unsigned long long id = 0;
-    cudaGraphNode_t record = nullptr;     ///< of the event, behind the last work
-    std::vector<cudaGraphNode_t> before;  ///< what it depends on
-    cudaEvent_t last = nullptr;           ///< recorded within the capture: gives edges, makes no node
+    cudaGraphNode_t record = nullptr;     ///< the node that records the event after the last work
+    std::vector<cudaGraphNode_t> before;  ///< the nodes that the record node depends on
+    cudaEvent_t last = nullptr;           ///< an event recorded within the capture, which adds edges and no node
   };
-  /// The capture that a stream is in.
+  /// The capture that a stream belongs to.
   struct capture_state {
     unsigned long long id = 0;  ///< 0: none
     cudaGraph_t graph = nullptr;
-    const cudaGraphNode_t* last = nullptr;  ///< what the stream's next node will depend on
+    const cudaGraphNode_t* last = nullptr;  ///< the nodes on which the stream's next node will depend
     std::size_t count = 0;
   };
   [[nodiscard]] static capture_state capture_of(cudaStream_t stream);
   [[nodiscard]] static cudaEvent_t make_event();
-  /// The capture's entry. A new one takes the place of the oldest where there are many.
+  /// The entry of the capture. If the table is full, a new entry replaces the oldest one.
   [[nodiscard]] capture& entry_of(unsigned long long id);
   [[nodiscard]] capture* find(unsigned long long id);
-  /// Has the event stand for the last work. @param captured the stream whose capture is to wait for it; null: none
+  /// Records the event after the last work.
+  /// @param captured the stream whose capture is to wait for the event; null: none
   void record_late(cudaStream_t captured);
   void before_captured(cudaStream_t stream, unsigned long long id);
   void after_captured(cudaStream_t stream);
@@ -70,14 +71,14 @@ class cuda_stream_order final : public stream_order {
   const CUcontext context_;
   live_streams& made_;
   cudaEvent_t event_ = nullptr;
-  unsigned long long capture_ = 0;  ///< that before() has found
-  unsigned long long number_ = 0;   ///< of the stream of before()
+  unsigned long long capture_ = 0;  ///< the capture that before() has found
+  unsigned long long number_ = 0;   ///< the number of the stream of before()
   cudaStream_t last_ = nullptr;
   unsigned long long last_number_ = 0;
-  bool enqueued_ = false;  ///< some work, outside of captures
+  bool enqueued_ = false;  ///< whether work was enqueued outside of captures
   bool recorded_ = true;   ///< the event stands for the last work
-  bool captured_ = false;  ///< some work, ever
-  bool lasting_ = false;   ///< the last stream is not destroyed by the program
+  bool captured_ = false;  ///< whether work was ever captured
+  bool lasting_ = false;   ///< the program does not destroy the last stream
   std::vector<capture> captures_;
 };
 

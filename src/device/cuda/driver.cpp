@@ -6,9 +6,9 @@ namespace pgas::detail::cuda {
 
 namespace {
 
-/// Oldest driver interface in which most functions of driver_api exist with today's signatures.
+/// The oldest driver interface in which most functions of driver_api have today's signatures.
 constexpr unsigned int interface_version = 12000;
-/// The first one in which a context records an event.
+/// The first interface in which a context can record an event.
 constexpr unsigned int records_contexts = 12050;
 
 template <class Function>
@@ -98,7 +98,8 @@ void check(CUresult result, std::string_view what, code otherwise) {
 
 void check(cudaError_t result, std::string_view what, code otherwise) {
   if (result == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // reported here, it must not surface again in the application
+  // Clears the error, which is reported here and must not appear again in the application.
+  static_cast<void>(cudaGetLastError());
   throw error(otherwise, fmt::format("{}: {} ({})", what, cudaGetErrorName(result), cudaGetErrorString(result)));
 }
 

@@ -1,6 +1,6 @@
 /// @file
-/// The CUDA driver, looked up at run time through the CUDA runtime, so that a library built with CUDA loads on a
-/// machine without a driver. Errors become pgas::error with the driver's own name for them.
+/// The CUDA driver, looked up at run time through the CUDA runtime, so that a library with CUDA loads on a machine
+/// without a driver. Errors become a pgas::error with the driver's name for the error.
 #pragma once
 
 #include <cuda.h>
@@ -12,8 +12,8 @@
 
 namespace pgas::detail::cuda {
 
-/// The driver functions without an equivalent in the runtime, and those of small host-called operations: through the
-/// runtime a copy takes 0.2 us more.
+/// The driver functions that the runtime does not have, and the functions of small host-called operations: a copy
+/// through the runtime takes 0.2 us more.
 struct driver_api {
   decltype(&cuMemAddressReserve) address_reserve = nullptr;
   decltype(&cuMemAddressFree) address_free = nullptr;
@@ -65,15 +65,15 @@ struct driver_api {
   decltype(&cuGetErrorString) error_string = nullptr;
 };
 
-/// The driver of this machine. *Errors* device_unavailable saying what is missing: driver, function, or a driver too
-/// old.
+/// The driver of this machine. *Errors* device_unavailable with the missing part: the driver, a function, or a newer
+/// driver.
 [[nodiscard]] const driver_api& driver();
 
-/// Throws `otherwise` unless `result` is success: "what: CUDA_ERROR_NAME (text)".
+/// Throws the code `otherwise` unless `result` is success. The text is "what: CUDA_ERROR_NAME (text)".
 void check(CUresult result, std::string_view what, code otherwise = code::device_failed);
 
-/// Whether the result of a query of a stream is an error of work: the context is unusable then. The errors of captures
-/// are not: they tell that the stream is in a capture.
+/// Whether the result of a query of a stream is an error of its work, after which the context is unusable. Errors about
+/// captures are not, because they only report that the stream is being captured.
 [[nodiscard]] constexpr bool is_failed_work(CUresult result) noexcept {
   const bool capture =
       result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;

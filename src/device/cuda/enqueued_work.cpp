@@ -1,4 +1,4 @@
-// Work of GPUs up to one moment, by an event that a whole context records.
+// The work of GPUs up to one moment, marked by an event that a whole context records.
 #include "device/enqueued_work.hpp"
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace pgas::detail {
 namespace cuda {
 namespace {
 
-/// An event of a context, which stays as long as the event.
+/// An event of a context. It keeps the context.
 class context_event {
  public:
   explicit context_event(int ordinal) : context_(ordinal) {}
@@ -24,13 +24,13 @@ class context_event {
     if (const quiet_context current(context_); current) static_cast<void>(driver().event_destroy(event_));
   }
 
-  /// Records all work that the context has been given. *Errors* capturing; device_failed where the driver refuses.
-  /// Records nothing where the context has failed.
+  /// Records all work that the context has been given. Records nothing if the context has failed. *Errors* capturing;
+  /// device_failed if the driver refuses.
   void record() {
     const quiet_context current(context_);
     if (!current) return;
-    // Recording for a context invalidates the captures of its streams. This query finds a capture of a stream that
-    // synchronizes with the legacy stream, and leaves the capture valid.
+    // A record of the context invalidates the captures of its streams. This query finds a capture of a stream that
+    // synchronizes with the legacy stream, and does not invalidate it.
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (driver().stream_is_capturing(CU_STREAM_LEGACY, &status) == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) refuse();
     CUresult result = driver().event_create(&event_, CU_EVENT_DISABLE_TIMING);
@@ -48,7 +48,7 @@ class context_event {
   }
 
  private:
-  /// False in a context that has failed: all calls return its error from then on.
+  /// False in a context that has failed, in which all calls return the error.
   [[nodiscard]] static bool works() noexcept {
     const CUresult result = driver().stream_query(CU_STREAM_LEGACY);
     const bool captures = result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_CAPTURED_EVENT;

@@ -10,7 +10,7 @@ namespace pgas::detail::cuda {
 
 namespace {
 
-/// The handles that this process has exported: the driver does not open a process's own.
+/// The handles that this process has exported. The driver cannot open handles of its own process.
 class own_exports {
  public:
   struct block {
@@ -99,7 +99,7 @@ segment_id legacy_segments::import_segment(const exported_handle& handle, std::s
   CUipcMemHandle opened{};
   std::memcpy(&opened, handle.bytes.data(), sizeof opened);
   CUdeviceptr at = 0;
-  // Opening it again in this context is counted, and returns the same address.
+  // Another open in this context only increments a count, and returns the same address.
   check(driver().ipc_open(&at, opened, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
         fmt::format("opening a peer's {} MiB (cuIpcOpenMemHandle; containers may need a common PID and IPC namespace)",
                     bytes >> 20),

@@ -1,5 +1,5 @@
 /// @file
-/// Primary contexts of GPUs, for what is shared without a world.
+/// Primary contexts of GPUs, for objects that are shared without a world.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace pgas::detail::cuda {
 
-/// Keeps a GPU's primary context, which the CUDA runtime of the program uses as well. Move-only.
+/// Retains a GPU's primary context, which the CUDA runtime of the program also uses. Move-only.
 class primary_context {
  public:
   /// *Errors* device_unavailable.
@@ -29,7 +29,7 @@ class primary_context {
   CUcontext context_ = nullptr;
 };
 
-/// Makes a context current for a destructor, which can't report that it could not.
+/// Makes a context current in a destructor. If that fails, no error is reported.
 class quiet_context {
  public:
   explicit quiet_context(const primary_context& of) noexcept

@@ -48,7 +48,7 @@ void chunk_list::map(int ordinal, access importers) {
 
 void chunk_list::unmap() noexcept {
   std::size_t at = 0;
-  for (const chunk& one : chunks_) {  // as it was mapped
+  for (const chunk& one : chunks_) {  // in the order of the mapping
     if (at == mapped_) break;
     static_cast<void>(driver().unmap(start_ + at, one.bytes));
     at += one.bytes;

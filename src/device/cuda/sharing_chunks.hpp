@@ -1,5 +1,5 @@
 /// @file
-/// The common part of exporting and importing GPU memory: physical memory mapped to one range of addresses.
+/// Used by the export and the import of GPU memory: physical memory that is mapped to one range of addresses.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct chunk {
   std::size_t bytes = 0;
 };
 
-/// Owns pieces of physical memory, and after map() the addresses at which they lie one behind the other.
+/// Owns pieces of physical memory. After map(), it also owns the contiguous addresses of the pieces.
 class chunk_list {
  public:
   chunk_list() = default;
@@ -34,8 +34,8 @@ class chunk_list {
   void set_bytes_of_last(std::size_t bytes) noexcept { chunks_.back().bytes = bytes; }
   [[nodiscard]] std::span<const chunk> all() const noexcept { return chunks_; }
   [[nodiscard]] std::size_t bytes() const noexcept;
-  /// Maps all of it at new addresses, exactly as many as needed, for kernels of the GPU `ordinal`.
-  /// *Errors* address_space, handle_invalid, peer_unreachable where that GPU can't reach the memory.
+  /// Maps all pieces at a new range of exactly the needed size, for kernels of the GPU `ordinal`. *Errors*
+  /// address_space, handle_invalid, peer_unreachable if that GPU cannot access the memory.
   void map(int ordinal, access importers);
   [[nodiscard]] CUdeviceptr start() const noexcept { return start_; }
 

@@ -1,4 +1,4 @@
-// Memory of GPUs that is shared without a world, on the side of its owner.
+// GPU memory that is shared without a world, in the process that owns it.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ namespace cuda {
 
 namespace {
 
-/// The blocks in which cudaMalloc takes memory from the driver, and a legacy handle shares it.
+/// The size of the blocks that cudaMalloc takes from the driver. A legacy handle shares a whole block.
 constexpr std::size_t block_bytes = std::size_t{2} << 20;
 
 CUdeviceptr address_of(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
@@ -40,7 +40,7 @@ sharing_description describe(sharing_way way, int ordinal, std::size_t bytes, st
   return is;
 }
 
-/// The common base of all kinds of exports.
+/// The base class of all kinds of exports.
 class gpu_memory : public exportable_memory {
  public:
   gpu_memory(primary_context context, void* data, const sharing_description& is)
@@ -56,7 +56,7 @@ class gpu_memory : public exportable_memory {
   const sharing_description description_;
 };
 
-/// Physical memory of cuMemCreate: made here, or the program's.
+/// Physical memory of cuMemCreate, made here or by the program.
 class vmm_memory final : public gpu_memory {
  public:
   vmm_memory(primary_context context, void* data, const sharing_description& is, chunk_list chunks, bool fabric)
@@ -99,7 +99,8 @@ class vmm_memory final : public gpu_memory {
 
   chunk_list chunks_;
   bool fabric_;
-  unique_fd kept_;  ///< of memory in one piece: a copy of it takes no call of the driver, and its close() is short
+  /// For memory in one piece: duplicating this descriptor needs no call of the driver, and makes its close() short.
+  unique_fd kept_;
 };
 
 [[noreturn]] void refuse(const void* pointer, std::string_view why) {
@@ -114,7 +115,7 @@ void refuse_read_only(const void* pointer, access importers, std::string_view ki
                        kind));
 }
 
-/// Memory of a pool: the pool's descriptor, and where in it.
+/// Memory of a pool: the pool's descriptor, and the place of the memory in the pool.
 class pool_memory final : public gpu_memory {
  public:
   pool_memory(primary_context context, void* data, const sharing_description& is, CUmemoryPool pool)
@@ -129,7 +130,7 @@ class pool_memory final : public gpu_memory {
     made.bytes = description().bytes;
     made.handle.kind = handle_kind::posix_fd;
     made.handle.fd = unique_fd(fd);
-    // Only allocations of a pool that has been exported can be.
+    // Only allocations of an exported pool can be exported.
     CUmemPoolPtrExportData where{};
     static_assert(sizeof where == sizeof(exported_handle::bytes));
     check(driver().pool_export_pointer(&where, address_of(data())), "cuMemPoolExportPointer");
@@ -176,7 +177,7 @@ std::unique_ptr<exportable_memory> adopt_chunks(primary_context context, void* p
     chunk one;
     if (driver().retain_handle(&one.handle, pointer_to(at)) != CUDA_SUCCESS)
       refuse(pointer, fmt::format("ends after {} of the given {} bytes", at - address_of(pointer), bytes));
-    chunks.add(one);  // which releases it
+    chunks.add(one);  // chunks releases it
     check(driver().address_range(&start, &one.bytes, at), "cuMemGetAddressRange", code::invalid_argument);
     if (start != at) refuse(pointer, "is mapped in a way that this version does not know");
     chunks.set_bytes_of_last(one.bytes);
@@ -234,7 +235,7 @@ std::unique_ptr<exportable_memory> adopt_legacy(primary_context context, void* p
   check(driver().address_range(&base, &size, address_of(pointer)), "cuMemGetAddressRange", code::invalid_argument);
   const std::size_t offset = address_of(pointer) - base;
   if (bytes > size - offset) refuse(pointer, fmt::format("has {} bytes, not {}", size - offset, bytes));
-  // The driver says how large the allocation is, and not in which block it lies: whatever is in the block goes along.
+  // The driver reports the size of the allocation, but not its block. A handle shares all memory in the block.
   const CUdeviceptr first = base / block_bytes * block_bytes;
   const CUdeviceptr last = (base + size + block_bytes - 1) / block_bytes * block_bytes;
   if (block == whole_block::refuse && (offset != 0 || bytes != size || first != base || last != base + size))
@@ -269,7 +270,7 @@ bool is_gpu_memory(const void* pointer) noexcept {
 
 std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t bytes, access importers) {
   using namespace cuda;
-  static_cast<void>(uuid_of_gpu(ordinal));  // whether there is such a GPU
+  static_cast<void>(uuid_of_gpu(ordinal));  // throws if there is no such GPU
   primary_context context(ordinal);
   const current_context current(context.get());
   CUmemAllocationProp wanted{};
@@ -277,7 +278,7 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   wanted.location.id = ordinal;
   wanted.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  // As segments of the heap have it: the memory may be registered with a team whose members are proxied.
+  // With RDMA, like segments of the heap, because the memory may be registered with a team that has proxied members.
   int has_rdma = 0;
   static_cast<void>(
       driver().attribute(&has_rdma, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, ordinal));
@@ -291,7 +292,7 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   static_cast<void>(driver().attribute(&has_fabric, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, ordinal));
   chunk one{0, rounded};
   CUresult result = CUDA_ERROR_NOT_PERMITTED;
-  // The attribute may promise fabric handles that cuMemCreate then refuses: no IMEX channel.
+  // The attribute may report fabric handles although cuMemCreate refuses them (no IMEX channel).
   if (has_fabric != 0) {
     CUmemAllocationProp both = wanted;
     both.requestedHandleTypes =

@@ -1,4 +1,4 @@
-// Memory of GPUs that is shared without a world, on the side of the processes that open it.
+// GPU memory that is shared without a world, in the processes that open it.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -15,7 +15,7 @@ namespace cuda {
 namespace {
 
 void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
-/// The driver takes a descriptor itself where a pointer is declared.
+/// The driver takes a descriptor itself in a pointer parameter.
 void* as_pointer(int fd) { return reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)); }
 
 class vmm_import final : public mapped_import {
@@ -26,7 +26,7 @@ class vmm_import final : public mapped_import {
   [[nodiscard]] int ordinal() const noexcept override { return context_.ordinal(); }
 
  private:
-  primary_context context_;  // outlives the mapping
+  primary_context context_;  // must outlive the mapping
   chunk_list chunks_;
   std::size_t offset_;
 };
@@ -44,7 +44,7 @@ class pool_import final : public mapped_import {
     wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     wanted.location.id = context_.ordinal();
     wanted.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    // The pool's own GPU has access from the start.
+    // The pool's own GPU always has access.
     if (!own_gpu) check(driver().pool_set_access(pool_, &wanted, 1), "cuMemPoolSetAccess", code::peer_unreachable);
     CUmemPoolPtrExportData where{};
     std::memcpy(&where, piece.handle.bytes.data(), sizeof where);
@@ -160,7 +160,7 @@ std::unique_ptr<mapped_import> import_gpu_memory(const sharing_description& what
   using namespace cuda;
   inspect(what, pieces);
   if (ordinal >= 0) {
-    static_cast<void>(uuid_of_gpu(ordinal));  // whether there is such a GPU
+    static_cast<void>(uuid_of_gpu(ordinal));  // throws if there is no such GPU
     return import_on(ordinal, what, pieces);
   }
   if (const std::optional<int> own = find_gpu(what.gpu)) return import_on(*own, what, pieces);

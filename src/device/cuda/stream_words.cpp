@@ -13,7 +13,7 @@ namespace pgas::detail {
 namespace cuda {
 namespace {
 
-/// Host memory that this process has registered with CUDA, for all of its GPUs; it can be registered once only.
+/// Host memory that this process has registered with CUDA, for all of its GPUs. Memory can be registered only once.
 class registered_pages {
  public:
   void add(std::span<std::byte> pages) {
@@ -32,7 +32,7 @@ class registered_pages {
     users_.erase(found);
     if (cudaHostUnregister(pages.data()) != cudaSuccess) static_cast<void>(cudaGetLastError());
   }
-  /// Never destroyed: objects of the program may outlive it.
+  /// Never destroyed, because objects of the program may outlive it.
   static registered_pages& of_process() {
     static auto& one = *new registered_pages;
     return one;
@@ -65,7 +65,7 @@ class cuda_stream_words final : public stream_words {
     on_device_ = static_cast<std::byte*>(address);
   }
   ~cuda_stream_words() override {
-    // While the driver unloads there is no context: the registration ends with the process.
+    // While the driver unloads there is no context. The registration then ends with the process.
     if (const quiet_context current(context_); current) registered_pages::of_process().remove(pages_);
   }
 
@@ -75,7 +75,7 @@ class cuda_stream_words final : public stream_words {
 
   void write(void* stream, std::uint64_t* word, std::uint64_t value, std::shared_ptr<const void>) override {
     const in_context current(context_.get());
-    // The default flags: a fence of system scope comes before the store.
+    // With the default flags, a fence of system scope comes before the store.
     check(driver().write_value(static_cast<CUstream>(stream), reinterpret_cast<CUdeviceptr>(address(word)), value,
                                CU_STREAM_WRITE_VALUE_DEFAULT),
           "a stream's record: cuStreamWriteValue64");

@@ -31,7 +31,7 @@ std::string text_of(const gpu_uuid& uuid) {
 
 namespace {
 
-/// By number. They are asked for once: which GPUs a process sees does not change.
+/// The UUIDs by number. They are queried once, because the GPUs that a process sees do not change.
 const std::vector<gpu_uuid>& visible_uuids() {
   static const std::vector<gpu_uuid> all = [] {
     std::vector<gpu_uuid> found(static_cast<std::size_t>(visible_gpus()));

@@ -1,4 +1,4 @@
-// Atomic operations that the host calls: blocking operations, with a result or without, nonblocking fetches, and
+// Atomic operations that the host calls: blocking operations with or without a result, nonblocking fetches, and
 // operations on streams.
 #include "pgas/atomic.hpp"
 
@@ -23,7 +23,7 @@ void begin_fetch(world& w, const atomic_op& update, void* result, int pe) {
   const op_target how = nonblocking(w);
   host_operation s(how, name_of(operation_of(update.how, true)));
   s.check_pe(pe);
-  // `result` may be any host memory, which kernels can't write: the next quiet() copies the value there.
+  // `result` may be any host memory, which kernels cannot write. The next quiet() copies the value there.
   s.state().fetch_nonblocking(s.atomic_request(update, pe), result);
   s.count(update, pe);
 }

@@ -1,6 +1,6 @@
 /// @file
-/// The common parts of the C functions of pgas/sharing.h: errors as numbers with a text for each thread, and arguments
-/// of C as those of C++.
+/// Shared by the C functions of pgas/sharing.h: converts errors to numbers with a text for each thread, and arguments
+/// of C to arguments of C++.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline std::string& last_error() {
   return text;
 }
 
-/// The status of `work`, which throws.
+/// Runs `work`, which may throw, and returns the status.
 template <class Work>
 int status_of(Work&& work) noexcept {
   try {
@@ -57,7 +57,7 @@ inline memory_place place_of(int place) {
   return {place};
 }
 
-/// For lifetimes and timeouts: a time that no clock can express counts as unlimited.
+/// Limits lifetimes and timeouts. A time that no clock can express counts as unlimited.
 inline std::int64_t cut(std::uint64_t value) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(value, 1u << 30));
 }
@@ -73,7 +73,7 @@ inline ticket_options options_of(const pgas_ticket_options* options) {
   return wanted;
 }
 
-/// A timeout of C, which may be PGAS_FOREVER.
+/// Converts a timeout of C, which may be PGAS_FOREVER.
 inline std::chrono::milliseconds wait_of(std::uint64_t timeout_ms) {
   return timeout_ms == PGAS_FOREVER ? timeline::forever : std::chrono::milliseconds(cut(timeout_ms));
 }
@@ -85,7 +85,7 @@ inline open_options options_of(int place, std::uint64_t timeout_ms) {
   return options;
 }
 
-/// The status of `work` with what is behind the handle.
+/// Runs `work` with the object of the handle, and returns the status.
 template <class Handle, class Work>
 int status_with(Handle* handle, const char* name, const Work& work) noexcept {
   return status_of([&] {
@@ -94,7 +94,7 @@ int status_with(Handle* handle, const char* name, const Work& work) noexcept {
   });
 }
 
-/// A ticket as text of C.
+/// A ticket as text for C.
 template <class Handle>
 int ticket_of(Handle* handle, const pgas_ticket_options* options, char* text, const char* name) noexcept {
   return status_with(handle, name, [&](auto& what) {

@@ -22,7 +22,7 @@ namespace detail {
 
 namespace {
 
-/// Bytes that `elements` elements with a stride span. *Errors* invalid_argument where the product overflows.
+/// The bytes that `elements` elements with a stride span. *Errors* invalid_argument if the product overflows.
 std::size_t span_bytes(const collective_request& r, std::size_t elements, std::ptrdiff_t stride) {
   if (elements == 0) return 0;
   std::size_t span = 0;
@@ -39,15 +39,16 @@ std::size_t span_bytes(const collective_request& r, std::size_t elements, std::p
 struct footprint {
   std::size_t dst_bytes = 0;
   std::size_t src_bytes = 0;
-  std::size_t in_place = 0;  ///< offset of src in dst for an in-place call; for reduce_scatter of dst in src
-  std::size_t block = 0;     ///< bytes of a member's block, where in_place depends on the member
+  /// For an in-place call: the offset of src in dst; for reduce_scatter, the offset of dst in src.
+  std::size_t in_place = 0;
+  std::size_t block = 0;  ///< the bytes of a member's block, if in_place depends on the member
   bool may_be_in_place = true;
 };
 
 footprint footprint_of(const collective_request& r, const team_view& team) {
   const auto n = static_cast<std::size_t>(team.n_pes());
   const auto me = static_cast<std::size_t>(team.my_pe());
-  std::size_t blocks = 0;  // elements of all members' blocks
+  std::size_t blocks = 0;  // the elements of all members' blocks
   if (__builtin_mul_overflow(n, r.count, &blocks))
     throw error(code::invalid_argument,
                 fmt::format("{}: {} times {} elements are more than a size_t can count", name_of(r.what), n, r.count));
@@ -57,7 +58,7 @@ footprint footprint_of(const collective_request& r, const team_view& team) {
     case collective_kind::word_barrier: return {n * sizeof(signal_t), 0};
     case collective_kind::broadcast: return {one, team.my_pe() == r.root ? one : 0};
     case collective_kind::fcollect: return {all, one, me * one, one};
-    case collective_kind::collect: return {one, one};  // the offset of this PE's elements is only known later
+    case collective_kind::collect: return {one, one};  // the offset of this PE's elements is not known yet
     case collective_kind::alltoall: return {all, all, 0, 0, false};
     case collective_kind::alltoalls:
       return {span_bytes(r, blocks, r.dst_stride), span_bytes(r, blocks, r.src_stride), 0, 0, false};
@@ -66,7 +67,7 @@ footprint footprint_of(const collective_request& r, const team_view& team) {
   }
 }
 
-/// Throws the error of a request of one member of `team`; returns how its source lies in its destination.
+/// Checks the request of one member of `team` and throws its error. Returns how the source lies in the destination.
 placement check(const world_state& world, const team_view& team, const collective_request& r) {
   const char* const what = name_of(r.what);
   if (rooted(r.what) && (r.root < 0 || r.root >= team.n_pes()))
@@ -91,7 +92,7 @@ placement check(const world_state& world, const team_view& team, const collectiv
   const bool scatter = r.what == collective_kind::reduce_scatter;
   const std::ptrdiff_t offset = scatter ? dst - src : src - dst;
   if (uses.may_be_in_place && offset == static_cast<std::ptrdiff_t>(uses.in_place)) return placement::in_place;
-  // The same variable on all members is in place on one of them only: they have to agree.
+  // If all members pass the same variable, the call is in place on only one of them, so the members have to agree.
   if (uses.block != 0 && offset >= 0 && static_cast<std::size_t>(offset) % uses.block == 0)
     return placement::of_another;
   throw error(
@@ -101,8 +102,8 @@ placement check(const world_state& world, const team_view& team, const collectiv
           uses.may_be_in_place ? "; an in-place call needs the addresses that the function's description names" : ""));
 }
 
-/// check(). In a blocking call, where members compare or the source lies in the destination, its result is the same on
-/// all members. Else a member throws alone.
+/// Runs check(). In a blocking call in which members compare, or in which the source lies in the destination, the
+/// result is the same on all members. Otherwise a member throws alone.
 void check_on_all(const team_state& state, bool blocking, bool compare, const collective_request& r) {
   const bool checks = compare || state.world().heap().parameters().checks != 0;
   std::optional<error> refused;
@@ -157,7 +158,7 @@ void run_compared_collective(const team& members, const collective_request& aske
 
 namespace {
 
-/// A barrier over the control plane, which notices a PE that is lost.
+/// A barrier over the control plane, which detects a lost PE.
 void host_barrier(const team& members, const char* what, bool complete) {
   team_state& state = members.state();
   state.check();
@@ -174,7 +175,7 @@ void barrier_on_stream(const team& members, const stream& on, collective_kind wh
   run_collective(members, &on, request);
 }
 
-/// @param from the member to wait for, -1: a barrier of all
+/// @param from the member to wait for; -1: a barrier of all members
 void word_barrier(const team& members, const stream& on, signal_t* words, int from, std::chrono::milliseconds limit) {
   constexpr std::int64_t most_ms = std::numeric_limits<std::uint32_t>::max();
   if (limit.count() < 0 || limit.count() > most_ms)

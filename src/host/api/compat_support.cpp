@@ -35,7 +35,7 @@ bool is_idle(const world& of, const stream& one) { return of.state().device().id
 ordered_work::ordered_work(const world& of)
     : world_(of.state().shared_from_this()), order_(world_->device().make_stream_order()) {}
 ordered_work::~ordered_work() {
-  if (world_->forked()) static_cast<void>(order_.release());  // what the device has made belongs to the parent process
+  if (world_->forked()) static_cast<void>(order_.release());  // the objects of the device belong to the parent process
 }
 
 void ordered_work::before(const stream& on) {

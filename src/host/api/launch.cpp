@@ -1,4 +1,5 @@
-// The library's side of launch(): the current device, the state of a grid, the limit of blocks, grids on the host heap.
+// The library's part of launch(): the current device, the state of a grid, the limit of blocks, and grids on the host
+// heap.
 #include "pgas/launch.hpp"
 
 #include <fmt/format.h>

@@ -18,7 +18,7 @@ namespace {
 using detail::atomic_update;
 using detail::lock_word;
 
-/// The words of a lock (an MCS lock) by atomic operations of the host. Every update releases and every read acquires,
+/// The words of an MCS lock, accessed by atomic operations of the host. Every update releases and every read acquires,
 /// so the fences of the algorithm are empty.
 class host_lock_words {
  public:
@@ -48,7 +48,7 @@ class host_lock_words {
   void release() const {}
   void acquire() const {}
 
-  /// Polls until `holds` returns true. Throws where the wait ends without that.
+  /// Polls until `holds` returns true. Throws if the wait ends before that.
   template <class Holds>
   [[nodiscard]] bool await(const Holds& holds, std::int32_t pe) const {
     using clock = std::chrono::steady_clock;

@@ -1,4 +1,4 @@
-// Registered buffers of teams; those of all PEs are the world's team's.
+// Registered buffers of teams. The buffers of all PEs belong to the team of the world.
 #include "pgas/registration.hpp"
 
 #include "host/team/team_state.hpp"
@@ -11,7 +11,7 @@ namespace pgas {
 
 namespace {
 
-/// `call` with the team's registered buffers, one host-side collective of the team at a time.
+/// Runs `call` with the team's registered buffers, as one host-side collective of the team at a time.
 template <class Call>
 auto with_buffers(const team& t, const char* name, const Call& call) {
   detail::team_state& state = t.state();

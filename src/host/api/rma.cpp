@@ -1,4 +1,5 @@
-// Copies and signalled copies, fence and quiet, called from the host and on streams: one function makes both.
+// Copies, copies with signals, fence and quiet, called from the host and on streams. One function implements both
+// forms.
 #include "pgas/rma.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ struct extent {
   std::size_t after = 0;
 };
 
-/// *Errors* invalid_argument where the shape is larger than any address space.
+/// *Errors* invalid_argument if the shape is larger than any address space.
 extent extent_of(const strides& shape, std::ptrdiff_t stride, const char* what) {
   const std::size_t block = byte_count(shape.block, shape.element_bytes);
   const std::size_t step = byte_count(
@@ -63,8 +64,8 @@ void copy_strided(const op_target& how, void* to, const void* from, const stride
   s.finish(pe);
 }
 
-/// A copy on the queue of `s`; one side is an address of target() for PE `pe`. @param last whether this call does
-/// nothing for this PE afterwards
+/// Copies on the queue of `s`. One side is an address of target() for PE `pe`.
+/// @param last whether this is the last copy of the call
 void copy(host_operation& s, void* to, const void* from, std::size_t bytes, int pe,
           operation_request::kind proxied_kind, bool last = true) {
   if (!s.proxied(pe)) return s.device().copy(to, from, bytes, s.queue());

@@ -1,4 +1,4 @@
-/// pgas::shared_memory and pgas::opened_memory: checks of arguments, and the choice of a backend.
+/// pgas::shared_memory and pgas::opened_memory: the checks of the arguments, and the choice of a backend.
 #include "pgas/shared_memory.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The handle of a stream. Operations that are enqueued on it are beside their blocking forms: put and fence in rma.cpp,
+// The handle of a stream. Operations on streams are implemented beside their blocking forms: put and fence in rma.cpp,
 // barriers in collective.cpp.
 #include <utility>
 
@@ -37,7 +37,7 @@ stream::~stream() {
   if (!owned_ || state_->forked()) return;
   try {
     if (state_->device().capturing(native_)) {
-      state_->remove_stream(native_);  // the program destroys it, and this world must not look at it then
+      state_->remove_stream(native_);  // the program destroys the stream, and then this world must not use it
       state_->log().error(
           "a stream that is still being captured into a CUDA graph is not destroyed: end the capture first");
       return;
@@ -48,7 +48,7 @@ stream::~stream() {
   try {
     state_->device().synchronize(native_);
   } catch (const std::exception&) {
-    // An error of its work is dropped with it.
+    // An error of the stream's work is dropped with the stream.
   }
   state_->remove_stream(native_);
   state_->device().destroy_stream(native_);

@@ -1,4 +1,4 @@
-// Symmetric memory of worlds and teams: allocating, resizing and freeing it, and its addresses.
+// Symmetric memory of worlds and teams: allocation, reallocation, release, and addresses.
 #include "pgas/symmetric_memory.hpp"
 
 #include <fmt/format.h>
@@ -25,15 +25,15 @@ namespace detail {
 
 namespace {
 
-/// The arguments of a reallocation; the PEs compare them first.
+/// The arguments of a reallocation. The PEs compare them first.
 struct resize_call {
-  std::uint64_t offset = 0;  ///< of the old block
+  std::uint64_t offset = 0;  ///< the offset of the old block
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 0;
   bool operator==(const resize_call&) const = default;
 };
 
-/// The error where this PE can't reallocate, found without communication.
+/// The error if this PE cannot reallocate. Uses no communication.
 std::optional<error> validate(world_state& world, const void* pointer, std::size_t alignment) {
   const int me = world.context().my_pe();
   if (pointer != nullptr && world.heap().allocation_bytes(pointer) == 0)
@@ -43,7 +43,8 @@ std::optional<error> validate(world_state& world, const void* pointer, std::size
   return world.heap().memory().refuse_alignment(alignment);
 }
 
-/// Collective, and a barrier: returns on all PEs if all can and have the same arguments, else throws the same on all.
+/// Returns on all PEs if all PEs can reallocate and have the same arguments. Otherwise throws the same error on all
+/// PEs. Collective, and a barrier.
 void agree_on_resize(world_state& world, const resize_call& mine, const std::optional<error>& refused) {
   blob bytes;
   const auto append = [&bytes](std::span<const std::byte> more) {
@@ -86,7 +87,8 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
   heap& heap = world.heap();
   const std::uint64_t offset = pointer != nullptr ? world.context().offset(pointer) : ~std::uint64_t{0};
   world.check_device();
-  // As in barrier_all(): afterwards no PE has a running operation on the old block, so it may be copied or returned.
+  // As in barrier_all(): after the call no PE has an operation in flight on the old block, so the block may be copied
+  // or returned.
   world.quiet();
   agree_on_resize(world, {offset, bytes, alignment}, validate(world, pointer, alignment));
   if (pointer == nullptr) return heap.allocate(bytes, alignment);
@@ -104,7 +106,7 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
     world.device().copy(memory, pointer, std::min(before, bytes), nullptr);
     world.synchronize(nullptr);
   }
-  heap.free(pointer);  // a barrier: then all PEs have copied
+  heap.free(pointer);  // also a barrier, after which all PEs have copied
   return memory;
 }
 
@@ -119,9 +121,9 @@ void release(world_state& world, void* pointer) noexcept {
     world.check();
     world.heap().free(pointer);
   } catch (const error&) {
-    // The world has failed: the memory is released when it is left.
+    // The world has failed. The memory is released when the PE leaves the world.
   } catch (const std::exception& why) {
-    world.fail(why.what());  // out of host memory: the other PEs would wait
+    world.fail(why.what());  // out of host memory; without this call the other PEs would wait
   }
 }
 
@@ -133,9 +135,9 @@ void release(team_state& team, void* pointer) noexcept {
     team.check();
     team.memory().free(pointer);
   } catch (const error&) {
-    // The world has failed: the memory is released when it is left.
+    // The world has failed. The memory is released when the PE leaves the world.
   } catch (const std::exception& why) {
-    team.world().fail(why.what());  // out of host memory: the other PEs would wait
+    team.world().fail(why.what());  // out of host memory; without this call the other PEs would wait
   }
 }
 
@@ -166,7 +168,7 @@ void* world::allocate_bytes(std::size_t count, std::size_t size, memory_hint hin
         fmt::format("allocate: there is no memory_hint {}: use none, atomics_remote, signal_remote, or both by |",
                     static_cast<std::uint32_t>(hint)));
   const std::size_t bytes = detail::byte_count(count, size);
-  // Whole lines; allocate_bytes() refuses a size that can't be rounded up.
+  // Rounds up to whole lines. If the size cannot be rounded up, allocate_bytes() refuses it.
   const std::size_t whole = bytes > std::numeric_limits<std::size_t>::max() - memory_hint_line
                                 ? bytes
                                 : (bytes + memory_hint_line - 1) / memory_hint_line * memory_hint_line;

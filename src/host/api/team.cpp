@@ -12,7 +12,7 @@ namespace pgas {
 
 namespace {
 
-/// The state of a team that can be used.
+/// The state of a team. Throws if the team cannot be used.
 detail::team_state& checked(const team& t) {
   t.state().check();
   return t.state();
@@ -39,7 +39,7 @@ team& team::operator=(team&& other) noexcept {
 }
 
 team::~team() {
-  // The teams that a world has by itself end with it.
+  // The teams that belong to a world end with the world.
   if (!state_ || state_->world().left()) return;
   try {
     if (state_->world().unwinding())
@@ -47,9 +47,9 @@ team::~team() {
     else
       state_->destroy();
   } catch (const error&) {
-    // The world has failed, which is logged already: its memory is released when the world is left.
+    // The world has failed, which is already logged. The memory is released when the PE leaves the world.
   } catch (const std::exception& why) {
-    state_->world().fail(why.what());  // out of host memory: the other members would wait
+    state_->world().fail(why.what());  // out of host memory; without this call the other members would wait
   }
 }
 
@@ -119,7 +119,7 @@ std::pair<team, team> team::split_2d(int x_range, const team_config& x_how, cons
   try {
     return {std::move(row), team(detail::split(state(), call))};
   } catch (const error&) {
-    row.destroy();  // thrown on all members
+    row.destroy();  // the error is thrown on all members
     throw;
   }
 }

@@ -1,4 +1,4 @@
-// Waits and tests called from the host, which poll a set of words with pauses that grow; waits on streams.
+// Waits and tests that the host calls, which poll a set of words with growing pauses. Also waits on streams.
 #include "pgas/wait.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,8 @@ class word_poll {
   [[nodiscard]] poll_result poll(std::size_t* indices, bool keep) {
     state_.device().snapshot(words_.data(), set_.words, set_.count, sizeof(T));
     poll_result found;
-    const std::size_t begin = anywhere_below(set_.count);  // so that repeated calls find each satisfied word
+    // A changing start, so that repeated calls find every satisfied word.
+    const std::size_t begin = anywhere_below(set_.count);
     for (std::size_t i = 0; i < set_.count; ++i) {
       if (set_.status != nullptr && set_.status[i] != 0) continue;
       ++found.wanted;
@@ -66,7 +67,7 @@ class word_poll {
   }
   [[nodiscard]] std::uint64_t seen(std::size_t i) const { return bits_of(words_[i]); }
 
-  /// Records in the trace which words ended the wait, at most the first 64.
+  /// Records in the trace the words that ended the wait, at most the first 64.
   void end_wait(host_operation& s) const {
     if (!s.traced()) return;
     std::size_t told = 0;
@@ -90,7 +91,7 @@ class word_poll {
   std::vector<bool> met_;
 };
 
-/// Of the proxy that writes the words, where it is known that a proxy does.
+/// The bell of the proxy that writes the words, if it is known that a proxy writes them.
 [[nodiscard]] const proxy_bell* bell_of(world_state& state) {
   return state.kind() == heap_kind::host ? &state.context().control_->bell : nullptr;
 }
@@ -114,7 +115,7 @@ class wait_backoff {
               "with {}; its last value is {}. Find the PE that should have written it, or raise the limit",
               state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen)));
     }
-    // Short waits poll; long ones sleep up to 1 ms at a time, which keeps their cost low.
+    // Short waits poll. Long waits sleep for up to 1 ms at a time, which keeps their cost low.
     if (clock::now() - begin_ < poll_for)
       yield_now_and_then(bell_of(state_));
     else {
@@ -143,7 +144,7 @@ std::uint64_t with_type(datatype as, const Call& call) {
   }
 }
 
-/// Checks the arguments of a wait or test; returns whether the set has words.
+/// Checks the arguments of a wait or test. Returns whether the set has any words.
 bool check_set(host_operation& s, const word_set& set, which words, const std::size_t* indices) {
   s.check_compare(set.compare);
   if (set.count == 0) return false;

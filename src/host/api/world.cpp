@@ -56,7 +56,7 @@ world::~world() {
     if (state_->unwinding()) state_->abandon();
     state_->leave();
   } catch (const std::exception&) {
-    // Logged where it was decided; a destructor does not throw.
+    // The error was logged where it occurred. A destructor does not throw.
   }
 }
 
@@ -68,7 +68,7 @@ world world::join(const config& settings) {
   const bootstrap_options options = config_detail::make_bootstrap_options(settings);
   std::optional<detail::joining_mark> mark(std::in_place, settings.socket_directory, options.rank, options.size);
   chosen_bootstrap chosen = make_bootstrap(options);
-  if (chosen.exchange->rank() != options.rank)  // as only the launcher knew
+  if (chosen.exchange->rank() != options.rank)  // only the launcher knew the rank
     mark.emplace(settings.socket_directory, chosen.exchange->rank(), chosen.exchange->size());
   static_cast<void>(detail::parse_p2p_sets(settings.p2p, chosen.exchange->size(), true));
   const std::string warning = detail::warning_of(*chosen.exchange);
@@ -191,7 +191,7 @@ void end_world(world& of, std::string_view reason, log_level level) noexcept {
   try {
     if (!of.state().left()) of.state().fail(reason, level);
   } catch (const std::exception&) {
-    // Nothing to end: the world was moved from, or belongs to the parent process.
+    // There is no world to end: the object was moved from, or belongs to the parent process.
   }
 }
 

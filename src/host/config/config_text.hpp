@@ -12,19 +12,20 @@
 
 namespace pgas::config_detail {
 
-/// Options with their values now and where each comes from.
+/// The options, with their current values and the source of each value.
 [[nodiscard]] std::string config_text(const reading& now);
 
-/// The default of `row` as text.
+/// The default value of `row` as text.
 [[nodiscard]] std::string default_of(const option& row);
 
-/// The text that a program in C prints as it begins: the version where PREFIX_VERSION is set, the options where
-/// PREFIX_INFO is, of the first prefix that is set. Empty for nothing. @param interface in words, such as
-/// "OpenSHMEM 1.5". *Errors* config_value.
+/// The text that a program in C prints at its start: the version if PREFIX_VERSION is set, the options if PREFIX_INFO
+/// is set, for the first prefix with such a variable. Empty if no variable is set.
+/// @param interface the name of the interface, such as "OpenSHMEM 1.5"
+/// *Errors* config_value.
 [[nodiscard]] std::string startup_text(std::string_view interface, std::initializer_list<std::string_view> prefixes,
                                        const environment& variables);
 
-/// The same for the environment of this process.
+/// As above, for the environment of this process.
 [[nodiscard]] std::string startup_text(std::string_view interface, std::initializer_list<std::string_view> prefixes);
 
 }  // namespace pgas::config_detail

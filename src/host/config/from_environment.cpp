@@ -1,5 +1,5 @@
 /// @file
-/// config::from_environment(): reads the environment, and logs each remark on it once per process.
+/// config::from_environment(): reads the environment, and logs each remark about it once per process.
 #include <mutex>
 #include <set>
 
@@ -11,7 +11,7 @@
 namespace pgas {
 namespace {
 
-// The same environment on every PE gives the same remarks on every PE: one PE logs them.
+// PEs with the same environment have the same remarks, so only one PE logs them.
 bool is_first_pe(const config_detail::environment& variables) {
   for (const std::string_view name : {"PGAS_RANK", "PMIX_RANK", "RANK"})
     if (const auto rank = variables.get(name)) return *rank == "0";
@@ -28,7 +28,7 @@ bool is_new(const std::string& text) {
 }  // namespace
 
 config config::from_environment(std::size_t caller_size) {
-  detail::check_struct_size("config", caller_size, sizeof(config));  // before the caller's memory is written
+  detail::check_struct_size("config", caller_size, sizeof(config));  // checked before the caller's memory is written
   const auto variables = config_detail::environment::of_process();
   config_detail::reading result = config_detail::read(variables);
   if (result.remarks.empty() || !is_first_pe(variables)) return std::move(result.settings);

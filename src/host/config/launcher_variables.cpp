@@ -40,8 +40,8 @@ bootstrap_options make_bootstrap_options(const config& settings, const environme
   result.local_fd = number(variables, "PGAS_LOCAL_FD", 0, any);
   result.pmix_launcher = variables.get("PMIX_RANK") && variables.get("PMIX_NAMESPACE");
 
-  // RANK and WORLD_SIZE describe a job only together with an address or an id: many programs set one of them for
-  // purposes of their own.
+  // RANK and WORLD_SIZE describe a job only together with an address or an id, because many programs set one of them
+  // for other purposes.
   const bool address = variables.get("MASTER_ADDR").has_value();
   if ((address || !settings.unique_id.empty()) && variables.get("RANK") && variables.get("WORLD_SIZE")) {
     if (address) {
@@ -52,7 +52,7 @@ bootstrap_options make_bootstrap_options(const config& settings, const environme
     }
     if (result.rank < 0) result.rank = number(variables, "RANK", 0, any);
     if (result.size < 0) result.size = number(variables, "WORLD_SIZE", 1, any);
-    // Where torchrun has started all processes on this host, they need no address by which other hosts reach rank 0.
+    // If torchrun has started all processes on this host, they need no address by which other hosts reach rank 0.
     if (address && number(variables, "LOCAL_WORLD_SIZE", 1, any) == result.size) result.master_address = "127.0.0.1";
   }
   return result;

@@ -1,5 +1,5 @@
 /// @file
-/// Options of the bootstrap, from the configuration and from the variables that launchers set.
+/// The options of the bootstrap, from the configuration and from the variables that launchers set.
 #pragma once
 
 #include "host/config/read_environment.hpp"
@@ -14,12 +14,12 @@ namespace pgas::config_detail {
 /// * torchrun, or by hand: RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID,
 ///   TORCHELASTIC_USE_AGENT_STORE (true: another process has the port)
 ///
-/// RANK and WORLD_SIZE count only beside MASTER_ADDR or a unique id. A missing variable leaves its option "not given".
-/// *Errors* code::config_value where a variable of pgasrun or torchrun is no number in its range.
+/// RANK and WORLD_SIZE are used only together with MASTER_ADDR or a unique id. The option of a missing variable is "not
+/// given". *Errors* code::config_value if a variable of pgasrun or torchrun is not a number in its range.
 [[nodiscard]] bootstrap_options make_bootstrap_options(const config& settings, const environment& variables);
 
-/// The same for the environment of this process.
-/// *Callers* any thread; the program must not change its environment meanwhile.
+/// As above, for the environment of this process.
+/// *Callers* any thread; the program must not change its environment during the call.
 [[nodiscard]] bootstrap_options make_bootstrap_options(const config& settings);
 
 }  // namespace pgas::config_detail

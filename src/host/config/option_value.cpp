@@ -35,9 +35,9 @@ constexpr std::array time_units{unit{"", 1000}, unit{"ms", 1}, unit{"s", 1000}, 
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// A non-negative decimal number and a unit, as a whole number of the smallest unit.
+// Parses a non-negative decimal number and a unit. Returns a whole number of the smallest unit.
 std::optional<std::uint64_t> parse_quantity(std::string_view text, std::span<const unit> units) {
-  // from_chars would also take signs, "inf" and "nan".
+  // from_chars would also accept signs, "inf" and "nan".
   if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
   const char* const end = text.data() + text.size();
 
@@ -65,7 +65,7 @@ std::optional<std::uint64_t> parse_quantity(std::string_view text, std::span<con
   return whole * found->factor;
 }
 
-// Units from large to small: the first that divides the value gives the shortest spelling.
+// Units from large to small. The first unit that divides the value gives the shortest text.
 std::string print_quantity(std::uint64_t value, std::span<const unit> large_to_small) {
   for (const unit& u : large_to_small)
     if (value % u.factor == 0 && value != 0) return std::to_string(value / u.factor).append(u.name);
@@ -98,7 +98,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 std::optional<std::size_t> parse_size(std::string_view text) { return parse_quantity(text, size_units); }
 
 std::optional<std::size_t> parse_shmem_size(std::string_view text) {
-  // from_chars would also take a minus, "inf" and "nan".
+  // from_chars would also accept a minus sign, "inf" and "nan".
   if (text.empty() || text.find_first_of(".0123456789") != 0) return std::nullopt;
   const char* const end = text.data() + text.size();
   double value = 0;
@@ -116,7 +116,7 @@ std::optional<std::size_t> parse_shmem_size(std::string_view text) {
 
 std::optional<std::chrono::milliseconds> parse_time(std::string_view text) {
   const auto value = parse_quantity(text, time_units);
-  // A century of milliseconds leaves room for adding a time to now() without overflow.
+  // The limit is a century in milliseconds, so that adding a time to now() does not overflow.
   constexpr std::uint64_t century = 100ull * 366 * 24 * 3'600'000;
   if (!value || *value > century) return std::nullopt;
   return std::chrono::milliseconds(*value);
@@ -139,7 +139,7 @@ using std::chrono::milliseconds;
 
 bool in_range(const option& row, std::int64_t number) { return number >= row.least && number <= row.most; }
 
-// Each read() leaves the field alone and returns false where the text is no value of the row.
+// Each read() returns false and does not change the field if the text is no value of the row.
 
 bool read(bool& value, const option&, std::string_view text) {
   const auto parsed = parse_bool(text);

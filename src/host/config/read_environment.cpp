@@ -36,7 +36,7 @@ std::string translate(const alias& from, std::string_view value, const option& r
               fmt::format("{}={} is not allowed; set it to: {}", from.name, value, fmt::join(known, ", ")));
 }
 
-/// The word of today for `value` of `variable`, which may be a former spelling: then with a remark.
+/// The current spelling of `value` of `variable`. If the value is a previous spelling, adds a remark.
 std::string renamed(reading& result, const option& row, std::string_view variable, std::string_view value) {
   std::string_view word = value;
   for (const translation& t : row.former_words)
@@ -47,7 +47,7 @@ std::string renamed(reading& result, const option& row, std::string_view variabl
   return std::string(word);
 }
 
-/// Sets `row` from its own name or its former one. Both may be set, to the same value.
+/// Sets `row` from its current name or its previous name. Both may be set to the same value.
 bool apply_own(reading& result, const option& row, const environment& variables) {
   const auto value = variables.get(row.name);
   const auto former = row.former.empty() ? std::nullopt : variables.get(row.former);
@@ -79,7 +79,7 @@ void apply(reading& result, const option& row, const environment& variables) {
   }
 }
 
-/// Options that were removed, and what there is instead.
+/// Options that were removed, and their replacements.
 constexpr translation removed[] = {
     {"PGAS_METRICS", "`pgas-info --serve :9400` on each host serves the metrics of its PEs"},
 };
@@ -119,7 +119,8 @@ void remark_on_unknown(reading& result, const environment& variables) {
                                                            fmt::join(foreign, ", "))});
 }
 
-// Insertions, deletions and replacements that turn one word into the other, by one row of the usual table.
+// The number of insertions, deletions and replacements that turn one word into the other, computed with one row of the
+// usual table.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

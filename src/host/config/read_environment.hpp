@@ -1,6 +1,6 @@
 /// @file
-/// From the environment to a config: options, aliases, former spellings, and remarks for the user. No other room reads
-/// the environment of the process.
+/// Reads a config from the environment: options, aliases, previous spellings, and remarks for the user. No other room
+/// reads the environment of the process.
 #pragma once
 
 #include <initializer_list>
@@ -19,43 +19,45 @@ namespace pgas::config_detail {
 class environment {
  public:
   environment() = default;
-  /// Made-up variables, for tests.
+  /// Variables that a test sets.
   environment(std::initializer_list<std::pair<const std::string, std::string>> variables);
-  /// The variables of this process, now.
+  /// The current variables of this process.
   [[nodiscard]] static environment of_process();
 
-  /// The value of `name`. A variable set to the empty string counts as not set.
+  /// The value of `name`. A variable with an empty value counts as not set.
   [[nodiscard]] std::optional<std::string_view> get(std::string_view name) const;
 
-  /// All variables in order of their names.
+  /// All variables, sorted by name.
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& all() const noexcept { return variables_; }
 
  private:
   std::map<std::string, std::string, std::less<>> variables_;
 };
 
-/// Something to tell the user that is not an error.
+/// A message to the user that is not an error.
 struct remark {
   log_level level;
   std::string text;
 };
 
-/// A config and where it comes from.
+/// A config and the source of each value.
 struct reading {
   config settings;
-  std::map<std::string_view, std::string> origin;  ///< option → the variable that set it; absent: the default
+  std::map<std::string_view, std::string> origin;  ///< the variable that set an option; no entry for a default
   std::vector<remark> remarks;
 };
 
-/// Applies `variables` to the defaults: `PGAS_*` first, then the aliases of options that are still at their default. A
-/// former spelling applies as well and leaves a remark.
-/// *Errors* code::config_value naming variable, value and the allowed values; or two spellings that contradict.
+/// Applies `variables` to the defaults. `PGAS_*` variables come first, then the aliases of options that still have
+/// their default. A previous spelling also applies, and adds a remark.
+/// *Errors* code::config_value with the variable, the value and the allowed values, or with two variables that
+/// contradict each other.
 [[nodiscard]] reading read(const environment& variables);
 
-/// The value of a variable that is another library's, such as CUDA's, and is only looked at; none if empty or not set.
+/// The value of a variable of another library, such as CUDA, which pgas only reads. Empty if the variable is empty or
+/// not set.
 [[nodiscard]] std::optional<std::string> setting_of_others(const char* name);
 
-/// The word of `words` nearest to `word`, or empty if none is near enough to be a likely typing error.
+/// The word of `words` that is nearest to `word`. Empty if no word is near enough for a likely typing error.
 [[nodiscard]] std::string_view nearest(std::string_view word, const std::vector<std::string_view>& words);
 
 }  // namespace pgas::config_detail

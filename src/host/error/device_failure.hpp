@@ -1,6 +1,6 @@
 /// @file
-/// The error for the failure record of a device operation, and the words for what is in one. *Callers* src/host/watch
-/// and src/host/world; for names of operations src/host/api.
+/// The error for the failure record of a device operation, and the texts for the fields of a record. *Callers*
+/// src/host/watch and src/host/world; src/host/api for names of operations.
 #pragma once
 
 #include <string_view>
@@ -14,10 +14,11 @@ namespace pgas::detail {
 /// The name of an operation in messages.
 [[nodiscard]] const char* name_of(operation what);
 
-/// A pgas::cmp in messages: ">=".
+/// The symbol of a pgas::cmp in messages: ">=".
 [[nodiscard]] std::string_view symbol_of(std::int32_t compare);
 
-/// The error for a complete record of PE `my_pe`: operation, PE, heap offset, expected and seen value.
+/// The error for a complete record of PE `my_pe`, with the operation, the PE, the heap offset, and the expected and the
+/// seen value.
 [[nodiscard]] error describe(const failure_record& record, int my_pe, const config& settings);
 
 }  // namespace pgas::detail

@@ -1,7 +1,7 @@
 /// @file
-/// pgas::error, whose text starts with the code so that a pasted log line can be looked up in docs/errors.md. The text
-/// is escaped: parts of it come from the environment, from file names or from other processes. The table of the codes,
-/// with cause and remedy, is in error_table.cpp.
+/// pgas::error. Its text starts with the code, so that a reader of a log line finds the code in docs/errors.md. The
+/// text is escaped, because parts of it come from the environment, from file names or from other processes.
+/// error_table.cpp has the table of the codes with causes and remedies.
 #include "pgas/error.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 /// @file
-/// The table of error codes: the usual cause of each and its remedy. `pgas-info --errors` and docs/errors.md are
-/// printed from it.
+/// The table of error codes, with the usual cause and the remedy of each code. `pgas-info --errors` and docs/errors.md
+/// are printed from the table.
 #include <array>
 
 #include "pgas/error.hpp"

@@ -59,7 +59,7 @@ address_layout::address_layout(device& device, const control_group& group, const
                                std::size_t common, std::size_t teams)
     : device_(device),
       log2_stride_(device_placed_slots::log2_unit),
-      // The alignment takes at most a sixteenth of the range.
+      // The alignment uses at most a sixteenth of the range.
       alignment_(std::bit_floor(std::clamp(common / 16, device_placed_slots::unit, std::size_t{64} << 20))),
       team_begin_(common),
       slot_bytes_(common + teams),
@@ -89,7 +89,7 @@ void* address_layout::reserve_aligned(std::size_t bytes) {
         return better;
       }
     } catch (const error&) {
-      break;  // addresses are short: the unaligned ones are used
+      break;  // if addresses are short, the unaligned range is used
     }
   }
   return plain;
@@ -104,7 +104,7 @@ bool address_layout::agree_on_base(const control_group& group, std::size_t bytes
         mine = round == 0 ? reserve_aligned(bytes)
                           : device_.reserve(bytes, reinterpret_cast<void*>(candidates[round - 1]));
       } catch (const error&) {
-        mine = nullptr;  // sent to the others as "no proposal"; reserve_anywhere() reports it if no round succeeds
+        mine = nullptr;  // tells the other PEs "no proposal"; reserve_anywhere() reports the error if no round succeeds
       }
       if (mine != nullptr && !aligned(mine, alignment)) {
         device_.release(mine, bytes);

@@ -1,7 +1,7 @@
 /// @file
-/// The addresses of the heap. Each PE of the domain has a slot; all slots have the same size. By default the slots form
-/// one reserved range without memory. Where the device chooses addresses, the slots lie anywhere and have all their
-/// memory from the start.
+/// The addresses of the heap. Each PE of the domain has a slot, and all slots have the same size. By default the slots
+/// form one reserved range without memory. If the device chooses addresses, the slots can lie anywhere and have all
+/// their memory from the start.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace pgas::detail {
 /// Owns the reservation of this PE.
 class address_layout {
  public:
-  /// User addresses have at least 47 bits on the systems that matter. Half of that exceeds the memory of any of them.
+  /// User addresses have at least 47 bits on the supported systems. Half of that exceeds the memory of any such system.
   static constexpr std::size_t most_addresses = std::size_t{1} << 46;
 
   /// Reserves the slots. Collective, same arguments on all PEs. The base is the same on all PEs if one of a few
@@ -28,9 +28,11 @@ class address_layout {
   /// @param alignment of the base, a power of two; the base is aligned to the stride where possible
   address_layout(device& device, const control_group& group, int slots, std::size_t stride, std::size_t least_stride,
                  std::size_t alignment);
-  /// Collective, same arguments on all PEs: a slot for each member of the domain by a kind of handle that the device
-  /// places. *Errors* those of device_placed_slots.
-  /// @param common bytes for the memory of all PEs @param teams bytes after them for memory of teams
+  /// Makes a slot for each member of the domain with a kind of handle whose addresses the device chooses. Collective,
+  /// same arguments on all PEs.
+  /// *Errors* those of device_placed_slots.
+  /// @param common the size of the memory of all PEs
+  /// @param teams the size of the memory of teams behind it
   address_layout(device& device, const control_group& group, const domains& domains, handle_kind kind,
                  std::size_t common, std::size_t teams);
   ~address_layout();
@@ -43,7 +45,7 @@ class address_layout {
   }
   /// Whether the slots have memory from the start.
   [[nodiscard]] bool has_memory() const noexcept { return blocks_ != nullptr; }
-  /// Binary logarithm of the unit of distances between slots. Slots in a row are one unit apart.
+  /// The binary logarithm of the unit of distances between slots. Adjacent slots are one unit apart.
   [[nodiscard]] int log2_stride() const noexcept { return log2_stride_; }
   /// The distance between the slots of two PEs, in these units.
   [[nodiscard]] std::int32_t distance(int from, int to) const noexcept {
@@ -60,7 +62,7 @@ class address_layout {
   /// Bytes of all slots together.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool same_base() const noexcept { return same_base_; }
-  /// The alignment of all slots on all PEs, or of each PE's own slot where slots lie anywhere: a power of two. No
+  /// The alignment of all slots on all PEs, or of each PE's own slot if slots lie anywhere. A power of two. No
   /// allocation can have a larger alignment.
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_; }
 
@@ -73,7 +75,7 @@ class address_layout {
   void release() noexcept;
 
   device& device_;
-  std::unique_ptr<device_placed_slots> blocks_;  ///< null: slots in a row
+  std::unique_ptr<device_placed_slots> blocks_;  ///< null if the slots are evenly spaced
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
   int log2_stride_ = 0;

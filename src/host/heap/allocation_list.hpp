@@ -15,9 +15,10 @@ namespace pgas::detail {
 
 /// A live allocation.
 struct allocation {
-  std::uint64_t number;  ///< number of earlier allocations, the same on all PEs; 0 in a world's heap is the library's
+  /// The number of earlier allocations, the same on all PEs; number 0 of a world's heap belongs to the library.
+  std::uint64_t number;
   std::uint64_t offset;
-  std::uint64_t bytes;  ///< as requested, before rounding
+  std::uint64_t bytes;  ///< the requested size, before rounding
 };
 
 /// "64 bytes into allocation 3 of 4096 bytes".

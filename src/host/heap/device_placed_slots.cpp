@@ -54,7 +54,7 @@ device_placed_slots::device_placed_slots(device& device, const control_group& ev
     }
     if (const std::optional<error> failed = agree_on_step(everyone, outcome.call, outcome.failure).failure) {
       close_peers();
-      everyone.barrier();  // owners free theirs when nobody has them open
+      everyone.barrier();  // an owner frees its block after all PEs have closed it
       throw error(*failed);
     }
   } catch (...) {

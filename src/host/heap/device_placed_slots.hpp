@@ -1,5 +1,5 @@
 /// @file
-/// The memory of a heap whose addresses the device chooses: one block for each PE, whole from the start.
+/// The memory of a heap whose addresses the device chooses: one block for each PE, allocated completely at the start.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 namespace pgas::detail {
 
 /// Owns this PE's block and the imported blocks of its direct peers. Blocks lie at any multiple of `unit`. A peer's
-/// address is this PE's address plus a number of units that is constant for the peer. For that a PE has one block only:
-/// with several blocks each address would need a search.
+/// address is this PE's address plus a number of units that is constant for the peer. A PE therefore has one block
+/// only: with several blocks, each address would need a search.
 class device_placed_slots {
  public:
   /// The unit of distances between blocks: 2^32 units exceed the address space of a process.
@@ -33,8 +33,8 @@ class device_placed_slots {
 
   /// The starts of the slots, indexed by domains::index().
   [[nodiscard]] const std::vector<std::byte*>& addresses() const noexcept { return addresses_; }
-  /// Releases the blocks of peers. They must not be accessed any more: their owners may free them after the next
-  /// barrier.
+  /// Releases the blocks of peers. They must not be accessed any more, because their owners may free them after the
+  /// next barrier.
   void close_peers() noexcept;
 
  private:
@@ -43,7 +43,7 @@ class device_placed_slots {
   void release() noexcept;
 
   device& device_;
-  std::vector<segment_id> own_;  ///< one, or none yet
+  std::vector<segment_id> own_;  ///< one segment, or none yet
   std::vector<segment_id> imported_;
   std::vector<std::byte*> addresses_;
 };

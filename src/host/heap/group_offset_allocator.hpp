@@ -1,5 +1,5 @@
 /// @file
-/// Offsets that the members of a group agree on; other PEs take no part.
+/// Offsets that the members of a group agree on without other PEs.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace pgas::detail {
 
-/// Each PE has its own map of the allocated ranges of [begin, end). The maps differ, because teams overlap. A group
-/// allocates a range that is free on all of its members. *Callers* any thread, collectives one for each group.
+/// Each PE has a map of the allocated ranges of [begin, end). The maps differ, because teams overlap. A group allocates
+/// a range that is free on all of its members. *Callers* any thread; for collectives one thread for each group.
 class group_offset_allocator {
  public:
-  /// @param unit the common divisor of all offsets and sizes
+  /// @param unit a divisor of all offsets and sizes
   group_offset_allocator(std::size_t begin, std::size_t end, std::size_t unit)
       : begin_(begin), end_(end), unit_(unit) {}
 
-  /// Allocates the lowest range at or above `wish` that is free on all members, or else the lowest range of all; none
-  /// if a member has no such range. Collective over `group`, same size. Wishes may differ: the highest counts. A wish
-  /// outside [begin, end) has no effect. In each round a member proposes its lowest free offset at or above the highest
-  /// proposal of the previous round, until all proposals are equal. This PE reserves its proposal meanwhile, so groups
-  /// of other threads propose other offsets.
+  /// Allocates the lowest range at or above `wish` that is free on all members. If there is none, allocates the lowest
+  /// free range of all. Empty if there is no such range either. Collective over `group`, with the same size on all
+  /// members. If the wishes differ, the highest counts. A wish outside [begin, end) has no effect. In each round, a
+  /// member proposes its lowest free offset at or above the highest proposal of the previous round, until all proposals
+  /// are equal. This PE reserves its proposal meanwhile, so groups of other threads propose other offsets.
   [[nodiscard]] std::optional<std::size_t> take(const control_group& group, std::size_t bytes, std::size_t wish = 0);
   /// Frees the range on this PE only. Not collective.
   void release(std::size_t offset) noexcept;
@@ -31,7 +31,7 @@ class group_offset_allocator {
   [[nodiscard]] std::size_t count() const;
 
  private:
-  /// The lowest range from `from` on that all members find free.
+  /// The lowest range at or above `from` that is free on all members.
   [[nodiscard]] std::optional<std::size_t> take_from(std::size_t from, const control_group& group, std::size_t bytes);
   [[nodiscard]] std::optional<std::size_t> take_here(std::size_t from, std::size_t bytes);
 
@@ -39,7 +39,7 @@ class group_offset_allocator {
   const std::size_t end_;
   const std::size_t unit_;
   mutable std::mutex mutex_;
-  std::map<std::size_t, std::size_t> taken_;  ///< offset to bytes
+  std::map<std::size_t, std::size_t> taken_;  ///< bytes by offset
 };
 
 }  // namespace pgas::detail

@@ -9,7 +9,7 @@ group_segment::~group_segment() {
     try {
       exposed_by_->remove_memory(offset_);
     } catch (const std::exception&) {
-      return;  // proxied peers may still write to the memory: it stays mapped until the process ends
+      return;  // proxied peers may still write to the memory, so it stays mapped until the process ends
     }
   }
   for (auto address = mapped_.rbegin(); address != mapped_.rend(); ++address) device_.unmap(*address, bytes_);

@@ -34,7 +34,8 @@ class group_segment {
   void map_peer(void* address, const exported_handle& handle);
   /// Uses existing memory as this PE's segment. No mapping is needed.
   void place_own(void* address) noexcept;
-  /// Exposes the segment to proxied peers and returns the key for them; empty if only messages reach the memory.
+  /// Exposes the segment to proxied peers and returns the key for them. The key is empty if only messages reach the
+  /// memory.
   [[nodiscard]] blob expose(memory_exposure& proxied, std::size_t offset);
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
@@ -43,11 +44,11 @@ class group_segment {
 
   device& device_;
   std::size_t bytes_;
-  std::vector<segment_id> segments_;  ///< this PE's first
+  std::vector<segment_id> segments_;  ///< this PE's segment is the first
   std::vector<void*> mapped_;
   void* own_ = nullptr;
   memory_exposure* exposed_by_ = nullptr;
-  std::size_t offset_ = 0;  ///< of the exposed memory
+  std::size_t offset_ = 0;  ///< the offset of the exposed memory
 };
 
 }  // namespace pgas::detail

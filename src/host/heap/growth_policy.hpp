@@ -22,8 +22,9 @@ namespace pgas::detail {
 /// Chooses offsets and sizes of the segments of a symmetric_allocator, and owns them. *Callers* the allocator.
 class growth_policy {
  public:
-  /// @param limit bytes of all segments together @param limit_source the setting that defines the limit, for messages
-  /// @param first bytes of the first segment
+  /// @param limit the size of all segments together
+  /// @param limit_source the setting that defines the limit, for messages
+  /// @param first the size of the first segment
   growth_policy(std::size_t limit, std::string limit_source, std::size_t first)
       : limit_(limit), limit_source_(std::move(limit_source)), first_(first) {}
   virtual ~growth_policy() = default;
@@ -34,10 +35,11 @@ class growth_policy {
   [[nodiscard]] const std::string& limit_source() const noexcept { return limit_source_; }
   [[nodiscard]] std::size_t first() const noexcept { return first_; }
 
-  /// Bytes that `offsets` lacks for the request.
+  /// The number of bytes that `offsets` lacks for the request.
   [[nodiscard]] virtual std::size_t growth_needed(const offset_allocator& offsets,
                                                   offset_allocator::request wanted) const = 0;
-  /// The offset of a new segment, the same on all members; none where addresses are short. Collective over `group`.
+  /// Reserves the offset of a new segment, the same on all members. Empty if addresses are short. Collective over
+  /// `group`.
   [[nodiscard]] virtual std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) = 0;
   /// Releases an offset of reserve() if no segment was created there.
   virtual void cancel(std::size_t offset) noexcept = 0;
@@ -54,7 +56,7 @@ class growth_policy {
   const std::size_t first_;
 };
 
-/// The memory of all PEs: segments follow one another from the start of the slots.
+/// The memory of all PEs. Segments follow one another from the start of the slots.
 class contiguous_growth final : public growth_policy {
  public:
   /// Called after each change of the mapped size, with the bytes now mapped.
@@ -74,10 +76,10 @@ class contiguous_growth final : public growth_policy {
  private:
   const growth_callback on_growth_;
   std::size_t end_ = 0;
-  std::vector<std::unique_ptr<group_segment>> segments_;  ///< the oldest first
+  std::vector<std::unique_ptr<group_segment>> segments_;  ///< in the order of their creation
 };
 
-/// The memory of a team: segments lie anywhere in the range of team segments.
+/// The memory of a team. Segments can lie anywhere in the range of team segments.
 class team_growth final : public growth_policy {
  public:
   team_growth(const heap_parameters& parameters, team_segment_map& segments);
@@ -93,7 +95,7 @@ class team_growth final : public growth_policy {
  private:
   team_segment_map& segments_;
   const std::size_t unit_;
-  std::vector<std::size_t> offsets_;  ///< of this team's segments
+  std::vector<std::size_t> offsets_;  ///< the offsets of this team's segments
 };
 
 }  // namespace pgas::detail

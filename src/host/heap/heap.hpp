@@ -32,9 +32,10 @@ class heap {
   using growth_callback = contiguous_growth::growth_callback;
 
   /// Finds the PEs that can share memory, agrees on stride, base and kind of handle, and reserves the layout.
-  /// Collective. Allocates no memory. *Errors* address_space, handle_exchange (naming each kind of handle and the
-  /// result of its probe), mixed_heaps; the same error on all PEs.
-  /// @param allow_proxied whether PEs of a host that can't share memory may be proxied; else that is an error
+  /// Collective. Allocates no memory.
+  /// *Errors* address_space, handle_exchange (with each kind of handle and the result of its probe), mixed_heaps; the
+  /// same error on all PEs.
+  /// @param allow_proxied whether PEs of a host that cannot share memory may be proxied; if false, this is an error
   heap(device& device, const control_group& everyone, const config& settings, log::logger& log,
        growth_callback on_growth, team_segment_map::change_callback on_team_segments = {}, bool allow_proxied = false);
   heap(const heap&) = delete;
@@ -50,7 +51,7 @@ class heap {
 
   /// The memory of all PEs. *Callers* one thread at a time.
   [[nodiscard]] symmetric_allocator& memory() noexcept { return memory_; }
-  /// The memory of the members of a group. The group must outlive it.
+  /// Makes the memory of the members of a group. The group must outlive the memory.
   [[nodiscard]] std::unique_ptr<symmetric_allocator> make_allocator(const control_group& members);
   [[nodiscard]] class team_segment_map& team_segment_map() noexcept { return team_segments_; }
   /// Memory that the program created and registered on all PEs. *Callers* as memory().
@@ -71,10 +72,11 @@ class heap {
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slots_.slot_bytes(); }
   /// By PE: the distance from this PE's slot to the slot of each direct peer, in units of log2_stride().
   [[nodiscard]] std::span<const std::int32_t> distances() const noexcept { return distances_; }
-  /// Whether slots form a row in the order of domains::index(). If not, distances() gives the addresses of peers.
+  /// Whether the slots are evenly spaced in the order of domains::index(). If not, distances() gives the addresses of
+  /// peers.
   [[nodiscard]] bool in_a_row() const noexcept { return !slots_.has_memory(); }
-  /// Releases imported memory that its owners cannot free while it is open, if there is any. No PE may access it any
-  /// more.
+  /// Releases imported memory that the owners cannot free while this PE has it open. After the call no PE may access
+  /// the memory.
   void close_peers() noexcept { slots_.close_peers(); }
   /// Whether all PEs have the layout at the same address.
   [[nodiscard]] bool same_base() const noexcept { return slots_.same_base(); }

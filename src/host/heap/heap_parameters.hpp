@@ -16,14 +16,14 @@ namespace pgas::detail {
 struct heap_parameters {
   heap_kind kind = heap_kind::host;
   std::uint32_t checks = 0;
-  std::uint64_t unit = 0;  ///< segment sizes and offsets are multiples of it
+  std::uint64_t unit = 0;  ///< a divisor of segment sizes and offsets
   std::uint64_t limit = 0;
-  std::uint64_t stride = 0;        ///< of the slots, a power of two; 0 in the exchange: not requested
-  std::uint64_t least_stride = 0;  ///< lower limit for halving it where addresses are short
+  std::uint64_t stride = 0;        ///< the distance between slots, a power of two; 0 in the exchange: not requested
+  std::uint64_t least_stride = 0;  ///< the lower limit for halving the stride if addresses are short
   std::uint64_t segment = 0;       ///< bytes of the first segment
   std::uint64_t limit_is_set = 0;
-  std::uint64_t traced = 0;  ///< whether any PE records a trace: then all PEs compare their clocks
-  std::uint64_t teams = 0;   ///< bytes for memory of teams if the heap has all its memory from the start, else 0
+  std::uint64_t traced = 0;  ///< whether any PE records a trace; then all PEs compare their clocks
+  std::uint64_t teams = 0;   ///< bytes for the memory of teams if the heap has all its memory from the start, else 0
 };
 
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {

@@ -1,5 +1,5 @@
 /// @file
-/// The heap's view of the proxy: memory that peers without load and store reach through it.
+/// The heap's view of the proxy, which gives proxied peers access to memory.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace pgas::detail {
 class memory_exposure {
  public:
   /// Exposes [at, at + bytes) at `offset` of this PE's slot to the transports of other PEs. Returns the key for their
-  /// add_peer_memory(). The key is empty if the transport cannot register the memory: messages carry the data then, and
+  /// add_peer_memory(). The key is empty if the transport cannot register the memory. Messages carry the data then, and
   /// the reason is logged once.
   [[nodiscard]] virtual blob expose(std::uint64_t offset, void* at, std::size_t bytes) = 0;
   /// Adds the key that expose() of that PE returned. An empty key has no effect. Commands use the key after return.

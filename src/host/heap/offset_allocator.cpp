@@ -27,7 +27,7 @@ offset_allocator::request offset_allocator::rounded(std::size_t bytes, std::size
 
 offset_allocator::by_size::const_iterator offset_allocator::choose(request wanted) const {
   // A block of the right size may lose too much to alignment. The search tries a few such blocks, then a block that is
-  // large enough for any alignment. Only before "does not fit" it tries the rest.
+  // large enough for any alignment. It tries the other blocks only before it reports "does not fit".
   constexpr int tries = 16;
   auto block = by_size_.lower_bound({wanted.bytes, 0});
   for (int i = 0; i < tries && block != by_size_.end(); ++i, ++block)

@@ -1,6 +1,6 @@
 /// @file
-/// Allocates ranges of a space that only grows, by arithmetic on offsets alone. The same calls give the same results on
-/// every PE, so symmetric allocations need no communication.
+/// Allocates ranges of a space that only grows. Works with offsets alone. The same calls give the same results on every
+/// PE, so symmetric allocations need no communication.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,23 @@
 namespace pgas::detail {
 
 /// Best fit, with the lowest offset among blocks of equal size. Freed neighbours are joined at once. Every operation
-/// takes logarithmic time, except the result "does not fit": it visits all blocks that only their alignment rules out.
+/// takes logarithmic time, except the result "does not fit": that search visits all blocks that are large enough but
+/// not aligned.
 class offset_allocator {
  public:
   /// A request after rounding.
   struct request {
-    std::size_t bytes;      ///< a multiple of 16; of 512 if at least 512
+    std::size_t bytes;      ///< a multiple of 16; a multiple of 512 if at least 512
     std::size_t alignment;  ///< a power of two
   };
   static constexpr std::size_t small_alignment = 16;
-  static constexpr std::size_t line_alignment = 512;                    ///< of requests of at least 512 bytes
-  static constexpr std::size_t large_alignment = std::size_t{2} << 20;  ///< of requests of at least 2 MiB
-  static constexpr std::size_t largest_request = std::size_t{1} << 62;  ///< limit of bytes and of alignments
+  /// the alignment of requests of at least 512 bytes
+  static constexpr std::size_t line_alignment = 512;
+  static constexpr std::size_t large_alignment = std::size_t{2} << 20;  ///< the alignment of requests of at least 2 MiB
+  static constexpr std::size_t largest_request = std::size_t{1} << 62;  ///< the limit of sizes and of alignments
 
-  /// The rounding of the heap. *Units* bytes, 1 to largest_request; alignment a power of two up to it.
+  /// Rounds a request as the heap does. *Units* bytes, from 1 to largest_request; alignment a power of two in the same
+  /// range.
   [[nodiscard]] static request rounded(std::size_t bytes, std::size_t alignment) noexcept;
 
   /// The offset that allocate() would return; none if the request does not fit.
@@ -52,7 +55,7 @@ class offset_allocator {
   [[nodiscard]] std::size_t largest_free() const noexcept { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
 
  private:
-  using by_size = std::set<std::pair<std::size_t, std::size_t>>;  // bytes, offset
+  using by_size = std::set<std::pair<std::size_t, std::size_t>>;  // pairs of bytes and offset
 
   [[nodiscard]] by_size::const_iterator choose(request wanted) const;
   /// Adds a free range, joined with its neighbours.
@@ -62,9 +65,9 @@ class offset_allocator {
 
   std::size_t size_ = 0;
   std::size_t used_ = 0;
-  std::map<std::size_t, std::size_t> free_;  ///< offset to bytes
+  std::map<std::size_t, std::size_t> free_;  ///< bytes by offset
   by_size by_size_;                          ///< the same blocks
-  std::map<std::size_t, std::size_t> live_;  ///< offset to bytes
+  std::map<std::size_t, std::size_t> live_;  ///< bytes by offset
 };
 
 }  // namespace pgas::detail

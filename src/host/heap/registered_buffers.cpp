@@ -37,14 +37,14 @@ class held_segments {
   std::size_t taken_ = 0;
 };
 
-/// A number that differs where the sizes do (FNV-1a).
+/// A number that depends on the sizes (FNV-1a).
 std::uint64_t digest(const std::vector<external_segment>& segments) {
   std::uint64_t sum = 14695981039346656037u;
   for (const external_segment& segment : segments) sum = (sum ^ segment.bytes) * 1099511628211u;
   return sum;
 }
 
-/// The most offsets that a member reports in one exchange. The next exchange reports the rest.
+/// The largest number of offsets that a member reports in one exchange. The next exchange reports the rest.
 constexpr std::size_t most_told = 512;
 
 }  // namespace
@@ -116,9 +116,9 @@ void registered_buffers::remove(void* alias) {
         throw error(code::invalid_free, "no registration starts there: was it already unregistered?");
     });
   }
-  // The barrier after which no PE uses the memory.
+  // Also a barrier: after it no PE uses the memory.
   check_step(agree(mine));
-  // If all members have also released the buffer, its mapping has ended already.
+  // If all members have also released the buffer, its mapping has already ended.
   if (alias != nullptr && buffers_.erase(mine.call.offset) != 0) team_segments_.remove(mine.call.offset);
 }
 
@@ -158,7 +158,7 @@ std::vector<std::uint64_t> registered_buffers::newly_released() const {
   try {
     exchange_.complete();
   } catch (const std::exception&) {
-    offsets.clear();  // operations on them may never complete; their waits report the error
+    offsets.clear();  // operations on these buffers may never complete; their waits report the error
   }
   return offsets;
 }

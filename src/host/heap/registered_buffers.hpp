@@ -31,9 +31,11 @@ class registered_buffers {
                      team_segment_map& segments)
       : group_(members), exchange_(exchange), parameters_(parameters), team_segments_(segments) {}
 
-  /// Maps [pointer, pointer + bytes) a second time and returns that address. The mapping ends with remove(), or when
-  /// all members have set their flags. @param released set by any thread; null: this PE never releases the buffer
-  /// @param preferred the address to use if it is free in the slots *Errors* those of register_symmetric().
+  /// Maps [pointer, pointer + bytes) a second time and returns the second address. The mapping ends with remove(), or
+  /// when all members have set their flags.
+  /// @param released set by any thread; null: this PE never releases the buffer
+  /// @param preferred the address to use if it is free in the slots
+  /// *Errors* those of register_symmetric().
   [[nodiscard]] void* add(void* pointer, std::size_t bytes, released_flag released = nullptr,
                           const void* preferred = nullptr);
   /// *Errors* invalid_free, the same on all members.
@@ -54,7 +56,7 @@ class registered_buffers {
   struct buffer {
     std::size_t bytes = 0;
     released_flag released;
-    std::vector<bool> released_by;  ///< by member; the same on all members
+    std::vector<bool> released_by;  ///< indexed by member; the same on all members
   };
   [[nodiscard]] std::byte* own_slot() const noexcept { return exchange_.own_slot(group_); }
   [[nodiscard]] std::vector<std::uint64_t> newly_released() const;
@@ -65,7 +67,7 @@ class registered_buffers {
   segment_exchange& exchange_;
   const heap_parameters& parameters_;
   team_segment_map& team_segments_;
-  std::map<std::size_t, buffer> buffers_;  ///< by offset, the same on all members
+  std::map<std::size_t, buffer> buffers_;  ///< buffers by offset, the same on all members
 };
 
 }  // namespace pgas::detail

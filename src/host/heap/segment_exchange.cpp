@@ -56,7 +56,7 @@ std::unique_ptr<group_segment> segment_exchange::create(const control_group& gro
         });
     theirs.handle.fd.reset();
   }
-  // Also the barrier before which no PE touches a peer's memory.
+  // Also a barrier: before it no PE accesses a peer's memory.
   if (proxied_ == nullptr) {
     check_step(agree_on_step(group, outcome.call, outcome.failure));
     return segment;

@@ -1,5 +1,5 @@
 /// @file
-/// The exchange by which the members of a group create a segment each, and map those of their peers.
+/// The exchange in which each member of a group creates a segment and maps the segments of its peers.
 #pragma once
 
 #include <cstddef>
@@ -34,11 +34,11 @@ class segment_exchange {
   }
 
   /// Creates, exports, exchanges, imports and maps a segment of every member at `offset` of the slots, or exposes the
-  /// segment to proxied peers. Where slots have memory the segment is part of it. Collective. The call succeeds on all
-  /// members; otherwise no member keeps a segment, a `ready` segment included.
-  /// @param mine the call, the same on all members; with the reason if this PE cannot take part
-  /// @param ready the segment that this PE brings; none: a new segment
-  /// *Errors* the first failure, or asymmetric_call when the calls differ: the same on all members. Those of
+  /// segment to proxied peers. If slots have memory, the segment is part of it. Collective. The call succeeds on all
+  /// members, or no member keeps a segment, not even a `ready` segment.
+  /// @param mine the call, the same on all members; it contains the reason if this PE cannot take part
+  /// @param ready the segment that this PE contributes; none: a new segment
+  /// *Errors* the first failure, or asymmetric_call if the calls differ, the same on all members; those of
   /// control_group::all_gather().
   [[nodiscard]] std::unique_ptr<group_segment> create(const control_group& group, std::size_t offset, std::size_t bytes,
                                                       step_result mine, std::optional<segment_id> ready = {});
@@ -63,7 +63,7 @@ class segment_exchange {
   const address_layout& slots_;
   const domains& domains_;
   const handle_kind kind_;
-  memory_exposure* proxied_ = nullptr;  ///< null where all PEs are direct peers
+  memory_exposure* proxied_ = nullptr;  ///< null if all PEs are direct peers
   std::function<void()> complete_;
 };
 

@@ -82,8 +82,8 @@ void symmetric_allocator::grow(offset_allocator::request wanted, const collectiv
   const std::size_t room = growth_->limit() - offsets_.size();
   std::optional<error> refused;
   if (needed > room) refused = no_room(call);
-  // Growth by half of the current size keeps the number of segments small. If the device lacks that much memory, the
-  // request alone may still fit.
+  // Growth by half of the current size keeps the number of segments small. If the device has too little memory for
+  // that, the request alone may still fit.
   const std::size_t generous = round_up(std::max<std::size_t>(growth_->first(), offsets_.size() / 2), unit);
   std::size_t bytes = refused ? unit : std::min(std::max(needed, generous), room);
   for (bool last = refused || bytes == needed;; last = true, bytes = needed) {
@@ -120,7 +120,7 @@ void symmetric_allocator::free(void* pointer) {
   mine.call.what = collective_step::kind::free;
   if (pointer != nullptr) {
     mine.failure = attempt(group_, fmt::format("free {}", pointer), [&] {
-      // An address below the slot gives a huge offset.
+      // An address below the slot gives a very large offset.
       const auto offset = reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(own_slot());
       if (!growth_->contains(offset))
         throw error(code::invalid_free, "it is not an address of this PE's part of the heap");
@@ -131,7 +131,7 @@ void symmetric_allocator::free(void* pointer) {
         throw error(code::invalid_free, fmt::format("it lies {} bytes inside an allocation", offset - *start));
     });
   }
-  // The barrier before which no PE may allocate the memory again; comparing the calls costs nothing more.
+  // Also a barrier: before it no PE may allocate the memory again. The comparison of the calls costs nothing extra.
   check_step(buffers_.agree(mine));
   if (pointer == nullptr) return;
   list_.remove(static_cast<std::size_t>(mine.call.offset));

@@ -1,5 +1,5 @@
 /// @file
-/// Allocations that all members of a group make together, and the buffers that they register.
+/// The allocations that all members of a group make together, and the buffers that they register.
 #pragma once
 
 #include <atomic>
@@ -35,15 +35,16 @@ class symmetric_allocator {
   symmetric_allocator(const symmetric_allocator&) = delete;
   symmetric_allocator& operator=(const symmetric_allocator&) = delete;
 
-  /// Collective: same arguments on all members. Communicates only when a new segment is needed, or with checks on.
-  /// *Units* bytes. *Memory* alignment: a power of two up to largest_alignment(); at least 16, and 512 from 512 bytes
-  /// on, 2 MiB from 2 MiB on. *On return* the memory is not initialised. A request of 0 bytes gives null. *Errors*
-  /// out_of_memory naming PE, requested, free and largest free; the memory is then as it was, on all members.
-  /// asymmetric_call with checks on.
-  /// @param zeros whether the caller clears the memory with the other members; only compared
+  /// Collective, same arguments on all members. Communicates only if a new segment is needed, or with checks on.
+  /// *Units* bytes. *Memory* alignment: a power of two up to largest_alignment(); at least 16, from 512 bytes on at
+  /// least 512, from 2 MiB on at least 2 MiB.
+  /// *On return* the memory is not initialised. A request of 0 bytes gives null.
+  /// *Errors* out_of_memory with the PE and the requested, free and largest free bytes; the memory is then unchanged on
+  /// all members. asymmetric_call with checks on.
+  /// @param zeros whether the caller and the other members clear the memory; it is only compared
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false);
   [[nodiscard]] std::size_t largest_alignment() const noexcept { return exchange_.slots().alignment(); }
-  /// The error if this PE cannot align to `alignment`.
+  /// The error if this PE cannot align memory to `alignment`.
   [[nodiscard]] std::optional<error> refuse_alignment(std::size_t alignment) const;
   /// Frees an allocation. Collective, with a barrier before the memory can be allocated again. Null has no effect.
   /// *Errors* invalid_free, before the barrier.

@@ -1,5 +1,5 @@
 /// @file
-/// The upper half of every slot: segments of teams and of registered buffers.
+/// The upper half of every slot, with the segments of teams and of registered buffers.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,9 @@
 namespace pgas::detail {
 
 /// Ranges of the slots with segments of the members of one group. The lower half of the slots grows on all PEs at once.
-/// The members of a group add and remove these ranges alone, at an offset that is free on all members. Nothing is
-/// mapped there in the slots of other PEs. *Callers* any thread, collectives one for each group.
+/// In the upper half, the members of a group add and remove ranges without other PEs, at an offset that is free on all
+/// members. The slots of other PEs have no mapping there. *Callers* any thread; for collectives one thread for each
+/// group.
 class team_segment_map {
  public:
   /// Called under a lock with the range of offsets that contains all team segments of this PE; both ends are equal if
@@ -29,13 +30,13 @@ class team_segment_map {
   team_segment_map(std::size_t begin, std::size_t end, std::size_t unit, change_callback on_change)
       : begin_(begin), end_(end), space_(begin, end, unit), on_change_(std::move(on_change)) {}
 
-  /// Reserves an offset for `bytes`, the same on all members, until remove(): the lowest free offset at or above `wish`
-  /// if there is one. Collective over `group`.
+  /// Reserves an offset for `bytes`, the same on all members, until remove(). It is the lowest free offset at or above
+  /// `wish` if there is one. Collective over `group`.
   [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes,
                                                    std::size_t wish = 0) {
     return space_.take(group, bytes, wish);
   }
-  /// Takes ownership of the segments at that offset, which follow one another.
+  /// Takes ownership of the segments at that offset, which are contiguous.
   void add(std::size_t offset, const control_group& group, std::vector<std::unique_ptr<group_segment>> segments);
   /// Unmaps the segments at that offset and releases the range. The caller synchronises the members before.
   void remove(std::size_t offset) noexcept;
@@ -63,7 +64,7 @@ class team_segment_map {
   group_offset_allocator space_;
   const change_callback on_change_;
   mutable std::mutex mutex_;
-  std::map<std::size_t, range> ranges_;  ///< by offset
+  std::map<std::size_t, range> ranges_;  ///< ranges by offset
 };
 
 }  // namespace pgas::detail

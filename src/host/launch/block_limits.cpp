@@ -19,7 +19,7 @@ unsigned concurrent_pes(std::span<const device_user> users, std::size_t me) {
     ++sharers;
     smallest = std::min(smallest, theirs.multiprocessors);
   }
-  // The smallest range lies inside all others and has to hold the blocks of all PEs.
+  // The smallest range lies inside all others, and must hold the blocks of all PEs.
   return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
 }
 
@@ -44,7 +44,7 @@ unsigned max_collective_blocks(std::span<const device_user> users) {
 namespace {
 
 constexpr unsigned warp = 32;
-constexpr unsigned partitions = 4;  // of a multiprocessor; a warp's registers are in one of them
+constexpr unsigned partitions = 4;  // partitions of a multiprocessor; the registers of a warp are in one partition
 
 unsigned registers_of_warp(unsigned each_thread) {
   constexpr unsigned unit = 256;
@@ -55,8 +55,8 @@ unsigned registers_of_warp(unsigned each_thread) {
 
 unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_properties& gpu) {
   if (kernel.each == 0) return 0;
-  // The proxy's kernel is one warp without shared memory. Where one block fewer runs, a multiprocessor has room for it
-  // in all but perhaps registers.
+  // The proxy's kernel is one warp without shared memory. With one block fewer, a multiprocessor has room for this
+  // warp; only registers may be short.
   const unsigned warps = (kernel.threads + warp - 1) / warp;
   const auto fits_beside = [&](unsigned blocks) {
     const unsigned most_warps = (blocks * warps + partitions - 1) / partitions;
@@ -65,12 +65,12 @@ unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_propert
   };
   unsigned blocks = kernel.each - 1;
   while (blocks > 0 && !fits_beside(blocks)) --blocks;
-  // By the pigeonhole principle one multiprocessor then has at most `blocks`.
+  // Some multiprocessor then has at most `blocks` blocks (pigeonhole principle).
   return (blocks + 1) * kernel.multiprocessors - 1;
 }
 
 bool lacks_queue_for_proxy(const device_properties& gpu, const std::optional<std::string>& connections) {
-  constexpr int enough = 4;  // of two streams that wait; more of them need more
+  constexpr int enough = 4;  // enough hardware queues for two waiting streams
   return gpu.runs_processes_at_once && (!connections || std::atoi(connections->c_str()) < enough);
 }
 

@@ -26,7 +26,7 @@ grid_state* grid_state_pool::take() {
 
 void grid_state_pool::release(grid_state* state) noexcept {
   const std::lock_guard lock(mutex_);
-  free_.push_back(state);  // next() has reserved the room
+  free_.push_back(state);  // next() has reserved room for the entry
 }
 
 grid_state* grid_state_pool::table() {

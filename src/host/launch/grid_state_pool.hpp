@@ -13,25 +13,25 @@
 
 namespace pgas::detail {
 
-/// Allocates grid_states in device memory. Kernels of one stream follow one another, so a stream keeps one state. A
-/// captured kernel gets a table, of which each run takes one state: instances of its graph may run at once. A team
-/// keeps one state for its collectives, which follow one another on whatever streams. All memory is released with this
-/// object.
+/// Allocates grid_states in device memory. The kernels of one stream run one after another, so each stream has one
+/// state. A captured kernel gets a table of states, and each run takes one of them, because instances of its graph may
+/// run at the same time. A team has one state for its collectives, which run one after another even on different
+/// streams. The destructor releases all memory.
 class grid_state_pool {
  public:
-  /// @param here for the failure record of a grid barrier that ends without all blocks
+  /// @param here for the failure record of a grid barrier that ends before all blocks have arrived
   grid_state_pool(device& on, const context& here) : device_(on), here_(here) {}
   grid_state_pool(const grid_state_pool&) = delete;
   grid_state_pool& operator=(const grid_state_pool&) = delete;
 
-  /// The state of a stream that is not being captured. *Callers* any thread. *Errors* device_failed where the device
-  /// has no memory.
+  /// The state of a stream that is not being captured. *Callers* any thread. *Errors* device_failed if the device has
+  /// no memory.
   [[nodiscard]] grid_state* state_of(stream_handle stream);
-  /// A state for the caller alone, until release(). *Callers*, *Errors* as state_of().
+  /// A state that only the caller uses, until release(). *Callers*, *Errors* as state_of().
   [[nodiscard]] grid_state* take();
-  /// No kernel uses it any more. *Callers* any thread.
+  /// Called when no kernel uses the state any more. *Callers* any thread.
   void release(grid_state* state) noexcept;
-  /// The table for captured kernels: grid_table_size states.
+  /// The table for captured kernels, with grid_table_size states.
   [[nodiscard]] grid_state* table();
 
  private:
@@ -43,9 +43,9 @@ class grid_state_pool {
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, grid_state*> by_stream_;
   std::vector<device_block> chunks_;
-  std::vector<grid_state*> free_;  ///< with room for all
+  std::vector<grid_state*> free_;  ///< has room for all states
   grid_state* chunk_ = nullptr;
-  std::size_t left_ = 0;  ///< of the chunk
+  std::size_t left_ = 0;  ///< the states left in the chunk
   grid_state* table_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// The kernels of this process that launch() may start, which a world loads while joining.
+/// The kernels that launch() may start in this process. A world loads them while joining.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace pgas::detail {
 
-/// The kernels of launch() that all libraries of this process contain: one for each process. *Callers* any thread;
-/// api/launch.cpp adds and removes kernels.
+/// The kernels that launch() starts in all libraries of this process. One object for each process. *Callers* any
+/// thread; api/launch.cpp adds and removes kernels.
 class launch_kernel_preload {
  public:
-  /// Loads a kernel and returns the bytes of its stack.
+  /// Loads a kernel and returns the size of its stack in bytes.
   using loader = std::size_t (*)();
 
   [[nodiscard]] static launch_kernel_preload& of_process();
   void add(loader load);
   void remove(loader load);
-  /// Loads all kernels on the device and sets memory for the largest stack aside.
+  /// Loads all kernels on the device and reserves memory for the largest stack.
   void preload(device& on);
 
  private:

@@ -1,6 +1,6 @@
 /// @file
-/// Names of files that settings give for many processes at once: PGAS_LOG_FILE, PGAS_TRACE. Without such places in them
-/// all processes would write to the same file.
+/// File names that one setting gives to many processes: PGAS_LOG_FILE, PGAS_TRACE. The placeholders in the name give
+/// each process a separate file.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,19 @@
 
 namespace pgas::log {
 
-/// This host's name, as the system has it.
-/// *On return* localhost, where it has none.
+/// The name of this host as the system reports it.
+/// *On return* localhost if the system reports no name.
 [[nodiscard]] std::string host_name();
 
-/// The pattern with its places filled in:
+/// Replaces the placeholders of the pattern:
 ///
 /// * `%h` the host, `%p` the process, `%%` a percent sign;
-/// * `%r` the PE, where it is given. Where it is not, and for any other letter, the two characters stay as they are.
+/// * `%r` the PE, if it is given.
+///
+/// If no PE is given, `%r` is not changed. Other letters behind `%` are not changed either.
 [[nodiscard]] std::string file_name(std::string_view pattern, std::optional<int> pe = std::nullopt);
 
-/// Whether processes of one host have names of their own: `%p` or `%r` is in the pattern.
+/// Whether the processes of one host get different names: the pattern contains `%p` or `%r`.
 [[nodiscard]] bool names_process(std::string_view pattern);
 
 }  // namespace pgas::log

@@ -27,7 +27,8 @@ int open_file(std::string_view pattern) {
   return file.release();
 }
 
-// One call per line keeps lines of several threads and processes apart; a rest that a full pipe cuts off follows.
+// One call writes a line, so that lines of several threads and processes do not mix. If a full pipe accepts only a
+// part, further calls write the rest.
 void write_whole(int descriptor, std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t n = ::write(descriptor, text.data(), text.size());
@@ -76,11 +77,11 @@ void logger::write(log_level level, fmt::string_view format, fmt::format_args ar
       const std::scoped_lock lock(mutex_);
       line = fmt::format("[{}] {}: ", who_, to_string(level));
     }
-    line += detail::printable(fmt::vformat(format, args));  // it may contain text of the program
+    line += detail::printable(fmt::vformat(format, args));  // the text may contain text of the program
     line += '\n';
     write_whole(descriptor_, line);
   } catch (...) {
-    // Out of memory, or a formatter threw: a line without the text.
+    // Out of memory, or a formatter threw: writes a line without the text.
     write_whole(descriptor_, "[pgas] error: a log line could not be formatted\n");
   }
   errno = callers_errno;

@@ -1,10 +1,10 @@
 /// @file
-/// The library's log: one line per event, written whole, each naming the PE, the host and the process.
+/// The library's log: one line per event, written by one call, with the PE, the host and the process.
 ///
 ///     [pgas 2/4 node17:4711] warn: PGAS_HEEP is not an option; did you mean PGAS_HEAP?
 ///
-/// Each world owns a logger; there is no global logger. The function that decides on an error logs it, its callers do
-/// not.
+/// Each world owns a logger; there is no global logger. The function that decides on an error logs it. Callers of that
+/// function do not log it again.
 #pragma once
 
 #include <fmt/core.h>
@@ -22,13 +22,14 @@ namespace pgas::log {
 
 /// Writes lines of at least a given level to standard error or a file.
 ///
-/// *Callers* any thread at any time, after set_pe() too. Writing never throws and blocks in write(2) only.
+/// *Callers* any thread at any time, also after set_pe(). Writing never throws and blocks in write(2) only.
 class logger {
  public:
-  /// @param file empty: standard error; otherwise a path in which `%h` stands for the host, `%p` for the process and
-  /// `%%` for a percent sign; lines are appended. *Errors* code::config_value where the file cannot be opened.
+  /// @param file empty: standard error. Otherwise a path in which `%h` stands for the host, `%p` for the process and
+  /// `%%` for a percent sign; lines are appended.
+  /// *Errors* code::config_value if the file cannot be opened.
   explicit logger(log_level level, std::string_view file = {});
-  /// With level and file of the configuration.
+  /// Takes level and file from the configuration.
   explicit logger(const config& settings) : logger(settings.log, settings.log_file) {}
   ~logger();
   logger(const logger&) = delete;
@@ -37,7 +38,7 @@ class logger {
   /// Adds `pe/n_pes` to later lines.
   void set_pe(int pe, int n_pes);
 
-  /// Whether a line of this level would be written; for messages that are costly to format.
+  /// Whether a line of this level would be written. Used before a message that is costly to format.
   [[nodiscard]] bool enabled(log_level level) const noexcept { return level <= level_; }
 
   /// A failure that the program will notice.
@@ -45,26 +46,26 @@ class logger {
   void error(fmt::format_string<Args...> format, Args&&... args) noexcept {
     write(log_level::error, format, fmt::make_format_args(args...));
   }
-  /// A probable mistake of the user; the job goes on.
+  /// A probable mistake of the user. The job continues.
   template <class... Args>
   void warn(fmt::format_string<Args...> format, Args&&... args) noexcept {
     write(log_level::warn, format, fmt::make_format_args(args...));
   }
-  /// A decision, a few per world: which bootstrap, which heap, which GPU.
+  /// A decision, a few per world, such as the bootstrap, the heap, or the GPU.
   template <class... Args>
   void info(fmt::format_string<Args...> format, Args&&... args) noexcept {
     write(log_level::info, format, fmt::make_format_args(args...));
   }
-  /// Single steps, for the search of a defect.
+  /// Single steps, for debugging.
   template <class... Args>
   void debug(fmt::format_string<Args...> format, Args&&... args) noexcept {
     write(log_level::debug, format, fmt::make_format_args(args...));
   }
 
-  /// The level as a parameter; formats only a line that is written.
+  /// Takes the level as a parameter. Formats a line only if the line is written.
   void write(log_level level, fmt::string_view format, fmt::format_args args) noexcept;
 
-  /// The number of lines of this level, error or warn, so far. Lines that PGAS_LOG leaves out count, too.
+  /// The number of lines of this level so far; the level is error or warn. Lines that PGAS_LOG suppresses also count.
   [[nodiscard]] std::uint64_t count(log_level level) const noexcept {
     return (level == log_level::error ? errors_ : warnings_).load(std::memory_order_relaxed);
   }

@@ -1,5 +1,5 @@
 /// @file
-/// Buffers for messages, used again and again.
+/// Reusable buffers for messages.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace pgas::detail {
 
-/// Buffers of one size. Allocates one when all are in use.
+/// Buffers of one size. Allocates a further buffer when all are in use.
 class buffer_pool {
  public:
   using key = std::uint64_t;
   static constexpr key none = 0;
 
-  /// @param first memory of the first buffers; it outlives the pool
+  /// @param first memory for the first buffers; it outlives the pool
   explicit buffer_pool(std::size_t capacity, std::span<std::byte> first = {}) : capacity_(capacity) {
     std::vector<key> taken;
     for (; first.size() >= capacity; first = first.subspan(capacity)) {
@@ -31,7 +31,7 @@ class buffer_pool {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] std::size_t in_use() const noexcept { return buffers_.in_use(); }
 
-  /// An empty buffer.
+  /// Returns an empty buffer.
   [[nodiscard]] key take() {
     const key taken = buffers_.take();
     buffer& mine = buffers_[taken];
@@ -46,7 +46,7 @@ class buffer_pool {
   [[nodiscard]] std::span<const std::byte> contents(key which) const noexcept {
     return {buffers_[which].start, buffers_[which].used};
   }
-  /// The next `bytes` of the buffer, which has room for them.
+  /// Reserves the next `bytes` of the buffer, which has room for them.
   [[nodiscard]] std::byte* extend(key which, std::size_t bytes) noexcept {
     buffer& mine = buffers_[which];
     std::byte* const at = mine.start + mine.used;

@@ -1,6 +1,6 @@
 /// @file
-/// The state that the engine, its initiator and its target share: of each peer, and of all. All three call down into
-/// it; it calls none of them.
+/// The state that the engine, its initiator and its target share, for each peer and for all peers. The three classes
+/// call this state, and it calls none of them.
 #pragma once
 
 #include <algorithm>
@@ -23,15 +23,15 @@
 
 namespace pgas::detail {
 
-/// A request by message whose reply has not arrived.
+/// A request that was sent as a message and whose reply has not arrived.
 struct pending_request {
   proxy_op* op = nullptr;
   int pe = -1;
-  std::byte* local = nullptr;  ///< receives the bytes; null: they are the answer of the command
-  block_list blocks;           ///< at `local`
-  std::size_t bytes = 0;       ///< of the reply
+  std::byte* local = nullptr;  ///< receives the bytes; null: the bytes are the answer of the command
+  block_list blocks;           ///< the blocks at `local`
+  std::size_t bytes = 0;       ///< the size of the reply
 
-  /// Its share of proxy_settings::reply_bytes: a small reply costs as much as one of 64 bytes.
+  /// The part of proxy_settings::reply_bytes that the request uses. A small reply counts as 64 bytes.
   [[nodiscard]] static std::size_t cost(std::size_t bytes) noexcept { return std::max(bytes, std::size_t{64}); }
 };
 
@@ -43,36 +43,37 @@ struct chunk_in_flight {
   peer_state* peer = nullptr;
 };
 
-/// The state of one peer in a proxy: messages to and from it, operations that wait for it, its memory.
+/// The state of one peer in a proxy: messages in both directions, operations that wait for the peer, and its memory.
 struct peer_state {
   peer_state(int number, buffer_pool& pool, message_output& output) : pe(number), out(number, pool, output) {}
 
-  /// An operation that takes effect with a message.
+  /// An operation that takes effect when a message does.
   struct pending_ack {
     std::uint64_t sequence = 0;
     proxy_op* op = nullptr;
-    bool is_signal = false;  ///< a signal sent without its data; else a part of the data
+    bool is_signal = false;  ///< true for a signal without data; false for a part of the data
   };
 
   const int pe;
   send_queue out;
   reorder_buffer in;
-  grow_only_queue<pending_ack> pending_acks;  ///< of messages that have not been acknowledged, in their order
-  grow_only_queue<proxy_op*> bulk_ops;        ///< that have not been issued as a whole
+  /// Entries of messages that have not been acknowledged, in the order of the messages.
+  grow_only_queue<pending_ack> pending_acks;
+  grow_only_queue<proxy_op*> bulk_ops;  ///< operations that have not been issued completely
   exposed_segments memory;
   command_counts counts;
-  std::size_t requested_bytes = 0;  ///< of replies that have not arrived
-  std::size_t chunks = 0;           ///< in flight through the transport
-  std::size_t new_chunks = 0;       ///< of these, issued in this turn
+  std::size_t requested_bytes = 0;  ///< the bytes of replies that have not arrived
+  std::size_t chunks = 0;           ///< the chunks in flight through the transport
+  std::size_t new_chunks = 0;       ///< the chunks that were issued in this turn
   bool lost = false;
-  bool active = false;  ///< in engine_state::active
+  bool active = false;  ///< whether the peer is in engine_state::active
 };
 
 struct engine_state {
-  /// Distinguishes chunks from messages in transport tokens; the rest is a key.
+  /// The bit of a transport token that marks a chunk; messages do not have it. The rest of the token is a key.
   static constexpr transport_token chunk_token = transport_token{1} << 63;
 
-  /// @param message_bytes the most of one message
+  /// @param message_bytes the size of the longest message
   engine_state(const proxy_settings& how, transport& over, memory_access& local, std::size_t message_bytes)
       : settings(how),
         network(over),
@@ -89,7 +90,7 @@ struct engine_state {
   const proxy_settings& settings;
   transport& network;
   memory_access& memory;
-  const std::size_t payload;  ///< the most of one message operation
+  const std::size_t payload;  ///< the largest payload of one message operation
   const std::size_t eager;    ///< larger operations are bulk operations
   proxy_statistics counts;
   buffer_pool pool;
@@ -98,18 +99,19 @@ struct engine_state {
   std::vector<peer_state*> active;  ///< peers that may have messages to send or bulk operations to issue
   slot_map<pending_request> requests;
   slot_map<chunk_in_flight> chunks;
-  std::vector<pending_request> replies;  ///< arrived; their bytes are visible after memory_access::complete()
-  exposed_segments exposed;  ///< of this process, by address: memory that the transport accesses and the host does not
+  /// Replies that have arrived; their bytes are visible after memory_access::complete().
+  std::vector<pending_request> replies;
+  exposed_segments exposed;  ///< memory of this process, by address, that the transport can access and the host cannot
 
   [[nodiscard]] peer_state& to(int pe) noexcept { return peers[static_cast<std::size_t>(pe)]; }
   [[nodiscard]] const peer_state& to(int pe) const noexcept { return peers[static_cast<std::size_t>(pe)]; }
-  /// Has the engine look at `peer` at the end of this turn.
+  /// Makes the engine process `peer` at the end of this turn.
   void touch(peer_state& peer) {
     if (peer.active) return;
     peer.active = true;
     active.push_back(&peer);
   }
-  /// A producer waits for all that is in flight to `peer`.
+  /// Called when a producer waits for all operations in flight to `peer`.
   void await_acks(peer_state& peer) {
     if (peer.pending_acks.empty()) return;
     peer.out.await(peer.pending_acks.back().sequence);

@@ -7,13 +7,13 @@
 
 namespace pgas::detail {
 
-/// Memory that the transport can access: segments of a PE's slot by offset, or of this process by address.
+/// Memory that the transport can access: segments of a PE's slot by offset, or segments of this process by address.
 class exposed_segments {
  public:
   struct segment {
     std::uint64_t offset;
     std::uint64_t bytes;
-    std::uint64_t imported;  ///< the transport's number
+    std::uint64_t imported;  ///< the number that the transport uses for it
   };
 
   [[nodiscard]] bool empty() const noexcept { return segments_.empty(); }
@@ -41,7 +41,7 @@ class exposed_segments {
   }
 
  private:
-  std::vector<segment> segments_;  ///< few: segments grow geometrically
+  std::vector<segment> segments_;  ///< a short list, because segments grow geometrically
 };
 
 }  // namespace pgas::detail

@@ -1,5 +1,5 @@
 /// @file
-/// A queue that allocates only when it grows longer than ever before.
+/// A queue that allocates memory only when it becomes longer than at any time before.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class grow_only_queue {
     last_ = count;
   }
 
-  std::vector<T> items_;  ///< a power of two in number
+  std::vector<T> items_;  ///< the size is a power of two
   std::size_t first_ = 0;
   std::size_t last_ = 0;
 };

@@ -1,5 +1,5 @@
 /// @file
-/// A ring whose producers are threads of the host: their operations on proxied PEs need no kernel.
+/// A ring whose producers are threads of the host. With it, the host operates on proxied PEs without a kernel.
 #pragma once
 
 #include "device/operation_request.hpp"
@@ -9,22 +9,23 @@
 
 namespace pgas::detail {
 
-/// *Callers* any thread, any number at once.
+/// *Callers* any number of threads at once.
 class host_producer {
  public:
-  /// Adds its ring to `through`, which polls it until stop(): this object is destroyed later.
+  /// Adds the ring to `through`, which polls the ring until stop(). This object must outlive that call.
   explicit host_producer(proxy_thread& through);
   host_producer(const host_producer&) = delete;
   host_producer& operator=(const host_producer&) = delete;
 
-  /// Before the first operation. @param here the context of this PE, with addresses of the host @param table its
-  /// routes, in memory of the host; the ring in it is ignored
+  /// Called before the first operation.
+  /// @param here the context of this PE, with addresses of the host
+  /// @param table the routes in host memory; the ring in the table is ignored
   void address(const context& here, const routes& table);
 
-  /// Executes an operation on a proxied PE, as far as the request says. False after a failure of the world, whose
-  /// record has the reason.
+  /// Executes an operation on a proxied PE and waits as the request asks. False after a failure of the world; the
+  /// record of the failure has the reason.
   [[nodiscard]] bool execute_operation(operation_request request);
-  /// On return all earlier operations have taken effect.
+  /// On return all earlier operations have taken effect. False after a failure of the world.
   [[nodiscard]] bool quiet();
 
  private:

@@ -27,7 +27,7 @@ const char* what_of(const command& cmd) {
 
 in_flight_commands::in_flight_commands(ring& source, int n, trace::recorder* events)
     : source_(&source), events_(events), ops_(window), orders_(static_cast<std::size_t>(n)) {
-  // The ring may have been used with another proxy before.
+  // Another proxy may have used the ring before.
   started_ = completed_ = first_data_ = scanned_ = source.taken();
 }
 
@@ -165,7 +165,7 @@ void in_flight_commands::quiet(proxy_op& op) {
 }
 
 bool in_flight_commands::take_wait() noexcept {
-  constexpr std::uint64_t many = window / 4;  // so that a full window does not stall the ring
+  constexpr std::uint64_t many = window / 4;  // the limit keeps a full window from stalling the ring
   return std::exchange(waits_, false) || started_ - completed_ >= many;
 }
 
@@ -201,10 +201,11 @@ bool in_flight_commands::publish() {
   first_data_ = std::max(first_data_, completed_);
   std::erase_if(pe_quiets_, [](const proxy_op* op) { return op->complete; });
   if (source_ == nullptr) return true;
-  // A producer with its answer may read the count and so need no further command.
+  // A producer that has its answer may read the count, and needs no further command then.
   if (completed_ != before) source_->publish_completed(completed_);
   for (const pending_answer& each : answers_)
-    static_cast<void>(source_->give_answer(each.cell, each.low, each.high));  // the initiator has checked the cell
+    // the initiator has checked the number of the cell
+    static_cast<void>(source_->give_answer(each.cell, each.low, each.high));
   answers_.clear();
   return true;
 }

@@ -23,7 +23,7 @@ constexpr std::size_t commands_per_turn = 256;
   return is_strided(cmd) ? static_cast<std::int64_t>(cmd.value[1]) : 0;
 }
 
-/// The next part of an operation, on both sides.
+/// The next part of an operation, at both ends.
 struct place {
   std::byte* local;
   std::uint64_t offset;
@@ -36,7 +36,7 @@ struct place {
   }
 };
 
-/// Bytes in the command itself, and how many it may have there; null where it has an address instead.
+/// The bytes in the command itself, and their largest number. Null if the command has an address instead.
 struct inline_value {
   const void* at;
   std::size_t room;
@@ -50,7 +50,7 @@ struct inline_value {
   }
 }
 
-/// The most of `bytes` at `offset`, up to `most`, that does not end inside an aligned word of `word` bytes.
+/// The largest part of `bytes` at `offset`, at most `most`, that does not end inside an aligned word of `word` bytes.
 [[nodiscard]] std::size_t chunk_size(std::uint64_t offset, std::uint64_t bytes, std::size_t most, std::size_t word) {
   if (bytes <= most) return static_cast<std::size_t>(bytes);
   const std::size_t excess = static_cast<std::size_t>((offset + most) % word);
@@ -104,7 +104,8 @@ std::size_t initiator::take_commands(in_flight_commands& from, std::string& inva
 }
 
 void initiator::count(const command& cmd) noexcept {
-  if (cmd.kind == command_kind::fence || cmd.kind == command_kind::quiet) return;  // of no PE, or of all
+  // the command is for no PE or for all PEs
+  if (cmd.kind == command_kind::fence || cmd.kind == command_kind::quiet) return;
   command_counts& counts = state_.to(cmd.pe).counts;
   if (cmd.kind == command_kind::atomic) return ++counts.atomics;
   const bool signals = cmd.kind == command_kind::signal || cmd.kind == command_kind::put_signal ||
@@ -199,7 +200,7 @@ bool initiator::start_signal(in_flight_commands& from, const command& cmd) {
       fill(op, payload, reinterpret_cast<const std::byte*>(cmd.local), {bytes});
       expect_ack(to, op, false);
     } else {
-      from.signal_issued(op);  // not data: other signals don't wait for it
+      from.signal_issued(op);  // not data: other signals do not wait for it
       expect_ack(to, op, true);
     }
   } else {
@@ -247,7 +248,7 @@ void initiator::advance_bulk_ops(peer_state& to) {
   }
 }
 
-/// Issues as much as may be in flight; returns whether that was all.
+/// Issues as many parts as may be in flight. Returns whether all parts are issued.
 bool initiator::advance(peer_state& to, proxy_op& op) {
   const std::uint64_t blocks = blocks_of(op.cmd);
   while (op.block < blocks) {
@@ -261,7 +262,7 @@ bool initiator::advance(peer_state& to, proxy_op& op) {
   return true;
 }
 
-/// The rest waits for acknowledgements, as may operations behind it, so they are requested.
+/// Acknowledgements are requested, because the remaining parts and operations behind them may wait for them.
 bool initiator::advance_by_message(peer_state& to, proxy_op& op) {
   const bool issued = to.out.in_flight() < bulk_window && issue_message_op(to, op);
   to.out.await(to.out.sequence());
@@ -269,8 +270,8 @@ bool initiator::advance_by_message(peer_state& to, proxy_op& op) {
 }
 
 bool initiator::issue_chunk(peer_state& to, proxy_op& op, const exposed_segments::segment& remote) {
-  // A transport may complete all chunks of one turn together. Half of them are issued at a time, so that the other half
-  // keeps the network busy meanwhile.
+  // A transport may complete all chunks of one turn together. Half of the chunks are issued at a time, so that the
+  // other half keeps the network busy.
   const std::size_t most = state_.settings.chunks_in_flight;
   if (to.chunks >= most || to.new_chunks >= (most + 1) / 2) return false;
   constexpr std::size_t cache_line = 64;
@@ -294,7 +295,7 @@ bool initiator::issue_chunk(peer_state& to, proxy_op& op, const exposed_segments
   return true;
 }
 
-/// As many blocks as one operation takes, or a part of one block.
+/// Issues the largest number of blocks that one operation takes, or a part of one block.
 bool initiator::issue_message_op(peer_state& to, proxy_op& op) {
   const command& cmd = op.cmd;
   const place next(op);
@@ -347,7 +348,7 @@ std::uint64_t initiator::add_request(peer_state& of, const pending_request& requ
   return key;
 }
 
-/// @param local used unless the command itself has the bytes
+/// @param local the source, unless the command itself has the bytes
 void initiator::fill(proxy_op& op, std::byte* payload, const std::byte* local, const block_list& blocks) {
   if (const void* const value = inline_value_of(op.cmd).at) {
     std::memcpy(payload, value, blocks.bytes);

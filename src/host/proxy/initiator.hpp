@@ -12,15 +12,15 @@
 
 namespace pgas::detail {
 
-/// Small commands become one message operation each, in the order of the ring, which waits while the window is full.
-/// Larger ones are bulk operations of their peer, issued in parts while the ring goes on: as chunks where the transport
-/// can access both sides, else as message operations.
+/// Each small command becomes one message operation, in the order of the ring. The ring waits while the window is full.
+/// A larger command is a bulk operation of its peer. Its parts are issued while the ring continues: as chunks if the
+/// transport can access both sides, else as message operations.
 class initiator {
  public:
   explicit initiator(engine_state& state) : state_(state) {}
 
-  /// Takes commands until the ring is empty, one has to wait, or the turn is over; returns how many. `invalid` names a
-  /// command that no producer can have meant, and why.
+  /// Takes commands until the ring is empty, a command has to wait, or the turn is over. Returns the number of
+  /// commands. `invalid` gets the reason if a command is invalid.
   [[nodiscard]] std::size_t take_commands(in_flight_commands& from, std::string& invalid);
   /// Takes commands and drops them; returns whether there were any.
   [[nodiscard]] bool drop_commands(in_flight_commands& from);
@@ -35,7 +35,7 @@ class initiator {
 
  private:
   [[nodiscard]] std::string validate(const command& cmd, const in_flight_commands& from) const;
-  /// These start a command, unless it has to wait; return whether they did.
+  /// Each of these functions starts a command, unless the command has to wait. Returns whether it has started.
   [[nodiscard]] bool start(in_flight_commands& from, const command& cmd);
   [[nodiscard]] bool start_data(in_flight_commands& from, const command& cmd);
   [[nodiscard]] bool start_signal(in_flight_commands& from, const command& cmd);
@@ -54,7 +54,7 @@ class initiator {
   [[nodiscard]] bool transport_may_use(const std::byte* local, std::size_t bytes) const noexcept;
 
   engine_state& state_;
-  std::vector<proxy_op*> reads_;  ///< one entry for each part that is read
+  std::vector<proxy_op*> reads_;  ///< one entry for each part that is being read
 };
 
 }  // namespace pgas::detail

@@ -11,7 +11,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Calls f(constant size, offset) for the naturally aligned words, of up to 8 bytes, that [at, at + bytes) consists of.
+/// Calls f(constant size, offset) for the naturally aligned words, of up to 8 bytes, that make up [at, at + bytes).
 template <class F>
 void for_each_word(const std::byte* at, std::size_t bytes, const F& f) {
   const auto address = reinterpret_cast<std::uintptr_t>(at);
@@ -33,7 +33,7 @@ void for_each_word(const std::byte* at, std::size_t bytes, const F& f) {
   if (bytes - done >= 1) one(byte);
 }
 
-/// Loads and stores as kernels on the CPU execute them.
+/// Loads and stores like those of kernels on the CPU.
 class host_memory_access final : public memory_access {
  public:
   void write(void* to, const void* from, const block_list& blocks) override {
@@ -64,7 +64,7 @@ class host_memory_access final : public memory_access {
   }
 
   void update(const batched_atomic& what, std::byte* old) override {
-    // A store is enough for a signal that is set. An exchange would first wait for the earlier data, a cache miss, and
+    // To set a signal, a store is enough. An exchange would first wait for the earlier data, which is a cache miss, and
     // only then request its own line.
     if (what.how == atomic_update::set && old == nullptr) return write(what.at, &what.value, {size_of(what.as)});
     batched_atomic mine = what;
@@ -115,8 +115,8 @@ class own_stream {
   const stream_handle stream_;
 };
 
-/// Copies by a device. All work is enqueued on one stream, which keeps the order, and has its place in pinned memory
-/// until the stream has been synchronized; when the memory is full, at once.
+/// Copies by a device. All work is enqueued on one stream, which keeps the order. The data stays in pinned memory until
+/// the stream has been synchronized. When that memory is full, the stream is synchronized at once.
 class device_memory_access final : public memory_access {
  public:
   device_memory_access(device& backend, const pinned_sizes& sizes, bool for_peers)
@@ -169,8 +169,8 @@ class device_memory_access final : public memory_access {
   }
 
   void update(const batched_atomic& what, std::byte* old) override {
-    // A copy by the GPU follows earlier work of the stream, writes the word whole, and needs no multiprocessor: waiting
-    // kernels may occupy them all.
+    // A copy by the GPU follows the earlier work of the stream and writes the word as a whole. It needs no
+    // multiprocessor, all of which waiting kernels may occupy.
     const bool copies = device_.properties().kind != heap_kind::host;
     if (copies && what.how == atomic_update::set && old == nullptr && launched_ == results_.size())
       return write(what.at, &what.value, {size_of(what.as)});
@@ -217,7 +217,7 @@ class device_memory_access final : public memory_access {
 
   [[nodiscard]] batched_atomic* updates() const noexcept { return reinterpret_cast<batched_atomic*>(list_.on_host()); }
 
-  /// Enqueues the batched updates, before later work.
+  /// Enqueues the batched updates. Called before later work is enqueued.
   void launch_updates() {
     if (launched_ == results_.size()) return;
     auto* const list = static_cast<batched_atomic*>(list_.on_device());
@@ -225,8 +225,8 @@ class device_memory_access final : public memory_access {
     launched_ = results_.size();
   }
 
-  /// Makes room for up to `bytes` of the data at `place`, aligned as there so that words stay whole; returns for how
-  /// many.
+  /// Reserves room for up to `bytes` of the data at `place`, with the same alignment so that words stay whole. Returns
+  /// the number of bytes reserved.
   [[nodiscard]] std::size_t reserve_staging(const std::byte* place, std::size_t bytes) {
     constexpr std::size_t word = 16;
     const std::size_t phase = reinterpret_cast<std::uintptr_t>(place) % word;
@@ -244,11 +244,11 @@ class device_memory_access final : public memory_access {
   const sized_block buffers_;
   const std::size_t most_updates_;
   const own_stream stream_;
-  std::size_t used_ = 0;  ///< of staging_, by copies that may be in flight
+  std::size_t used_ = 0;  ///< bytes of staging_ that copies in flight may use
   bool reads_straight_ = false;
   std::vector<staged_read> reads_;
-  std::vector<std::byte*> results_;  ///< for each update of the list, the receiver of its old value
-  std::size_t launched_ = 0;         ///< updates that have been enqueued
+  std::vector<std::byte*> results_;  ///< for each update of the list, the address that receives the old value
+  std::size_t launched_ = 0;         ///< the number of updates that have been enqueued
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Bytes of the longest message: limited by the transport and by the format.
+/// The size of the longest message. The transport and the format both limit it.
 std::size_t message_bytes(const transport& network) {
   constexpr std::size_t least = 512;
   const std::size_t most = network.max_message();
@@ -46,7 +46,7 @@ bool progress_engine::progress() {
 bool progress_engine::serve(in_flight_commands& from) {
   if (failed_) return initiator_.drop_commands(from);
   std::string invalid;
-  initiator_.send_signals(from);  // older than the next command
+  initiator_.send_signals(from);  // these signals are older than the next command
   const bool busy = initiator_.take_commands(from, invalid) > 0;
   initiator_.request_acks(from);
   if (!invalid.empty()) fail(state_.settings.me, invalid);
@@ -94,7 +94,7 @@ void progress_engine::message(int from, std::span<const std::byte> bytes) {
   lost(from, fmt::format("its proxy sent {}: do all PEs run the same version, and was memory overwritten?", invalid));
 }
 
-/// Returns why the message is refused; empty: it is not.
+/// Returns the reason why the message is refused; empty if it is not refused.
 std::string progress_engine::receive(peer_state& from, std::span<const std::byte> bytes) {
   message_header head;
   if (bytes.size() < sizeof head) return fmt::format("a message of {} bytes", bytes.size());
@@ -123,7 +123,7 @@ std::string progress_engine::receive(peer_state& from, std::span<const std::byte
   return fmt::format("message {}, which it has sent before or could not send yet", head.sequence);
 }
 
-/// Operations of acknowledged messages have taken effect.
+/// The operations of acknowledged messages have taken effect.
 void progress_engine::acknowledge(peer_state& of, std::uint64_t sequence) {
   while (!of.pending_acks.empty() && of.pending_acks.front().sequence <= sequence) {
     const peer_state::pending_ack first = of.pending_acks.front();
@@ -137,11 +137,11 @@ void progress_engine::acknowledge(peer_state& of, std::uint64_t sequence) {
   state_.touch(of);  // the window may have opened
 }
 
-/// Executes the message, and those behind it that arrived before it.
+/// Executes the message, and the messages after it that have already arrived.
 std::string progress_engine::execute(peer_state& from, std::span<const std::byte> message) {
   if (std::find(executed_from_.begin(), executed_from_.end(), &from) == executed_from_.end())
     executed_from_.push_back(&from);
-  // The message may signal data that the sender's transport has put here.
+  // The message may signal data that the sender's transport has written to this PE.
   if (!state_.exposed.empty()) state_.memory.admit_transport_writes();
   std::string invalid = target_.execute(from.pe, message.subspan(sizeof(message_header)));
   while (invalid.empty()) {
@@ -165,7 +165,7 @@ bool progress_engine::receive_from_self() {
   return count > 0;
 }
 
-/// Makes the effects of this turn's messages visible; they may be acknowledged.
+/// Makes the effects of this turn's messages visible. Then the messages may be acknowledged.
 void progress_engine::complete_memory() {
   if (target_.take_written() || !state_.replies.empty() || state_.memory.pending()) state_.memory.complete();
   for (peer_state* const each : executed_from_) {

@@ -1,8 +1,8 @@
 /// @file
-/// The engine of a proxy: one turn after another, without a thread of its own. Its halves: the initiator executes the
-/// commands of this PE, the target the operations of other PEs.
+/// The engine of a proxy, which works in turns and has no thread of its own. It has two halves: the initiator executes
+/// the commands of this PE, and the target executes the operations of other PEs.
 ///
-/// Calls go one way. Commands: engine, initiator, the peer's send_queue, transport. Messages: engine, target,
+/// Calls go in one direction. Commands: engine, initiator, the peer's send_queue, transport. Messages: engine, target,
 /// memory_access. Completions: engine or initiator, in_flight_commands, ring.
 #pragma once
 
@@ -20,43 +20,45 @@
 
 namespace pgas::detail {
 
-/// Owns the state of a proxy and drives its two halves, the initiator and the target; the transport reports its events
-/// here. *Callers* one thread at a time. *Errors* those of the transport and the memory; after one only fail() and the
-/// destructor may be called.
+/// Owns the state of a proxy and drives its two halves, the initiator and the target. The transport reports its events
+/// to this class. *Callers* one thread at a time. *Errors* those of the transport and the memory. After an error only
+/// fail() and the destructor may be called.
 class progress_engine final : public transport_events {
  public:
-  /// All three outlive the last turn.
+  /// All three arguments outlive the last turn.
   progress_engine(const proxy_settings& settings, transport& network, memory_access& memory);
 
-  /// One turn: handles arrived messages, takes commands, sends messages. Returns whether there was anything to do.
+  /// Runs one turn: handles arrived messages, takes commands, sends messages. Returns whether there was work.
   bool progress();
-  /// Nothing is in flight: all commands are complete, all messages sent and acknowledged.
+  /// Whether nothing is in flight: all commands are complete, and all messages are sent and acknowledged.
   [[nodiscard]] bool idle() const noexcept;
-  /// Commands or messages wait for other PEs.
+  /// Whether commands or messages wait for other PEs.
   [[nodiscard]] bool waits_for_peers() const noexcept;
-  /// Acknowledgements wait for a message to travel with, or for a few more turns, which the caller must not delay.
+  /// Whether acknowledgements wait for a message that can carry them, or for a few more turns. The caller must not
+  /// delay these turns.
   [[nodiscard]] bool acks_due() const noexcept;
 
   void add_ring(ring& source);
   void remove_ring(const ring& source);
   [[nodiscard]] bool has_rings() const noexcept { return !rings_.empty(); }
-  /// One of them has producers that can't wake the proxy.
+  /// Whether a ring has producers that cannot wake the proxy.
   [[nodiscard]] bool has_silent_rings() const noexcept;
-  /// A ring has a command that was not taken.
+  /// Whether a ring has a command that was not taken.
   [[nodiscard]] bool has_commands() const noexcept;
 
-  /// The commands for whose answers producers wait, at most `most`.
+  /// The commands whose answers producers wait for, at most `most` of them.
   [[nodiscard]] std::vector<awaited_command> awaited(std::size_t most) const;
 
   void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key);
   void remove_peer_memory(std::uint64_t offset);
-  /// The transport may use this memory as the local side.
+  /// Allows the transport to use this memory as the local side.
   void add_exposed(const void* at, std::size_t bytes);
   void remove_exposed(const void* at) noexcept;
-  /// After the last turn, before the transport disconnects: forgets the memory of peers and ignores their messages.
+  /// Called after the last turn, before the transport disconnects. Removes the memory of peers; later messages of peers
+  /// are ignored.
   void finish();
 
-  /// The world can't go on: reports it, once, and drops all commands.
+  /// Reports once that the world cannot continue, and drops all commands.
   void fail(int pe, const std::string& what);
   [[nodiscard]] bool failed() const noexcept { return failed_; }
   [[nodiscard]] const proxy_statistics& statistics() const noexcept { return state_.counts; }
@@ -80,9 +82,10 @@ class progress_engine final : public transport_events {
   initiator initiator_;
   target target_;
   std::vector<std::unique_ptr<in_flight_commands>> rings_;
-  std::vector<std::unique_ptr<in_flight_commands>> retired_;  ///< of removed rings, with operations in flight
+  /// The state of removed rings that have operations in flight.
+  std::vector<std::unique_ptr<in_flight_commands>> retired_;
   std::vector<peer_state*> executed_from_;  ///< senders of executed messages whose effects are not visible yet
-  std::vector<peer_state*> leaving_;        ///< lost, while reads may still write into messages to them
+  std::vector<peer_state*> leaving_;        ///< lost peers, while reads may still write into messages to them
   bool transport_wrote_ = false;            ///< gets of the transport have written memory of this PE
   bool failed_ = false;
 };

@@ -1,5 +1,5 @@
 /// @file
-/// The counters of a proxy, and its line in the log.
+/// The counters of a proxy, and the line of the log with their values.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,19 +10,19 @@
 
 namespace pgas::detail {
 
-/// Counts since the start. The proxy's thread counts; any thread may copy them.
+/// Counts since the start. The proxy thread counts, and any thread may copy the counts.
 struct proxy_statistics {
-  owned_counter commands;          ///< taken from rings
-  owned_counter messages;          ///< sent, with operations
-  owned_counter message_bytes;     ///< in them
-  owned_counter acknowledgements;  ///< sent without operations, and requests for them
-  owned_counter message_ops;       ///< executed for other PEs
-  owned_counter early_messages;    ///< received out of order
-  owned_counter chunks;            ///< put or got by the transport itself
+  owned_counter commands;          ///< commands taken from rings
+  owned_counter messages;          ///< messages sent with operations
+  owned_counter message_bytes;     ///< the bytes of these messages
+  owned_counter acknowledgements;  ///< messages without operations that carry acknowledgements or requests for them
+  owned_counter message_ops;       ///< operations executed for other PEs
+  owned_counter early_messages;    ///< messages that arrived out of order
+  owned_counter chunks;            ///< chunks that the transport itself has put or got
   owned_counter chunk_bytes;
 };
 
-/// Commands taken for one PE. One that puts and signals counts as both.
+/// The commands taken for one PE. A command with a put and a signal counts as both.
 struct command_counts {
   owned_counter puts;
   owned_counter put_bytes;
@@ -32,7 +32,7 @@ struct command_counts {
   owned_counter signals;
 };
 
-/// Most of them in words.
+/// The most important counts as text.
 [[nodiscard]] inline std::string summary_of(const proxy_statistics& counts) {
   return fmt::format(
       "the proxy took {} commands, sent {} messages of {} bytes and {} acknowledgements, put and got {} bytes in {} "

@@ -16,7 +16,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// A kernel on a GPU can't wake the thread. After the last command it therefore polls, then sleeps briefly, then waits.
+// A kernel on a GPU cannot wake the thread. After the last command, the thread therefore polls, then sleeps for short
+// times, then waits.
 constexpr auto poll_for = std::chrono::microseconds(50);
 constexpr auto nap_for = std::chrono::milliseconds(5);
 constexpr auto nap = std::chrono::microseconds(20);
@@ -155,7 +156,7 @@ void proxy_thread::ask_awaited() noexcept {
 
 std::vector<awaited_command> proxy_thread::awaited() {
   const std::lock_guard lock(mutex_);
-  return asked_.load() ? std::vector<awaited_command>() : awaited_;  // it has not looked yet
+  return asked_.load() ? std::vector<awaited_command>() : awaited_;  // the thread has not made the observation yet
 }
 
 // ---- the thread
@@ -166,7 +167,7 @@ void proxy_thread::run() {
   } catch (const std::exception& broken) {
     engine_->fail(settings_.me, broken.what());
   }
-  // After an error only rings and memory can be removed, until stop().
+  // After an error, only rings and memory can be removed until stop() is called.
   std::unique_lock lock(mutex_);
   while (!stopping_.load(std::memory_order_acquire)) {
     run_requests(lock);
@@ -177,7 +178,7 @@ void proxy_thread::run() {
 }
 
 void proxy_thread::work() {
-  // Reading the clock takes as long as a turn, so only some turns do.
+  // Reading the clock takes as long as a turn, so the thread reads it in some turns only.
   constexpr std::uint32_t turns_per_clock_read = 16;
   std::uint32_t idle_turns = 0;
   steady_clock::time_point idle_since;

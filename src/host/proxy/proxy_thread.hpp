@@ -31,46 +31,49 @@ namespace pgas::detail {
 
 class progress_engine;
 
-/// One for each PE that has proxied peers. Life: constructor, address() to all other PEs, connect(); then memory and
-/// rings are added and removed; stop(). *Callers* any thread, unless said otherwise. *Errors* those of the transport in
-/// the call that uses it; later failures are reported once, by proxy_settings::failed.
+/// One object for each PE that has proxied peers. The order of calls: constructor, address(), whose result goes to all
+/// other PEs, connect(); then memory and rings are added and removed; at last stop(). *Callers* any thread, unless
+/// stated otherwise. *Errors* those of the transport in the call that uses it; later failures are reported once, by
+/// proxy_settings::failed.
 class proxy_thread final : public memory_exposure {
  public:
   /// `memory` and `logger` outlive the proxy.
   proxy_thread(proxy_settings settings, std::unique_ptr<transport> network, memory_access& memory, log::logger& logger);
-  /// Calls stop() with a limit of a second, unless it has been called.
+  /// Calls stop() with a limit of one second, unless it has been called.
   ~proxy_thread();
   proxy_thread(const proxy_thread&) = delete;
   proxy_thread& operator=(const proxy_thread&) = delete;
 
-  /// The address of the transport, for all PEs.
+  /// The address of the transport, which all other PEs need.
   [[nodiscard]] blob address() const;
   [[nodiscard]] std::string transport_name() const;
-  /// @param addresses of all PEs, by world number. Once; starts the thread. *Callers* one.
+  /// Starts the thread. Called once. @param addresses the addresses of all PEs, by world number. *Callers* one thread.
   void connect(std::vector<blob> addresses);
 
   // ---- memory: after connect(); other PEs' operations may come as soon as they have the key
 
   /// Makes [at, at + bytes), at `offset` of this PE's slot, accessible to the transports of other PEs. Returns the key
-  /// for their add_peer_memory(). Empty where the transport can't access the memory: data then travels in messages, and
-  /// the reason is logged once.
+  /// that other PEs pass to add_peer_memory(). The key is empty if the transport cannot access the memory. Data then
+  /// travels in messages, and the reason is logged once.
   [[nodiscard]] blob expose(std::uint64_t offset, void* at, std::size_t bytes) override;
-  /// @param key as expose() of that PE returned it; an empty one is ignored. On return commands use the memory.
+  /// Makes memory of another PE known. On return commands use the memory.
+  /// @param key the key that expose() of that PE returned; an empty key is ignored.
   /// *Errors* handle_invalid for a malformed key, pe_out_of_range.
   void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key) override;
-  /// Ends expose() and add_peer_memory() for memory at `offset`. All PEs have agreed that it is not in use.
+  /// Ends expose() and add_peer_memory() for memory at `offset`. All PEs have agreed that the memory is not in use.
   void remove_memory(std::uint64_t offset) override;
 
   // ---- rings
 
-  /// On return the proxy takes commands from it. `source` stays where it is until remove_ring().
+  /// On return the proxy takes commands from the ring. `source` must not move until remove_ring().
   void add_ring(ring& source);
-  /// On return the proxy uses the ring no longer. All its commands should be complete. Incomplete ones are abandoned,
-  /// and their buffers have to stay until stop().
+  /// On return the proxy does not use the ring any more. All commands should be complete. Incomplete commands are
+  /// abandoned, and their buffers must stay valid until stop().
   void remove_ring(ring& source);
-  /// Has the proxy look at its rings at once; an idle one takes about a millisecond to do so. For threads of the host.
+  /// Makes the proxy check its rings at once. An idle proxy takes about a millisecond without this call. For threads of
+  /// the host.
   void wake() noexcept;
-  /// Keeps the proxy polling while it lives, for a thread of the host that waits for its commands.
+  /// Keeps the proxy polling during its lifetime, for a thread of the host that waits for its commands.
   class keep_polling {
    public:
     explicit keep_polling(proxy_thread& of) noexcept : of_(of) { of_.pollers_.fetch_add(1, std::memory_order_relaxed); }
@@ -82,20 +85,20 @@ class proxy_thread final : public memory_exposure {
     proxy_thread& of_;
   };
 
-  /// Ends the thread and the connections; on return no ring and no memory is used any more. All rings should be idle,
-  /// and all PEs have agreed to leave. Commands still in flight have half of `limit` to complete and are then
+  /// Ends the thread and the connections. On return no ring and no memory is used any more. All rings should be idle,
+  /// and all PEs must have agreed to leave. Commands in flight have half of `limit` to complete, and are then
   /// abandoned.
   void stop(std::chrono::milliseconds limit) noexcept;
 
-  /// The counts so far. Does not wait, because threads that wait for the proxy may need the caller.
+  /// The current counts. Does not wait, because threads that wait for the proxy may need the caller.
   [[nodiscard]] proxy_statistics statistics() const;
-  /// The same, of commands for PE `pe`.
+  /// The current counts of commands for PE `pe`.
   [[nodiscard]] command_counts commands_to(int pe) const;
 
-  /// Has the proxy look at the commands for whose answers producers wait; awaited() has them a little later. Waits for
-  /// nobody.
+  /// Makes the proxy observe the commands whose answers producers wait for. awaited() returns the result a little
+  /// later. Does not wait.
   void ask_awaited() noexcept;
-  /// The last observation: the oldest command of each ring.
+  /// The result of the last observation: the oldest command of each ring.
   [[nodiscard]] std::vector<awaited_command> awaited();
 
  private:
@@ -134,8 +137,8 @@ class proxy_thread final : public memory_exposure {
   bool connected_ = false;
   bool logged_why_not_ = false;
 
-  std::atomic<int> pollers_{0};            ///< keep_polling objects
-  std::atomic<bool> has_requests_{false};  ///< or asked_
+  std::atomic<int> pollers_{0};            ///< the number of keep_polling objects
+  std::atomic<bool> has_requests_{false};  ///< also set with asked_
   std::atomic<bool> asked_{false};
   std::atomic<bool> stopping_{false};
   std::chrono::steady_clock::time_point stop_by_{};  ///< written before stopping_

@@ -75,7 +75,7 @@ bool ring::give_answer(std::uint32_t cell, std::uint64_t low, std::uint64_t high
   answer& to = memory_.answers[cell];
   to.value[0] = low;
   to.value[1] = high;
-  store_release(to.lap, to.lap + 1);  // the proxy alone writes it
+  store_release(to.lap, to.lap + 1);  // no other thread writes the word
   return true;
 }
 

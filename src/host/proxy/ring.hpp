@@ -1,6 +1,6 @@
 /// @file
-/// The consumer's side of a ring: its memory, its next command, and the words that producers poll. The protocol between
-/// producers and the proxy is in pgas/detail/proxy_ring.hpp.
+/// The consumer's side of a ring: the memory, the next command, and the words that producers poll.
+/// pgas/detail/proxy_ring.hpp describes the protocol between producers and the proxy.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,23 @@
 
 namespace pgas::detail {
 
-/// A ring as the proxy sees it. *Memory* owns none. *Callers* the proxy thread, but for the constructor and view().
+/// A ring as the proxy uses it. *Memory* the ring owns none. *Callers* the proxy thread; any thread for the constructor
+/// and view().
 class ring {
  public:
-  /// Zeroed memory of 2^log2_commands commands and 2^log2_answers answer cells.
+  /// Zeroed memory for 2^log2_commands commands and 2^log2_answers answer cells.
   struct memory {
-    command* commands = nullptr;  ///< this and the next two: addresses of the host
+    command* commands = nullptr;  ///< this and the next two members are addresses of the host
     answer* answers = nullptr;
-    ring_progress* progress = nullptr;  ///< 128-byte aligned, as the commands
-    ring_view producers;                ///< the same by the addresses of producers, their heads, and the sizes
-    bool producers_wake = false;        ///< they are threads of the host, and wake the proxy when it sleeps
+    ring_progress* progress = nullptr;  ///< aligned to 128 bytes, like the commands
+    ring_view producers;                ///< the addresses that producers use, the heads, and the sizes
+    bool producers_wake = false;        ///< producers are threads of the host, and wake the sleeping proxy
   };
 
-  /// Bytes that commands, answers and progress take together; 128-byte aligned, zeroed.
+  /// The size of commands, answers and progress together. The memory must be zeroed and aligned to 128 bytes.
   [[nodiscard]] static std::size_t shared_bytes(std::uint32_t log2_commands, std::uint32_t log2_answers);
-  /// Divides shared_bytes() at `host`, which producers address as `device`, into the parts of a ring. `heads` has
-  /// ring_view::heads_bytes() in memory of the producers.
+  /// Divides shared_bytes() at `host` into the parts of a ring. Producers use the address `device` for the same memory.
+  /// `heads` has ring_view::heads_bytes() in memory of the producers.
   [[nodiscard]] static memory lay_out(void* host, void* device, void* heads, std::uint32_t log2_commands,
                                       std::uint32_t log2_answers);
 
@@ -37,8 +38,8 @@ class ring {
   [[nodiscard]] const ring_view& view() const noexcept { return memory_.producers; }
   [[nodiscard]] bool producers_wake() const noexcept { return memory_.producers_wake; }
 
-  /// The next command, if it is there: earlier writes of its producer are visible. Its slot is the proxy's until
-  /// publish_taken().
+  /// The next command, or null if there is none yet. Earlier writes of its producer are visible. The proxy may use the
+  /// slot until publish_taken().
   [[nodiscard]] const command* next() const noexcept;
   /// Advances to the next command.
   void take() noexcept { ++taken_; }
@@ -47,8 +48,8 @@ class ring {
   void publish_taken() noexcept;
   /// Tells producers that the first `completed` commands are complete.
   void publish_completed(std::uint64_t completed) noexcept;
-  /// Fills an answer cell; earlier writes of the proxy are visible to a producer that acquires it. False if there is no
-  /// such cell.
+  /// Fills an answer cell. A producer that acquires the cell sees the proxy's earlier writes. False if there is no such
+  /// cell.
   [[nodiscard]] bool give_answer(std::uint32_t cell, std::uint64_t low, std::uint64_t high) noexcept;
 
  private:
@@ -57,13 +58,13 @@ class ring {
   std::uint64_t published_ = 0;
 };
 
-/// A ring with all its memory on the host, heads included: for threads of the host and kernels on the CPU.
+/// A ring with all of its memory on the host, including the heads. For threads of the host and kernels on the CPU.
 class host_ring {
  public:
   /// @param producers_wake as in ring::memory
   host_ring(std::uint32_t log2_commands, std::uint32_t log2_answers, bool producers_wake = false);
 
-  /// For proxy::add_ring().
+  /// The ring for proxy_thread::add_ring().
   [[nodiscard]] ring& consumer() noexcept { return ring_; }
   [[nodiscard]] const ring_view& producers() const noexcept { return ring_.view(); }
 

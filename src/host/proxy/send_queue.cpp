@@ -17,7 +17,7 @@ void message_output::complete_reads() {
 }
 
 bool message_output::defers() const noexcept {
-  constexpr std::size_t enough = 64;  // with more reads one wait costs little by comparison
+  constexpr std::size_t enough = 64;  // the time of one wait is small beside this number of reads
   return memory_.pending() && reads_ < enough;
 }
 
@@ -75,7 +75,7 @@ void send_queue::send_closed() {
 void send_queue::send(buffer_pool::key message, std::uint64_t sequence) {
   sent_ack_ = completed_;
   ack_delay_ = longest_ack_delay;
-  sent_request_ = std::min(awaited_, sent_);  // later messages carry their own request
+  sent_request_ = std::min(awaited_, sent_);  // later messages carry a request of their own
   const message_header head{sequence, sent_ack_, sent_request_, static_cast<std::uint32_t>(pool_.used(message))};
   std::memcpy(pool_.start(message), &head, sizeof head);
   output_.send(pe_, message);
@@ -96,7 +96,7 @@ bool send_queue::flush(std::uint64_t completed) {
   return true;
 }
 
-/// Whether a producer waits for messages that were sent before it began to wait.
+/// Whether a producer waits for messages that were sent before the wait began.
 bool send_queue::must_request_ack() const noexcept {
   return std::min(awaited_, sent_) > std::max(sent_request_, acknowledged_);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// The messages from one PE to another: filled, numbered, and held back while too many are in flight.
+/// The messages from one PE to another. They are filled, numbered, and held back while too many are in flight.
 #pragma once
 
 #include <algorithm>
@@ -16,22 +16,22 @@
 
 namespace pgas::detail {
 
-/// The end of all send queues of a proxy: sends a finished message when the reads of local memory that fill it are
+/// Sends the messages of all send queues of a proxy. A message is sent when the reads of local memory that fill it are
 /// complete.
 class message_output {
  public:
   message_output(int me, buffer_pool& pool, memory_access& memory, transport& network, proxy_statistics& counts)
       : me_(me), pool_(pool), memory_(memory), network_(network), counts_(counts) {}
 
-  /// Fills `payload` from local memory. Whether the payload is there, and the source may be reused, only after
-  /// complete_reads(), which sending a message includes.
+  /// Fills `payload` from local memory. Returns whether the payload is complete and the source may be reused only after
+  /// complete_reads(). Sending a message includes complete_reads().
   [[nodiscard]] bool read(std::byte* payload, const std::byte* local, const block_list& blocks);
   void complete_reads();
-  /// Whether messages should be sent later and together, because the wait for reads is worth sharing.
+  /// Whether it is better to send messages later and together, because they share one wait for reads.
   [[nodiscard]] bool defers() const noexcept;
-  /// Sends a message and takes its buffer over.
+  /// Sends a message and takes ownership of its buffer.
   void send(int pe, buffer_pool::key message);
-  /// Messages of this PE to itself, which no transport carries.
+  /// The messages of this PE to itself. No transport carries them.
   [[nodiscard]] grow_only_queue<buffer_pool::key>& to_self() noexcept { return to_self_; }
 
  private:
@@ -40,24 +40,25 @@ class message_output {
   memory_access& memory_;
   transport& network_;
   proxy_statistics& counts_;
-  std::size_t reads_ = 0;  ///< since the last complete_reads()
+  std::size_t reads_ = 0;  ///< the reads since the last complete_reads()
   grow_only_queue<buffer_pool::key> to_self_;
 };
 
-/// Operations are appended to an open message until it is full or flushed. Those of commands are refused while the
-/// window is full and so is the message. Replies never are: the requesting PE limits their number.
+/// Operations are appended to an open message until the message is full or flushed. An operation of a command is
+/// refused while both the window and the message are full. Replies are never refused: the requesting PE limits their
+/// number.
 ///
-/// An acknowledgement waits for a message to travel with, a reply for example: until the other side requests it, a
-/// quarter of the window is filled, or a number of flushes have passed.
+/// An acknowledgement waits for a message that can carry it, for example a reply. It is sent without such a message
+/// when the other side requests it, when a quarter of the window is filled, or after a number of flushes.
 class send_queue {
  public:
   send_queue(int pe, buffer_pool& pool, message_output& output) : pe_(pe), pool_(pool), output_(output) {}
 
-  /// Whether an operation of the given size can be appended now, for a command. May send.
+  /// Whether an operation of the given size can be appended now, for a command. May send a message.
   [[nodiscard]] bool reserve(std::size_t bytes);
-  /// Makes room for a reply. Sends nothing.
+  /// Makes room for a reply. Sends no message.
   void reserve_reply(std::size_t bytes);
-  /// Appends an operation, after one of the two; returns the address of its payload.
+  /// Appends an operation after reserve() or reserve_reply(). Returns the address of the payload.
   template <class... Parts>
   std::byte* append(const message_op_header& head, std::size_t payload, const Parts&... parts) {
     std::byte* at = pool_.extend(open_, sizeof head + (std::size_t{0} + ... + sizeof(Parts)) + padded(payload));
@@ -72,24 +73,26 @@ class send_queue {
 
   /// The number of the message that contains the last operation.
   [[nodiscard]] std::uint64_t sequence() const noexcept { return last_; }
-  /// A producer waits for messages up to this one: the next flush() requests their acknowledgement.
+  /// Called when a producer waits for messages up to this number. The next flush() requests the acknowledgement of
+  /// these messages.
   void await(std::uint64_t sequence) noexcept { awaited_ = std::max(awaited_, sequence); }
-  /// Sends as much as the window allows. @param completed messages of the other direction that may be acknowledged.
-  /// When no message goes that could carry a due acknowledgement or request, sends an empty one; returns whether it
-  /// did.
+  /// Sends as many messages as the window allows. If no message is sent that can carry a due acknowledgement or
+  /// request, sends an empty message. Returns whether it sent an empty message.
+  /// @param completed the number of the other direction's last message that may be acknowledged
   bool flush(std::uint64_t completed);
-  /// The other side has acknowledged messages up to this one. False where that can't be.
+  /// The other side has acknowledged messages up to this number. False if the number is impossible.
   [[nodiscard]] bool acknowledge(std::uint64_t sequence) noexcept;
-  /// The other side requests acknowledgements up to this one.
+  /// The other side requests acknowledgements up to this number.
   void request_ack(std::uint64_t sequence) noexcept { requested_ = std::max(requested_, sequence); }
 
-  /// Messages that have not taken effect, the open one included.
+  /// The number of messages that have not taken effect, including the open message.
   [[nodiscard]] std::uint64_t in_flight() const noexcept { return last_ - acknowledged_; }
-  /// All messages have been sent and have taken effect.
+  /// Whether all messages have been sent and have taken effect.
   [[nodiscard]] bool drained() const noexcept { return acknowledged_ == last_; }
-  /// An acknowledgement has not been sent.
+  /// Whether an acknowledgement has not been sent.
   [[nodiscard]] bool ack_due(std::uint64_t completed) const noexcept { return sent_ack_ != completed; }
-  /// A flush() would send something, now, when the window opens, or when an acknowledgement has waited long enough.
+  /// Whether a flush() would send a message now, when the window opens, or when an acknowledgement has waited long
+  /// enough.
   [[nodiscard]] bool has_work(std::uint64_t completed) const noexcept {
     return open_ != buffer_pool::none || !closed_.empty() || ack_due(completed);
   }
@@ -97,8 +100,8 @@ class send_queue {
   void abandon() noexcept;
 
  private:
-  /// Flushes that an acknowledgement may wait. An idle turn takes some 40 ns: a microsecond together, in which a kernel
-  /// that polls has seen the data, and its reply has arrived.
+  /// The number of flushes for which an acknowledgement may wait. An idle turn takes about 40 ns, so the wait is about
+  /// 1 us. In this time a polling kernel sees the data, and its reply arrives.
   static constexpr std::uint32_t longest_ack_delay = 24;
 
   [[nodiscard]] bool window_open() const noexcept { return sent_ - acknowledged_ < message_window; }
@@ -116,16 +119,17 @@ class send_queue {
   buffer_pool& pool_;
   message_output& output_;
   buffer_pool::key open_ = buffer_pool::none;
-  grow_only_queue<buffer_pool::key> closed_;  ///< full, in the order of their numbers, all below the open one's
-  std::uint64_t last_ = 0;                    ///< number given
+  /// Full messages in the order of their numbers, which are below the number of the open message.
+  grow_only_queue<buffer_pool::key> closed_;
+  std::uint64_t last_ = 0;  ///< the last number that was given to a message
   std::uint64_t sent_ = 0;
-  std::uint64_t acknowledged_ = 0;               ///< by the other side
-  std::uint64_t completed_ = 0;                  ///< messages of the other direction that may be acknowledged
+  std::uint64_t acknowledged_ = 0;               ///< the last message that the other side has acknowledged
+  std::uint64_t completed_ = 0;                  ///< the last message of the other direction that may be acknowledged
   std::uint64_t sent_ack_ = 0;                   ///< the acknowledgement that was sent last
-  std::uint64_t awaited_ = 0;                    ///< a producer waits for messages up to this one
+  std::uint64_t awaited_ = 0;                    ///< a producer waits for messages up to this number
   std::uint64_t sent_request_ = 0;               ///< the request for acknowledgement that was sent last
-  std::uint64_t requested_ = 0;                  ///< the one received last
-  std::uint32_t ack_delay_ = longest_ack_delay;  ///< flushes left
+  std::uint64_t requested_ = 0;                  ///< the request for acknowledgement that was received last
+  std::uint32_t ack_delay_ = longest_ack_delay;  ///< the number of flushes left
   bool abandoned_ = false;
 };
 

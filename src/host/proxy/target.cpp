@@ -8,13 +8,13 @@
 
 namespace pgas::detail {
 
-/// The unread rest of a message.
+/// The part of a message that has not been read.
 class target::cursor {
  public:
   explicit cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   [[nodiscard]] bool empty() const noexcept { return bytes_.empty(); }
-  /// Whether `part` could be read.
+  /// Reads `part`. Returns false if the message is too short.
   template <class Part>
   [[nodiscard]] bool read(Part& part) noexcept {
     if (bytes_.size() < sizeof part) return false;
@@ -22,7 +22,7 @@ class target::cursor {
     bytes_ = bytes_.subspan(sizeof part);
     return true;
   }
-  /// A payload of the given size; null if the message is shorter.
+  /// Reads a payload of the given size. Null if the message is shorter.
   [[nodiscard]] const std::byte* payload(std::uint64_t bytes) noexcept {
     if (bytes > bytes_.size() || padded(bytes) > bytes_.size()) return nullptr;
     const std::byte* const at = bytes_.data();
@@ -149,7 +149,7 @@ std::string target::reply(int from, const message_op_header& head, cursor& rest)
     auto& value = request.op->cmd.value;
     std::fill(std::begin(value), std::end(value), 0);
     std::memcpy(value, bytes, std::min(request.bytes, sizeof value));
-  } else if (request.op->owner->source() != nullptr) {  // after remove_ring() the memory may be gone
+  } else if (request.op->owner->source() != nullptr) {  // after remove_ring() the memory may have been freed
     state_.memory.write(request.local, bytes, request.blocks);
   }
   state_.replies.push_back(request);
@@ -174,7 +174,7 @@ std::string target::blocks_error(const message_op_header& head, const strided_pa
   if (head.bytes > state_.payload || blocks.count > state_.payload / head.bytes)
     return fmt::format("{} blocks of {} bytes in one operation of at most {}", blocks.count, head.bytes,
                        state_.payload);
-  // The range from the lowest to the highest byte; distances may overflow.
+  // The range from the lowest to the highest byte. Distances may overflow.
   const auto steps = static_cast<std::int64_t>(blocks.count - 1);
   std::int64_t reach = 0;
   std::uint64_t end = 0;

@@ -12,15 +12,16 @@
 
 namespace pgas::detail {
 
-/// Validates every operation of a message: an invalid one is refused with all that follow it, and the sender is lost.
+/// Validates every operation of a message. If an operation is invalid, the operation and all later ones are refused,
+/// and the sender is lost.
 class target {
  public:
   explicit target(engine_state& state) : state_(state) {}
 
-  /// Executes the operations of a message of PE `from`, one after another. Returns why the first invalid one is
-  /// refused, which is not executed, nor is any later one. Empty: all were valid.
+  /// Executes the operations of a message of PE `from` in their order. Stops at the first invalid operation and returns
+  /// the reason why it is invalid. Empty if all operations were valid.
   [[nodiscard]] std::string execute(int from, std::span<const std::byte> ops);
-  /// Whether memory was written since the last call.
+  /// Whether memory has been written since the last call.
   [[nodiscard]] bool take_written() noexcept {
     const bool was = written_;
     written_ = false;
@@ -35,10 +36,10 @@ class target {
   [[nodiscard]] std::string put_strided(const message_op_header& head, cursor& rest);
   [[nodiscard]] std::string atomic(int from, const message_op_header& head, cursor& rest);
   [[nodiscard]] std::string get(int from, const message_op_header& head, cursor& rest, bool strided);
-  /// The reply of `from` to a request of this PE.
+  /// Handles the reply of `from` to a request of this PE.
   [[nodiscard]] std::string reply(int from, const message_op_header& head, cursor& rest);
-  /// Appends a reply of the given size to the messages for `pe`; returns the address of its bytes, valid until the
-  /// memory is completed.
+  /// Appends a reply of the given size to the messages for `pe`. Returns the address of its bytes, which is valid until
+  /// the memory is completed.
   [[nodiscard]] std::byte* append_reply(int pe, std::uint64_t request, std::uint32_t bytes);
   [[nodiscard]] std::string range_error(std::uint64_t offset, std::uint64_t bytes) const;
   [[nodiscard]] std::string blocks_error(const message_op_header& head, const strided_part& blocks) const;

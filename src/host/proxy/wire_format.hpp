@@ -1,10 +1,11 @@
 /// @file
-/// The messages between proxies. A message is a message_header and a sequence of operations, each a message_op_header,
-/// the parts that its kind adds, and its payload, padded to a multiple of 8 bytes.
+/// The messages between proxies. A message is a message_header and a sequence of operations. Each operation is a
+/// message_op_header, the parts of its kind, and its payload, padded to a multiple of 8 bytes.
 ///
-/// Messages to one PE are numbered from 1 and executed in that order; number 0 carries no operations. Each message
-/// acknowledges the messages of the other direction that have taken effect, and names the last message of its own
-/// direction that is to be acknowledged at once: other acknowledgements wait a while for a message to travel with.
+/// Messages to one PE are numbered from 1 and are executed in that order. Number 0 carries no operations. Each message
+/// acknowledges the messages of the other direction that have taken effect. It also names the last message of its own
+/// direction that the receiver is to acknowledge at once. Other acknowledgements wait for a while for a message that
+/// can carry them.
 #pragma once
 
 #include <cstddef>
@@ -16,32 +17,32 @@
 namespace pgas::detail {
 
 struct message_header {
-  static constexpr std::uint32_t expected_magic = 0x70676174;  // "tagp"; another number for another version
+  static constexpr std::uint32_t expected_magic = 0x70676174;  // "tagp"; each version of the format has another number
 
   std::uint64_t sequence = 0;
   std::uint64_t acknowledged = 0;
-  std::uint64_t ack_request = 0;  ///< messages up to this one are to be acknowledged at once
-  std::uint32_t bytes = 0;        ///< of the whole message
+  std::uint64_t ack_request = 0;  ///< messages up to this number are to be acknowledged at once
+  std::uint32_t bytes = 0;        ///< the size of the whole message
   std::uint32_t magic = expected_magic;
 };
 static_assert(sizeof(message_header) == 32 && std::is_trivially_copyable_v<message_header>);
 
 enum class message_op_kind : std::uint8_t {
-  put = 1,      ///< payload: `bytes` for `offset`
-  put_signal,   ///< signal_part; payload as of put, then the signal
+  put = 1,      ///< payload: the `bytes` bytes for `offset`
+  put_signal,   ///< signal_part; the payload of a put, then the signal
   put_strided,  ///< strided_part; payload: `count` blocks of `bytes`, contiguous
   atomic,       ///< atomic_part
   get,          ///< request_part; requests `bytes` at `offset`
   get_strided,  ///< request_part, strided_part
-  reply,        ///< payload: the `bytes` of the request whose key is `offset`
+  reply,        ///< payload: the `bytes` bytes of the request with the key `offset`
 };
 
-/// `offset` lies in the slot of the PE that receives the operation.
+/// The head of an operation. `offset` lies in the slot of the PE that receives the operation.
 struct message_op_header {
   message_op_kind kind = message_op_kind::put;
-  atomic_update update = atomic_update::fetch;  ///< of atomic and put_signal
-  datatype as = datatype::u64;                  ///< of atomic
-  std::uint8_t fenced = 0;                      ///< of atomic: not 0: as batched_atomic::fenced
+  atomic_update update = atomic_update::fetch;  ///< for atomic and put_signal
+  datatype as = datatype::u64;                  ///< for atomic
+  std::uint8_t fenced = 0;                      ///< for atomic: batched_atomic::fenced if not 0
   std::uint32_t bytes = 0;
   std::uint64_t offset = 0;
 };
@@ -53,10 +54,10 @@ struct signal_part {
 };
 struct strided_part {
   std::uint64_t count;
-  std::int64_t step;  ///< bytes, between blocks in the slot
+  std::int64_t step;  ///< the distance between blocks in the slot, in bytes
 };
 struct atomic_part {
-  std::uint64_t request;  ///< key for the reply of 8 bytes; 0: no reply
+  std::uint64_t request;  ///< the key for the reply of 8 bytes; 0: no reply
   std::uint64_t value;
   std::uint64_t condition;
 };
@@ -64,23 +65,23 @@ struct request_part {
   std::uint64_t request;
 };
 
-/// The most bytes that an operation has beside its payload.
+/// The largest number of bytes that an operation has besides its payload.
 inline constexpr std::size_t message_op_overhead =
     sizeof(message_op_header) + sizeof(request_part) + sizeof(strided_part);
 static_assert(message_op_overhead >= sizeof(message_op_header) + sizeof(atomic_part));
 
 [[nodiscard]] constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
-/// Messages to one PE that may be in flight before it has acknowledged the first of them.
+/// The largest number of unacknowledged messages to one PE.
 inline constexpr std::uint64_t message_window = 32;
 
-/// Bulk operations add no message while this many are in flight: small operations wait behind them.
+/// A bulk operation adds no message while this number is in flight, because small operations wait behind it.
 inline constexpr std::uint64_t bulk_window = 8;
 
-/// The longest messages that are sent.
+/// The size of the longest messages that are sent.
 inline constexpr std::size_t largest_message = std::size_t{64} << 10;
 
-/// The most payload of one operation, for transports whose messages hold `capacity` bytes.
+/// The largest payload of one operation, for transports whose messages hold `capacity` bytes.
 [[nodiscard]] constexpr std::size_t payload_limit(std::size_t capacity) {
   return (capacity - sizeof(message_header) - message_op_overhead) / 8 * 8;
 }

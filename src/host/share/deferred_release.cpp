@@ -13,12 +13,12 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// An idle GPU takes some microseconds to tell so.
+/// The time in which an idle GPU reports that it is idle.
 constexpr std::chrono::microseconds idle_answer{100};
 constexpr std::chrono::milliseconds first_pause{1};
 constexpr std::chrono::milliseconds longest_pause{100};
 
-/// The one of this process for some streams, which stops before the process unloads the driver.
+/// The object of this process for one kind of streams. It stops before the process unloads the driver.
 template <std::unique_ptr<enqueued_work> (*work)()>
 deferred_release& of_process() {
   struct owned {
@@ -49,14 +49,14 @@ bool deferred_release::streams_are_idle() const noexcept {
       if (work->has_passed()) return true;
     } while (clock::now() < end);
   } catch (const std::exception&) {
-    // A stream is being captured, or there is no memory: the next mark may be taken.
+    // A stream is being captured, or no memory is left. The next mark may be taken.
   }
   return false;
 }
 
 void deferred_release::drop(deferred_object* object) noexcept {
   if (!object->is_of_this_process()) return;
-  // Only this object: the caller may hold locks that the destruction of another one needs.
+  // Destroys only this object, because the caller may hold locks that the destruction of other objects needs.
   if (kept() == 0 && streams_are_idle() && object->can_end())
     delete object;
   else
@@ -75,7 +75,7 @@ void deferred_release::keep(deferred_object* object) noexcept {
     running_ = true;
     thread_ = start_thread("pgas-release", [this] { run(); });
   } catch (const std::exception&) {
-    running_ = false;  // the next call of collect() destroys it, or the next drop() starts the thread
+    running_ = false;  // the next call of collect() destroys the object, or the next drop() starts the thread
   }
 }
 
@@ -91,7 +91,7 @@ void deferred_release::collect() noexcept {
         next.front().dropped.splice(next.front().dropped.end(), unmarked_);
         marked_.splice(marked_.end(), next);
       } catch (const std::exception&) {
-        // As in streams_are_idle(): the next turn takes the mark.
+        // As in streams_are_idle(): the next iteration takes the mark.
       }
     }
     for (auto one = marked_.begin(); one != marked_.end();) {

@@ -1,8 +1,10 @@
 /// @file
-/// Releases objects that work of streams may still use: a dropped object is destroyed when all work that the streams of
-/// this process had been given by then has run. Used for memory, timelines and events that are shared without a world.
+/// Releases objects that the work of streams may still use. A dropped object is destroyed when all work that the
+/// streams of this process had at the drop has run. Used for memory, timelines and events that are shared without a
+/// world.
 ///
-/// Which streams have used an object is not known: a program passes an address to a kernel on a stream of its own.
+/// The library does not know which streams have used an object, because a program can pass an address to a kernel on
+/// any of its streams.
 #pragma once
 
 #include <chrono>
@@ -28,47 +30,48 @@ class deferred_object {
   deferred_object(const deferred_object&) = delete;
   deferred_object& operator=(const deferred_object&) = delete;
 
-  /// Whether no other process stands in the way of the destruction. Asked again until it is so.
+  /// Whether other processes allow the destruction. Called again until it returns true.
   [[nodiscard]] virtual bool can_end() noexcept { return true; }
-  /// False in a child of fork(), where the object is a copy that nothing may be done with.
+  /// False in a child of fork(). The child's copy of the object must not be used.
   [[nodiscard]] bool is_of_this_process() const noexcept { return process_.in_creator(); }
 
  private:
   friend class deferred_release;
   const fork_guard process_;
-  std::list<deferred_object*> link_;  ///< its place in a list of dropped objects: drop() needs no memory
+  /// The object's place in a list of dropped objects, so that drop() allocates no memory.
+  std::list<deferred_object*> link_;
 };
 
-/// The dropped objects of one kind of streams. *Callers* any thread, with any lock held for drop(), with none for
-/// others.
+/// The dropped objects of one kind of streams. *Callers* any thread. The thread may hold any lock in drop(), and no
+/// lock in the other functions.
 class deferred_release {
  public:
   using take_mark = std::function<std::unique_ptr<enqueued_work>()>;
 
-  /// Of this process, for what streams of the host heap use.
+  /// The object of this process for memory that streams of the host heap use.
   [[nodiscard]] static deferred_release& of_host_streams();
-  /// Of this process, for what streams of GPUs use.
+  /// The object of this process for memory that streams of GPUs use.
   [[nodiscard]] static deferred_release& of_gpu_streams();
-  /// Of this process, for the streams that can use this memory.
+  /// The object of this process for the streams that can use this memory.
   [[nodiscard]] static deferred_release& of_users_of(const sharing_description& memory);
 
-  /// @param mark the work that streams have been given up to the call. Where it throws, it is called again later
+  /// @param mark takes a mark behind the work that streams have been given. If it throws, it is called again later
   explicit deferred_release(take_mark mark) : mark_(std::move(mark)) {}
-  /// Stops; what is still in use stays, for the process is ending.
+  /// Stops. Objects that are still in use are not destroyed, because the process is ending.
   ~deferred_release();
   deferred_release(const deferred_release&) = delete;
   deferred_release& operator=(const deferred_release&) = delete;
 
-  /// Destroys the object: at once where the streams are idle, else later, by a thread that runs meanwhile. Does not
-  /// wait for streams. A child of fork() leaves its parent's objects alone.
+  /// Destroys the object: at once if the streams are idle, else later in a background thread. Does not wait for
+  /// streams. In a child of fork() it does nothing with the parent's objects.
   void drop(deferred_object* object) noexcept;
-  /// Destroys what can be by now.
+  /// Destroys the objects that no stream uses any more.
   void collect() noexcept;
-  /// The same until nothing is left. False where the time was not enough.
+  /// Destroys objects until none is left. False if the time limit was reached first.
   [[nodiscard]] bool await_all(std::chrono::milliseconds limit) noexcept;
-  /// The objects that were dropped and are still there.
+  /// The number of dropped objects that are not destroyed yet.
   [[nodiscard]] std::size_t kept() const noexcept;
-  /// No thread runs after this call, and none is started.
+  /// After this call no thread runs and none is started.
   void stop() noexcept;
 
  private:
@@ -79,17 +82,17 @@ class deferred_release {
     objects dropped;
   };
 
-  /// Whether the work that a new mark stands for has run within some microseconds.
+  /// Whether the work before a new mark completes within some microseconds.
   [[nodiscard]] bool streams_are_idle() const noexcept;
   void keep(deferred_object* object) noexcept;
   void run() noexcept;
 
   const take_mark mark_;
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards the members below
   std::condition_variable wake_;
   objects unmarked_;
   std::list<batch> marked_;
-  objects passed_;  ///< by the streams; other processes have them open
+  objects passed_;  ///< passed by the streams; other processes still have these objects open
   std::size_t kept_ = 0;
   bool running_ = false;
   bool news_ = false;
@@ -97,7 +100,7 @@ class deferred_release {
   std::thread thread_;
 };
 
-/// Owns an object whose destruction waits for streams. @param drop called first, with the last owner gone
+/// Owns an object whose destruction waits for streams. @param drop called first, when the last owner is gone
 template <class Object>
 [[nodiscard]] std::shared_ptr<Object> share_deferred(deferred_release& by, std::unique_ptr<Object> object,
                                                      void (*drop)(Object&) noexcept = nullptr) {

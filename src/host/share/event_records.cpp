@@ -15,7 +15,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// For which a process may make one record: it takes microseconds.
+/// The longest time in which a process makes one record. A record takes microseconds.
 constexpr std::chrono::seconds longest_recording{10};
 
 std::atomic_ref<std::uint64_t> atomic(std::uint64_t& word) { return std::atomic_ref(word); }
@@ -29,7 +29,7 @@ bool event_records::reached(std::uint64_t number) const { return atomic(page_.sl
 void event_records::become_recorder() {
   const auto end = std::chrono::steady_clock::now() + longest_recording;
   for (std::uint64_t holder = 0; !atomic(page_.recording).compare_exchange_strong(holder, me_);) {
-    // One that has ended has left the page as it was before its record, or with its name in it.
+    // A holder that has ended left the page either without its record, or with its name in it.
     if (holder == 0 || ended_(holder)) continue;
     if (std::chrono::steady_clock::now() >= end)
       throw error(code::wait_timeout, fmt::format("process {} has been recording this event for {} s: is it stopped?",
@@ -70,7 +70,7 @@ std::uint64_t event_records::record(void* stream, const std::function<void()>& b
   try {
     if (atomic(page_.any_lost) == 0) beside();
     atomic(slot.recorder) = me_;
-    // From here on there may be waits for the number, and only its word ends them.
+    // From here on streams may wait for the number. Only a write of the word ends these waits.
     atomic(page_.records) = number;
     words_->write(stream, &slot.reached, number, nullptr);
   } catch (...) {
@@ -99,7 +99,8 @@ std::optional<pid_t> event_records::release_lost() {
   for (std::uint64_t n = oldest_under_way(last); n <= last; ++n) {
     record_page::slot& slot = page_.slot_of(n);
     std::uint64_t seen = atomic(slot.reached);
-    if (seen == record_page::lost_at(n)) note_loss(slot, n);  // the process that ended the wait may not have got here
+    if (seen == record_page::lost_at(n))
+      note_loss(slot, n);  // the process that ended the wait may not have noted the loss
     if (seen >= n) continue;
     const std::uint64_t recorder = atomic(slot.recorder);
     if (recorder == running) continue;
@@ -108,7 +109,7 @@ std::optional<pid_t> event_records::release_lost() {
       running = recorder;
       continue;
     }
-    // Fails where its stream got there before the end, or where another process has been faster here.
+    // Fails if the stream reached the record first, or if another process has marked it first.
     if (!atomic(slot.reached).compare_exchange_strong(seen, record_page::lost_at(n))) continue;
     note_loss(slot, n);
     found = lost;

@@ -19,8 +19,8 @@ namespace pgas::detail {
 
 namespace {
 
-/// Which file system /dev/shm is; two containers with one of their own each have different ones. Zeros where there is
-/// none.
+/// Identifies the file system of /dev/shm. Two containers with separate file systems return different values. Zeros if
+/// there is no /dev/shm.
 std::pair<std::uint64_t, std::uint64_t> shm_identity() {
   struct stat about {};
   if (::stat("/dev/shm", &about) != 0) return {0, 0};
@@ -44,7 +44,7 @@ std::shared_ptr<event_state> event_state::share(int ordinal, std::unique_ptr<dev
   page->handle = event->handle();
   std::tie(page->shm_device, page->shm_inode) = shm_identity();
   const auto made = owned(std::make_unique<event_state>(std::move(shared), ordinal, std::move(event)));
-  // Processes that opened it may not see one another's end, as it does.
+  // The processes that open the event may not detect one another's end. This process detects the end of each.
   made->watch();
   return made;
 }
@@ -106,7 +106,7 @@ bool event_state::can_end() noexcept {
     const std::lock_guard lock(mutex_);
     return !shared_.is_mine() || shared_.mine().opened_by().empty();
   } catch (const std::exception&) {
-    return false;  // no memory to count them: the next look asks again
+    return false;  // no memory for the list of processes: the next check asks again
   }
 }
 
@@ -161,7 +161,8 @@ std::optional<pid_t> event_state::end_of(std::uint64_t name) {
   if (!shared_.is_mine() && pid == shared_.exporter().pid)
     return shared_.alive() ? std::nullopt : std::optional<pid_t>(pid);
   if (process_name(pid) == name) return std::nullopt;
-  // It has ended, or is of another PID namespace: then its connection to the maker tells.
+  // The process has ended or is in another PID namespace. In the second case the connection to the maker shows whether
+  // it runs.
   if (!shared_.is_mine()) return shared_.alive() ? std::nullopt : std::optional<pid_t>(pid);
   const std::vector<opener> now = shared_.mine().opened_by();
   return std::ranges::find(now, pid, &opener::pid) == now.end() ? std::optional<pid_t>(pid) : std::nullopt;

@@ -1,5 +1,5 @@
 /// @file
-/// One process's part of an interprocess event: CUDA's event, and the page that counts the records of each process.
+/// An interprocess event as one process uses it: CUDA's event, and the page that counts the records of each process.
 #pragma once
 
 #include <memory>
@@ -23,13 +23,13 @@ namespace pgas::detail {
 struct event_page {
   gpu_uuid uuid;
   event_handle handle;
-  std::uint64_t shm_device;  ///< of the maker's /dev/shm, where CUDA keeps the event
+  std::uint64_t shm_device;  ///< the device number of the maker's /dev/shm, where CUDA keeps the event
   std::uint64_t shm_inode;
   std::uint64_t destroyed;  ///< an atomic word
   record_page records;
 };
 
-/// The functions of ipc_event, which documents them.
+/// Implements ipc_event. The functions are documented there.
 class event_state final : public deferred_object, private watched {
  public:
   [[nodiscard]] static std::shared_ptr<event_state> make(memory_place place);
@@ -41,7 +41,7 @@ class event_state final : public deferred_object, private watched {
   /// The object that tickets open. Guarded by mutex().
   [[nodiscard]] shared_page& shared() noexcept { return shared_; }
   [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
-  /// Whether no other process has it open: CUDA's wait for an event that is gone has no end.
+  /// Whether no other process has the event open. CUDA's wait for a destroyed event never ends.
   [[nodiscard]] bool can_end() noexcept override;
 
   [[nodiscard]] void* native() const noexcept { return event_->native(); }
@@ -49,11 +49,11 @@ class event_state final : public deferred_object, private watched {
   std::uint64_t record(void* stream);
   void wait(void* stream);
   [[nodiscard]] bool reached();
-  /// Throws peer_lost where waits have ended without their record, or would.
+  /// Throws peer_lost if waits have ended without their record, or would end so.
   void check();
 
  private:
-  /// Of an event for which there is no ticket yet.
+  /// Makes an event that has no ticket yet.
   [[nodiscard]] static std::shared_ptr<event_state> share(int ordinal, std::unique_ptr<device_event> event);
   [[nodiscard]] static std::shared_ptr<event_state> owned(std::unique_ptr<event_state> made);
   void look() noexcept override;
@@ -63,15 +63,15 @@ class event_state final : public deferred_object, private watched {
   /// @param name as process_name()
   [[nodiscard]] std::optional<pid_t> end_of(std::uint64_t name);
 
-  std::mutex mutex_;  ///< guards the page's tickets, and watch_
+  std::mutex mutex_;  ///< guards the tickets of the page, and watch_
   shared_page shared_;
   std::unique_ptr<device_event> event_;
   event_page* page_;
   std::uint64_t me_;  ///< process_name() of this process
   event_records records_;
-  wait_alarm alarm_;                   ///< of waits of streams; the watch's
-  std::uint64_t seen_ = 0;             ///< the record that was awaited at the watch's last look
-  std::shared_ptr<wait_watch> watch_;  ///< of the maker, and of others from the first wait on
+  wait_alarm alarm_;                   ///< for the waits of streams; used by the watch only
+  std::uint64_t seen_ = 0;             ///< the record for which streams waited at the last check of the watch
+  std::shared_ptr<wait_watch> watch_;  ///< set in the maker at the start, in other processes from their first wait on
 };
 
 }  // namespace pgas::detail

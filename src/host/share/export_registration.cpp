@@ -15,7 +15,7 @@ export_registration::~export_registration() {
   if (process_.in_creator())
     exporter_->remove(id_);
   else
-    static_cast<void>(owned_.release());  // its thread and its sockets are the parent's
+    static_cast<void>(owned_.release());  // the thread and the sockets belong to the parent process
 }
 
 std::string export_registration::make_ticket(const ticket_options& options, blob payload, std::uint64_t carried) {

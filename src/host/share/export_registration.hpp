@@ -1,5 +1,6 @@
 /// @file
-/// The objects that this process shares, and their registration with the exporter, which makes the tickets for them.
+/// The objects that this process shares, and their registration with the exporter. The exporter makes the tickets for
+/// them.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 
 namespace pgas::detail {
 
-/// Something that tickets open. *Callers* any thread; the exporter's own calls piece().
+/// An object that tickets open. *Callers* any thread. The exporter alone calls piece().
 class shared_object {
  public:
   virtual ~shared_object() = default;
@@ -22,13 +23,14 @@ class shared_object {
   shared_object& operator=(const shared_object&) = delete;
 
   [[nodiscard]] virtual ticket_kind kind() const noexcept = 0;
-  /// For importers, at most max_description bytes.
+  /// The description for importers, at most max_description bytes.
   [[nodiscard]] virtual blob description() const = 0;
-  /// At most max_handles.
+  /// The number of pieces, at most max_handles.
   [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
   /// Called for each importer; the returned handles are sent and closed. *Errors* those of the device.
   [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
-  /// The same for importers that may only read it. *Errors* invalid_argument where it has no such form.
+  /// A form of the object for importers that may only read it. *Errors* invalid_argument if the object has no such
+  /// form.
   [[nodiscard]] virtual std::shared_ptr<const shared_object> read_only() const {
     throw error(code::invalid_argument, "only memory has tickets that are read-only");
   }
@@ -38,8 +40,9 @@ class shared_object {
 
 class exporter;
 
-/// Registers a thing with the exporter of this process, which starts with the first and ends with the last. Its
-/// destruction revokes all tickets and tells importers that nothing more comes; they keep what they have.
+/// Registers an object with the exporter of this process. The exporter starts with the first registration and ends with
+/// the last one. The destructor revokes all tickets and tells importers that the object is no longer exported.
+/// Importers keep the memory that they have opened.
 ///
 /// *Callers* any thread. In a child of fork() the destructor does nothing, and ticket() throws forked_process.
 class export_registration {
@@ -51,18 +54,19 @@ class export_registration {
   export_registration& operator=(const export_registration&) = delete;
 
   /// @param payload at most ticket::max_payload bytes, readable by every process that has the ticket.
-  /// @param carried the id() of the timeline that goes with it, 0: none
+  /// @param carried the id() of the timeline that the ticket carries; 0: none
   /// *Errors* invalid_argument, system, forked_process.
   [[nodiscard]] std::string make_ticket(const ticket_options& options, blob payload, std::uint64_t carried = 0);
-  /// The exporter's name for the thing.
+  /// The number by which the exporter knows the object.
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
-  /// All tickets for it.
+  /// Revokes all tickets of the object.
   void revoke();
   [[nodiscard]] std::vector<opener> opened_by() const;
 
  private:
   const fork_guard process_;
-  std::unique_ptr<std::shared_ptr<exporter>> owned_;  ///< by pointer, so that a child can leave it without memory
+  /// A pointer, so that a child of fork() can leave the exporter alone without allocating.
+  std::unique_ptr<std::shared_ptr<exporter>> owned_;
   exporter* exporter_;
   std::uint64_t id_ = 0;
 };

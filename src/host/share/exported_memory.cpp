@@ -13,7 +13,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// A ticket's contents: the description, and the handles for other hosts where they fit.
+/// The contents of a ticket: the description, and the handles for other hosts if they fit.
 blob contents_of(const exportable_memory& memory, bool carries_timeline, bool read_only) {
   blob payload;
   sharing_description described = memory.description();
@@ -31,7 +31,7 @@ struct memory_of_this_process final : deferred_object {
   const std::unique_ptr<exportable_memory> memory;
 };
 
-/// For dropped memory that is to make room for new memory: as long as a program may notice, and no longer.
+/// The longest wait for dropped memory when new memory needs the space. A program hardly notices a wait of this length.
 constexpr std::chrono::milliseconds longest_wait_for_room{1000};
 
 class exported_object final : public shared_object {

@@ -1,5 +1,5 @@
 /// @file
-/// Memory of this process behind tickets.
+/// Memory of this process that tickets open.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@
 
 namespace pgas::detail {
 
-/// Memory that stays until the streams that may use it have passed; in a child of fork() it is not touched.
+/// Memory that is kept until all streams that may use it have passed. A child of fork() does not touch it.
 [[nodiscard]] std::shared_ptr<const exportable_memory> share_memory(std::unique_ptr<exportable_memory> memory);
-/// The same with new memory. *Errors* as shared_memory::make().
+/// Allocates memory and shares it. *Errors* as shared_memory::make().
 [[nodiscard]] std::shared_ptr<const exportable_memory> make_memory(memory_place place, std::size_t bytes,
                                                                    access importers);
 
-/// Memory of this process. *Callers* one thread at a time.
+/// Exported memory of this process. *Callers* one thread at a time.
 class exported_memory {
  public:
   explicit exported_memory(std::shared_ptr<const exportable_memory> memory, ticket_kind kind = ticket_kind::memory)
       : memory_(std::move(memory)), kind_(kind) {}
   [[nodiscard]] const exportable_memory& memory() const noexcept { return *memory_; }
-  /// @param carried the export_id() of the timeline that goes with it, 0: none
+  /// @param carried the export_id() of the timeline that the ticket carries; 0: none
   [[nodiscard]] std::string make_ticket(const ticket_options& options, std::uint64_t carried = 0);
-  /// The exporter's name for it. *Errors* as make_ticket().
+  /// The number by which the exporter knows the memory. *Errors* as make_ticket().
   [[nodiscard]] std::uint64_t export_id();
   void revoke();
   [[nodiscard]] std::vector<opener> opened_by() const;
@@ -37,8 +37,8 @@ class exported_memory {
   [[nodiscard]] export_registration& registered();
 
   std::shared_ptr<const exportable_memory> memory_;
-  ticket_kind kind_;                                 ///< what its tickets open
-  std::unique_ptr<export_registration> registered_;  ///< from the first ticket on
+  ticket_kind kind_;                                 ///< the kind of object that the tickets open
+  std::unique_ptr<export_registration> registered_;  ///< empty before the first ticket
 };
 
 }  // namespace pgas::detail

@@ -28,15 +28,15 @@ namespace {
 std::uint64_t random_number() {
   std::uint64_t number = 0;
   std::memcpy(&number, random_bits().data(), sizeof number);
-  return number | 1;  // never 0
+  return number | 1;  // the result must not be 0
 }
 
 unix_address new_address(const std::string& directory) {
   return {directory, fmt::format("{}{}-{:016x}", socket_prefix, ::getpid(), random_number())};
 }
 
-/// Sets the mode of a socket's file. chmod() would follow a link that another user has put in its place, where the
-/// directory lets others rename files. *Errors* system, config_value.
+/// Sets the mode of a socket's file. chmod() is not used: if another user has replaced the file by a link, chmod()
+/// would follow the link. *Errors* system, config_value.
 void open_to_everyone(const std::string& path) {
   const unique_fd file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!file) throw_system("open " + path);
@@ -51,11 +51,11 @@ void open_to_everyone(const std::string& path) {
 }
 
 constexpr int backlog = 4096;
-/// Connections whose handles have not all been sent. The next one takes the place of a connection that has sent no
-/// request, if there is one; else it waits in the listener's queue.
+/// The largest number of connections whose handles have not all been sent. A further connection replaces one that has
+/// sent no request; if there is none, it waits in the listener's queue.
 constexpr std::size_t max_pending = 256;
 constexpr milliseconds pause{50};
-/// A list is cut there: it has to fit the socket's queue.
+/// The largest size of a list, which has to fit into the socket's queue.
 constexpr std::size_t max_listing = std::size_t{64} << 10;
 constexpr std::size_t listing_step = 4096;
 
@@ -121,7 +121,7 @@ std::string exporter::make_ticket(std::uint64_t of, const ticket_options& option
     throw error(code::invalid_argument,
                 fmt::format("a ticket that lives {} seconds and can be opened {} times: neither may be negative",
                             options.lifetime.count(), options.opens));
-  // Limited so that no clock overflows; practically unlimited.
+  // The limit prevents an overflow of any clock. In practice it is no limit.
   const auto lifetime = std::chrono::ceil<std::chrono::milliseconds>(
       std::min<std::chrono::duration<double>>(options.lifetime, std::chrono::hours(24 * 3650)));
   ticket made;
@@ -142,10 +142,10 @@ std::string exporter::make_ticket(std::uint64_t of, const ticket_options& option
   const std::lock_guard lock(mutex_);
   const shared_object& what = *exports_.at(of).what;
   made.kind = what.kind();
-  if (read_only) static_cast<void>(what.read_only());  // whether there is such a form
+  if (read_only) static_cast<void>(what.read_only());  // throws if the object has no read-only form
   std::string text = encode(made);
   record.key = decode(text).key;
-  // A file's mode keeps other users away before credentials do.
+  // The mode of the file refuses other users before their credentials are checked.
   if (made.user != self_.uid && self_.socket[0] != '@') open_to_everyone(self_.socket);
   std::erase_if(tickets_,
                 [](const auto& entry) { return entry.second.expires && *entry.second.expires < clock::now(); });
@@ -168,7 +168,7 @@ std::vector<opener> exporter::opened_by(std::uint64_t of) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [number, one] : sessions_) {
     if (one.of != of) continue;
-    const auto known = std::ranges::find(openers, one.pid, &opener::pid);  // one that has opened several tickets
+    const auto known = std::ranges::find(openers, one.pid, &opener::pid);  // a process can have opened several tickets
     if (known == openers.end())
       openers.push_back({one.pid, one.owner.uid, one.since});
     else
@@ -178,7 +178,7 @@ std::vector<opener> exporter::opened_by(std::uint64_t of) const {
 }
 
 void exporter::remove(std::uint64_t of) noexcept {
-  std::shared_ptr<const shared_object> last;  // destroyed without the lock
+  std::shared_ptr<const shared_object> last;  // destroyed after the lock is released
   std::string holders;
   {
     const std::lock_guard lock(mutex_);
@@ -195,7 +195,7 @@ void exporter::remove(std::uint64_t of) noexcept {
       try {
         holders += fmt::format("{}{}", holders.empty() ? "" : ", ", one.pid);
       } catch (const std::bad_alloc&) {
-        // The line of the log names fewer processes.
+        // Without memory, the line of the log names fewer processes.
       }
     }
   }
@@ -204,7 +204,7 @@ void exporter::remove(std::uint64_t of) noexcept {
       log_.info("{} is freed while other processes have it open ({}): the memory is released when they close it",
                 last->text(), holders);
   } catch (const std::bad_alloc&) {
-    // No memory for a line of the log.
+    // Without memory, there is no line in the log.
   }
 }
 
@@ -241,7 +241,7 @@ void exporter::serve() {
       drop_late();
     } catch (const std::exception& why) {
       log_.error("answering importers of shared memory: {}", why.what());
-      std::this_thread::sleep_for(pause);  // whatever it is, it may come at once again
+      std::this_thread::sleep_for(pause);  // the error may occur again at once
     }
   }
   const std::lock_guard lock(mutex_);
@@ -249,7 +249,7 @@ void exporter::serve() {
 }
 
 void exporter::accept() {
-  // A burst of connections leaves the loop to others in between.
+  // The limit lets other connections be served during a burst of new ones.
   for (std::size_t i = 0; i < max_pending; ++i) {
     if (pending_ >= max_pending && !drop_silent()) return loop_.pause(listener_.fd(), pause);
     connect_result next = listener_.accept();
@@ -277,12 +277,12 @@ void exporter::accept() {
       if (sessions_.size() % 64 == 0) allow_descriptors_for(static_cast<int>(sessions_.size()));
       loop_.watch(one.socket.get(), POLLIN, [this, number](short) { receive(number); });
     }
-    receive(number);  // it has come with the connection, mostly
+    receive(number);  // the request has usually arrived with the connection
   }
 }
 
 bool exporter::drop_silent() {
-  std::map<pid_t, std::size_t> silent;  // connections without a request, by process
+  std::map<pid_t, std::size_t> silent;  // the number of connections without a request, by process
   const auto is_silent = [](const session& one) { return one.deadline && one.of == 0; };
   for (const auto& [number, one] : sessions_)
     if (is_silent(one)) ++silent[one.owner.pid];
@@ -317,7 +317,7 @@ void exporter::receive(std::uint64_t number) {
   if (at == sessions_.end()) return;
   session& from = at->second;
   share_request request;
-  // Descriptors of a stranger are closed at once.
+  // Closes descriptors that an unknown process has sent at once.
   const received_packet packet = receive_packet(from.socket.get(), writable_bytes_of(request));
   if (packet.what == received_packet::status::nothing_yet) {
     if (from.sending) go_on(at, nullptr, {});
@@ -371,7 +371,7 @@ void exporter::go_on(sessions::iterator at, const share_request* request, const 
 void exporter::admit(session& from, const share_request& request, bits128& secret) {
   const std::lock_guard lock(mutex_);
   const auto known = tickets_.find(request.ticket);
-  // A process that guesses numbers must not learn which of them exist.
+  // The same error for both cases, so that a process cannot find out which numbers exist.
   const bool wants_timeline = request.what == share_request::kind::timeline;
   if ((request.what != share_request::kind::open && !wants_timeline) || known == tickets_.end() ||
       !same_bits(request.code, code_of(known->second.key, request)))
@@ -404,7 +404,7 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
 }
 
 std::uint64_t exporter::carried_for(const session& from, const share_request& request, const ticket_record& by) {
-  // The process has already been counted as an importer of the memory; it also gets the timeline.
+  // The process has already been counted as an importer of the memory. Now it also gets the timeline.
   bool has_opened = false;
   for (const auto& [number, other] : sessions_)
     has_opened = has_opened || (other.ticket == request.ticket && other.owner.pid == from.owner.pid);
@@ -422,7 +422,7 @@ std::uint64_t exporter::carried_for(const session& from, const share_request& re
 
 bool exporter::send_more(session& to, const share_request* request, const bits128& secret) {
   const std::size_t all = to.sending->pieces();
-  // Locked before the last packet: if the receiver of that packet calls revoke(), the session must be complete.
+  // Locked before the last packet is sent. When its receiver calls revoke(), the session must be complete.
   std::unique_lock lock(mutex_, std::defer_lock);
   do {
     share_reply head;
@@ -509,7 +509,8 @@ void exporter::refuse(int socket, code why, std::string_view text) noexcept {
 void exporter::tell(const session& to, share_reply::status what) noexcept {
   share_reply note;
   note.what = what;
-  // No queue is full: an importer gets at most two such messages, the revocation and the freeing.
+  // The queue is never full: an importer gets at most two such messages, for the revocation and for the release of the
+  // memory.
   static_cast<void>(send_packet(to.socket.get(), bytes_of(note), {}, {}));
 }
 

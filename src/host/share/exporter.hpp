@@ -1,5 +1,5 @@
 /// @file
-/// The exporter of a process: its registered things and tickets, its socket, and the thread that answers importers.
+/// The exporter of a process: its registered objects and tickets, its socket, and the thread that answers importers.
 #pragma once
 
 #include <map>
@@ -15,13 +15,13 @@
 
 namespace pgas::detail {
 
-/// *Callers* any thread, unless said otherwise.
+/// *Callers* any thread, unless stated otherwise.
 class exporter {
  public:
-  /// That of this process, which ends with its last owner.
+  /// The exporter of this process. It ends with its last owner.
   [[nodiscard]] static std::shared_ptr<exporter> of_process();
 
-  /// Listens in `directory`, or under an abstract name where it is empty. *Errors* system, config_value.
+  /// Listens in `directory`, or under an abstract name if `directory` is empty. *Errors* system, config_value.
   exporter(const std::string& directory, const config& settings);
   ~exporter();
   exporter(const exporter&) = delete;
@@ -41,25 +41,26 @@ class exporter {
   };
   struct ticket_record {
     std::uint64_t of;
-    std::uint64_t carried;  ///< the timeline that goes with it, 0: none
+    std::uint64_t carried;  ///< the timeline that the ticket carries; 0: none
     bits128 key;
     std::optional<clock::time_point> expires;
     int opens;
     int opened = 0;
     uid_t user;
-    bool read_only;  ///< though the memory may be writable for others
+    bool read_only;  ///< set if importers may only read; the memory may be writable for others
   };
-  /// A connection. Only the thread changes it, with the mutex held where others read.
+  /// A connection. Only the exporter's thread changes it. It holds the mutex while it changes what others read.
   struct session {
     unforked_fd socket;
     socket_owner owner{};
-    pid_t pid = 0;                                 ///< that the importer has
-    std::optional<clock::time_point> deadline;     ///< until the last handle is sent
-    std::uint64_t of = 0;                          ///< what it has opened, 0: nothing yet
-    std::uint64_t ticket = 0;                      ///< by which ticket; 0 for a timeline that a ticket carries
-    std::chrono::system_clock::time_point since;   ///< when
-    std::shared_ptr<const shared_object> sending;  ///< while handles are still to be sent
-    std::size_t sent = 0;                          ///< handles
+    pid_t pid = 0;                              ///< the number that the importer reports for itself
+    std::optional<clock::time_point> deadline;  ///< set until the last handle is sent
+    std::uint64_t of = 0;                       ///< the object that the importer has opened; 0: none yet
+    /// The ticket that opened it; 0 for a timeline that a ticket carries.
+    std::uint64_t ticket = 0;
+    std::chrono::system_clock::time_point since;   ///< the time at which the importer opened it
+    std::shared_ptr<const shared_object> sending;  ///< set while handles remain to be sent
+    std::size_t sent = 0;                          ///< the number of handles sent so far
     bool revoked = false;                          ///< to be reported when all handles are sent
   };
   using sessions = std::map<std::uint64_t, session>;
@@ -68,19 +69,20 @@ class exporter {
 
   void serve();
   void accept();
-  /// Drops the oldest connection that has sent no request, of the process that has most of them. False: there is none.
+  /// Closes the oldest connection that has sent no request, of the process with most such connections. False if there
+  /// is none.
   bool drop_silent();
-  /// For want of a descriptor the next one that waits is told so.
+  /// Refuses the next waiting connection, because no descriptor is left.
   void turn_away(int why);
   void receive(std::uint64_t number);
   void answer(sessions::iterator at, const share_request& request);
-  /// Counts the request as granted where it may be; else throws what is to be told.
+  /// Counts the request as granted if it is allowed. Else throws the error that the importer gets.
   void admit(session& from, const share_request& request, bits128& secret);
   /// The timeline that a ticket carries, for a process that has opened the ticket.
   [[nodiscard]] std::uint64_t carried_for(const session& from, const share_request& request, const ticket_record& by);
-  /// Sends what a session is to get, or ends it.
+  /// Sends the next packets of a session, or ends the session.
   void go_on(sessions::iterator at, const share_request* request, const bits128& secret);
-  /// The next handles, as far as the socket takes them. False when it has failed.
+  /// Sends the next handles until the socket is full. False if the socket has failed.
   [[nodiscard]] bool send_more(session& to, const share_request* request, const bits128& secret);
   void list(const session& to);
   void refuse(int socket, code why, std::string_view text) noexcept;
@@ -94,13 +96,13 @@ class exporter {
   unix_listener listener_;
   const ticket_exporter self_;
   event_loop loop_;
-  unique_fd spare_;  ///< given up for a moment where no other descriptor is left
+  unique_fd spare_;  ///< a descriptor in reserve, closed for a moment when no other is left
   mutable std::mutex mutex_;
   std::map<std::uint64_t, export_record> exports_;
   std::map<std::uint64_t, ticket_record> tickets_;
   sessions sessions_;
   std::uint64_t next_ = 1;
-  std::size_t pending_ = 0;  ///< sessions with a deadline
+  std::size_t pending_ = 0;  ///< the number of sessions with a deadline
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

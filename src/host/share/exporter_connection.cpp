@@ -23,7 +23,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// How long a connection attempt pauses where the exporter's queue is full.
+/// The pause between connection attempts while the exporter's queue is full.
 constexpr milliseconds retry_after{1};
 
 unix_address address_of(const std::string& socket) {
@@ -34,8 +34,8 @@ unix_address address_of(const std::string& socket) {
   return {socket.substr(0, slash), socket.substr(slash + 1)};
 }
 
-/// Removes the file of an exporter that was killed: nobody listens there ever again. A forged ticket could name any
-/// file.
+/// Removes the socket file of an exporter that was killed: no process listens there again. The name is checked first,
+/// because a forged ticket could name any file.
 void remove_dead_socket(const std::string& socket) {
   const std::string name = socket.substr(socket.rfind('/') + 1);
   if (!socket.starts_with('@') && name.starts_with(socket_prefix) &&
@@ -43,7 +43,7 @@ void remove_dead_socket(const std::string& socket) {
     ::unlink(socket.c_str());
 }
 
-/// Removes the sockets of exporters that were killed together with all their importers. Once per process.
+/// Removes the sockets of exporters that were killed together with all their importers. Runs once per process.
 void sweep_beside(const std::string& socket) {
   if (socket.starts_with('@')) return;
   struct swept {
@@ -60,7 +60,7 @@ void sweep_beside(const std::string& socket) {
   throw error(code::peer_lost, fmt::format("the exporter, {}, {}", who, why));
 }
 
-/// @param was_there it has listened there, as a ticket tells; else it may be about to
+/// @param was_there the exporter has listened there, as a ticket says; else it may start to listen later
 unforked_fd connect(const std::string& who, const std::string& socket, bool was_there, const deadline& limit) {
   const unix_address address = address_of(socket);
   for (;;) {
@@ -88,7 +88,7 @@ unforked_fd connect(const std::string& who, const std::string& socket, bool was_
   }
 }
 
-/// The next packet of the exporter. *Errors* peer_lost, wait_timeout, handle_invalid.
+/// Receives the next packet of the exporter. *Errors* peer_lost, wait_timeout, handle_invalid.
 share_reply receive(int fd, const std::string& who, std::span<std::byte> buffer, std::span<const std::byte>& body,
                     std::vector<unique_fd>& fds, const deadline& limit) {
   for (;;) {
@@ -127,7 +127,7 @@ std::string as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Throws what the exporter has told. Only errors that an exporter has are taken from it.
+/// Throws the error that the exporter has sent. Accepts only the error codes that an exporter uses.
 [[noreturn]] void refused(const share_reply& head, std::span<const std::byte> text, const std::string& who) {
   if (head.what == share_reply::status::freed || head.what == share_reply::status::revoked)
     lost(who, "has just freed or revoked it");
@@ -170,12 +170,13 @@ void take_handles(std::span<const std::byte> body, std::vector<unique_fd>& fds, 
 }
 
 void send(int fd, const share_request& request) {
-  // A refusal may have come before: then it, and not the failure to send, says why.
+  // A refusal may have arrived before. Then the refusal is the reason, not the failure to send.
   const int failed = send_packet(fd, bytes_of(request), {}, {});
   if (failed != 0 && failed != EPIPE && failed != ECONNRESET) throw_system("asking for a ticket", failed);
 }
 
-/// Tells of the exporter's end. None where this process does not see it, or sees another one under its number.
+/// Opens a descriptor that reports the exporter's end. Empty if this process does not see the exporter's process, or
+/// sees another process with the same number.
 unforked_fd watch(int socket, const ticket_exporter& exporter) {
   const std::optional<socket_owner> owner = peer_credentials(socket);
   if (!owner || owner->pid != exporter.pid) return {};
@@ -289,12 +290,12 @@ exporter_connection::~exporter_connection() {
   try {
     if (!alive() && !freed_) remove_dead_socket(ticket_.exporter.socket);
   } catch (const std::exception&) {
-    // The next exporter in the directory does it.
+    // The next exporter in the directory removes the sockets.
   }
 }
 
 void sweep_sockets(const std::string& directory) noexcept {
-  constexpr time_t young = 10;  // seconds: it may be about to listen
+  constexpr time_t young = 10;  // in seconds: an exporter with a younger file may not listen yet
   try {
     std::error_code none;
     for (auto one = std::filesystem::directory_iterator(directory, none); one != std::filesystem::directory_iterator();
@@ -306,7 +307,7 @@ void sweep_sockets(const std::string& directory) noexcept {
         remove_dead_socket(path);
     }
   } catch (const std::exception&) {
-    // The next start tries again.
+    // The next exporter that starts tries again.
   }
 }
 
@@ -335,7 +336,8 @@ bool exporter_connection::alive() {
     }
   }
   look();
-  // After the exporter has freed the object there is no connection, so the end of its process is not detected.
+  // After the exporter has freed the object, there is no connection. The end of the exporter's process is not detected
+  // then.
   return !ended_ && (socket_ || process_);
 }
 

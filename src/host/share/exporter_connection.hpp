@@ -1,5 +1,5 @@
 /// @file
-/// Opening tickets: the connection to an exporter, and what came over it.
+/// Opens tickets: the connection to an exporter, and the object that it sends.
 #pragma once
 
 #include <mutex>
@@ -14,38 +14,38 @@
 
 namespace pgas::detail {
 
-/// A connection to the exporter of a ticket that this process has proven. While it is open the exporter lists this
-/// process. *Callers* any thread.
+/// A connection to the exporter of a ticket. The process has proven that it has the ticket. While the connection is
+/// open, the exporter lists this process as an importer. *Callers* any thread.
 class exporter_connection {
  public:
   exporter_connection(ticket opened, unforked_fd socket, unforked_fd process) noexcept
       : ticket_(std::move(opened)), socket_(std::move(socket)), process_(std::move(process)) {}
 
-  /// Leaves no socket behind of an exporter that was killed.
+  /// Removes the socket of the exporter if the exporter was killed.
   ~exporter_connection();
   exporter_connection(const exporter_connection&) = delete;
   exporter_connection& operator=(const exporter_connection&) = delete;
 
   [[nodiscard]] const ticket& opened() const noexcept { return ticket_; }
-  /// Whether the exporter still runs, by the connection's end and by its process where this one sees it.
+  /// Whether the exporter still runs. Checks the connection, and the process if this process can see it.
   [[nodiscard]] bool alive();
-  /// *Errors* peer_lost, naming the exporter, unless alive().
+  /// *Errors* peer_lost with the name of the exporter, unless alive().
   void check();
-  /// Whether the ticket could be opened again now. *Errors* peer_lost; authentication where it has expired or was
-  /// revoked.
+  /// Checks whether the ticket could be opened again now. *Errors* peer_lost; authentication if the ticket has expired
+  /// or was revoked.
   void check_ticket();
 
  private:
-  /// Takes what the exporter has said meanwhile.
+  /// Reads the messages that the exporter has sent meanwhile.
   void look();
 
   const ticket ticket_;
   std::mutex mutex_;
   unforked_fd socket_;
-  unforked_fd process_;  ///< a pidfd, where the kernel has them and shows the process
+  unforked_fd process_;  ///< a pidfd, if the kernel has them and the process is visible
   bool revoked_ = false;
   bool freed_ = false;
-  bool ended_ = false;  ///< the connection, without the exporter having freed the thing
+  bool ended_ = false;  ///< the connection has ended, but the exporter has not freed the object
 };
 
 /// The object that a ticket has opened.
@@ -55,15 +55,15 @@ struct opened_ticket {
   std::vector<shared_piece> pieces;
 };
 
-/// Opens a ticket. *Errors* as opened_memory::open(); also handle_invalid unless it is of this kind, or, where that is
-/// a timeline, of memory that carries one.
+/// Opens a ticket. *Errors* as opened_memory::open(); handle_invalid if the ticket is of another kind. A ticket of
+/// memory that carries a timeline also opens as a timeline.
 [[nodiscard]] opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline& limit);
 
-/// The exports of the process that listens at `socket`, and their importers, as lines of printable text, 4 MiB at most.
-/// *Errors* authentication for a process of another user, unless this one is root's; peer_lost, wait_timeout.
+/// Lists the exports of the process that listens at `socket`, and their importers, as printable text of at most 4 MiB.
+/// *Errors* authentication for a process of another user, unless this process runs as root; peer_lost, wait_timeout.
 [[nodiscard]] std::string list_exports(const std::string& socket, const deadline& limit);
 
-/// Removes the sockets of exporters in `directory` that were killed, of this user.
+/// Removes the sockets of this user's exporters in `directory` that were killed.
 void sweep_sockets(const std::string& directory) noexcept;
 
 }  // namespace pgas::detail

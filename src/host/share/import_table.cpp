@@ -20,7 +20,8 @@ namespace pgas::detail {
 
 namespace {
 
-/// Where the steps of opening are logged; nowhere if the settings are wrong, which is for others to report.
+/// The log for the steps of opening a ticket. Logs nothing if the settings are wrong; other code reports wrong
+/// settings.
 class import_log {
  public:
   import_log() {
@@ -126,7 +127,7 @@ std::shared_ptr<imported_memory> import_table::find_or_reserve(const ticket_key&
     if (std::shared_ptr<imported_memory> memory = known == by_ticket_.end() ? nullptr : known->second.lock();
         memory && memory->connection_for(which) != nullptr)
       return memory;
-    // One of several threads opens it: it is counted once, and mapped once.
+    // One thread opens the ticket, so the ticket is counted once and mapped once.
     if (opening_.insert(key).second) return nullptr;
     if (opened_.wait_until(lock, limit.at()) == std::cv_status::timeout && opening_.contains(key))
       throw error(code::wait_timeout,
@@ -146,7 +147,7 @@ std::shared_ptr<imported_memory> import_table::find_or_map(
   const auto same = by_block_.find(block);
   std::shared_ptr<imported_memory> memory = same == by_block_.end() ? nullptr : same->second.lock();
   if (!memory) memory = map();
-  // Without the entries of closed memory the maps do not grow.
+  // Removes the entries of closed memory, so that the maps do not grow.
   std::erase_if(by_ticket_, [](const auto& entry) { return entry.second.expired(); });
   std::erase_if(by_block_, [](const auto& entry) { return entry.second.expired(); });
   by_ticket_[key] = memory;

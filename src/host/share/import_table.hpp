@@ -1,5 +1,5 @@
 /// @file
-/// The table of mapped tickets: a process maps the memory behind a ticket once, however often it opens it.
+/// The table of mapped tickets: a process maps the memory of a ticket once, however often it opens the ticket.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@ namespace pgas::detail {
 
 class imported_memory;
 
-/// Whether a timeline goes with the memory of a ticket. *Errors* handle_invalid.
+/// Whether a ticket of memory carries a timeline. *Errors* handle_invalid.
 [[nodiscard]] bool carries_timeline(const ticket& which);
 
 /// The memory of other processes that this process has mapped, and the tickets that it is opening. *Callers* any
@@ -31,24 +31,26 @@ class import_table {
  public:
   [[nodiscard]] static import_table& of_process();
 
-  /// Opens a ticket, or finds what it has opened before.
-  /// @param kind what is to be opened: where `which` is of memory and this is a timeline, the one that it carries
+  /// Opens a ticket, or returns the memory that it has opened before.
+  /// @param kind the kind of object to open; with `timeline` and a ticket of memory, the timeline that the ticket
+  /// carries
   /// *Errors* as opened_memory::open().
   [[nodiscard]] std::shared_ptr<imported_memory> open(const ticket& which, ticket_kind kind,
                                                       const open_options& options);
-  /// Whether part of [pointer, pointer + bytes) is memory of another process that this one has open.
+  /// Whether part of [pointer, pointer + bytes) is memory of another process that this process has open.
   [[nodiscard]] bool overlaps(const void* pointer, std::size_t bytes);
 
  private:
-  using ticket_key = std::tuple<std::uint64_t, ticket_kind, int>;  ///< id, what it was opened for, place
-  /// Exporter, block, place, read-only.
+  /// The id of the ticket, the kind of object opened, and the place.
+  using ticket_key = std::tuple<std::uint64_t, ticket_kind, int>;
+  /// The exporter, the memory block, the place, and whether it is read-only.
   using block_key = std::tuple<pid_t, std::uint64_t, decltype(sharing_description::block), int, bool>;
 
-  /// The memory that the ticket has opened before, with a connection that has proven it. Null: the caller opens the
-  /// ticket, and other threads wait here until its reservation ends. *Errors* wait_timeout.
+  /// The memory that the ticket has opened before, with a proven connection. Null: the caller opens the ticket, and
+  /// other threads wait here until the caller's reservation ends. *Errors* wait_timeout.
   [[nodiscard]] std::shared_ptr<imported_memory> find_or_reserve(const ticket_key& key, const ticket& which,
                                                                  const deadline& limit);
-  /// Ends what find_or_reserve() has begun.
+  /// Ends a reservation of find_or_reserve().
   class reservation {
    public:
     reservation(import_table& of, const ticket_key& key) : of_(of), key_(key) {}
@@ -60,7 +62,8 @@ class import_table {
     import_table& of_;
     const ticket_key key_;
   };
-  /// The memory of a block, for a ticket. The first ticket of the block maps it; other tickets wait meanwhile.
+  /// The memory of a block, for a ticket. The first ticket of the block maps the memory, and other tickets wait
+  /// meanwhile.
   [[nodiscard]] std::shared_ptr<imported_memory> find_or_map(
       const ticket_key& key, const block_key& block, const std::function<std::shared_ptr<imported_memory>()>& map);
 

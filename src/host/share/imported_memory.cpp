@@ -22,7 +22,7 @@ exporter_connection* imported_memory::connection_for(const ticket& which) {
 
 void imported_memory::add(std::unique_ptr<exporter_connection> connection) {
   const std::lock_guard lock(mutex_);
-  // Connections of revoked tickets stay in the list: alive() uses the last connection.
+  // Connections of revoked tickets stay in the list, because alive() uses the last connection.
   connections_.push_back(std::move(connection));
 }
 

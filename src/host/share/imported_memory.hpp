@@ -1,5 +1,5 @@
 /// @file
-/// Memory of other processes that tickets have opened, as it is mapped here.
+/// Memory of other processes that tickets have opened and this process has mapped.
 #pragma once
 
 #include <memory>
@@ -13,21 +13,21 @@
 
 namespace pgas::detail {
 
-/// Memory of another process as it is mapped here, once, and the connections of all tickets that have opened it. The
-/// exporter lists this process as long as it is mapped. import_table makes it.
+/// Memory of another process, mapped once here, and the connections of all tickets that have opened it. The exporter
+/// lists this process as an importer as long as the memory is mapped. Made by import_table.
 /// *Callers* any thread.
 class imported_memory final : public deferred_object {
  public:
   imported_memory(const ticket& by, const sharing_description& described, std::unique_ptr<mapped_import> mapped);
 
   [[nodiscard]] void* data() const noexcept { return mapped_->data(); }
-  /// Where it is mapped to be used.
+  /// The place where this process uses the memory.
   [[nodiscard]] memory_place place() const noexcept { return {mapped_->ordinal()}; }
   [[nodiscard]] const sharing_description& description() const noexcept { return description_; }
   [[nodiscard]] const memory_exporter& exporter() const noexcept { return exporter_; }
   [[nodiscard]] bool alive();
   void check();
-  /// The connection that has proven the ticket, if one has.
+  /// The connection that has proven the ticket; null if there is none.
   [[nodiscard]] exporter_connection* connection_for(const ticket& which);
   void add(std::unique_ptr<exporter_connection> connection);
 
@@ -36,7 +36,8 @@ class imported_memory final : public deferred_object {
   const memory_exporter exporter_;
   const std::unique_ptr<mapped_import> mapped_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<exporter_connection>> connections_;  ///< only grows; empty: of another host
+  /// Grows only; empty if the memory is of another host.
+  std::vector<std::unique_ptr<exporter_connection>> connections_;
 };
 
 }  // namespace pgas::detail

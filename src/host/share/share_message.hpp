@@ -1,15 +1,15 @@
 /// @file
 /// The messages between importer and exporter, in packets of one UNIX socket:
 ///
-///   importer -> exporter   request   which ticket, a nonce, and a code that takes the ticket's secret to make
-///   exporter -> importer   reply     granted: a code over the request and the reply, what it is, the first handles
+///   importer -> exporter   request   which ticket, a nonce, and a code made with the ticket's secret
+///   exporter -> importer   reply     granted: a code over request and reply, the description, first handles
 ///                                    refused: an error
 ///   exporter -> importer   reply     more handles, where one packet does not hold them all
 ///   exporter -> importer   reply     later: the ticket was revoked, or the memory was freed
 ///
-/// The connection stays as long as the importer has what it opened: each side learns from its end that the other has
-/// ended. A foreign process that has taken the socket's name, or that connects to it, gets nothing useful from the
-/// other side: codes are for one nonce.
+/// The connection stays open as long as the importer has the memory open. Its end tells each side that the other side
+/// has ended. A foreign process that takes the socket's name or connects to it learns nothing useful, because each code
+/// is valid for one nonce.
 #pragma once
 
 #include <chrono>
@@ -23,28 +23,28 @@
 
 namespace pgas::detail {
 
-/// The only packet that an exporter takes; all others end the connection.
+/// The only packet that an exporter accepts. Any other packet ends the connection.
 struct share_request {
   static constexpr std::uint32_t expected_magic = 0x51534750;  // "PGSQ"
   static constexpr std::uint16_t current_version = 2;
   enum class kind : std::uint16_t {
-    open = 1,     ///< a ticket
-    list = 2,     ///< what this process exports: for its own user and root, without a ticket
-    timeline = 3  ///< that which a ticket of memory carries, while the process has the memory open by it
+    open = 1,     ///< opens a ticket
+    list = 2,     ///< lists the exports of the process; allowed without a ticket for its own user and for root
+    timeline = 3  ///< opens the timeline that a ticket of memory carries, while the process has the memory open
   };
 
   std::uint32_t magic = expected_magic;
   std::uint16_t version = current_version;
   kind what = kind::open;
-  std::uint64_t ticket = 0;  ///< its id
+  std::uint64_t ticket = 0;  ///< the id of the ticket
   bits128 nonce{};
-  std::int32_t pid = 0;  ///< as the importer calls itself
+  std::int32_t pid = 0;  ///< the process number that the importer reports for itself
   std::uint32_t reserved = 0;
-  bits128 code{};  ///< over all before it
+  bits128 code{};  ///< computed over all fields before it
 };
 static_assert(sizeof(share_request) == 56);
 
-/// The head of each packet of an exporter; `bytes` follow.
+/// The head of each packet of an exporter. `bytes` bytes follow.
 struct share_reply {
   static constexpr std::uint32_t expected_magic = 0x52534750;  // "PGSR"
   enum class status : std::uint16_t { granted = 1, more = 2, refused = 3, revoked = 4, freed = 5, listed = 6 };
@@ -52,17 +52,17 @@ struct share_reply {
   std::uint32_t magic = expected_magic;
   std::uint16_t version = share_request::current_version;
   status what = status::refused;
-  std::int32_t error = 0;         ///< pgas::code where refused; the text follows
-  std::uint32_t bytes = 0;        ///< behind this head
-  std::uint32_t handles = 0;      ///< in all packets of the grant
-  std::uint32_t description = 0;  ///< bytes of it at the front of the first packet
-  bits128 code{};                 ///< where granted: over request and packet, with zeros in its own place
+  std::int32_t error = 0;         ///< a pgas::code if the request is refused; its text follows
+  std::uint32_t bytes = 0;        ///< the number of bytes behind this head
+  std::uint32_t handles = 0;      ///< the number of handles in all packets of the grant
+  std::uint32_t description = 0;  ///< the size of the description at the front of the first packet
+  bits128 code{};                 ///< set if granted: over request and packet, with zeros in place of the code
 };
 static_assert(sizeof(share_reply) == 40);
 
-/// A handle in a packet. Its descriptor, if it has one, travels beside, in order.
+/// A handle in a packet. If the handle has a descriptor, the packet carries the descriptors in the same order.
 struct share_handle {
-  std::uint64_t bytes = 0;  ///< of the piece
+  std::uint64_t bytes = 0;  ///< the size of the piece
   std::uint8_t kind = 0;
   std::uint8_t has_fd = 0;
   std::uint8_t foreign = 0;
@@ -88,15 +88,15 @@ inline constexpr std::size_t max_share_packet =
 /// The prefix of the names of exporters' sockets; the number of the process follows.
 inline constexpr std::string_view socket_prefix = "pgas-share-";
 
-/// How long a connection may take to say what it wants.
+/// How long a connection may stay open before it sends its request.
 inline constexpr std::chrono::milliseconds request_timeout{2000};
 
 /// The code that an importer sends.
-/// @param key of the ticket, as of all that its text says
+/// @param key the key of the ticket, computed over its text
 [[nodiscard]] inline bits128 code_of(const bits128& key, const share_request& request) {
   return code_over(key, 'i', {bytes_of(request).first(offsetof(share_request, code))});
 }
-/// The code that an exporter sends. @param packet head, with whatever code, and all that follows
+/// The code that an exporter sends. @param packet the head, with any code, and all bytes that follow
 [[nodiscard]] inline bits128 code_of(const bits128& key, const share_request& request,
                                      std::span<const std::byte> packet) {
   return code_over(key, 'e',

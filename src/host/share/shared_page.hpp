@@ -1,5 +1,5 @@
 /// @file
-/// A page of host memory that tickets of one kind open: what timelines and events have in common.
+/// A page of host memory that tickets of one kind open. Timelines and events both use it.
 #pragma once
 
 #include <cstddef>
@@ -15,36 +15,36 @@
 
 namespace pgas::detail {
 
-/// process_name() of this process, read once. *Errors* system.
+/// process_name() of this process, computed once. *Errors* system.
 [[nodiscard]] std::uint64_t this_process_name();
 
-/// The page, made here or opened. Move-only.
+/// A page that this process has made or opened. Move-only.
 ///
-/// *Callers* one thread at a time, but for alive() and what is const. In a child of fork() only the destructor, which
-/// does nothing there.
+/// *Callers* one thread at a time; any thread for alive() and const functions. A child of fork() may only call the
+/// destructor, which does nothing there.
 class shared_page {
  public:
-  /// A page of zeros. *Errors* as shared_memory::make().
+  /// Makes a page of zeros. *Errors* as shared_memory::make().
   [[nodiscard]] static shared_page make(ticket_kind kind, std::size_t bytes);
-  /// Opens a ticket of this kind; where `kind` is a timeline also the one that a ticket of memory carries.
-  /// *Errors* as opened_memory::open(); handle_invalid where the page is smaller than `bytes`.
+  /// Opens a ticket of this kind. If `kind` is a timeline, a ticket of memory that carries one opens too. *Errors* as
+  /// opened_memory::open(); handle_invalid if the page is smaller than `bytes`.
   [[nodiscard]] static shared_page open(ticket_kind kind, const ticket& which, std::size_t bytes,
                                         const open_options& options);
   shared_page(shared_page&&) noexcept = default;
   shared_page& operator=(shared_page&&) = delete;
 
-  /// Of one that was opened: the same page.
+  /// A second object for an opened page.
   [[nodiscard]] shared_page again() const { return {kind_, nullptr, theirs_}; }
   [[nodiscard]] void* data() const noexcept { return mine_ ? mine_->memory().data() : theirs_->data(); }
-  /// The whole pages that its first `bytes` bytes lie in.
+  /// The whole pages that contain the first `bytes` bytes.
   [[nodiscard]] std::span<std::byte> pages(std::size_t bytes) const noexcept;
   [[nodiscard]] bool is_mine() const noexcept { return mine_ != nullptr; }
 
-  /// For tickets. *Errors* invalid_argument unless it was made here.
+  /// The exported memory, for tickets. *Errors* invalid_argument unless this process made the page.
   [[nodiscard]] exported_memory& mine();
   [[nodiscard]] std::string make_ticket(const ticket_options& options);
 
-  /// Of one that was opened: its maker.
+  /// The process that made an opened page.
   [[nodiscard]] const memory_exporter& exporter() const noexcept { return theirs_->exporter(); }
   [[nodiscard]] bool alive() const { return theirs_->alive(); }
 

@@ -19,11 +19,11 @@ namespace pgas::detail {
 
 namespace {
 
-/// The prefix of every ticket's text; a later format has another number.
+/// The prefix of every ticket's text. A later format has another number.
 constexpr std::string_view prefix = "pgas2.";
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The fixed part of a ticket as bytes; behind it host, socket, payload and description, then the code over all of it.
+/// The fixed part of a ticket as bytes. Host, socket, payload, description, and the code over all of the bytes follow.
 struct ticket_head {
   std::uint64_t id;
   bits128 secret;
@@ -86,7 +86,7 @@ blob to_bytes(std::string_view text) {
     have -= 8;
     bytes.push_back(static_cast<std::byte>(bits >> have & 0xff));
   }
-  // The last digit has bits to spare. With anything but zeros in them two texts would be one ticket.
+  // The last digit has unused bits. They must be zero, because otherwise two texts would stand for one ticket.
   if (have >= 6 || (bits & ((1u << have) - 1)) != 0) damaged("was cut off or changed");
   return bytes;
 }
@@ -183,7 +183,8 @@ ticket decode(std::string_view text) {
       sizeof head + head.host_bytes + head.socket_bytes + head.payload_bytes + head.description_bytes;
   if (covered.size() < expected) damaged("was cut off");
   if (covered.size() != expected || !same_bits(code, code_over(head.secret, 't', {covered}))) damaged("was changed");
-  // A ticket with a valid code can be made by anybody who knows the format: the code below does not trust it.
+  // Anybody who knows the format can make a ticket with a valid code. The code below therefore does not trust the
+  // contents.
   const bool known = head.kind >= static_cast<std::uint8_t>(ticket_kind::memory) &&
                      head.kind <= static_cast<std::uint8_t>(ticket_kind::event);
   if (!known || head.reserved != 0 || head.also_reserved != 0 || head.more_reserved != 0)

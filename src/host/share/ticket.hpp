@@ -1,6 +1,6 @@
 /// @file
-/// Tickets: what one process hands to another so that it can open something of it. As text for people and programs, as
-/// a struct for the library.
+/// Tickets. One process gives a ticket to another process so that the other can open an object. A ticket is text for
+/// people and programs, and a struct in the library.
 #pragma once
 
 #include <sys/types.h>
@@ -23,19 +23,19 @@ enum class ticket_kind : std::uint8_t { memory = 1, timeline = 2, event = 3 };
 /// The name for messages: "memory", "a timeline", "an event".
 [[nodiscard]] std::string_view name_of(ticket_kind kind) noexcept;
 
-/// The process that makes tickets, and where it listens.
+/// The process that makes tickets, and the address at which it listens.
 struct ticket_exporter {
-  std::string host;         ///< its name, for messages; cut at max_host_bytes
-  bits128 machine{};        ///< of the running kernel: the same for all processes that can share descriptors
-  pid_t pid = 0;            ///< in its own namespace
-  std::uint64_t start = 0;  ///< process_start()
+  std::string host;         ///< the name of the host, for messages; cut at max_host_bytes
+  bits128 machine{};        ///< identifies the running kernel; equal for all processes that can share descriptors
+  pid_t pid = 0;            ///< the process number in the exporter's own namespace
+  std::uint64_t start = 0;  ///< process_start() of the exporter
   uid_t uid = 0;
   std::string socket;  ///< "@name" in the abstract namespace, or a path
 };
 
-/// A ticket. Expiry, user and number of opens are for messages: the exporter goes by what it remembers.
+/// A ticket. Expiry, user and number of opens are for messages only: the exporter uses the values that it has stored.
 struct ticket {
-  static constexpr std::size_t max_plain_text = 1024;  ///< without a description
+  static constexpr std::size_t max_plain_text = 1024;  ///< without the description
   static constexpr std::size_t max_description = std::size_t{1} << 20;
   static constexpr std::size_t max_text = max_plain_text + (max_description * 4 + 2) / 3;
   static constexpr std::size_t max_host_bytes = 64;
@@ -43,46 +43,47 @@ struct ticket {
   static constexpr std::size_t max_payload = 448;
 
   ticket_kind kind = ticket_kind::memory;
-  std::uint64_t id = 0;  ///< random, not 0: the exporter's name for the ticket
-  bits128 secret{};      ///< its owner has the ticket; never sent over the socket
-  bits128 key{};         ///< of decode(): the code over all of the text. Both ends prove that they have it, so that the
-                         ///< exporter refuses a text that differs from the one it has made
+  std::uint64_t id = 0;  ///< a random number, not 0: the ticket's name at the exporter
+  bits128 secret{};      ///< proves that a process has the ticket; never sent over the socket
+  /// Set by decode(): the code over all of the text. Both sides prove that they have the code, so the exporter refuses
+  /// a text that differs from the one that it made.
+  bits128 key{};
   ticket_exporter exporter;
   std::int64_t expires = 0;  ///< milliseconds since 1970, 0: never
-  std::int32_t opens = 0;    ///< 0: any number
+  std::int32_t opens = 0;    ///< the number of times that the ticket can be opened; 0: no limit
   uid_t user = 0;            ///< the user who may open it
-  blob payload;              ///< by kind
-  std::string description;   ///< the program's own, opaque here
+  blob payload;              ///< its format depends on the kind
+  std::string description;   ///< text of the program; the library does not read it
 };
 
-/// A piece of memory by fabric handle, for importers on other hosts: in the payload of a ticket, behind the
+/// A piece of memory by fabric handle, for importers on other hosts. Part of the payload of a ticket, behind the
 /// sharing_description.
 struct fabric_piece {
   std::uint64_t bytes;
   std::array<std::byte, 64> handle;
 };
 
-/// One line of at most ticket::max_plain_text characters and what the description takes, each a letter, a digit, '-',
-/// '_' or '.'. *Errors* invalid_argument where socket, payload or description are too long.
+/// Writes a ticket as one line of at most ticket::max_plain_text characters plus the description. Each character is a
+/// letter, a digit, '-', '_' or '.'. *Errors* invalid_argument if socket, payload or description are too long.
 [[nodiscard]] std::string encode(const ticket& what);
 
-/// The inverse. White space around the text is ignored.
-/// *Errors* handle_invalid saying whether the text is no ticket, of another version, or damaged: a change of any
-/// character is found.
+/// Reads a ticket from text. White space around the text is ignored.
+/// *Errors* handle_invalid: the message says whether the text is no ticket, is of another version, or is damaged. A
+/// change of any character is detected.
 [[nodiscard]] ticket decode(std::string_view text);
-/// The same for a ticket that has to be of this kind. *Errors* also handle_invalid where it is of another.
+/// Reads a ticket that has to be of this kind. *Errors* as above; handle_invalid also for another kind.
 [[nodiscard]] ticket decode(std::string_view text, ticket_kind kind);
 
-/// This process as an exporter that listens at `socket`.
+/// Describes this process as an exporter that listens at `socket`.
 [[nodiscard]] ticket_exporter this_process(std::string socket);
-/// Identifies the running kernel. *Errors* system where the first call has no descriptor left.
+/// Identifies the running kernel. *Errors* system if no descriptor is left at the first call.
 [[nodiscard]] bits128 this_machine();
 
 /// "process 4711 on node17".
 [[nodiscard]] std::string name_of(const ticket_exporter& exporter);
 
-/// A keyed code over the parts, one after another; each end of a connection proves with it that it has the ticket.
-/// @param role of the side that makes it, so that no side's code is good for the other
+/// A keyed code over the parts, in their order. With the code, each end of a connection proves that it has the ticket.
+/// @param role the side that makes the code, so that a code of one side is invalid for the other
 [[nodiscard]] bits128 code_over(const bits128& secret, char role,
                                 std::initializer_list<std::span<const std::byte>> parts);
 

@@ -19,14 +19,14 @@ namespace pgas::detail {
 
 namespace {
 
-/// What the word is set to so that waits end: above max_value, as GPUs compare, and with the value that it has stood at
-/// in the same word. So one compare-and-swap ends the waits, and a reader of the word gets both.
+/// The value of the word that ends the waits. It is above max_value, as GPUs compare, and contains the last value of
+/// the word. So one compare-and-swap ends the waits, and a reader of the word gets both facts.
 constexpr std::uint64_t released_at(std::uint64_t last) {
   return timeline::max_value + 1 + std::min(last, timeline::max_value - 2);
 }
 constexpr bool is_released(std::uint64_t word) { return word > timeline::max_value; }
 
-/// How often a waiting thread asks the system whether a process has ended.
+/// The interval at which a waiting thread asks the system whether a process has ended.
 constexpr std::int64_t between_looks_ns = 20'000'000;
 
 std::int64_t now_ns() {
@@ -39,7 +39,7 @@ std::unique_ptr<stream_words> make_words(memory_place place, const shared_page& 
                                        : make_cuda_stream_words(place.ordinal, shared.pages(sizeof(timeline_page)));
 }
 
-/// The slot of the process that made the timeline.
+/// The place of the process that made the timeline.
 memory_place place_of(const timeline_page& page) {
   if (page.on_gpu == 0) return memory_place::host();
   const std::optional<int> ordinal = find_gpu(page.uuid);
@@ -95,7 +95,7 @@ timeline_state::timeline_state(shared_page shared, memory_place place, std::uniq
 timeline_state::~timeline_state() {
   if (watch_ != nullptr) watch_->remove(*this);
   if (!shared_.is_mine()) return;
-  // No stream of this process records any more.
+  // A stream of this process records no longer.
   const state is = now();
   if (is.phase == timeline_page::phase::open || is.phase == timeline_page::phase::closing)
     set_phase(is, timeline_page::phase::destroyed, ::getpid());
@@ -142,7 +142,7 @@ void timeline_state::begin_record(std::uint64_t value) {
 
 void timeline_state::record(void* stream, std::uint64_t value) {
   begin_record(value);
-  // Others wait for what is announced: it is enqueued by then.
+  // Other processes wait for an announced value, so the write is already enqueued then.
   words_->write(stream, &page_->word, value, shared_from_this());
   store_relaxed(&page_->recorded, value);
 }
@@ -207,11 +207,11 @@ void timeline_state::check_wait(std::uint64_t value) {
       if (shared_.is_mine() && look_is_due()) static_cast<void>(find_loss());
       return;
     }
-    // Once a process is lost, each of the waits that are enqueued ends at once.
+    // Once a process is lost, each enqueued wait ends at once.
     if (now().phase == timeline_page::phase::open && !known_loss_ && !look_is_due()) return;
   }
   if (const auto lost = find_loss(value)) {
-    // The caller is about to destroy stream and timeline: waits that are enqueued must have ended by then.
+    // The caller is about to destroy the stream and the timeline, so enqueued waits must have ended before.
     if (load_relaxed(&page_->word) < awaited_) release_waits(*lost);
     throw_loss(*lost);
   }
@@ -240,7 +240,7 @@ std::optional<pid_t> timeline_state::find_loss(std::uint64_t value) {
   if (is.phase != timeline_page::phase::open && !closing) return is.pid;
   const std::lock_guard lock(mutex_);
   std::optional<pid_t> lost;
-  // In a timeline that is being closed nothing more is recorded, by any process.
+  // In a closing timeline no process records a new value.
   if (closing && value > load_relaxed(&page_->recorded))
     lost = is.pid;
   else if (shared_.is_mine())
@@ -255,7 +255,7 @@ std::optional<pid_t> timeline_state::find_loss(std::uint64_t value) {
 
 std::optional<pid_t> timeline_state::find_lost_exporter() {
   if (shared_.alive()) return std::nullopt;
-  // Another process may go on recording without the one that has made the timeline.
+  // Another process may continue to record after the process that made the timeline has ended.
   const std::uint64_t writer = load_relaxed(&page_->writer);
   const pid_t exporter = shared_.exporter().pid;
   if (writer != 0 && pid_in(writer) != exporter && process_name(pid_in(writer)) == writer) return std::nullopt;
@@ -268,8 +268,8 @@ std::optional<pid_t> timeline_state::find_lost_opener() {
   const bool newcomer = !std::includes(openers_.begin(), openers_.end(), now.begin(), now.end());
   const std::uint64_t writer = load_relaxed(&page_->writer);
   if (lost_ && newcomer) {
-    // The place of the lost one has been taken. A process that is back stays the one that recorded last: it does not
-    // say so again.
+    // Another process records in place of the lost one. A process that returns stays the last recording process,
+    // because it does not announce itself again.
     if (pid_in(writer) == *lost_ && !now.contains(*lost_))
       static_cast<void>(compare_exchange(&page_->writer, writer, std::uint64_t{0}));
     lost_.reset();
@@ -299,7 +299,7 @@ void timeline_state::watch() {
 void timeline_state::look() noexcept {
   try {
     const std::uint64_t at = load_relaxed(&page_->word);
-    // In a timeline that is being closed, the waits for what was recorded end first, by their value.
+    // In a closing timeline, the waits for recorded values end first, when their values arrive.
     const std::uint64_t recorded_last = recorded();
     const auto lost = find_loss(at < recorded_last ? recorded_last : awaited_.load());
     if (lost && at < awaited_) release_waits(*lost);

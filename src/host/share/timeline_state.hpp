@@ -1,5 +1,5 @@
 /// @file
-/// One process's part of a timeline: the page that all of them map, and the process that records in it.
+/// A timeline as one process uses it: the page that all processes map, and the process that records in it.
 #pragma once
 
 #include <atomic>
@@ -25,18 +25,19 @@ namespace pgas::detail {
 
 /// The memory that the processes share. Each field is an atomic word, because any process may write it.
 struct timeline_page {
-  /// `closing`: its maker has dropped it, and streams of the maker may still reach what was recorded.
+  /// `closing`: the maker has dropped the timeline, and its streams may still reach recorded values.
   enum class phase : std::uint64_t { open, lost, destroyed, closing };
 
   std::uint64_t on_gpu;  ///< whether `uuid` names the maker's GPU
   gpu_uuid uuid;
-  alignas(128) std::uint64_t word;  ///< the value; above max_value where waits have been ended, see released_at()
+  alignas(128) std::uint64_t word;  ///< the value; above max_value once waits have been ended, see released_at()
   alignas(128) std::uint64_t recorded;
-  std::uint64_t writer;      ///< process_name() of the last recording process, 0: none
-  std::uint64_t phase_word;  ///< timeline_page::phase, and from bit 8 on the process that has ended or closed it
+  std::uint64_t writer;  ///< process_name() of the last recording process; 0: none
+  /// timeline_page::phase, and in the bits from 8 on the process that has ended or closed the timeline.
+  std::uint64_t phase_word;
 };
 
-/// The functions of timeline, which documents them.
+/// Implements timeline. The functions are documented there.
 class timeline_state final : public std::enable_shared_from_this<timeline_state>,
                              public deferred_object,
                              private watched {
@@ -47,16 +48,19 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   timeline_state(shared_page shared, memory_place place);
   /// @param words for the streams of `place`
   timeline_state(shared_page shared, memory_place place, std::unique_ptr<stream_words> words);
-  /// One that was opened, for streams of `place`; not set: of its maker's. *Errors* device_unavailable.
+  /// A second object of an opened timeline, for streams of `place`; if not set, for streams of the maker's place.
+  /// *Errors* device_unavailable.
   [[nodiscard]] std::shared_ptr<timeline_state> again(std::optional<memory_place> place) const;
   ~timeline_state() override;
-  /// Whose last owner closes it, and which is destroyed when the streams that may use it have passed.
+  /// An owner of the timeline. The last owner closes the timeline, which is destroyed when the streams that may use it
+  /// have passed.
   [[nodiscard]] static std::shared_ptr<timeline_state> owned(std::unique_ptr<timeline_state> made);
 
   /// The object that tickets open. Guarded by mutex().
   [[nodiscard]] shared_page& shared() noexcept { return shared_; }
   [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
-  /// By which a ticket of memory carries it. *Errors* invalid_argument unless it was made here.
+  /// The number under which a ticket of memory carries the timeline. *Errors* invalid_argument unless this process made
+  /// the timeline.
   [[nodiscard]] std::uint64_t export_id();
   /// *Errors* forked_process.
   void check_process() const;
@@ -69,7 +73,8 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   [[nodiscard]] std::uint64_t recorded() const;
   [[nodiscard]] std::uint64_t* word() const noexcept { return words_->address(&page_->word); }
   [[nodiscard]] memory_place place() const noexcept { return place_; }
-  /// The process without which values still to come can't come; none while they can. Not to be called under mutex().
+  /// The process that has ended although it still had values to record. Empty while the values can still come. Must not
+  /// be called under mutex().
   [[nodiscard]] std::optional<pid_t> find_loss() { return find_loss(timeline::max_value); }
   /// Throws peer_lost.
   [[noreturn]] void throw_loss(pid_t lost) const;
@@ -78,48 +83,48 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
 
  private:
   void look() noexcept override;
-  /// Called when the program's last object ends: nothing new is recorded, and waits for it end.
+  /// Called when the program's last object ends: no new value is recorded, and waits for new values end.
   void close() noexcept;
-  /// The same as find_loss() for one value: in a timeline that is being closed, what was recorded still comes.
+  /// find_loss() for one value. In a closing timeline, recorded values still arrive.
   [[nodiscard]] std::optional<pid_t> find_loss(std::uint64_t value);
-  /// Has the waits of GPU streams looked after.
+  /// Starts the supervision of waits of GPU streams.
   void watch();
   static void check_value(std::uint64_t value);
   /// The checks before a value is recorded.
   void begin_record(std::uint64_t value);
-  /// Throws peer_lost if the value is missing and can't come any more. Queries the system only from time to time.
+  /// Throws peer_lost if the value is missing and cannot arrive any more. Queries the system at intervals only.
   void check_wait(std::uint64_t value);
-  /// Whether the last query of the system is some time ago.
+  /// Whether the last query of the system is older than the interval.
   [[nodiscard]] bool look_is_due();
   [[nodiscard]] std::optional<pid_t> find_lost_exporter();
   [[nodiscard]] std::optional<pid_t> find_lost_opener();
   struct state {
     timeline_page::phase phase;
-    pid_t pid;  ///< the process that has ended the phase `open`
+    pid_t pid;  ///< the process that ended the phase `open`
   };
   [[nodiscard]] state now() const;
-  /// Ends the phase `from`; the first process to do so is named.
+  /// Ends the phase `from`. The first process that ends it is named.
   void set_phase(state from, timeline_page::phase to, pid_t by) noexcept;
-  /// " on node17" where the timeline is another process's; for messages.
+  /// " on node17" if the timeline is another process's; for messages.
   [[nodiscard]] std::string on_host() const;
   void release_waits(pid_t lost);
-  /// For the warning of a wait for `value`, as wait_alarm takes it.
+  /// The text that wait_alarm logs for a wait for `value`.
   [[nodiscard]] std::string text_of_wait(const char* waiter, std::uint64_t value, const std::string& lasted) const;
 
-  std::mutex mutex_;  ///< guards what follows, up to page_
+  std::mutex mutex_;  ///< guards the members up to page_
   shared_page shared_;
-  std::set<pid_t> openers_;    ///< that were there at the last look, in the process that has made the timeline
-  std::optional<pid_t> lost_;  ///< one of them that was to record, until another comes
+  std::set<pid_t> openers_;    ///< set in the maker: the processes that had the timeline open at the last check
+  std::optional<pid_t> lost_;  ///< a process that was to record and has ended, until another one records
   timeline_page* page_;
   memory_place place_;
   std::uint64_t me_;  ///< process_name() of this process
   std::unique_ptr<stream_words> words_;
   std::atomic<std::uint64_t> awaited_{0};   ///< the largest value that a stream of a GPU waits for
-  std::atomic<std::int64_t> next_look_{0};  ///< of check_now_and_then()
-  std::atomic<bool> known_loss_{false};     ///< find_loss() has found one the last time
-  std::shared_ptr<wait_watch> watch_;       ///< from the first such wait on
-  wait_alarm alarm_;                        ///< of such waits; the watch's
-  std::uint64_t seen_ = 0;                  ///< the value at the last look of the watch
+  std::atomic<std::int64_t> next_look_{0};  ///< the next time of check_now_and_then()
+  std::atomic<bool> known_loss_{false};     ///< the last call of find_loss() has found a loss
+  std::shared_ptr<wait_watch> watch_;       ///< set from the first wait of a GPU stream on
+  wait_alarm alarm_;                        ///< for the waits of GPU streams; used by the watch only
+  std::uint64_t seen_ = 0;                  ///< the value at the last check of the watch
 };
 
 }  // namespace pgas::detail

@@ -13,7 +13,7 @@ namespace {
 /// Shorter waits do not read the settings.
 constexpr std::chrono::milliseconds short_wait{100};
 
-/// The settings, or the defaults if they are wrong, which is for others to report.
+/// The settings, or the defaults if the settings are wrong. Other code reports wrong settings.
 config current_settings() {
   try {
     return config::from_environment();
@@ -31,7 +31,7 @@ bool wait_alarm::is_due() noexcept {
   if (!limit_) {
     try {
       limit_ = current_settings().wait_warning;
-    } catch (const std::exception&) {  // no memory: the next look tries again
+    } catch (const std::exception&) {  // no memory: the next call tries again
       return false;
     }
   }
@@ -46,7 +46,7 @@ std::string wait_alarm::lasted() const {
 void wait_alarm::warn(const std::string& text) noexcept {
   try {
     log::logger(current_settings()).warn("{}", text);
-  } catch (const std::exception&) {  // no log file: the wait matters more
+  } catch (const std::exception&) {  // no log file: the wait is more important
     log::logger(log_level::warn).warn("{}", text);
   }
 }

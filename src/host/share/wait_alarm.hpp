@@ -1,5 +1,5 @@
 /// @file
-/// The warning of a long wait that belongs to no world. Used by the timeline and the interprocess event.
+/// The warning about a long wait that belongs to no world. The timeline and the interprocess event use it.
 #pragma once
 
 #include <chrono>
@@ -8,16 +8,16 @@
 
 namespace pgas::detail {
 
-/// One wait at a time. *Callers* one thread at a time.
+/// Supervises one wait at a time. *Callers* one thread at a time.
 class wait_alarm {
  public:
-  /// The wait goes on. Once it has lasted for PGAS_WAIT_WARNING, a warning is logged. @param says what waits for what,
-  /// from the time in words
+  /// Called while the wait goes on. Logs a warning once the wait has lasted for PGAS_WAIT_WARNING.
+  /// @param says returns the text of the warning, from the time in words
   template <class Says>
   void look(const Says& says) {
     if (is_due()) warn(says(lasted()));
   }
-  /// The wait has ended, or has come further: the next look is the first of another wait.
+  /// Called when the wait has ended or has made progress. The next look() starts another wait.
   void restart() noexcept { *this = {}; }
 
  private:
@@ -27,7 +27,7 @@ class wait_alarm {
   void warn(const std::string& text) noexcept;
 
   std::optional<std::chrono::steady_clock::time_point> began_;
-  std::optional<std::chrono::milliseconds> limit_;  ///< read once the wait has lasted for a while
+  std::optional<std::chrono::milliseconds> limit_;  ///< read after the wait has lasted for a while
   bool warned_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// An end is told within a second; twice as often leaves time for what else takes some.
+/// The end of a process is reported within a second. This interval leaves time for the check itself.
 constexpr std::chrono::milliseconds between_looks{200};
 
 }  // namespace
@@ -36,7 +36,7 @@ wait_watch::wait_watch() : thread_(start_thread("pgas-watch", [this] { run(); })
 
 wait_watch::~wait_watch() {
   if (!owner_.in_creator()) {
-    // A std::thread that has none to join; its destructor would end the process.
+    // The new std::thread has no thread to join. The destructor of the old one would end the process.
     new (&thread_) std::thread;
     return;
   }

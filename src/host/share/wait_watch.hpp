@@ -12,25 +12,25 @@
 
 namespace pgas::detail {
 
-/// An object with such waits.
+/// An object whose waits run on a GPU.
 class watched {
  public:
   watched() = default;
   virtual ~watched() = default;
   watched(const watched&) = delete;
   watched& operator=(const watched&) = delete;
-  /// Called several times a second, by the thread of the watch. Must not throw.
+  /// Called several times a second by the thread of the watch. Must not throw.
   virtual void look() noexcept = 0;
 };
 
-/// A thread that runs while any object uses it, one in a process. *Callers* any thread.
+/// A thread that runs while any object uses it. One per process. *Callers* any thread.
 class wait_watch {
  public:
-  /// The watch of this process, started where there is none. *Errors* system when the thread can't be started.
+  /// The watch of this process, started if it does not run. *Errors* system if the thread cannot be started.
   [[nodiscard]] static std::shared_ptr<wait_watch> of_process();
 
   wait_watch();
-  /// Joins the thread; in a child of fork(), which has no such thread, leaves it alone.
+  /// Joins the thread. In a child of fork(), where the thread does not exist, leaves it alone.
   ~wait_watch();
   wait_watch(const wait_watch&) = delete;
   wait_watch& operator=(const wait_watch&) = delete;
@@ -43,7 +43,7 @@ class wait_watch {
   void run();
 
   fork_guard owner_;
-  std::mutex mutex_;  ///< guards what follows; held during looks
+  std::mutex mutex_;  ///< guards the members below; held during checks
   std::condition_variable wake_;
   std::vector<watched*> objects_;
   bool stop_ = false;

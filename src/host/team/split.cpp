@@ -83,7 +83,7 @@ void check_same(const std::vector<proposal>& all, const control_group& parent) {
 
 [[noreturn]] void refuse(const std::string& why) { throw error(code::invalid_argument, "team: " + why); }
 
-/// Throws invalid_argument. @param n PEs of the parent
+/// Throws invalid_argument. @param n the number of PEs of the parent
 void check_arguments(const proposal& asked, int n) {
   const split_call& call = asked.call;
   if (call.channels < 1 || call.channels > most_channels)
@@ -109,7 +109,7 @@ void check_arguments(const proposal& asked, int n) {
   }
 }
 
-/// The members of the team that member `me` of the parent will be in, by their numbers there.
+/// The members of the new team of member `me`, by their numbers in the parent.
 std::vector<int> choose(const std::vector<proposal>& all, int me) {
   const proposal& mine = all[static_cast<std::size_t>(me)];
   const split_call& call = mine.call;
@@ -124,7 +124,7 @@ std::vector<int> choose(const std::vector<proposal>& all, int me) {
       for (int pe = me / call.size * call.size; pe < n && pe / call.size == me / call.size; ++pe) chosen.push_back(pe);
       break;
     case kind::columns: {
-      const int rows_of = std::min(call.size, n);  // so that the sum does not overflow
+      const int rows_of = std::min(call.size, n);  // limited so that the sum does not overflow
       for (int pe = me % rows_of; pe < n; pe += rows_of) chosen.push_back(pe);
       break;
     }
@@ -140,7 +140,8 @@ std::vector<int> choose(const std::vector<proposal>& all, int me) {
   return chosen;
 }
 
-/// The identities of groups that only their members know: above all identities of control_group::new_identity().
+/// The first identity of groups that only their members know. It is above all identities of
+/// control_group::new_identity().
 constexpr control_group::identity of_members_alone = control_group::identity{1} << 63;
 constexpr control_group::identity while_made = control_group::identity{1} << 62;
 
@@ -152,7 +153,8 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
   const std::lock_guard lock(parent.collective_mutex());
   const control_group& group = parent.group();
   const int me = group.my_pe();
-  // A list that is too long to be sent is cut, and still too long for a list of members, which all PEs then report.
+  // A list that is too long to be sent is cut. The rest is still too long for a list of members, so all PEs report the
+  // error.
   if (list.size() > static_cast<std::size_t>(group.n_pes()))
     list = list.first(static_cast<std::size_t>(group.n_pes()) + 1);
   mine.proposed = group.new_identity();
@@ -174,7 +176,7 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
                                                  std::move(members));
       made = std::make_shared<team_state>(parent.shared_world(), std::move(own), mine.config());
     });
-  // Also the barrier before which nobody uses the new team.
+  // The step is also a barrier: no PE uses the new team before all PEs have made it.
   if (const std::optional<error> failed = parent.memory().registered_buffers().agree(outcome).failure) {
     if (made) made->release();
     throw error(*failed);
@@ -199,7 +201,7 @@ std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> 
   std::vector<int> there;
   for (const int pe : members) there.push_back(group.world_pe(pe));
   const control_group members_only(group, of_members_alone | while_made | key, there);
-  // Lists in another order would make teams whose members count themselves differently.
+  // With lists in different orders, the members would number themselves differently.
   std::vector<proposal> all;
   for (const contribution& theirs : members_only.all_gather(encode(asked.call, asked.list)))
     all.push_back(decode(theirs.bytes, members_only.world_pe(static_cast<int>(all.size()))));

@@ -11,7 +11,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The view of the members by start and stride; write_members() adds a list where that is not enough.
+/// The members by start and stride. write_members() adds a list if start and stride are not enough.
 team_view view_of(const control_group& group, const team_config& how) {
   team_view view;
   view.start_ = group.world_pe(0);
@@ -28,7 +28,7 @@ bool evenly_spaced(const control_group& group, const team_view& view) {
   return true;
 }
 
-/// Of a oneshot_staging: enqueued. All that has to be zeros there.
+/// Enqueues zeros for all parts of a oneshot_staging that must be zero.
 void clear_packets(device& on, std::byte* staging) {
   on.fill(staging + oneshot_staging::packets(0), 0, oneshot_staging::bytes() - oneshot_staging::packets(0), nullptr);
 }
@@ -101,7 +101,7 @@ team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<contr
 
 team_state::~team_state() {
   if (world_.forked()) {
-    static_cast<void>(order_.release());  // what it has is of the parent
+    static_cast<void>(order_.release());  // the team's order is the parent's
     return;
   }
   world_.teams().remove(this);
@@ -211,7 +211,8 @@ void team_state::check_direct() const {
 }
 
 void team_state::enqueue_collective(const collective_request& request, stream_handle on) {
-  // A barrier by words of the caller uses no state of the team: several may run at the same time.
+  // A barrier that uses words of the caller uses no state of the team, so several such barriers may run at the same
+  // time.
   const bool in_order = request.what != collective_kind::word_barrier;
   const std::lock_guard lock(order_mutex_);
   if (grid_ == nullptr) {
@@ -237,7 +238,7 @@ void team_state::destroy() {
   world_.check();
   const std::lock_guard lock(collective_mutex());
   if (stream_ != nullptr) world_.synchronize(stream_);
-  world_.complete();  // running operations on the team's memory
+  world_.complete();  // operations in flight on the team's memory
   group_->barrier();
   release();
 }

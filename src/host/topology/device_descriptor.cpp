@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t n_fields = 7;
 
-/// *Errors* bootstrap_protocol where the text is not a number and nothing else.
+/// *Errors* bootstrap_protocol if the text is not exactly one number.
 template <class T>
 T number_in(const std::string& text, int pe) {
   T value{};

@@ -12,10 +12,10 @@ namespace pgas::detail {
 
 /// The device of a PE.
 struct device_descriptor {
-  heap_kind kind = heap_kind::host;  ///< that its settings request
+  heap_kind kind = heap_kind::host;  ///< the kind that the PE's settings request
   device_properties properties;
   std::string refusal;      ///< the reason why the PE has no GPU; empty if it has one
-  bool is_misused = false;  ///< whether the program must fix the refusal; the PE does not continue without a GPU then
+  bool is_misused = false;  ///< whether the program must fix the reason; the PE does not continue without a GPU then
 };
 
 /// A PE on its device.

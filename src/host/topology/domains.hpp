@@ -1,5 +1,5 @@
 /// @file
-/// Domains: the PEs that reach one another's memory by load and store.
+/// Domains: the PEs that access one another's memory by load and store.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace pgas::detail {
 
-/// The PEs of a world in domains. Each PE numbers the members of its own domain in PE order: these numbers are the
-/// slots of its layout. Other members are direct peers, PEs of other domains are proxied peers.
+/// The PEs of a world, divided into domains. Each PE numbers the members of its own domain in PE order. These numbers
+/// are the slots of its layout. Members of the same domain are direct peers, PEs of other domains are proxied peers.
 class domains {
  public:
   /// @param group_of a number for each PE, equal for the PEs of a domain
@@ -30,13 +30,13 @@ class domains {
   [[nodiscard]] std::span<const int> members() const noexcept { return members_; }
   /// Whether PE `pe` is a direct peer or this PE.
   [[nodiscard]] bool direct(int pe) const noexcept { return index(pe) >= 0; }
-  /// The number of PE `pe` among the members, -1 for a proxied peer.
+  /// The number of PE `pe` among the members; -1 for a proxied peer.
   [[nodiscard]] int index(int pe) const noexcept { return index_[static_cast<std::size_t>(pe)]; }
-  /// The domain's number of each PE.
+  /// The number of each PE's domain.
   [[nodiscard]] std::span<const int> numbers() const noexcept { return group_of_; }
   /// index() of all PEs.
   [[nodiscard]] std::span<const int> indices() const noexcept { return index_; }
-  /// Members of the largest domain of the world.
+  /// The number of members of the largest domain of the world.
   [[nodiscard]] int largest() const noexcept { return largest_; }
   /// Whether the world is one domain.
   [[nodiscard]] bool only_one() const noexcept { return members_.size() == index_.size(); }

@@ -24,9 +24,9 @@ namespace pgas::detail {
 
 namespace {
 
-/// The kinds that a PE's device and settings offer, best first.
+/// The kinds that a PE's device and settings offer, the best first.
 struct kind_list {
-  std::array<handle_kind, 8> kinds{};  ///< automatic: none
+  std::array<handle_kind, 8> kinds{};  ///< a zero is automatic, which stands for no kind
   bool allow_proxied = false;
   [[nodiscard]] bool has(handle_kind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
 };
@@ -37,12 +37,12 @@ kind_list offered(const device& device, handle_kind wanted, bool allow_proxied) 
   std::size_t count = 0;
   for (const handle_kind kind : device.handle_kinds())
     if ((wanted == handle_kind::automatic || kind == wanted) && count < list.kinds.size()) list.kinds[count++] = kind;
-  // A device may offer the kind on request only.
+  // A device may offer this kind only on request.
   if (count == 0 && device.places(wanted)) list.kinds[count++] = wanted;
   return list;
 }
 
-/// The restrictions of a heap whose addresses the device chooses, for the log.
+/// The text for the log about the restrictions of a heap whose addresses the device chooses.
 constexpr const char* fixed_size =
     ", so each PE creates its whole heap at once (PGAS_HEAP_LIMIT) and can't register external memory";
 
@@ -54,9 +54,10 @@ std::vector<kind_list> gather_offers(const control_group& everyone, const kind_l
 
 /// The result of one attempt.
 struct finding {
-  bool made;                    ///< whether every PE could create a segment of this kind; the kind is useless otherwise
+  /// Whether every PE could create a segment of this kind; if not, the kind cannot be used.
+  bool made;
   std::vector<int> group_of;    ///< by PE; PEs with the same number can map one another's segments
-  std::vector<error> failures;  ///< of PEs whose expected step failed, in PE order
+  std::vector<error> failures;  ///< the errors of PEs whose expected step failed, in PE order
 };
 
 /// A segment of this PE for one attempt.
@@ -92,7 +93,7 @@ void try_to_map(device& device, const exported_handle& handle, std::size_t bytes
   device.destroy(segment);
 }
 
-/// Puts each PE into the first group all of whose members it shares memory with, both ways.
+/// Puts each PE into the first group with whose members it shares memory in both directions.
 std::vector<int> groups_of(const std::vector<contribution>& rows) {
   const std::size_t n = rows.size();
   const auto mutual = [&](std::size_t a, std::size_t b) {
@@ -164,7 +165,7 @@ class prober {
       step_result& theirs = all[static_cast<std::size_t>(pe)];
       if (theirs.failure || sets_[static_cast<std::size_t>(pe)] != sets_[static_cast<std::size_t>(me)]) continue;
       const bool expected = expect_p2p(me, pe);
-      if (!expected && kind == handle_kind::posix_fd) continue;  // descriptors do not travel between hosts
+      if (!expected && kind == handle_kind::posix_fd) continue;  // descriptors cannot be sent to other hosts
       const std::optional<error> refused = attempt(everyone_, fmt::format("map the segment of PE {}", pe), [&] {
         if (theirs.fds_lost)
           throw error(code::system, "the descriptor was lost because this process can't open more files (ulimit -n)");
@@ -178,7 +179,8 @@ class prober {
     }
     for (int pe = 0; pe < n; ++pe)
       if (mapped.contains(kin_[static_cast<std::size_t>(pe)])) row[static_cast<std::size_t>(pe)] = std::byte{1};
-    // These exchanges also end all PEs' use of the segments. Rows of n bytes are only exchanged after a surprise.
+    // After these exchanges no PE uses the segments any more. The rows, of n bytes each, are exchanged only where a
+    // PE's row is not the expected one.
     finding found;
     found.made = std::none_of(all.begin(), all.end(), [](const step_result& each) { return each.failure.has_value(); });
     const bool as_expected = !failed && row == expected_row();
@@ -192,7 +194,7 @@ class prober {
     return found;
   }
 
-  /// Whether all PEs of each host that may share memory can share it.
+  /// Whether on each host all PEs that are allowed to share memory can share it.
   [[nodiscard]] bool complete(const std::vector<int>& group_of) const {
     std::map<int, int> found;  // by the expected group
     const std::vector<int> expected = expected_groups();
@@ -202,7 +204,7 @@ class prober {
   }
 
  private:
-  /// Whether two PEs should share segments, whatever the kind.
+  /// Whether two PEs should be able to share segments of any kind.
   [[nodiscard]] bool expect_p2p(int a, int b) const {
     return everyone_.peer(a).host_index == everyone_.peer(b).host_index &&
            sets_[static_cast<std::size_t>(a)] == sets_[static_cast<std::size_t>(b)];
@@ -228,7 +230,7 @@ class prober {
 
   device& device_;
   const control_group& everyone_;
-  const std::vector<int> sets_;  ///< of parse_p2p_sets()
+  const std::vector<int> sets_;  ///< the result of parse_p2p_sets()
   std::vector<kin> kin_;         ///< by PE
   const std::size_t bytes_;
 };
@@ -247,7 +249,7 @@ probe_result find_domains(device& device, const control_group& everyone, const c
         candidates.push_back(kind);
 
   std::string refusals;
-  bool short_of_files = false;  // no other kind avoids that, and UCX aborts
+  bool short_of_files = false;  // too few descriptors: no other kind helps, and UCX would abort
   const auto refuse = [&](handle_kind kind, const std::string& why) {
     refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", to_string(kind), why);
   };

@@ -9,7 +9,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The elements of `allowed` that a list like "0-3,8" contains; none where the text is malformed.
+/// The elements of `allowed` in a list like "0-3,8". Empty if the text is malformed.
 std::vector<int> listed(const std::string& list, const std::vector<int>& allowed) {
   std::vector<int> found;
   std::istringstream text(list);
@@ -43,7 +43,7 @@ std::vector<int> allowed_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
   std::vector<int> cpus;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cpus;  // more CPUs than a cpu_set_t holds
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cpus;  // the machine has more CPUs than a cpu_set_t holds
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
   return cpus;

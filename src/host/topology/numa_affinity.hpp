@@ -1,5 +1,5 @@
 /// @file
-/// The CPUs of a PCI device's NUMA node, and a scope whose threads and first-touched memory stay there.
+/// The CPUs of the NUMA node of a PCI device. A scope keeps threads and the memory that they touch first on this node.
 #pragma once
 
 #include <sched.h>
@@ -11,8 +11,8 @@
 namespace pgas::detail {
 
 struct locality {
-  int node = -1;          ///< NUMA node; -1: unknown, or the only one
-  std::vector<int> cpus;  ///< the `allowed` CPUs of the node; empty if unknown, or if all or none are on it
+  int node = -1;          ///< the NUMA node; -1: unknown, or the only one
+  std::vector<int> cpus;  ///< the `allowed` CPUs of the node; empty if unknown, or if all or no CPUs are on it
 };
 
 /// @param pci "0000:19:00.0"; empty: no device @param devices the kernel's list of devices
@@ -22,8 +22,8 @@ struct locality {
 /// The CPUs that the calling thread may use; empty if the kernel does not report them.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
-/// Pins the calling thread to these CPUs during a scope; threads that it starts stay there. Does nothing for an empty
-/// list.
+/// Pins the calling thread to these CPUs during a scope. Threads that it starts stay pinned. Has no effect with an
+/// empty list.
 class affinity_scope {
  public:
   explicit affinity_scope(const std::vector<int>& cpus) noexcept;

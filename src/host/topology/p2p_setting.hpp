@@ -10,10 +10,11 @@
 
 namespace pgas::detail {
 
-/// The sets of PGAS_P2P for `n` PEs: for each PE the number of its set, whose members may share memory. `all`: one
-/// set. Lists such as `0,2/1,3`: a PE that no list names is in a set of its own. *Errors* config_value.
-/// @param of_job whether the `n` PEs are the whole job: then larger numbers are errors. Worlds of some PEs of a job,
-/// and processes alone, ignore them
+/// Parses the sets of PGAS_P2P for `n` PEs. Returns for each PE the number of its set, whose members may share memory.
+/// `all` is one set. In lists such as `0,2/1,3`, a PE that no list names forms its own set.
+/// *Errors* config_value.
+/// @param of_job whether the `n` PEs are the whole job. If so, larger numbers are errors. Worlds of some PEs of a job,
+/// and single processes, ignore larger numbers
 [[nodiscard]] std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job = false);
 
 /// The sets of parse_p2p_sets(). Collective. *Errors* config_value, the same on all PEs, also if the setting differs

@@ -1,5 +1,5 @@
 /// @file
-/// Checks of the arguments of transfers that all transports share.
+/// Checks of the arguments of transfers. All transports use them.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace pgas::detail {
 
-/// *Errors* transport_failed unless `pe` is one of `n_pes` and `bytes` are at most `most`.
+/// *Errors* transport_failed unless `pe` is one of `n_pes` PEs and `bytes` is at most `most`.
 inline void check_message(int pe, int n_pes, std::size_t bytes, std::size_t most) {
   if (pe < 0 || pe >= n_pes)
     throw error{code::transport_failed, fmt::format("a message to PE {} in a job of {} PEs", pe, n_pes), pe};

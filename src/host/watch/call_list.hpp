@@ -1,5 +1,5 @@
 /// @file
-/// The running calls of the host threads of a PE and their start times, for reports about programs that hang.
+/// The calls in progress of a PE's host threads and their start times, for reports about programs that hang.
 #pragma once
 
 #include <array>
@@ -12,39 +12,40 @@
 
 namespace pgas::detail {
 
-/// A place for each of the first threads; further ones share. All words are atomic, so that another thread may read
-/// them at any time: what it reads of a call that ends meanwhile may be of two calls, and is right at the next reading.
+/// One slot for each of the first threads; further threads share slots. All words are atomic, so another thread may
+/// read them at any time. If a call ends during a read, the read can mix two calls. The next read is correct.
 class call_list {
  public:
   /// The word that a call waits for.
   struct awaited_word {
-    std::uint64_t offset;  ///< in the heap
+    std::uint64_t offset;  ///< the offset in the heap
     std::uint64_t expected;
     std::uint64_t seen;
-    std::int32_t compare;  ///< pgas::cmp
-    std::int32_t pe;       ///< of the one that has to write, -1 where the wait does not know
+    std::int32_t compare;  ///< a pgas::cmp
+    std::int32_t pe;       ///< the PE that has to write the word; -1 if the wait does not know the PE
   };
   struct call {
     const char* name;
     std::chrono::milliseconds lasted;
     std::optional<awaited_word> word;
   };
-  /// All calls of a name that stood here and have ended.
+  /// The sum of all ended calls of one name in a slot.
   struct total {
     std::string_view name;
     std::uint64_t calls;
     std::chrono::nanoseconds time;
   };
 
-  /// The outermost call of this thread, unless the thread that it shares its place with is in one. @param name has to
-  /// live as long as the process. Whether it stands there.
+  /// Begins the outermost call of this thread. Returns whether the call was entered into the list: it is not if another
+  /// thread that shares the slot is in a call.
+  /// @param name must stay valid as long as the process
   [[nodiscard]] bool enter(const char* name) noexcept;
-  /// The end of a call for which enter() gave true.
+  /// Ends a call for which enter() returned true.
   void leave() noexcept;
-  /// The object that the call of this thread waits for, or the value that it has seen since.
+  /// Sets the word that the call of this thread waits for, or the value that the call has read since.
   void waits_for(const awaited_word& word) noexcept;
 
-  /// A call of this thread that is too short to be listed: an operation that waits for no other PE.
+  /// Counts a call that is too short for the list, because it waits for no other PE.
   void count() noexcept {
     std::atomic<std::uint64_t>& short_calls = mine().short_calls;
     short_calls.store(short_calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -52,16 +53,17 @@ class call_list {
 
   /// *Callers* any thread.
   [[nodiscard]] std::vector<call> now() const;
-  /// The number of short calls so far. Two that threads of one place make at the same time may count as one.
+  /// The number of short calls so far. Two simultaneous calls of threads that share a slot may count as one.
   [[nodiscard]] std::uint64_t short_calls() const noexcept;
-  /// How long ago the last listed call ended, or the list began.
+  /// The time since the last listed call ended, or since the list was made.
   [[nodiscard]] std::chrono::milliseconds idle() const noexcept;
-  /// By name.
+  /// The sums of all ended calls, by name.
   [[nodiscard]] std::vector<total> totals() const;
-  /// Notices the short calls since the last look. They take no time of their own: reading a clock would cost as much.
+  /// Checks for short calls since the last check. A short call records no time, because reading a clock would cost as
+  /// much as the call.
   void look() noexcept;
-  /// Zero while a thread is in a listed call; else how long ago the last one ended, or, if that was later, a look
-  /// noticed short calls.
+  /// Zero while a thread is in a listed call. Otherwise the time since the last listed call ended or since a check
+  /// found short calls, whichever is shorter.
   [[nodiscard]] std::chrono::milliseconds idle_with_short_calls() const noexcept;
 
  private:
@@ -77,14 +79,15 @@ class call_list {
   };
   static constexpr std::uint64_t no_word = ~std::uint64_t{0};
 
-  /// The calls of a name so far. Names are literals, which may be at several addresses: totals() adds those up.
+  /// The sum of the calls of a name so far. A name is a string literal, which may have several addresses; totals() adds
+  /// them up.
   struct sum {
     std::atomic<const char*> name{nullptr};
     std::atomic<std::uint64_t> calls{0};
     std::atomic<std::uint64_t> ns{0};
   };
 
-  /// Nanoseconds of a clock that is read in a few nanoseconds and advances every few milliseconds.
+  /// Nanoseconds of a clock that takes a few nanoseconds to read and advances every few milliseconds.
   [[nodiscard]] static std::int64_t coarse_ns() noexcept;
   void add(const char* name, std::int64_t ns) noexcept;
   [[nodiscard]] place& mine() noexcept { return places_[my_place()]; }
@@ -96,11 +99,11 @@ class call_list {
 
   static constexpr std::size_t most_places = 32;
   std::array<place, most_places> places_;
-  static constexpr std::size_t most_names = 128;  ///< more than the library has
+  static constexpr std::size_t most_names = 128;  ///< more than the number of names in the library
   std::array<sum, most_names> sums_;
   std::atomic<std::int64_t> last_end_{coarse_ns()};
-  std::atomic<std::uint64_t> seen_short_calls_{0};  ///< at the last look
-  std::atomic<std::int64_t> last_short_{0};         ///< the last look that noticed some
+  std::atomic<std::uint64_t> seen_short_calls_{0};  ///< the count at the last check
+  std::atomic<std::int64_t> last_short_{0};         ///< the time of the last check that found short calls
 };
 
 }  // namespace pgas::detail

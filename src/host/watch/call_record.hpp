@@ -1,5 +1,5 @@
 /// @file
-/// The record of one host call while it lasts, which all ways of watching share.
+/// The record of one host call in progress. Call list, statistics, trace and profiler all use it.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@ namespace pgas::detail {
 /// An entry in the list of calls (pgas-why and the statistics), an event of the trace, and a range of the profiler.
 class call_record {
  public:
-  /// Where a call is recorded; null: not there.
+  /// The places in which a call is recorded. Null: not recorded there.
   struct places {
     call_list* calls;
     trace::recorder* events;
     device* ranges;
   };
 
-  /// @param name has to live as long as the process
+  /// @param name must stay valid as long as the process
   call_record(const places& in, const char* name) noexcept
       : in_{in.calls != nullptr && in.calls->enter(name) ? in.calls : nullptr, in.events, in.ranges} {
     if (in_.events != nullptr) {
@@ -40,7 +40,7 @@ class call_record {
   call_record(const call_record&) = delete;
   call_record& operator=(const call_record&) = delete;
 
-  /// The event of the trace; null where the call is not traced.
+  /// The event of the trace; null if the call is not traced.
   [[nodiscard]] trace::event_facts* facts() noexcept { return in_.events == nullptr ? nullptr : &event_->facts; }
   /// Records a moment inside the call. *Requires* facts() is not null.
   void add_moment(const trace::event_facts& facts, const char* name) noexcept {

@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The properties that PEs with the same clock share: the boot of the machine, and the time namespace.
+/// The properties that PEs with the same clock have in common: the boot of the machine and the time namespace.
 struct clock_name {
   std::array<char, 96> text{};
 };
@@ -27,7 +27,7 @@ clock_name name_of_clock() {
   const unique_fd boot(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   const ssize_t length = boot ? ::read(boot.get(), made.text.data(), 48) : -1;
   if (length <= 0) return {};
-  std::error_code none;  // kernels without time namespaces have one clock
+  std::error_code none;  // a kernel without time namespaces has one clock
   const std::string space = std::filesystem::read_symlink("/proc/self/ns/time", none).string();
   space.copy(made.text.data() + length, made.text.size() - 1 - 48);
   return made;
@@ -58,7 +58,7 @@ clock_difference difference(std::span<const clock_reading> readings) {
     found.low = std::max(found.low, one.before - one.kernels);
     found.high = std::min(found.high, one.after - one.kernels);
   }
-  // A clock that advances in steps contradicts itself by a step at most.
+  // The two bounds of a clock that advances in steps can contradict each other by at most one step.
   if (found.low > found.high) std::swap(found.low, found.high);
   return found;
 }

@@ -64,7 +64,7 @@ long ms_of(std::chrono::nanoseconds time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
-/// The fields that both answers have.
+/// The fields that are part of both answers.
 json common_fields(const world_stats& of) {
   return {{"heap",
            {{"reserved", of.heap_reserved},
@@ -82,9 +82,9 @@ json common_fields(const world_stats& of) {
           {"failed", of.failed}};
 }
 
-/// The fields without the braces around them.
+/// The fields of an object, without the braces.
 std::string fields_of(const json& object) {
-  const std::string text = object.dump(-1, ' ', true, json::error_handler_t::replace);  // names may not be UTF-8
+  const std::string text = object.dump(-1, ' ', true, json::error_handler_t::replace);  // a name may be invalid UTF-8
   return text.substr(1, text.size() - 2);
 }
 

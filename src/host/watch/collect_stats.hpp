@@ -22,7 +22,7 @@ class heap;
 class operation_counter;
 class proxy_thread;
 
-/// The parts of a world that count. They outlive stats_report::end().
+/// The parts of a world that have counters. They outlive stats_report::end().
 struct stats_sources {
   class control_plane& control_plane;
   class heap& heap;
@@ -34,36 +34,38 @@ struct stats_sources {
   std::mutex& collective;  ///< held while an allocation changes the heap
 };
 
-/// *Callers* any thread. None waits for other PEs, for the proxy or for a device.
+/// *Callers* any thread. No function waits for other PEs, for the proxy or for a device.
 class stats_report {
  public:
   explicit stats_report(const stats_sources& from);
 
-  /// All of it; the last values of the heap while an allocation is in progress. Once this has ended, what it was at the
-  /// last call.
+  /// All counters. While an allocation is in progress, the values of the heap are the last known ones. After end(), the
+  /// result of the last call.
   [[nodiscard]] world_stats collect();
-  /// The answers to the questions stats and metrics, of stats_summary() and stats_answer(). Fields of a JSON object.
+  /// The answers to the questions `stats` and `metrics`, made by stats_summary() and stats_answer(). Fields of a JSON
+  /// object.
   [[nodiscard]] std::string summary();
   [[nodiscard]] std::string answer();
-  /// The world's parts are not there any more.
+  /// Called before the parts of the world are destroyed.
   void end() noexcept;
 
  private:
   [[nodiscard]] world_stats collect_locked();
 
   std::mutex mutex_;
-  std::optional<stats_sources> from_;  ///< none: ended
+  std::optional<stats_sources> from_;  ///< empty after end()
   world_stats last_;
 };
 
-/// The statistics without the single PEs and calls, as fields of a JSON object; docs/metrics.md has their names.
+/// The statistics without those of single PEs and calls, as fields of a JSON object. docs/metrics.md lists the names.
 [[nodiscard]] std::string stats_summary(const world_stats& of);
 
-/// A longer answer has no peers: a packet of a UNIX socket holds some 200 KiB.
+/// If an answer would be longer, it contains no peers: a packet of a UNIX socket holds about 200 KiB.
 inline constexpr std::size_t longest_stats_answer = std::size_t{128} << 10;
 /// The statistics by peer and call, as fields of a JSON object. Only pgas-info reads them, so rows are lists without
 /// names.
-/// @param here this PE @param n_pes of the world
+/// @param here this PE
+/// @param n_pes the number of PEs of the world
 [[nodiscard]] std::string stats_answer(const world_stats& of, const pe_info& here, int n_pes);
 
 }  // namespace pgas::detail

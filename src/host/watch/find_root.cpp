@@ -11,7 +11,7 @@ namespace {
 
 using life = pe_state::life;
 
-/// By PE those that it waits for by name, each once, in their order.
+/// For each PE, the PEs that its waits name, without duplicates and in their order.
 using names = std::vector<std::vector<int>>;
 
 names names_in(const std::vector<pe_state>& pes) {
@@ -27,7 +27,7 @@ names names_in(const std::vector<pe_state>& pes) {
   return named;
 }
 
-/// By PE, whether names lead to it from `from`.
+/// For each PE, whether a chain of names leads from `from` to it.
 std::vector<bool> reached_from(int from, const names& named) {
   std::vector<bool> reached(named.size());
   for (std::vector<int> next{from}; !next.empty();) {
@@ -42,19 +42,20 @@ std::vector<bool> reached_from(int from, const names& named) {
   return reached;
 }
 
-/// By PE, whether all ways by names lead back to it: it names nobody, or it is in a cycle that nobody leaves.
+/// For each PE, whether all chains of names lead back to it: it names no PE, or it is in a cycle that no chain leaves.
 std::vector<bool> ends_of(const names& named) {
-  // Tarjan's algorithm, in linear time. PEs that name one another, directly or through others, form a group; its number
-  // is that of its PE that was seen first. A chain may be as long as the job, so the search keeps its own stack.
+  // Tarjan's algorithm, in linear time. PEs that name one another, directly or through others, form a group. The number
+  // of a group is that of the PE that was visited first. A chain may be as long as the job, so the search uses an
+  // explicit stack.
   constexpr int none = -1;
   const std::size_t n = named.size();
-  std::vector<int> seen(n, none);    // how many PEs were seen before
-  std::vector<int> lowest(n, none);  // the first seen one that is known to be in the same group
-  std::vector<int> group(n, none);   // once it is complete
-  std::vector<int> open;             // seen PEs without a group
+  std::vector<int> seen(n, none);    // the number of PEs that were visited before
+  std::vector<int> lowest(n, none);  // the first visited PE that is known to be in the same group
+  std::vector<int> group(n, none);   // set once the group is complete
+  std::vector<int> open;             // visited PEs without a group
   struct step {
     std::size_t pe;
-    std::size_t next;  // of its names
+    std::size_t next;  // the index of the next name
   };
   std::vector<step> way;
   int count = 0;
@@ -83,7 +84,7 @@ std::vector<bool> ends_of(const names& named) {
       }
     }
   }
-  std::vector<bool> is_left(n);  // by group
+  std::vector<bool> is_left(n);  // indexed by group
   for (std::size_t pe = 0; pe < n; ++pe)
     for (const int to : named[pe])
       if (group[static_cast<std::size_t>(to)] != group[pe]) is_left[static_cast<std::size_t>(group[pe])] = true;
@@ -92,7 +93,7 @@ std::vector<bool> ends_of(const names& named) {
   return ends;
 }
 
-/// A shortest way from `pe` back to itself.
+/// A shortest cycle from `pe` back to itself.
 std::vector<int> cycle_through(int pe, const names& named) {
   std::vector<int> before(named.size(), -1);
   std::vector<int> next{pe};
@@ -133,7 +134,7 @@ std::string list_of(const std::vector<int>& pes) {
   return text;
 }
 
-/// Of a PE's waits the one that others can end: one for a word, rather than for the PE's own blocks.
+/// The wait of a PE that other PEs can end: a wait for a word is preferred to a wait for the PE's own blocks.
 const wait& telling_wait(const pe_state& of) {
   const auto found =
       std::ranges::find_if(of.waits, [](const wait& one) { return one.word && one.what != "a grid barrier"; });
@@ -164,7 +165,7 @@ root find_root(const std::vector<pe_state>& pes, int from) {
   const names named = names_in(pes);
   const std::vector<bool> ends = ends_of(named);
   const std::vector<bool> reached = from >= 0 ? reached_from(from, named) : std::vector<bool>(pes.size(), true);
-  // A wait that names nobody may be for any PE.
+  // A wait without names may be for any PE.
   std::vector<bool> awaited(pes.size());
   bool any = false;
   for (const pe_state& one : pes) {

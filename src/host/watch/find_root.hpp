@@ -1,6 +1,6 @@
 /// @file
-/// The root of the waits of a job: the PEs for which, in the end, all others wait. Used by pgas-why, and by a PE that
-/// warns of a wait.
+/// The root of the waits of a job: the PEs for which all others wait, directly or indirectly. Used by pgas-why, and by
+/// a PE that warns of a wait.
 #pragma once
 
 #include <string>
@@ -14,34 +14,35 @@ namespace pgas::detail::told {
 /// The kind of the root of the waits.
 struct root {
   enum class kind {
-    nobody_waits,  ///< no PE waits for anything
-    crowded,       ///< two groups of threads in one collective of a team: nothing else that is seen means much
-    unseen,        ///< no wait is seen, but PEs are in calls whose kernels have not answered
+    nobody_waits,  ///< no PE waits
+    crowded,       ///< two groups of threads are in one collective of a team, so other findings mean little
+    unseen,        ///< no wait is found, but PEs are in calls whose kernels have not answered
     gone,          ///< a process that has ended
-    stopped,       ///< a process that is stopped, as by a debugger
-    silent,        ///< one that does not answer
-    elsewhere,     ///< one that does not wait in pgas: it computes, or is in a call of something else
+    stopped,       ///< a process that is stopped, for example by a debugger
+    silent,        ///< a process that does not answer
+    elsewhere,     ///< a PE that does not wait in pgas: it computes, or is in a call of other code
     cycle,         ///< PEs that wait for one another
-    own_wait,      ///< a PE that waits for a word, while nobody is left to write it
+    own_wait,      ///< a PE that waits for a word that no PE is left to write
   };
   kind what = kind::nobody_waits;
-  std::vector<int> pes;  ///< of a cycle in its order
+  std::vector<int> pes;  ///< for a cycle, in the order of the cycle
 };
 
-/// A wait may name PEs. Following the names from any PE ends at PEs whose waits name nobody, or in a cycle. The root is
-/// the end that explains most: the first in the order of root::kind.
-/// @param from of one PE: only those that it waits for; -1: of all
+/// A wait may name PEs. A chain of names from any PE ends at PEs whose waits name no PE, or in a cycle. The root is the
+/// end that explains most: the first one in the order of root::kind.
+/// @param from a PE: only the ends of its chains; -1: the ends of all chains
 [[nodiscard]] root find_root(const std::vector<pe_state>& pes, int from = -1);
 
-/// Whether another question may find something else: a kernel that had no processor to answer, where no PE waits or the
-/// root is in a call.
+/// Whether a second question may give another result: a kernel may have had no processor to answer, if no PE waits or
+/// the root is in a call.
 [[nodiscard]] bool may_be_late(const root& found, const std::vector<pe_state>& pes);
 
-/// A sentence that names the root and says what it does.
+/// A sentence with the root and its state.
 [[nodiscard]] std::string say(const root& found, const std::vector<pe_state>& pes);
 
-/// The sentence on the PE for which, in the end, PE `pe` waits; empty where the answers do not tell.
-/// @param introduction @param answers documents of the PEs
+/// A sentence with the root of the waits of PE `pe`. Empty if the answers do not show it.
+/// @param introduction the list of PEs
+/// @param answers documents of the PEs
 [[nodiscard]] std::string root_of(int pe, std::string_view introduction, const std::vector<std::string>& answers);
 
 }  // namespace pgas::detail::told

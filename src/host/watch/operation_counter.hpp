@@ -11,8 +11,8 @@
 
 namespace pgas::detail {
 
-/// A cache line for each PE and way of calling, so that threads that work on different PEs do not meet. *Callers* any
-/// thread.
+/// One cache line for each PE and kind of caller, so that threads that work on different PEs do not share lines.
+/// *Callers* any thread.
 class operation_counter {
  public:
   enum class caller : std::uint8_t { host, stream };
@@ -20,7 +20,7 @@ class operation_counter {
 
   explicit operation_counter(int n_pes) : lines_(static_cast<std::size_t>(n_pes) * 2) {}
 
-  /// @param bytes of data: none for atomic operations and signals
+  /// @param bytes the size of the data; 0 for atomic operations and signals
   void add(int pe, caller by, kind what, std::uint64_t bytes) noexcept {
     line& to = lines_[index(pe, by)];
     const auto at = static_cast<std::size_t>(what);

@@ -1,6 +1,6 @@
 /// @file
-/// The waits and writes that the host has last enqueued on streams, in their order: what a stream that waits has not
-/// run yet. Used by wait_report.
+/// The waits and writes that the host has last enqueued on streams, in their order. They show what a waiting stream has
+/// not run yet. Used by wait_report.
 #pragma once
 
 #include <array>
@@ -16,36 +16,37 @@
 
 namespace pgas::detail {
 
-/// The last entries of all streams of a PE. Nothing says when they have run: what is behind a wait that still waits has
-/// not. A write is only listed on a stream with such a wait. Work that a stream captures into a graph is not listed, as
-/// the graph may run on another stream.
-/// *Callers* any thread, in the order in which it enqueues on a stream.
+/// The last entries of all streams of a PE. The log does not know when entries have run, but an entry behind a wait
+/// that still waits has not run. A write is listed only on a stream with such a wait. Work that is captured into a
+/// graph is not listed, because the graph may run on another stream.
+/// *Callers* any thread, in the order in which it enqueues work on a stream.
 class stream_log {
  public:
   struct write {
     const char* what;
     int pe;                ///< the PE that owns the written memory
-    std::uint64_t offset;  ///< in the heap
+    std::uint64_t offset;  ///< the offset in the heap
     std::uint64_t bytes;
   };
 
-  /// @param on the device of the streams; it outlives this object
+  /// @param on the device of the streams, which outlives this object
   explicit stream_log(device& on) : device_(on) {}
   stream_log(const stream_log&) = delete;
   stream_log& operator=(const stream_log&) = delete;
 
-  /// A wait is enqueued on `stream`; the number is for its request. @returns number 0 in a capture
+  /// Adds a wait that is enqueued on `stream`. The number is for the request of the wait. @returns number 0 in a
+  /// capture
   [[nodiscard]] wait_ticket add_wait(stream_handle stream);
-  /// A collective of a team is enqueued on `stream`, which is not being captured.
+  /// Adds a collective of a team that is enqueued on `stream`, which is not being captured.
   void add_collective(stream_handle stream, control_group::identity team);
-  /// A write is enqueued. @param one `what` has to live as long as the process
+  /// Adds a write that is enqueued. @param one the write; its `what` must stay valid as long as the process
   void add_write(stream_handle stream, const write& one) noexcept {
     if (stream != nullptr && any_.load(std::memory_order_relaxed)) add_behind_wait(stream, one);
   }
 
-  /// The writes behind a wait on its stream, as far as they are known.
+  /// The known writes behind a wait on its stream.
   [[nodiscard]] std::vector<write> behind(wait_ticket wait) const;
-  /// Those behind the last collective of a team.
+  /// The known writes behind the last collective of a team.
   [[nodiscard]] std::vector<write> behind_collective(control_group::identity team) const;
 
  private:
@@ -53,7 +54,7 @@ class stream_log {
   struct entry {
     kind what = kind::nothing;
     std::uint64_t stream = 0;  ///< device::number_of()
-    std::uint64_t number = 0;  ///< from 1, of all entries
+    std::uint64_t number = 0;  ///< counted from 1 over all entries
     control_group::identity team = 0;
     write enqueued{};
   };
@@ -66,10 +67,10 @@ class stream_log {
 
   device& device_;
   mutable std::mutex mutex_;
-  std::unique_ptr<std::array<entry, length>> entries_;  ///< from the first wait on
-  std::uint64_t last_ = 0;                              ///< number
-  std::map<std::uint64_t, std::uint64_t> last_waits_;   ///< by stream the number of its last wait or collective
-  std::atomic<bool> any_{false};                        ///< there has been a wait or a collective
+  std::unique_ptr<std::array<entry, length>> entries_;  ///< allocated at the first wait
+  std::uint64_t last_ = 0;                              ///< the last number
+  std::map<std::uint64_t, std::uint64_t> last_waits_;   ///< by stream: the number of its last wait or collective
+  std::atomic<bool> any_{false};                        ///< whether there has been a wait or a collective
 };
 
 }  // namespace pgas::detail

@@ -4,10 +4,10 @@ namespace pgas::detail {
 
 namespace {
 
-/// One of the two buffers of packets behind an epoch, in the order of their senders.
+/// One of the two buffers of packets behind an epoch word, in the order of the senders.
 struct packet_area {
-  std::uint64_t epoch;   ///< its offset
-  std::uint64_t buffer;  ///< bytes of one of them
+  std::uint64_t epoch;   ///< the offset of the epoch word
+  std::uint64_t buffer;  ///< the size of one buffer in bytes
 
   [[nodiscard]] std::uint64_t begin() const { return epoch + team_state_layout::line; }
   [[nodiscard]] bool contains(std::uint64_t offset) const { return offset - begin() < 2 * buffer; }
@@ -51,7 +51,7 @@ std::optional<team_list::place> team_list::find_in(const entry& one, const failu
     return place{one.id, one.members, channel, channel >= channels, sender, area.begin() + in_buffer};
   };
   for (const bool of_host : {false, true}) {
-    if (n < 2) break;  // a team of one has no packets
+    if (n < 2) break;  // a team of one PE has no packets
     const packet_area area{one.team.state_offset_ + team_state_layout::packets(n, channels, of_host),
                            team_state_layout::packet_buffer_bytes(of_host)};
     if (auto found = in(area, of_host ? channels : 0)) return found;

@@ -1,6 +1,6 @@
 /// @file
-/// The teams of a PE, by the memory of their states: which collective a wait for a word there is part of. Used by
-/// wait_report.
+/// The teams of a PE and the memory of their states. Finds the collective to which a wait for a word in a state
+/// belongs. Used by wait_report.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@ class team_list {
   /// The purpose of a kernel's wait, in the state of a team.
   struct place {
     control_group::identity team;
-    std::vector<int> members;  ///< as the world numbers them
+    std::vector<int> members;  ///< by their numbers in the world
     std::int32_t channel;
-    bool of_host;  ///< a collective that the host has enqueued
+    bool of_host;  ///< the host has enqueued the collective
     int sender;    ///< the PE that must send the packet; -1 if the wait is not for a packet
-    /// Equal for waits for the same message, whatever the epoch; one thread of a collective waits for a message. None
-    /// for words that several threads may wait for.
+    /// Equal for waits for the same message, regardless of the epoch. In a collective, one thread waits for a message.
+    /// Empty for words that several threads may wait for.
     std::optional<std::uint64_t> message;
   };
 
-  /// @param key of the entry @param members as the world numbers them
+  /// @param key the key of the entry @param members by their numbers in the world
   void add(const void* key, control_group::identity id, const team_view& team, std::span<const int> members);
-  /// Nothing happens where there is no such entry.
+  /// Has no effect if there is no such entry.
   void remove(const void* key) noexcept;
-  /// None where the word is not in the state of a team.
+  /// Empty if the word is not in the state of a team.
   [[nodiscard]] std::optional<place> find(const failure_record& wait) const;
 
  private:

@@ -19,13 +19,13 @@ using teams_by_id = std::map<std::uint64_t, team>;
 
 std::string text_of(const json& from) { return printable(from.get<std::string>()); }
 
-/// The kernel's information on a process of this host that does not answer.
+/// The kernel's information about a process of this host that does not answer.
 pe_state::life life_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
   if (!std::getline(file, text))
     return std::filesystem::exists("/proc/self/stat") ? pe_state::life::gone : pe_state::life::silent;
-  const std::size_t end = text.rfind(')');  // the name before may contain anything
+  const std::size_t end = text.rfind(')');  // the process name before the state may contain any character
   const char state = end != std::string::npos && end + 2 < text.size() ? text[end + 2] : '?';
   if (state == 'T' || state == 't') return pe_state::life::stopped;
   if (state == 'Z' || state == 'X') return pe_state::life::gone;
@@ -136,7 +136,7 @@ void complete(std::vector<pe_state>& pes) {
     const wait* before;
     const enqueued_write* write;
   };
-  std::vector<std::vector<late_write>> late(pes.size());  // by the PE whose memory they write
+  std::vector<std::vector<late_write>> late(pes.size());  // by the PE whose memory the writes change
   for (const pe_state& by : pes)
     for (const wait& before : by.waits)
       for (const enqueued_write& write : before.behind)
@@ -177,7 +177,7 @@ namespace {
 
 std::string strip(const std::string& name) { return name.starts_with("pgas::") ? name.substr(6) : name; }
 
-/// The call that a wait is part of: the one that lasts longest.
+/// The call that contains the wait: the call with the longest duration.
 std::string call_around(const pe_state& of) {
   if (of.calls.empty()) return {};
   return strip(std::ranges::max_element(of.calls, {}, &call::ms)->name);
@@ -193,7 +193,7 @@ std::string duration(long ms) {
 }
 
 std::string name_of(const team& one) {
-  constexpr int number_bits = 40;  // the PE that has proposed it, plus one, then its own count
+  constexpr int number_bits = 40;  // the identity is the PE that proposed the team, plus one, then the PE's own count
   if (one.members.empty()) return "the team of all PEs";
   constexpr std::size_t most = 8;
   const auto end = one.members.begin() + static_cast<std::ptrdiff_t>(std::min(most, one.members.size()));

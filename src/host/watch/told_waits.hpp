@@ -1,5 +1,5 @@
 /// @file
-/// The waits that the PEs of a job report: read from their answers, and as text. Used by pgas-why, and by a PE that
+/// The waits that the PEs of a job report: parsed from their answers, and as text. Used by pgas-why, and by a PE that
 /// warns of a wait.
 #pragma once
 
@@ -23,7 +23,7 @@ struct awaited_word {
   std::string compare;
   std::uint64_t expected = 0;
   std::uint64_t seen = 0;
-  std::optional<allocation> around{};  ///< that it lies in
+  std::optional<allocation> around{};  ///< the allocation that contains the word
 };
 
 /// The team of the collective that a wait belongs to.
@@ -32,7 +32,7 @@ struct team {
   std::vector<int> members;  ///< empty: all PEs
 };
 
-/// A write that a stream has been given: it has not run while earlier work of the stream waits.
+/// A write that is enqueued on a stream. It does not run while earlier work of the stream waits.
 struct enqueued_write {
   std::string what;
   int pe = 0;  ///< the PE that owns the written memory
@@ -40,21 +40,22 @@ struct enqueued_write {
   std::uint64_t bytes = 0;
 };
 
-/// One wait: of a thread of a kernel, of a stream, of a host thread, or in a collective call.
+/// One wait of a thread of a kernel, of a stream, of a host thread, or in a collective call.
 struct wait {
   std::string what;
-  std::optional<std::pair<std::uint32_t, std::uint32_t>> thread{};  ///< of a kernel: block and thread
-  std::vector<int> pes;                                             ///< waited for; empty where the wait does not know
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> thread{};  ///< for a kernel: block and thread
+  /// The PEs that the wait is for; empty if the wait does not know them.
+  std::vector<int> pes;
   std::optional<awaited_word> word{};
   std::optional<team> of_team{};
-  std::optional<std::uint64_t> number{};  ///< of a collective of the control plane
+  std::optional<std::uint64_t> number{};  ///< for a collective of the control plane: its number
   long ms = 0;
   bool of_stream = false;                ///< the host has enqueued it
-  std::vector<enqueued_write> behind{};  ///< writes that are behind this wait on its stream
-  std::string writer{};                  ///< "put is enqueued behind a wait on a stream of PE 1": where that is known
+  std::vector<enqueued_write> behind{};  ///< writes behind this wait on its stream
+  std::string writer{};                  ///< "put is enqueued behind a wait on a stream of PE 1", if that is known
 };
 
-/// A call that a host thread is in.
+/// A call in progress of a host thread.
 struct call {
   std::string name;
   long ms = 0;
@@ -75,28 +76,28 @@ struct pe_state {
   int pe = 0;
   pid_t pid = 0;
   std::string host;
-  bool here = false;  ///< on this host
+  bool here = false;  ///< whether it runs on this host
   life is = life::silent;
   bool joining = false;
   bool leaving = false;
-  bool more = false;  ///< it has more waits than these
+  bool more = false;  ///< the PE has more waits than these
   std::vector<wait> waits;
   std::vector<call> calls;
   std::optional<crowd> crowded{};
-  std::uint64_t short_calls = 0;  ///< operations that wait for nobody, in the time of the question
-  long idle_ms = 0;               ///< since its last call ended that may wait
-  long looked_ms = 0;             ///< its kernels had so long to answer
+  std::uint64_t short_calls = 0;  ///< calls during the question that wait for no PE
+  long idle_ms = 0;               ///< the time since the last call ended that can wait
+  long looked_ms = 0;             ///< the time that its kernels had to answer
 };
 
-/// The PEs of a job as one of them introduces them. *Errors* nlohmann::json::exception, as the next one.
+/// The PEs of a job, as one of them introduces them. *Errors* nlohmann::json::exception, also for the next function.
 [[nodiscard]] std::vector<pe_state> introduced(const nlohmann::json& by);
 /// Takes the answer of a PE. Strings in the state are printable.
 void read_answer(pe_state& state, const nlohmann::json& from);
-/// The report after all answers: the system's information on processes of this host that have not answered,
-/// and which PE is to write a word, where that write is behind a wait on a stream.
+/// Completes the report after all answers: adds the system's information about processes of this host that have not
+/// answered, and the PE that is to write a word if that write is behind a wait on a stream.
 void complete(std::vector<pe_state>& pes);
 
-/// All three, of documents; no PEs where one of the documents can't be read.
+/// All three steps, from documents. Returns no PEs if a document cannot be parsed.
 [[nodiscard]] std::vector<pe_state> read_answers(std::string_view introduction,
                                                  const std::vector<std::string>& answers);
 
@@ -104,13 +105,13 @@ void complete(std::vector<pe_state>& pes);
 
 /// "8.2 s", "2 min 5 s".
 [[nodiscard]] std::string duration(long ms);
-/// "the team of all PEs", "team 0.2 of PEs 0, 3": the third team that PE 0 has proposed.
+/// "the team of all PEs", or "team 0.2 of PEs 0, 3" for the third team that PE 0 has proposed.
 [[nodiscard]] std::string name_of(const team& one);
 /// The activity of a PE that does not wait, if known: "has been in no call of this world for 8.2 s".
 [[nodiscard]] std::string activity_of(const pe_state& of);
-/// Where a wait is: "barrier in a kernel", "allocate", "fcollect of team 0.2 of PEs 0, 3".
+/// The place of a wait: "barrier in a kernel", "allocate", "fcollect of team 0.2 of PEs 0, 3".
 [[nodiscard]] std::string place_of(const pe_state& of, const wait& one);
-/// A wait in words: where, for whom, which word.
+/// A wait in words: its place, the PEs that it is for, and the word.
 [[nodiscard]] std::string describe(const pe_state& of, const wait& one);
 
 }  // namespace pgas::detail::told

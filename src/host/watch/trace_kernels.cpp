@@ -90,7 +90,7 @@ kernel_tracks kernel_recording::take(const std::function<bool(int pe)>& direct) 
     for (std::uint64_t number = end - kept; number < end; ++number) {
       const traced_event& one = events[number % trace_area::ring_events];
       if (one.number != number + 1) {
-        ++made.lost;  // the thread did not finish the record, or the ring was overwritten by a whole lap
+        ++made.lost;  // the thread did not finish the record, or the ring was overwritten completely
         continue;
       }
       trace::track& track = by_thread[{one.block, one.thread}];

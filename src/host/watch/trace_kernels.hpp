@@ -14,26 +14,29 @@
 
 namespace pgas::detail {
 
-/// Their operations. Names are those of the operations, as in failure records and in what pgas-why says.
+/// The recorded operations. The names are those of failure records and of pgas-why.
 struct kernel_tracks {
-  std::vector<trace::track> tracks;  ///< one for each thread of a block that recorded: leaders of groups
+  /// One track for each thread of a block that recorded, which are the leaders of groups.
+  std::vector<trace::track> tracks;
   std::uint64_t lost = 0;
 };
 
-/// Where kernels record, in memory of their device, and how their clock goes beside the host's.
+/// The device memory in which kernels record, and the difference between the kernels' clock and the host's clock.
 class kernel_recording {
  public:
   /// @param every as config::trace_sample *Errors* device_failed
   kernel_recording(device& on, std::uint32_t every);
 
-  /// As kernels address it.
+  /// The area by the address that kernels use.
   [[nodiscard]] trace_area* area() const noexcept { return static_cast<trace_area*>(memory_.get()); }
-  /// When recording begins, and when it ends. *Errors* device_failed
+  /// Called when recording begins, and when it ends. *Errors* device_failed
   void compare_clock();
-  /// How wrong the times of take() may be on the host's clock.
+  /// The largest error of the times of take(), on the host's clock.
   [[nodiscard]] std::int64_t clock_error() const noexcept { return clock().error(); }
-  /// The records, with times of the host's clock. *Callers* one thread, when no kernel runs.
-  /// @param direct whether a PE is reached by load and store *Errors* device_failed
+  /// Returns the records, with times of the host's clock.
+  /// *Callers* one thread, when no kernel runs.
+  /// @param direct whether a PE is a direct peer
+  /// *Errors* device_failed
   [[nodiscard]] kernel_tracks take(const std::function<bool(int pe)>& direct);
 
  private:
@@ -41,7 +44,7 @@ class kernel_recording {
 
   device& device_;
   device_block memory_;
-  std::optional<clock_difference> begin_;  ///< none where it is the host's clock
+  std::optional<clock_difference> begin_;  ///< empty if the kernels use the host's clock
   std::optional<clock_difference> end_;
 };
 

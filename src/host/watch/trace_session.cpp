@@ -20,7 +20,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// A process that joins several worlds has a file of each.
+/// A process that joins several worlds writes a file for each world.
 std::string path_of(const std::string& pattern, int pe) {
   static std::atomic<int> worlds{0};
   std::string path = log::file_name(pattern, pe);
@@ -49,7 +49,7 @@ trace::track track_of(const trace::recorder::thread_events& from, const clock_ma
     event.facts.begin = to_first.mapped(one.facts.begin);
     event.facts.end = to_first.mapped(one.facts.end);
     if (one.facts.by == trace::caller::stream) {
-      // The host knows when work was enqueued, not when it was done.
+      // The host knows the time at which work was enqueued, not the time at which it was done.
       trace::event enqueued;
       enqueued.name = event.name;
       enqueued.facts.by = trace::caller::stream;
@@ -83,7 +83,7 @@ void trace_session::write(const peer_info& me, const std::function<bool(int pe)>
   events_.close();
   if (!file_) return;
   const unique_fd file(std::move(file_));
-  // The recording of kernels is freed in this call, because the device may be destroyed after it.
+  // This call frees the recording of kernels, because the device may be destroyed after the call.
   std::optional<kernel_recording> of_kernels = std::exchange(kernels_, std::nullopt);
   if (!begin_) {
     ::unlink(path_.c_str());

@@ -1,5 +1,5 @@
 /// @file
-/// The trace of one PE of a world, from the option to the file.
+/// The trace of one PE of a world: from the option to the file.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,25 @@ namespace pgas::detail {
 
 class trace_session {
  public:
-  /// Makes the file, so that a wrong name is an error before there is anything to lose. @param pattern PGAS_TRACE
+  /// Creates the file, so that a wrong name is an error before any event is recorded.
+  /// @param pattern PGAS_TRACE
   /// *Errors* config_value.
   trace_session(const std::string& pattern, int pe, int n_pes);
 
-  /// Takes events from here on, until write().
+  /// The recorder of events, until write().
   [[nodiscard]] trace::recorder& events() noexcept { return events_; }
 
-  /// Room for what kernels record that are compiled with PGAS_TRACE, as they address it.
-  /// @param every as config::trace_sample *Errors* device_failed
+  /// Makes the area for the records of kernels that are compiled with PGAS_TRACE. The result is the address that
+  /// kernels use.
+  /// @param every as config::trace_sample
+  /// *Errors* device_failed
   [[nodiscard]] detail::trace_area* make_area(device& on, std::uint32_t every);
 
-  /// The comparison of clocks when recording begins, or when it ends. *Errors* device_failed
+  /// Adds the comparison of clocks when recording begins, and when it ends. *Errors* device_failed
   void compared(const clock_comparison& clocks);
 
-  /// Ends recording, and writes the file. Once; where recording has not begun there is no file.
-  /// @param direct whether a PE is reached by load and store
+  /// Ends recording and writes the file. Called once. If recording has not begun, there is no file.
+  /// @param direct whether a PE is a direct peer
   void write(const peer_info& me, const std::function<bool(int pe)>& direct, log::logger& log) noexcept;
 
  private:

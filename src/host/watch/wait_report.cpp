@@ -31,7 +31,7 @@ std::chrono::milliseconds lasted(const awaited_command& one) {
 
 std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std::memory_order_acquire); }
 
-/// The most writes behind one wait that a report lists.
+/// The largest number of writes behind one wait that a report lists.
 constexpr std::size_t most_behind = 64;
 
 }  // namespace
@@ -64,8 +64,8 @@ kernel_wait wait_report::wait_of(const failure_record& answer) const {
 
 std::optional<crowded_channel> wait_report::crowd_in(const std::vector<kernel_wait>& waits,
                                                      std::chrono::milliseconds since_question) {
-  // One thread of a collective waits for a message, and all its threads are in one epoch. A wait that began after the
-  // question may have followed one that has answered and ended.
+  // In a collective, one thread waits for a message, and all threads are in one epoch. A wait that began after the
+  // question may follow another wait of the same thread that has answered and ended.
   const auto began_before = [=](const kernel_wait& one) {
     return std::chrono::milliseconds(one.limit_ms) > since_question;
   };
@@ -164,7 +164,7 @@ std::string wait_report::joined(const List& list) const {
 void wait_report::ask() {
   const std::lock_guard lock(mutex_);
   if (control_ == nullptr || ++open_ > 1) return;
-  if (++questions_ == 0) ++questions_;  // 0 is no question
+  if (++questions_ == 0) ++questions_;  // number 0 means no question
   asked_at_ = std::chrono::steady_clock::now();
   short_calls_ = calls_->short_calls();
   std::atomic_ref(control_->question).store(questions_, std::memory_order_release);
@@ -190,7 +190,7 @@ pe_waits wait_report::collect() {
     if (load(one.complete) != questions_) continue;
     found.kernels.push_back(wait_of(one));
   }
-  // Their places depend on the launch.
+  // The order of the threads depends on the launch.
   std::ranges::sort(found.kernels, {}, [](const kernel_wait& one) { return std::pair(one.block, one.thread); });
   found.crowd =
       crowd_in(found.kernels,

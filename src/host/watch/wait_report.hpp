@@ -1,5 +1,5 @@
 /// @file
-/// The waits of this PE, as its kernels and host calls report them on request: the source of pgas-why.
+/// The waits of this PE, which its kernels and host calls report on request. pgas-why prints them.
 #pragma once
 
 #include <chrono>
@@ -23,12 +23,12 @@ namespace pgas::detail {
 
 /// The answer of a thread of a kernel.
 struct kernel_wait : failure_record {
-  std::optional<team_list::place> in_team;  ///< of a collective
+  std::optional<team_list::place> in_team;  ///< set for a wait in a collective
   bool of_stream = false;                   ///< the host has enqueued the kernel on a stream
-  std::vector<stream_log::write> behind;    ///< writes that are behind this wait on its stream
+  std::vector<stream_log::write> behind;    ///< writes behind this wait on its stream
 };
 
-/// Two groups of threads in collectives of one channel of a team at the same time, by a thread of each.
+/// Two groups of threads in collectives of one channel of a team at the same time, with one thread of each.
 struct crowded_channel {
   control_group::identity team;
   std::int32_t channel;
@@ -40,24 +40,25 @@ struct crowded_channel {
 struct pe_waits {
   std::vector<kernel_wait> kernels;
   std::optional<crowded_channel> crowd;
-  bool more = false;                      ///< there was no room for all
-  std::vector<awaited_command> commands;  ///< kernels or calls wait for their answers
+  bool more = false;                      ///< there was no room for all waits
+  std::vector<awaited_command> commands;  ///< commands whose answers kernels or calls wait for
   std::vector<call_list::call> calls;
-  std::uint64_t short_calls = 0;  ///< since the question
+  std::uint64_t short_calls = 0;  ///< short calls since the question
   std::chrono::milliseconds idle{};
 };
 
-/// The operation that a record is of.
+/// The name of the operation of a record.
 [[nodiscard]] const char* what_of(const failure_record& wait);
 
 /// *Callers* any thread. Each ask() is followed by one collect() or answer() of the same thread.
 class wait_report {
  public:
-  /// The allocation around an offset in the heap.
+  /// Finds the allocation that contains an offset of the heap.
   using locator = std::function<std::optional<allocation>(std::uint64_t offset)>;
 
-  /// All arguments live until end() returns. @param control of this PE, by its host address @param proxy where there is
-  /// one
+  /// All arguments outlive the call of end().
+  /// @param control the control block of this PE, by its host address
+  /// @param proxy the proxy, if there is one
   wait_report(control_block& control, const call_list& calls, const team_list& teams, const stream_log& streams,
               proxy_thread* proxy = nullptr, locator locate = {})
       : control_(&control),
@@ -67,35 +68,33 @@ class wait_report {
         proxy_(proxy),
         locate_(std::move(locate)) {}
 
-  /// Waits of kernels leave answers from now on.
+  /// Asks the kernels: from now on their waits leave answers.
   void ask();
-  /// Whether the answers tell what this PE waits for. They do not while a call that began before the question lasts,
-  /// names no word, and no kernel has answered: the threads of that kernel may have had no processor since.
+  /// Whether the answers show what this PE waits for. They do not while a call lasts that began before the question and
+  /// names no word, and no kernel has answered: the threads of its kernel may have had no processor since.
   [[nodiscard]] bool settled() const;
-  /// The waits of the kernels, and host calls; nothing after this has ended. Kernels answer only after another
-  /// question.
+  /// The waits of the kernels, and the host calls. Empty after end(). Kernels answer again only after another question.
   [[nodiscard]] pe_waits collect();
-  /// Both, and the time between them: time_to_answer, or until the answers are settled.
+  /// Calls ask() and collect(). Waits between them for time_to_answer, or until the answers are settled.
   [[nodiscard]] pe_waits ask_and_collect();
-  /// The result of collect() as fields of a JSON object; docs/debugging.md has their names.
+  /// The result of collect() as fields of a JSON object. docs/debugging.md lists the names.
   [[nodiscard]] std::string answer();
-  /// The waits in the last answer() that had lasted for `limit` or longer, the most telling first: those of kernels,
-  /// the proxy's, calls. A call that only waits for its kernel is left out
-  /// if that kernel computes.
+  /// The waits in the last answer() that had lasted for `limit` or longer, the most informative first: waits of
+  /// kernels, of the proxy, of calls. A call that only waits for its kernel is left out if the kernel computes.
   [[nodiscard]] std::vector<long_wait> overdue(std::chrono::milliseconds limit) const;
-  /// A sentence on each wait in the last answer().
+  /// A sentence about each wait in the last answer().
   [[nodiscard]] std::vector<std::string> sentences() const;
-  /// Nothing is read any more: neither waits nor calls are there.
+  /// Called before the waits and calls are destroyed. Nothing is read any more.
   void end();
 
  private:
-  /// Where an offset is, as a field of a JSON object or in words; empty where no allocation is known there.
+  /// The allocation at an offset, as a field of a JSON object or in words. Empty if no allocation is known there.
   [[nodiscard]] std::string field_of_place(std::uint64_t offset) const;
   [[nodiscard]] std::string words_of_place(std::uint64_t offset) const;
   [[nodiscard]] kernel_wait wait_of(const failure_record& answer) const;
   [[nodiscard]] static std::optional<crowded_channel> crowd_in(const std::vector<kernel_wait>& waits,
                                                                std::chrono::milliseconds since_question);
-  /// The teams that the last waits name, as the entries of a JSON array.
+  /// The teams of the last waits, as the entries of a JSON array.
   [[nodiscard]] std::string teams_of_waits() const;
   [[nodiscard]] std::string text_of(const kernel_wait& wait) const;
   [[nodiscard]] std::string text_of(const awaited_command& one) const;
@@ -109,7 +108,7 @@ class wait_report {
   [[nodiscard]] std::string joined(const List& list) const;
 
   mutable std::mutex mutex_;
-  control_block* control_;  ///< null: ended
+  control_block* control_;  ///< null after end()
   const call_list* calls_;
   const team_list& teams_;
   const stream_log& streams_;
@@ -117,9 +116,9 @@ class wait_report {
   const locator locate_;
   std::uint32_t questions_ = 0;
   std::chrono::steady_clock::time_point asked_at_{};
-  int open_ = 0;                   ///< questions without an answer: they share a number
-  pe_waits last_{};                ///< that answer() has told
-  std::uint64_t short_calls_ = 0;  ///< when the question was asked
+  int open_ = 0;                   ///< the number of questions without an answer, which share one question number
+  pe_waits last_{};                ///< the waits in the last answer()
+  std::uint64_t short_calls_ = 0;  ///< the count at the time of the question
 };
 
 }  // namespace pgas::detail

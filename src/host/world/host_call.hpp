@@ -1,5 +1,5 @@
 /// @file
-/// The kinds of host calls, by where a call of the kind is recorded.
+/// The kinds of host calls. The kind decides where a call is recorded.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace pgas::detail {
 
-/// A wait inside a host_operation, which is in the trace already.
+/// A wait inside a host_operation, which is already in the trace.
 struct listed_call : call_record {
   listed_call(world_state& world, const char* name) noexcept : call_record({&world.calls(), nullptr, nullptr}, name) {}
 };
 
-/// A wait inside of host calls, which profilers see by themselves.
+/// A wait inside host calls that profilers record themselves.
 struct waiting_call : call_record {
   waiting_call(world_state& world, const char* name) noexcept
       : call_record({&world.calls(), world.events(), nullptr}, name) {}
@@ -32,7 +32,7 @@ struct profiled_call : call_record {
 struct host_call : call_record {
   host_call(world_state& world, const char* name) noexcept
       : call_record({&world.calls(), world.events(), world.profiled_device()}, name) {}
-  /// One collective of a team, enqueued on a stream or not.
+  /// A collective of a team, enqueued on a stream or called by the host.
   host_call(team_state& of, const char* name, std::optional<stream_handle> on = std::nullopt) noexcept
       : host_call(of.world(), name) {
     trace::event_facts* const collective = facts();

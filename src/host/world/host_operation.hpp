@@ -8,7 +8,7 @@
 
 namespace pgas::detail {
 
-/// One operation on its way to the device or the proxy. The caller checks, asks for target(), submits, and finishes.
+/// One operation, for the device or the proxy. The caller checks the arguments, calls target(), submits, and finishes.
 class host_operation {
  public:
   /// *Errors* not_joined, the first failure of the world; invalid_argument for a stream of another world.
@@ -22,25 +22,26 @@ class host_operation {
   void check_pe(int pe) const { state_.check_pe(pe, what_); }
   /// Throws invalid_argument for a value that is no cmp.
   void check_compare(cmp how) const;
-  /// The address of the symmetric bytes at `local` on PE `pe`; for a proxied peer `local` itself. *Errors*
+  /// The address of the symmetric bytes at `local` on PE `pe`. For a proxied peer, `local` itself. *Errors*
   /// outside_heap, misaligned.
   [[nodiscard]] void* target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const;
-  /// Whether PE `pe` is a proxied peer: then requests name it.
+  /// Whether PE `pe` is a proxied peer. Requests name a proxied peer.
   [[nodiscard]] bool proxied(int pe) const { return !state_.domains().direct(pe); }
-  /// Directs a request with addresses of target() to PE `pe`, and has it complete there where the call promises that.
+  /// Directs a request with addresses of target() to PE `pe`. The request includes completion at the PE if the call
+  /// promises it.
   void address(operation_request& request, int pe) const;
-  /// A request for an atomic operation on PE `pe`, with target() and address() done.
+  /// Makes a request for an atomic operation on PE `pe`, including target() and address().
   [[nodiscard]] operation_request atomic_request(const atomic_op& update, int pe,
                                                  operation_request::kind what = operation_request::kind::atomic) const;
   /// Throws unless `memory` can be the local side of an operation on this queue: invalid_argument, capturing.
   void check_local(const void* memory) const;
-  /// Throws unless kernels can address `memory`: invalid_argument, naming it `role`. Null is fine.
+  /// Throws invalid_argument with the name `role` unless kernels can access `memory`. Null is allowed.
   void check_kernel_memory(const void* memory, const char* role) const;
 
-  /// Submits a request after address().
+  /// Submits a request. Called after address().
   void submit(const operation_request& request);
-  /// Counts an operation on PE `pe` that has been submitted, the last target() of which it writes where it is a put.
-  /// @param bytes of data
+  /// Counts a submitted operation on PE `pe`. A put writes the memory of the last target().
+  /// @param bytes the size of the data
   void count(operation_counter::kind what, int pe, std::uint64_t bytes = 0) noexcept {
     using caller = operation_counter::caller;
     if (how_.on != nullptr && what == operation_counter::kind::put)
@@ -48,14 +49,14 @@ class host_operation {
     state_.operations().add(pe, how_.on != nullptr ? caller::stream : caller::host, what, bytes);
     if (call_.facts() != nullptr) note(what, pe, bytes);
   }
-  /// The same for an update, which is a signal or an atomic operation.
+  /// Counts an update, which is a signal or an atomic operation.
   void count(const atomic_op& update, int pe) noexcept;
-  /// Waits for the operation on PE `pe` in a blocking call.
+  /// In a blocking call: waits for the operation on PE `pe`.
   void finish(int pe);
-  /// For the trace: this call waits; word `index` of the set has satisfied it.
+  /// Records in the trace that this call waits, and which word `index` of the set ended the wait.
   void begin_wait() noexcept;
   void end_wait(const word_set& set, std::size_t index, std::uint64_t expected, std::uint64_t seen) noexcept;
-  /// Whether it is recorded there.
+  /// Whether this call is recorded in the trace.
   [[nodiscard]] bool traced() noexcept { return call_.facts() != nullptr; }
 
  private:
@@ -66,7 +67,7 @@ class host_operation {
   const char* what_;
   stream_handle queue_;
   profiled_call call_;
-  mutable std::uint64_t target_offset_ = 0;  ///< of the last target(), in the heap
+  mutable std::uint64_t target_offset_ = 0;  ///< the offset of the last target() in the heap
   mutable std::uint64_t target_bytes_ = 0;
 };
 

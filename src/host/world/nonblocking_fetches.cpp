@@ -28,7 +28,7 @@ void nonblocking_fetches::deliver(const std::function<void()>& complete) {
 
 void nonblocking_fetches::copy_out(const std::function<void()>& complete) {
   const std::vector<entry> ready(entries_);
-  entries_.clear();  // also where the queue has failed: its values never arrive
+  entries_.clear();  // also if the queue has failed, because the values never arrive then
   complete();
   for (std::size_t i = 0; i < ready.size(); ++i)
     std::memcpy(ready[i].result, static_cast<const std::byte*>(room_.on_host()) + i * place_bytes, ready[i].bytes);

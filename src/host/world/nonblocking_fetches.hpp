@@ -12,18 +12,19 @@
 
 namespace pgas::detail {
 
-/// Kernels can't write to pageable host memory: results go to mapped memory, and quiet() copies them to their places.
+/// Kernels cannot write to pageable host memory. The results go to mapped memory, and quiet() copies them to the
+/// addresses of the program.
 class nonblocking_fetches {
  public:
   explicit nonblocking_fetches(device& on) : device_(on) {}
   nonblocking_fetches(const nonblocking_fetches&) = delete;
   nonblocking_fetches& operator=(const nonblocking_fetches&) = delete;
 
-  /// Calls `enqueue` with the address for a value of up to 8 bytes; the next deliver() copies it to `result`.
-  /// `complete` waits for the internal queue, and is called where all slots are taken.
+  /// Calls `enqueue` with the address for a value of up to 8 bytes. The next deliver() copies the value to `result`.
+  /// `complete` waits for the internal queue, and is called when all slots are in use.
   void add(void* result, std::size_t bytes, const std::function<void(void*)>& enqueue,
            const std::function<void()>& complete);
-  /// Waits by `complete`, then copies all values to their places.
+  /// Calls `complete`, then copies all values to the addresses of the program.
   void deliver(const std::function<void()>& complete);
 
  private:

@@ -116,7 +116,7 @@ void world_state::build_heap() {
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(settings_.wait_timeout).count());
   control_.store(control, std::memory_order_release);
   failing_device_.store(device_.get(), std::memory_order_release);
-  control_plane_->check();  // throws a failure that came before control_ was set
+  control_plane_->check();  // throws a failure that happened before control_ was set
 
   const auto on_growth = [control](std::size_t mapped_bytes) {
     std::atomic_ref(control->heap_bytes).store(mapped_bytes, std::memory_order_release);
@@ -137,7 +137,7 @@ void world_state::build_heap() {
   if (area != heap_->slot(me))
     throw error(code::address_space,
                 "the first allocation of a new heap is not at the start of the slot: please report this defect");
-  team_state::clear_memory_of_world(*device_, static_cast<std::byte*>(area), n);  // other teams clear their own states
+  team_state::clear_memory_of_world(*device_, static_cast<std::byte*>(area), n);  // other teams clear their own state
   make_room_for_traced_kernels();
   device_->synchronize(nullptr);
   control_plane_->barrier();
@@ -179,7 +179,7 @@ void world_state::make_context() {
     direct_routes_ = {*device_, context_, domain, domains(), heap_->distances()};
     context_.routes_ = direct_routes_.get();
   }
-  set_team(context_, context_.world());  // now with the routes
+  set_team(context_, context_.world());  // the context now contains the routes
   context_.copy_ = world_team_.state().context_copy();
   world_team_.state().write_context(context_);
   for (team* of : {&domain_team_, &host_team_})
@@ -267,7 +267,7 @@ void world_state::await_streams() {
 
 void world_state::end_streams() noexcept {
   if (kind() != heap_kind::host) return;
-  // Waits give up, as the world has failed; what they read must not be taken away before.
+  // The waits end, because the world has failed. The memory that they read must not be released before.
   constexpr auto limit = std::chrono::seconds(10);
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!streams_are_idle()) {
@@ -289,7 +289,7 @@ void world_state::await_leave() {
   try {
     await_streams();
   } catch (const error& failed) {
-    // Ends the waits. leave() throws it, too.
+    // Ends the waits. leave() also throws the error.
     if (!control_plane_->failed()) control_plane_->fail(failed);
     throw;
   }
@@ -318,9 +318,9 @@ void world_state::leave() {
   });
   attempt([&] {
     if (heap_->in_a_row()) return;
-    control_plane_->barrier();  // nobody uses memory of others any more
+    control_plane_->barrier();  // no PE uses memory of other PEs any more
     heap_->close_peers();
-    control_plane_->barrier();  // nor has it
+    control_plane_->barrier();  // no PE has memory of other PEs open any more
   });
   attempt([&] { compare_clocks_for_trace(); });
   leaving_ = true;
@@ -338,8 +338,8 @@ void world_state::release() noexcept {
   left_ = true;
   leaving_ = true;
   end_watch();
-  // Where no PE is lost all depart, however late: no connection is closed while a peer uses it. In a world that has
-  // failed no PE uses them any more, and lost PEs never depart.
+  // If no PE is lost, all PEs depart, even if some are late, so no connection is closed while a peer uses it. In a
+  // failed world no PE uses the connections any more, and lost PEs never depart.
   if (proxied_)
     proxied_->stop(control_plane_ && !control_plane_->failed() ? settings_.heartbeat_timeout
                                                                : std::chrono::milliseconds(60));
@@ -394,7 +394,7 @@ void world_state::rethrow_failure() const {
 void world_state::check_device() {
   try {
     device_->check_work(nullptr);
-    if (kind() != heap_kind::host) return;  // each stream has its own failures there
+    if (kind() != heap_kind::host) return;  // on a GPU each stream has its own failures
     const std::lock_guard lock(streams_mutex_);
     for (const stream_handle each : streams_) device_->check_work(each);
   } catch (const error& failed) {
@@ -454,7 +454,7 @@ error world_state::with_stopped_pe(const error& timed_out) const {
 }
 
 void world_state::abort(std::string_view reason) noexcept {
-  fail(reason);  // first: the launcher may end the processes of the job at once
+  fail(reason);  // first, because the launcher may end the processes of the job at once
   if (bootstrap_) bootstrap_->abort(reason);
 }
 
@@ -498,7 +498,7 @@ void* world_state::remote(const void* local, int pe) const {
 
 void world_state::execute_operation(const operation_request& request) {
   if (request.pe == operation_request::direct) {
-    // A signal to a direct peer comes after earlier operations on proxied peers.
+    // A signal to a direct peer has to follow earlier operations on proxied peers.
     if (request.release) flush_proxied();
     return device_->enqueue(request, nullptr);
   }
@@ -536,7 +536,7 @@ std::uint64_t world_state::fetch(const operation_request& request) {
     rethrow_failure();
     throw;
   }
-  // On a GPU an abandoned operation ends its kernel, and device::fetch() reports nothing.
+  // On a GPU an abandoned operation ends its kernel, and device::fetch() reports no error.
   if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
   return old;
 }

@@ -1,5 +1,6 @@
 /// @file
-/// The state of a pgas::world: its parts in the order in which joining makes them; leaving releases them in reverse.
+/// The state of a pgas::world. The parts stand in the order in which joining makes them. Leaving releases them in
+/// reverse order.
 #pragma once
 
 #include <atomic>
@@ -37,72 +38,72 @@
 
 namespace pgas::detail {
 
-/// Shared by the world, its streams and its symmetric<T> objects. Once left, only the destructor and left() may be
-/// called.
+/// Shared by the world, its streams and its symmetric<T> objects. After the world was left, only the destructor and
+/// left() may be called.
 class world_state : public std::enable_shared_from_this<world_state> {
  public:
-  /// Collective: all steps of joining.
+  /// Joins: executes all steps. Collective.
   world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how);
   ~world_state();
   world_state(const world_state&) = delete;
   world_state& operator=(const world_state&) = delete;
 
-  /// Collective: returns when all PEs leave, and the work on the program's streams is
-  /// done. leave() begins with it. *Errors* asymmetric_call where a PE is in another collective call; wait_timeout
-  /// where that work lasts for PGAS_JOIN_TIMEOUT.
+  /// Waits until all PEs leave and the work on the program's streams is complete. Collective. leave() begins with this
+  /// function. *Errors* asymmetric_call if a PE is in another collective call; wait_timeout if the work takes longer
+  /// than PGAS_JOIN_TIMEOUT.
   void await_leave();
-  /// Collective, once: waits for all PEs, then releases heap, device and sockets.
+  /// Waits for all PEs, then releases heap, device and sockets. Collective, called once.
   void leave();
-  /// Whether this process is no member any more; a forked child never was one.
+  /// Whether this process is not a member any more. A child of fork() never was a member.
   [[nodiscard]] bool left() const noexcept { return left_ || forked(); }
-  /// Whether this is a child of the process that joined: it has none of the threads and owns no part of the world.
+  /// Whether this process is a child of the process that joined. It has none of the threads and owns no part of the
+  /// world.
   [[nodiscard]] bool forked() const noexcept { return !process_.in_creator(); }
-  /// Throws forked_process there.
+  /// Throws forked_process in a child of fork().
   void check_process() const;
-  /// Whether an exception that was not yet in flight when the world was joined is unwinding this thread.
+  /// Whether this thread is being unwound by an exception that was thrown after the world was joined.
   [[nodiscard]] bool unwinding() const noexcept;
-  /// Ends the world for everyone. The reason is logged here at `level`.
+  /// Ends the world for all PEs. Logs the reason at `level`.
   void fail(std::string_view reason, log_level level = log_level::error) noexcept;
-  /// The same, and tells the launcher.
+  /// Ends the world for all PEs, and tells the launcher.
   void abort(std::string_view reason) noexcept;
-  /// Ends it because an exception is unwinding this PE.
+  /// Ends the world because an exception is unwinding this PE.
   void abandon() noexcept;
-  /// The error of a wait that timed out, with the PE that is stopped, if one is.
+  /// The error of a wait that timed out. It names the PE that is stopped, if there is one.
   [[nodiscard]] error with_stopped_pe(const error& timed_out) const;
 
   /// Throws not_joined after leave(), and the first failure of the world.
   void check() const;
-  /// Throws the cause of an error of the device, where it is known: a kernel's record, the failure of the world.
+  /// Throws the cause of a device error, if it is known: the record of a kernel, or the failure of the world.
   void rethrow_failure() const;
-  /// Ends the world, for all PEs, where work on this PE's device has failed: before calls in which PEs meet, as the
-  /// others would go on with what this PE has not done. *Errors* the failure.
+  /// Ends the world for all PEs if work on this PE's device has failed. Called before collective calls, because the
+  /// other PEs would continue although this PE's work is missing. *Errors* the failure.
   void check_device();
-  /// Throws pe_out_of_range, naming the caller `what`.
+  /// Throws pe_out_of_range with the name `what` of the caller.
   void check_pe(int pe, const char* what) const;
-  /// Throws outside_heap unless [pointer, pointer + bytes) is this PE's mapped symmetric memory; misaligned.
+  /// Throws outside_heap unless [pointer, pointer + bytes) is mapped symmetric memory of this PE. Throws misaligned.
   void check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const;
 
-  /// Throws outside_heap where PE `pe` has no memory at `local`: memory of a team that it is not in.
+  /// Throws outside_heap if PE `pe` has no memory at `local`, because the memory belongs to a team without that PE.
   void check_peer_has(const void* local, int pe) const;
-  /// The address at which PE `pe`, a direct peer, has the memory that this PE has at `local`. *Errors* as
-  /// check_peer_has().
+  /// The address of `local` on the direct peer `pe`. *Errors* as check_peer_has().
   [[nodiscard]] void* remote(const void* local, int pe) const;
-  /// Waits for a stream, and throws the failure record of a kernel as an error.
+  /// Waits for a stream. If a kernel has left a failure record, throws it as an error.
   void synchronize(stream_handle stream);
-  /// Executes a host operation: for a proxied PE by the host's ring, until the request counts as done; else it is
-  /// enqueued on the device's internal queue. *Errors* those of synchronize().
+  /// Executes a host operation. An operation on a proxied PE uses the host's ring and waits until the request counts as
+  /// done. Any other operation is enqueued on the device's internal queue. *Errors* those of synchronize().
   void execute_operation(const operation_request& request);
   /// Executes one atomic operation and returns the old bits. *Errors* those of synchronize().
   [[nodiscard]] std::uint64_t fetch(const operation_request& request);
-  /// Begins one; the old bits are in `result`, any host memory, after the next quiet().
+  /// Starts an atomic operation. After the next quiet() the old bits are in `result`, which can be any host memory.
   void fetch_nonblocking(const operation_request& request, void* result);
-  /// Completes the host operations before it.
+  /// Completes all earlier host operations.
   void quiet();
-  /// The same without the results of nonblocking fetches.
+  /// As quiet(), but without the results of nonblocking fetches.
   void complete();
-  /// Waits for the operations of this PE's host threads, but not for those of its kernels.
+  /// Waits for the operations of this PE's host threads, but not for the operations of its kernels.
   void await_host_operations();
-  /// Throws capturing if the stream is being captured, naming the caller `what`.
+  /// Throws capturing if the stream is being captured. The error names the caller `what`.
   void check_not_captured(stream_handle stream, const char* what) const;
 
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
@@ -111,7 +112,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] class heap& heap() noexcept { return *heap_; }
   [[nodiscard]] const class heap& heap() const noexcept { return *heap_; }
   [[nodiscard]] class control_plane& control_plane() noexcept { return *control_plane_; }
-  /// The offsets in the slots for the states of teams.
+  /// Allocates the offsets in the slots for the states of teams.
   [[nodiscard]] group_offset_allocator& team_states() noexcept { return *team_states_; }
   [[nodiscard]] const pgas::context& context() const noexcept { return context_; }
   [[nodiscard]] const std::vector<pe_info>& pes() const noexcept { return pes_; }
@@ -119,20 +120,20 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] const team& world_team() const noexcept { return world_team_; }
   [[nodiscard]] const team& domain_team() const noexcept { return domain_team_; }
   [[nodiscard]] const team& host_team() const noexcept { return host_team_ ? host_team_ : domain_team_; }
-  /// Direct and proxied peers.
+  /// The direct and the proxied peers.
   [[nodiscard]] const class domains& domains() const noexcept { return heap_->domains(); }
-  /// The functions of these names in `block_limits.hpp`, for this PE.
+  /// The functions of the same names in `block_limits.hpp`, applied to this PE.
   [[nodiscard]] unsigned concurrent_pes() const noexcept { return concurrent_pes_; }
   [[nodiscard]] unsigned max_collective_blocks() const noexcept { return max_collective_blocks_; }
   [[nodiscard]] grid_state_pool& grids() noexcept { return *grids_; }
   /// The stream of world::stream(), made at the first call.
   [[nodiscard]] pgas::stream& default_stream(world& owner);
 
-  /// A stream that the program has made. Its work uses the heap, so leaving waits for it.
+  /// Registers a stream of the program. The work of the stream uses the heap, so leaving waits for it.
   void add_stream(stream_handle made);
   void remove_stream(stream_handle made) noexcept;
 
-  /// Which calls the threads of this PE are in.
+  /// The calls in progress of this PE's threads.
   [[nodiscard]] call_list& calls() noexcept { return calls_; }
 
   /// The teams that this PE is in.
@@ -142,27 +143,28 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
   /// The operations of host threads and streams.
   [[nodiscard]] operation_counter& operations() noexcept { return *operations_; }
-  /// Of the trace; null if none is recorded.
+  /// The events of the trace; null if no trace is recorded.
   [[nodiscard]] trace::recorder* events() noexcept { return trace_ ? &trace_->events() : nullptr; }
   /// The device that marks ranges for profilers; null without PGAS_NVTX.
   [[nodiscard]] detail::device* profiled_device() noexcept { return settings_.nvtx ? device_.get() : nullptr; }
-  /// Null where all PEs are direct.
+  /// Null if all PEs are direct.
   [[nodiscard]] const proxy_thread* proxy() const noexcept { return proxied_ ? &proxied_->through() : nullptr; }
 
-  /// The waits of this PE; takes as long as kernels need to answer.
+  /// The waits of this PE. The call takes as long as kernels need to answer.
   [[nodiscard]] pe_waits waits() const;
   /// The counters of this PE.
   [[nodiscard]] world_stats stats() const;
 
-  /// A host-side collective on the heap at a time: allocation is deterministic only in one order.
+  /// Held during a host-side collective on the heap. Allocation is deterministic only if one call runs at a time.
   std::mutex& collective_mutex() noexcept { return collective_; }
 
  private:
-  /// Whether all streams that the program has made are idle.
+  /// Whether all streams of the program are idle.
   [[nodiscard]] bool streams_are_idle();
-  /// Returns when they are. *Errors* wait_timeout after PGAS_JOIN_TIMEOUT; the failure of the world.
+  /// Waits until all streams of the program are idle. *Errors* wait_timeout after PGAS_JOIN_TIMEOUT; the failure of the
+  /// world.
   void await_streams();
-  /// After a failure: waits until the streams' waits have given up.
+  /// Called after a failure: waits until the waits of the streams have ended.
   void end_streams() noexcept;
   void choose_device();
   void connect_proxied_peers();
@@ -170,7 +172,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void make_context();
   void make_teams();
   void report(const std::string& how);
-  /// Tells the control plane whom to ask about this PE.
+  /// Tells the control plane where to get answers about this PE.
   void begin_watch(control_block& control);
   void end_watch() noexcept;
   /// Collective if any PE records a trace.
@@ -178,15 +180,15 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void make_room_for_traced_kernels();
   void write_trace() noexcept;
   void on_failure(const error& cause) noexcept;
-  /// The proxy can't go on, because of PE `pe`: of itself where that is this PE or -1.
+  /// Called when the proxy cannot continue because of PE `pe`. If `pe` is this PE or -1, the cause is this PE.
   void on_proxy_failure(int pe, const std::string& what) noexcept;
-  /// The error that a record left by a device operation stands for, if there is one.
+  /// The error for a record that a device operation has left, if there is one.
   [[nodiscard]] std::optional<error> recorded_failure() const;
   /// Completes the operations of host threads on proxied peers.
   void flush_proxied();
   [[noreturn]] void give_up() const;
-  /// Releases all parts but the device and the control words, which streams may still use. The control plane ends
-  /// before the device does, as its thread tells the device of failures.
+  /// Releases all parts except the device and the control words, which streams may still use. The control plane ends
+  /// before the device does, because its thread reports failures to the device.
   void release() noexcept;
   void free_control() noexcept;
 
@@ -196,17 +198,17 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::optional<operation_counter> operations_;
   std::optional<trace_session> trace_;
   std::shared_ptr<wait_report> wait_report_;    ///< shared with the control plane's thread
-  std::shared_ptr<stats_report> stats_report_;  ///< likewise
+  std::shared_ptr<stats_report> stats_report_;  ///< shared with the control plane's thread
   config settings_;
   log::logger log_;
   std::unique_ptr<bootstrap> bootstrap_;
   std::unique_ptr<class control_plane> control_plane_;
   std::unique_ptr<class device> device_;
-  std::optional<stream_log> enqueued_;  ///< from the device on
+  std::optional<stream_log> enqueued_;  ///< set once the device exists
   mapped_block mapped_;
   std::unique_ptr<class heap> heap_;
-  std::unique_ptr<proxy_service> proxied_;  ///< null where all PEs are direct peers
-  device_route_table direct_routes_;        ///< where slots do not lie in a row and no PE is proxied
+  std::unique_ptr<proxy_service> proxied_;  ///< null if all PEs are direct peers
+  device_route_table direct_routes_;        ///< set if slots are not evenly spaced and no PE is proxied
   std::unique_ptr<group_offset_allocator> team_states_;
   std::mutex streams_mutex_;  ///< guards streams_
   std::set<stream_handle> streams_;
@@ -215,19 +217,19 @@ class world_state : public std::enable_shared_from_this<world_state> {
   pgas::context context_;
   team world_team_;
   team domain_team_;
-  team host_team_;  ///< none where it is the domain
+  team host_team_;  ///< not set if the team is the domain
   std::vector<pe_info> pes_;
   unsigned concurrent_pes_ = 0;
   unsigned max_collective_blocks_ = 0;
   std::unique_ptr<grid_state_pool> grids_;
   std::unique_ptr<nonblocking_fetches> fetches_;
   std::mutex collective_;
-  std::atomic<control_block*> control_{nullptr};        ///< host address, for the thread of the control plane
+  std::atomic<control_block*> control_{nullptr};        ///< the host address, for the thread of the control plane
   std::atomic<class device*> failing_device_{nullptr};  ///< the device, for the same thread
-  std::atomic<bool> leaving_{false};                    ///< then only the control plane decides which PE is lost
+  std::atomic<bool> leaving_{false};                    ///< if set, only the control plane decides which PE is lost
   mutable std::mutex timeout_mutex_;
   mutable std::optional<error> last_timeout_;  ///< the error of the last wait that timed out
-  const int unwinding_;                        ///< exceptions in flight when the world was joined
+  const int unwinding_;                        ///< the number of exceptions in flight when the world was joined
   std::atomic<bool> ready_to_leave_{false};
   std::atomic<bool> left_{false};
 };

@@ -7,31 +7,32 @@
 
 namespace pgas::tools {
 
-/// A word and what it means.
+/// A word and its meaning.
 struct entry {
   std::string word;
   std::string meaning;
 };
 
-/// The texts of a command besides its options. Plain text; a meaning begins with a small letter and has no full stop.
+/// The texts of a command, except its options. Plain text. A meaning begins with a small letter and has no full stop.
 struct page {
-  std::string summary = {};                  ///< what it does, in a line
-  std::string usage = {};                    ///< what follows its name; empty: as its options and arguments are
-  std::vector<std::string> paragraphs = {};  ///< what else there is to know; at least one
+  std::string summary = {};  ///< what the command does, in one line
+  /// The words behind its name; empty: derived from its options and arguments.
+  std::string usage = {};
+  std::vector<std::string> paragraphs = {};  ///< further information; at least one paragraph
   std::vector<entry> examples = {};          ///< at least one
-  std::vector<entry> statuses = {};          ///< exit statuses, but that of a wrong command line
-  std::vector<entry> variables = {};         ///< of the environment
+  std::vector<entry> statuses = {};          ///< exit statuses, except the status for a wrong command line
+  std::vector<entry> variables = {};         ///< environment variables
   std::vector<std::string> see_also = {};    ///< other manual pages
 };
 
-/// An option, or an argument that has a place.
+/// An option or a positional argument.
 struct option {
-  std::vector<std::string> names = {};  ///< such as -e and --bytes; of an argument, its name alone
-  std::string value = {};    ///< what follows, such as BYTES; [BYTES] where it may be missing; empty: nothing
-  std::string meaning = {};  ///< with the default
-  std::vector<std::string> choices = {};  ///< all that it may be, or all that has a name; empty: anything
-  bool list = false;                      ///< takes several choices, with commas
-  bool many = false;                      ///< an argument that may be there several times
+  std::vector<std::string> names = {};    ///< such as -e and --bytes; for a positional argument, its name
+  std::string value = {};                 ///< the value, such as BYTES; [BYTES] if it may be missing; empty: no value
+  std::string meaning = {};               ///< includes the default
+  std::vector<std::string> choices = {};  ///< all allowed values, or all values with a name; empty: any value
+  bool list = false;                      ///< accepts several choices, separated by commas
+  bool many = false;                      ///< a positional argument that may be repeated
 
   [[nodiscard]] bool takes_value() const { return !value.empty(); }
   [[nodiscard]] bool may_lack_value() const { return value.starts_with('['); }
@@ -39,35 +40,36 @@ struct option {
 };
 
 struct command {
-  std::string name = {};  ///< pgas-perf; of a command of it: pgas-perf map
+  std::string name = {};  ///< such as pgas-perf; for a subcommand, such as pgas-perf map
   page says = {};
   std::vector<option> arguments = {};
   std::vector<option> options = {};
   std::vector<command> commands = {};
-  bool starts_program = false;  ///< the first word that is no option begins another program's command line
+  bool starts_program = false;  ///< the first word that is not an option begins the command line of another program
 };
 
 /// The exit status of all tools for a wrong command line.
 inline constexpr int wrong_command_line = 2;
 
-/// The word that says this status, and its meaning, behind those of the page.
+/// The exit statuses of the page, and the status for a wrong command line.
 [[nodiscard]] std::vector<entry> statuses_of(const command& of);
-/// Command lines: the name, and what follows it. First its own, then those of its commands.
+/// The forms of the command line: the name, and the words behind it. The command's own form comes first, then those of
+/// its subcommands.
 [[nodiscard]] std::vector<entry> usage_of(const command& of);
-/// For --help: lines of at most usual_width columns.
+/// The text of --help, in lines of at most usual_width columns.
 [[nodiscard]] std::string help_of(const command& of);
-/// For --man: a page of section 1, in the macros of man(7). `version` is that of pgas.
+/// The text of --man: a page of section 1, in the macros of man(7). `version` is the version of pgas.
 [[nodiscard]] std::string manual_of(const command& of, const std::string& version);
-/// For --completion: what the shell reads.
+/// The text of --completion, which the shell reads.
 [[nodiscard]] std::string bash_completion_of(const command& of);
 [[nodiscard]] std::string zsh_completion_of(const command& of);
 [[nodiscard]] std::string fish_completion_of(const command& of);
 
-/// The name with - as _, and _ before it: a function of a shell.
+/// The name of a shell function: the command's name with _ in place of -, and _ before it.
 [[nodiscard]] std::string function_of(const command& of);
 /// The last word of the name.
 [[nodiscard]] std::string last_word_of(const command& of);
-/// In single quotes, as bash and zsh read them.
+/// The text in single quotes, as bash and zsh read them.
 [[nodiscard]] std::string quoted(const std::string& text);
 
 }  // namespace pgas::tools

@@ -8,7 +8,7 @@ namespace pgas::tools {
 
 namespace {
 
-/// The patterns of a `case` for the option's names behind the command's.
+/// The patterns of a `case` for the option's names, in the function of the command.
 std::string patterns_of(const command& of, const option& each) {
   std::string out;
   for (const std::string& name : each.names) out += (out.empty() ? "" : " | ") + quoted(of.name + ' ' + name);
@@ -25,7 +25,7 @@ std::string action_for(const option& each) {
   return otherwise + "return";
 }
 
-/// Walks over what stands before the word: a command of the tool, values of options, a program.
+/// Steps through the words before the cursor: a subcommand, values of options, a program.
 std::string steps_of(const command& of) {
   std::string out;
   for (const command& each : of.commands)
@@ -66,7 +66,7 @@ std::string words_of(const command& of) {
   return out;
 }
 
-/// Functions that the completions of all tools define alike.
+/// Functions that the completions of all tools define in the same way.
 constexpr const char* common = R"(
 _pgas_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur"); }
 _pgas_list() {
@@ -99,7 +99,7 @@ std::string bash_completion_of(const command& of) {
   out += "  COMPREPLY=()\n";
   out += "  for ((i = 1; i < COMP_CWORD; ++i)); do\n    case \"$command ${COMP_WORDS[i]}\" in\n";
   out += steps_of(of) + "    esac\n  done\n";
-  // bash takes an equals sign for a word.
+  // bash splits a word at an equals sign.
   out += "  prev=${COMP_WORDS[COMP_CWORD - 1]}\n";
   out += "  if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n";
   out += "  case \"$command $prev\" in\n" + values_of(of) + "  esac\n";

@@ -1,4 +1,4 @@
-// The completions of a command in zsh and in fish. Both shells know of options themselves: what they read is a list.
+// The completions of a command in zsh and in fish. Both shells parse options themselves and read only a list.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,7 +17,7 @@ std::string with_backslashes(const std::string& text, std::string_view before) {
   return out;
 }
 
-/// For _arguments, in which these characters part the fields.
+/// Escapes a text for _arguments, in which these characters separate the fields.
 std::string field(const std::string& text) { return with_backslashes(text, "\\[]:"); }
 
 std::string zsh_action(const option& each) {
@@ -27,7 +27,7 @@ std::string zsh_action(const option& each) {
   return each.list ? "_sequence compadd - " + words : fmt::format("({})", words);
 }
 
-/// A line for each name, as names of several characters take values otherwise than those of one.
+/// One line for each name, because long names and short names take values in different forms.
 std::string zsh_lines(const option& each) {
   std::string out;
   for (const std::string& name : each.names) {
@@ -56,7 +56,7 @@ std::string zsh_arguments(const command& of) {
   return out;
 }
 
-/// In single quotes, as fish reads them.
+/// The text in single quotes, as fish reads them.
 std::string in_fish(const std::string& text) { return '\'' + with_backslashes(text, "\\'") + '\''; }
 
 std::string fish_lines(const command& of, const std::string& tool, const std::string& when) {
@@ -96,7 +96,7 @@ std::string zsh_completion_of(const command& of) {
     out += zsh_arguments(each) + "    return\n  fi\n";
   }
   out += zsh_arguments(of) + "}\n";
-  // As a file of fpath it is the function's first call; read by eval, it is a definition.
+  // Loaded from fpath, the file is the function's first call. Read by eval, it is a definition.
   return out +
          fmt::format("if [[ $funcstack[1] == {0} ]]; then {0} \"$@\"; else compdef {0} {1}; fi\n", function, of.name);
 }

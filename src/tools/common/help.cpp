@@ -1,4 +1,4 @@
-// The help of a command, and what its other texts have in common with it.
+// The help of a command, and functions that its other texts also use.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t meaning_column = 28;
 
-/// The word, and its meaning beside it; below it where the word is too long.
+/// Adds a word with its meaning beside it, or below it if the word is too long.
 void add_entry(std::string& out, const std::string& word, const std::string& meaning) {
   std::string line = "  " + word;
   if (line.size() + 2 > meaning_column) {
@@ -34,7 +34,8 @@ void add_section(std::string& out, const char* title, const std::vector<entry>& 
 void add_options(std::string& out, const char* title, const std::vector<option>& options) {
   std::vector<entry> entries;
   for (const option& each : options) {
-    const bool has_value = each.takes_value() && each.names.front().starts_with('-');  // an argument is its value
+    // a positional argument is its own value
+    const bool has_value = each.takes_value() && each.names.front().starts_with('-');
     entries.push_back(
         {fmt::format("{}{}{}", fmt::join(each.names, ", "), has_value ? " " : "", has_value ? each.value : ""),
          each.meaning});

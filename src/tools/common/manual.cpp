@@ -11,8 +11,8 @@ namespace pgas::tools {
 
 namespace {
 
-/// As roff prints it: no character is a command, a hyphen is what shells read. Quotes have names, too, as the text may
-/// become an argument.
+/// Escapes a text for roff: no character starts a command, and a hyphen is the hyphen that shells read. Quotes have
+/// names, because the text may become an argument.
 std::string escaped(std::string_view text) {
   std::string out = text.starts_with('.') ? "\\&" : "";
   for (const char c : text) {
@@ -32,10 +32,10 @@ std::string escaped(std::string_view text) {
 
 std::string bold(std::string_view text) { return fmt::format("\\fB{}\\fR", escaped(text)); }
 
-/// Words in capitals stand for values.
+/// Prints words in capitals as values.
 std::string italic(std::string_view text) { return fmt::format("\\fI{}\\fR", escaped(text)); }
 
-/// Lines that editors show whole.
+/// Breaks the text into lines that fit in an editor.
 std::string filled(const std::string& text) {
   constexpr std::size_t room = 72;
   std::string out;
@@ -64,7 +64,7 @@ void print_options(std::string& out, const command& of) {
   }
 }
 
-/// The name of the page: of a command of a tool, both words.
+/// The name of the page. For a subcommand, both words.
 std::string page_of(const std::string& name) {
   std::string page = name;
   std::ranges::replace(page, ' ', '-');

@@ -13,7 +13,7 @@ namespace {
 
 command describe(const CLI::App& app);
 
-/// CLI11 asks the formatter for the help, and commands inherit none with a page of their own.
+/// CLI11 gets the help from the formatter. A subcommand with a separate page does not inherit the formatter.
 class page_formatter : public CLI::FormatterBase {
  public:
   explicit page_formatter(page says) : says_(std::move(says)) {}
@@ -67,7 +67,7 @@ command describe(const CLI::App& app) {
   return found;
 }
 
-/// Ends the parsing: all has been said.
+/// Ends the parsing after a text has been printed.
 [[noreturn]] void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);

@@ -1,5 +1,5 @@
 /// @file
-/// The look that all tools have in common: their help, their errors, and what --man and --completion print.
+/// What all tools have in common: help, errors, and the output of --man and --completion.
 ///
 ///     CLI::App app("", "pgas-why");
 ///     app.add_option("--watch", seconds, "look again after this time")->type_name("SECONDS");
@@ -16,12 +16,12 @@ class ParseError;
 
 namespace pgas::tools {
 
-/// Gives the app its page and the options that all tools have; called after its own were added, for each of its
-/// commands, too. An option's type name is its value's name, and the braces in the description of its check are what
-/// completions offer: IsMember has them.
+/// Adds the page and the options that all tools have. Called after the tool's own options were added, also for each
+/// subcommand. An option's type name is the name of its value. If the check of an option has a description with words
+/// in braces, as CLI::IsMember has, completions offer these words.
 void set_page(CLI::App& app, page says);
 
-/// Prints what ended the parsing of the command line. Returns the exit status.
+/// Prints the reason why the parsing of the command line ended. Returns the exit status.
 [[nodiscard]] int end_with(const CLI::App& app, const CLI::ParseError& stop);
 
 }  // namespace pgas::tools

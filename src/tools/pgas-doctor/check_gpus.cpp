@@ -23,7 +23,7 @@ namespace {
 using detail::gpu_facts;
 using detail::gpu_survey;
 
-constexpr std::chrono::milliseconds patience{60'000};  // the first use of a driver without persistence mode takes long
+constexpr std::chrono::milliseconds patience{60'000};  // without persistence mode, the first use of a driver takes long
 
 std::string version(int cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); }
 
@@ -52,7 +52,7 @@ row row_of_gpus(const gpu_survey& all) {
   return {"GPUs", verdict::ok, found};
 }
 
-/// Whether each GPU reaches each other one, and with what.
+/// Whether each GPU can access each other GPU, and by which operations.
 row row_of_pairs(const gpu_survey& all) {
   std::vector<std::string> apart;
   std::vector<std::string> emulated;
@@ -123,7 +123,7 @@ row row_of_clocks(const gpu_survey& all) {
   return {"GPU clocks", verdict::ok, found};
 }
 
-/// Whether this process runs on CPUs that are near some GPU.
+/// Whether this process runs on CPUs that are near a GPU.
 row row_of_locality(const gpu_survey& all) {
   const std::vector<int> allowed = detail::allowed_cpus();
   std::vector<int> every(static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF))));
@@ -146,14 +146,14 @@ row row_of_locality(const gpu_survey& all) {
           "every command to the GPU crosses NUMA nodes", "mpirun --bind-to none, or srun --cpu-bind=none, or numactl"};
 }
 
-/// A segment of GPU memory for each kind of handle, shared with the process itself.
+/// Makes a segment of GPU memory for each kind of handle and shares it with this process.
 row row_of_segments(const config& settings) {
   const std::unique_ptr<detail::device> device = detail::make_cuda_device(settings, 0);
   const std::size_t bytes = device->granularity();
   std::string works;
   std::string refused;
   for (const handle_kind kind : device->handle_kinds()) {
-    if (device->places(kind)) continue;  // legacy handles: another process opens them, in a world
+    if (device->places(kind)) continue;  // only another process can open a legacy handle, in a world
     try {
       const mapped_segment made(*device, device->create(bytes, kind), kind, bytes);
       const mapped_segment opened(*device, device->import_segment(device->export_segment(made.id()), bytes), kind,
@@ -194,7 +194,8 @@ nlohmann::json survey(const config& settings, const request& how) {
 
 gpu_findings check_gpus(const config& settings, const request& how) {
   if (settings.heap == heap_kind::host) return {{{"GPUs", verdict::ok, "none: host heap, as PGAS_HEAP asks"}}, {}};
-  // In a child: a driver that hangs takes the process with it, and one that works could not be forked any more.
+  // Runs in a child process: a driver that hangs would hang this process too, and a process that uses a driver cannot
+  // be forked later.
   const trial seen = try_in_child(
       patience, [&] { return survey(settings, how).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace); });
   if (!seen.result) {

@@ -14,7 +14,7 @@ namespace pgas::doctor {
 
 namespace {
 
-/// Two views of one segment. *Errors* those of the device; device_failed where they show different data.
+/// Compares two views of one segment. *Errors* those of the device; device_failed if the views show different data.
 void share_with_itself(detail::device& on, handle_kind kind) {
   const std::size_t bytes = on.granularity();
   const mapped_segment here(on, on.create(bytes, kind), kind, bytes);

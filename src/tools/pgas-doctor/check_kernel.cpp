@@ -25,7 +25,7 @@ namespace {
 constexpr const char* seccomp_mend =
     "a newer container runtime, whose seccomp profile knows the call; or docker run --security-opt seccomp=unconfined";
 
-/// "filter" of the line "Seccomp: 2" in /proc/self/status; empty where there is none.
+/// "filter" for the line "Seccomp: 2" in /proc/self/status. Empty if there is no such line.
 std::string status_of(const std::string& key) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)
@@ -58,7 +58,7 @@ row check_proc(const config& settings) {
 row check_memory_files(const config& settings) {
   row result{"memory files", verdict::fails, "",
              "the host heap consists of such files: no world on the host heap can be joined", seccomp_mend};
-  // On a GPU heap the library's own shared pages are not of this kind.
+  // On a GPU heap the library's own shared pages are of another kind.
   if (settings.heap == heap_kind::cuda) result.is = verdict::slow;
   const std::size_t bytes = 2 * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const detail::unique_fd file(::memfd_create("pgas-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -131,7 +131,7 @@ row check_process_handles() {
 }
 
 row check_threads() {
-  constexpr int needed = 3;  // reader, proxy, UCX's own
+  constexpr int needed = 3;  // one thread each for the reader, the proxy, and UCX
   std::atomic<int> ran{0};
   std::vector<std::thread> all;
   row result{"threads", verdict::ok, fmt::format("{} more can be started", needed)};

@@ -43,7 +43,8 @@ row check_locked_memory() {
 row check_file_size(const config& settings) {
   const rlim_t limit = limit_of(RLIMIT_FSIZE).rlim_cur;
   if (limit == RLIM_INFINITY) return {"file size", verdict::ok, "unlimited"};
-  // Joining makes a first segment, and one for its own first allocation where that does not fit.
+  // Joining makes a first segment. If the library's own first allocation does not fit into it, joining makes a second
+  // segment.
   const std::size_t least = std::max(settings.segment_size, detail::first_allocation(1).bytes);
   const bool host = settings.heap != heap_kind::cuda;
   if (host && limit < least + (std::size_t{2} << 20))
@@ -107,7 +108,7 @@ row check_address_space(const config& settings, int pes) {
 
 row check_open_files(int pes) {
   const rlimit limit = limit_of(RLIMIT_NOFILE);
-  // Joining takes `least`, and raises the limit to `usual` for segments and UCX (allow_descriptors_for()).
+  // Joining needs `least` descriptors, and raises the limit to `usual` for segments and UCX (allow_descriptors_for()).
   const auto least = static_cast<rlim_t>(5 + 3 * pes);
   const auto usual = static_cast<rlim_t>(256 + 9 * pes);
   const std::string found = fmt::format("{} of {} that joining asks for", limit.rlim_max, usual);

@@ -16,14 +16,14 @@ namespace {
 
 constexpr const char* infiniband = "/sys/class/infiniband";
 
-/// "10000 Mb/s" where the driver knows; empty else.
+/// "10000 Mb/s" if the driver reports it; otherwise empty.
 std::string speed_of(const std::string& interface) {
   long speed = 0;
   if (!(std::ifstream("/sys/class/net/" + interface + "/speed") >> speed) || speed <= 0) return {};
   return fmt::format(" ({} Mb/s)", speed);
 }
 
-/// Interfaces that are up and have an address, but the loopback.
+/// Interfaces that are up and have an address, without the loopback.
 std::vector<std::string> interfaces_up() {
   std::vector<std::string> names;
   ifaddrs* all = nullptr;

@@ -16,13 +16,13 @@ namespace pgas::doctor {
 
 namespace {
 
-/// Why a PE could not be reached, and what would help.
+/// The reason why a PE could not be reached, and the remedy.
 struct refusal {
-  std::string why;  ///< empty where it was reached
+  std::string why;  ///< empty if the PE was reached
   std::string fix;
 };
 
-/// The ports that the system gives to listeners that ask for none: "32768-60999".
+/// The ports that the system gives to listeners that request no port: "32768-60999".
 std::string port_range() {
   int first = 32768;
   int last = 60999;
@@ -65,7 +65,7 @@ refusal try_addresses(const std::vector<detail::tcp_address>& addresses, std::ch
   return result;
 }
 
-/// The PEs that this one tries: all of other hosts, or of each host the first where there are many.
+/// The PEs to which this PE connects: all PEs of other hosts, or only the first PE of each host if there are many PEs.
 std::vector<int> targets(const job& all) {
   constexpr int many = 16;
   std::vector<int> found;
@@ -113,7 +113,7 @@ std::vector<row> check_tcp_between_hosts(const job& all, const config& settings,
                            all.pes[static_cast<std::size_t>(pe)]["host"].get<std::string>(), refused.why),
                refused.fix};
   }
-  exchange.barrier();  // the listeners are needed until all have tried
+  exchange.barrier();  // the listeners must stay open until all PEs have connected
   if (first.why.empty()) {
     result.found = fmt::format("TCP to {} PE{} of other hosts", reached, reached == 1 ? "" : "s");
     return {result};

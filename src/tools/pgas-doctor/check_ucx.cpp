@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::milliseconds patience{20'000};
 
-/// "UCX_TLS=tcp UCX_NET_DEVICES=eth0", as set by the user; empty where neither is.
+/// "UCX_TLS=tcp UCX_NET_DEVICES=eth0" as set by the user. Empty if neither variable is set.
 std::string own_choice() {
   std::string text;
   for (const char* name : {"UCX_TLS", "UCX_NET_DEVICES"})
@@ -34,7 +34,7 @@ std::string fix_for(const std::string& failure) {
 
 }  // namespace
 
-// The host heap needs none of it.
+// The host heap does not need shared memory by name.
 row check_shared_memory(const job& all) {
   const bool needed = all.proxied() && all.local() > 1 && all.hosts() == 1;
   const detail::shared_memory_room room = detail::look_at_shared_memory();
@@ -52,7 +52,7 @@ row check_ucx(const job& all, const config& settings) {
   wanted.devices = settings.socket_ifname;
   wanted.without_tcp = wanted.one_host && all.shares_by_name();
   if (wanted.without_tcp && wanted.devices.empty()) wanted.devices = detail::net_devices({"lo"});
-  // In a child: UCX ends a process that has too few descriptors, and starts threads.
+  // Runs in a child process, because UCX ends a process that has too few descriptors, and starts threads.
   const trial tried = try_in_child(patience, [&] {
     const detail::no_file_limit_signal no_signal;
     log::logger quiet(log_level::error);

@@ -21,14 +21,14 @@ using timer = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds step_limit{60'000};
-constexpr double long_join = 5;  // seconds
+constexpr double long_join = 5;  // in seconds
 constexpr std::size_t words = 512;
 
 std::uint64_t pattern(int from, int to, std::size_t i) {
   return (static_cast<std::uint64_t>(from) << 48) ^ (static_cast<std::uint64_t>(to) << 32) ^ (i * 0x9e3779b97f4a7c15U);
 }
 
-/// Collective: what each PE could not do, in one text; empty where all could.
+/// Collective: a text with the failures of all PEs. Empty if no PE failed.
 std::string gather_problems(world& joined, const std::string& mine) {
   std::string text;
   const std::string told = mine.substr(0, 2000);
@@ -41,7 +41,7 @@ std::string gather_problems(world& joined, const std::string& mine) {
   return text;
 }
 
-/// Runs `step`; its failure as text.
+/// Runs `step`. Returns its failure as text.
 template <class Step>
 std::string problem_of(Step&& step) {
   try {
@@ -61,7 +61,7 @@ void add_one(detail::device& on, std::uint64_t* word) {
   static_cast<void>(on.fetch(add));
 }
 
-/// Collective: one kind of handle between all direct peers. Empty where it works on all PEs.
+/// Collective: tries one kind of handle between all direct peers. Empty if it works on all PEs.
 std::string share_by(world& joined, handle_kind kind) {
   detail::world_state& state = joined.state();
   detail::device& on = state.device();
@@ -125,7 +125,7 @@ row check_sharing(world& joined) {
   std::vector<handle_kind> kinds = state.device().handle_kinds();
   const handle_kind asked = joined.settings().mem_handle;
   if (std::ranges::find(kinds, asked) == kinds.end() && state.device().places(asked)) kinds.push_back(asked);
-  // Every PE offers the same kinds: a world has one kind of device.
+  // All PEs offer the same kinds, because a world has one kind of device.
   std::string works;
   std::string refused;
   for (const handle_kind kind : kinds) {
@@ -180,7 +180,7 @@ row check_access(world& joined) {
       problem = problem_of([&] {
         if (g(joined, counter.data(), me) != static_cast<std::uint64_t>(n))
           throw error(code::device_failed, "atomic updates were lost");
-        barrier(joined.team(), joined.stream());  // a kernel on every PE
+        barrier(joined.team(), joined.stream());  // runs a kernel on every PE
         joined.synchronize();
       });
     problem = gather_problems(joined, problem);

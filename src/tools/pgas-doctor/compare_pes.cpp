@@ -11,7 +11,7 @@ namespace pgas::doctor {
 
 namespace {
 
-/// The PEs by value of a fact.
+/// The PEs for each value of a fact.
 std::map<std::string, std::vector<int>> by_value(const job& all, const std::string& name) {
   std::map<std::string, std::vector<int>> found;
   for (int pe = 0; pe < all.n(); ++pe) {

@@ -1,4 +1,4 @@
-// The order of an examination: this process, the launcher, the other PEs, a world.
+// The order of an examination: this process, the launcher, the other PEs, and a world.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,9 +25,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds longest_join{30'000};
 constexpr milliseconds longest_quick_join{10'000};
 constexpr milliseconds step_limit{60'000};
-constexpr milliseconds margin{15'000};  // what a step may take beyond its own limit
+constexpr milliseconds margin{15'000};  // the time that a step may take in addition to its own limit
 
-/// Lends the bootstrap to a world, which ends it.
+/// Lends the bootstrap to a world, which destroys its bootstrap.
 class lent_bootstrap final : public bootstrap {
  public:
   explicit lent_bootstrap(bootstrap& to) : to_(to) {}
@@ -36,13 +36,13 @@ class lent_bootstrap final : public bootstrap {
   [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override { return to_.all_gather(mine); }
   void barrier() override { to_.barrier(); }
   void set_time_limit(milliseconds limit) override { to_.set_time_limit(limit); }
-  void abort(std::string_view) noexcept override {}  // the doctor reports: the launcher need not
+  void abort(std::string_view) noexcept override {}  // the doctor reports the failure, so the launcher need not
 
  private:
   bootstrap& to_;
 };
 
-/// The settings of this process as a row; none where a value is not allowed.
+/// The settings of this process as a row. None if a value is not allowed.
 row check_settings(config& settings) {
   try {
     const config_detail::reading now = config_detail::read(config_detail::environment::of_process());
@@ -92,14 +92,14 @@ void examine_share(const job& all, const config& settings, journal& out) {
   out.add(check_ucx(all, settings));
 }
 
-/// The checks of conditions that joining would detect only after its time limit.
+/// Whether the row reports a condition that joining would detect only after its time limit.
 bool keeps_joining_waiting(const row& each) {
   if (each.is != verdict::fails) return false;
   return each.name == "ports" || (each.name == "UCX" && each.found.find(did_not_end) != std::string::npos);
 }
 
-/// Where a world was joined and worked, what seemed to be in its way was not: fabric handles, for one, need no network.
-/// The world was one of the doctor's own library, with its own reading of the settings.
+/// If a world was joined and worked, some rows about obstacles are wrong. For example, fabric handles need no network.
+/// The world used the doctor's own copy of the library, with its own reading of the settings.
 void believe_the_world(std::vector<row>& rows) {
   const auto fine = [&](std::string_view name) {
     return std::ranges::any_of(rows, [&](const row& each) { return each.name == name && each.is == verdict::ok; });
@@ -113,7 +113,8 @@ void believe_the_world(std::vector<row>& rows) {
   }
 }
 
-/// A world that fails for a reason that has a row of its own: that row has the fix, not the error's code.
+/// If a world fails for a reason that has a row, refers to that row, because it has the fix and the error code does
+/// not.
 void refer_to_causes(std::vector<row>& rows) {
   std::vector<std::string> causes;
   for (const row& each : rows)

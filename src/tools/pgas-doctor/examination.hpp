@@ -1,7 +1,7 @@
 /// @file
-/// One run of the doctor in two processes. The worker does everything that may go wrong: it joins, maps, loads
-/// libraries. The supervisor, its parent, only waits and prints, so that a worker that hangs or dies becomes
-/// a row of the table.
+/// One run of the doctor in two processes. The worker executes all steps that may fail: it joins, maps memory and loads
+/// libraries. The supervisor, its parent process, only waits and prints. So a worker that hangs or dies becomes a row
+/// of the table.
 #pragma once
 
 #include <chrono>
@@ -20,30 +20,30 @@ namespace pgas::doctor {
 struct request {
   bool quick = false;
   bool verbose = false;
-  std::optional<std::string> json{};  ///< a file; "-": standard output, instead of the table
+  std::optional<std::string> json{};  ///< the name of a file; "-": standard output, in place of the table
 };
 
 /// The subject of the table.
 struct subject {
-  int pe = -1;    ///< -1 until the process knows it
-  int n_pes = 0;  ///< 0 until it has joined the launcher
+  int pe = -1;    ///< -1 until the process knows its PE number
+  int n_pes = 0;  ///< 0 until the process has joined through the launcher
   int hosts = 0;
-  std::string started{};  ///< how the PEs found one another
+  std::string started{};  ///< the way in which the PEs found one another
   std::vector<pair_route> pairs{};
 };
 
-/// The worker's way to tell the supervisor.
+/// Sends messages from the worker to the supervisor.
 class journal {
  public:
   explicit journal(detail::unique_fd to) : to_(std::move(to)) {}
 
-  /// A step begins, and must not take longer than `limit`: else the supervisor ends this process.
+  /// Begins a step. If the step takes longer than `limit`, the supervisor ends this process.
   void begin(const std::string& step, std::chrono::milliseconds limit);
-  /// A row that this PE found by itself.
+  /// Adds a row that this PE found without other PEs.
   void add(const row& found);
   void about(const subject& what);
-  /// Ends the examination. `rows`, of the whole job, replace those that were added; PE 0 prints them. @param alone PE 0
-  /// could not be told: this PE prints those that fail
+  /// Ends the examination. `rows`, the rows of the whole job, replace the rows that were added. PE 0 prints them.
+  /// @param alone the rows could not be sent to PE 0, so this PE prints those that fail
   void end(const std::vector<row>& rows, bool alone = false);
 
   /// The rows that this process has added.
@@ -56,17 +56,17 @@ class journal {
   std::vector<row> rows_;
 };
 
-/// Runs `work` in a child, and prints what it tells. The exit status: 0 where no row fails, else 1; 128 and the signal
-/// where one ended it. PEs other than 0 print only where they can't tell PE 0.
+/// Runs `work` in a child process and prints its messages. Returns the exit status: 0 if no row fails, else 1; 128 plus
+/// the signal if a signal ended the child. PEs other than 0 print only if they cannot send their rows to PE 0.
 [[nodiscard]] int examine(const request& how, const std::function<void(journal&)>& work);
 
-/// The worker: examines its own process, joins the launcher, queries the other PEs, joins a world with them,
-/// tries it. *Errors* pgas::error and those of the standard library for what no row stands for; examine() makes a row
-/// of them.
+/// The worker: examines its own process, joins through the launcher, queries the other PEs, joins a world with them,
+/// and tests the world. *Errors* pgas::error and those of the standard library, for failures without a row; examine()
+/// makes a row of them.
 void run_examination(const request& how, journal& out);
 
-/// Runs `call` in a child, and returns what it returns. A reason where it does not end within `limit`, or a signal
-/// ends it: libraries do that to a process that they can't serve.
+/// Runs `call` in a child process and returns its result. Returns a reason if the call does not end within `limit`, or
+/// if a signal ends it: some libraries end a process that they cannot serve.
 inline constexpr const char* did_not_end = "it did not end within";
 struct trial {
   std::optional<std::string> result{};

@@ -1,5 +1,5 @@
 /// @file
-/// Checks of a whole job: the PEs' facts are compared; UCX, /dev/shm and TCP between the hosts are tried.
+/// Checks of a whole job. They compare the PEs' facts, and try UCX, /dev/shm, and TCP between the hosts.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@
 
 namespace pgas::doctor {
 
-/// Differences between PEs in settings, libraries, users, namespaces and GPUs, and whether the CPUs suffice for all
-/// PEs.
+/// Differences between PEs in settings, libraries, users, namespaces and GPUs, and whether there are enough CPUs for
+/// all PEs.
 [[nodiscard]] std::vector<row> compare(const job& all, const config& settings);
 
-/// UCX as this job would use it: it is there, starts, and has the devices. @param needed the job has proxied PEs
+/// Whether UCX is present, starts, and has the devices that this job uses. @param needed the job has proxied PEs
 [[nodiscard]] row check_ucx(const job& all, const config& settings);
 /// Shared memory by name, which UCX uses between PEs of a host.
 [[nodiscard]] row check_shared_memory(const job& all);

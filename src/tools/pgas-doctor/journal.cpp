@@ -1,5 +1,4 @@
-// The worker's side of an examination: messages to the supervisor, one line of JSON each, and trials in children of its
-// own.
+// The worker's side of an examination: messages to the supervisor, one line of JSON each, and tests in child processes.
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -22,7 +21,7 @@ void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody reads: the supervisor has ended, and this process will
+    if (written <= 0) return;  // the supervisor has ended, so no process reads the message; this process will end too
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }

@@ -24,7 +24,7 @@ std::optional<int> number_in(const char* variable) {
   return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
 }
 
-/// A launcher that says by a variable how many processes it started.
+/// A launcher that reports the number of its processes in a variable.
 struct launcher {
   const char* size;
   const char* name;
@@ -42,7 +42,8 @@ constexpr launcher launchers[] = {
     {"WORLD_SIZE", "torchrun", "MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE together, for every process"},
 };
 
-/// In an allocation of Slurm (salloc, sbatch) the batch script has the job's variables, but is no task.
+/// Whether the variable of a launcher describes this process. In an allocation of Slurm (salloc, sbatch), the batch
+/// script has the job's variables, but is not a task.
 bool counts(const launcher& one) {
   const std::string_view name = one.size;
   if (!name.starts_with("SLURM")) return true;
@@ -70,7 +71,7 @@ row check_launcher(int size, const std::string& how) {
 }
 
 row check_pmix(const std::string& how) {
-  // In a child: the library may be of another installation, and stays loaded.
+  // Runs in a child process, because the library may be of another installation and stays loaded.
   const trial seen = try_in_child(std::chrono::seconds(10), []() -> std::string {
     void* handle = ::dlopen("libpmix.so.2", RTLD_LAZY | RTLD_LOCAL);
     if (handle == nullptr) handle = ::dlopen("libpmix.so", RTLD_LAZY | RTLD_LOCAL);

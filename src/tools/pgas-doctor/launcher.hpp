@@ -1,5 +1,5 @@
 /// @file
-/// How this process was started, and whether it joins those that were started with it.
+/// How this process was started, and whether it can join the processes that were started with it.
 #pragma once
 
 #include <string>
@@ -11,16 +11,17 @@
 
 namespace pgas::doctor {
 
-/// The number that the launcher gave this process, without asking it; -1 where none did.
+/// The number that the launcher gave this process, read without a call to the launcher. -1 if there is none.
 [[nodiscard]] int rank_by_launcher();
 
-/// Whether a world of `size` PEs, found in the way that `how` describes, is what the launcher started.
+/// Compares a world of `size` PEs, which was found in the way that `how` describes, with the job that the launcher
+/// started.
 [[nodiscard]] row check_launcher(int size, const std::string& how);
 
 /// The PMIx library that mpirun and srun need.
 [[nodiscard]] row check_pmix(const std::string& how);
 
-/// The row of a launcher that could not be joined through.
+/// The row for a launcher through which this process could not join.
 [[nodiscard]] row row_of_launcher_failure(const error& why);
 
 }  // namespace pgas::doctor

@@ -17,10 +17,11 @@ namespace pgas::doctor {
 
 namespace {
 
-/// Precedes the version in the library (src/host/control/peer_descriptor.cpp).
+/// The text before the version in the library (src/host/control/peer_descriptor.cpp).
 constexpr std::string_view mark = "@(#)pgas ";
 
-/// The version that a file contains; empty where it contains none. Reads it in pieces: with symbols it may be large.
+/// The version that a file contains. Empty if it contains none. Reads the file in pieces, because it may be large with
+/// symbols.
 std::string version_in(const std::string& path, std::string& contents_hash) {
   constexpr std::size_t piece = std::size_t{1} << 20;
   constexpr std::size_t longest = 64;

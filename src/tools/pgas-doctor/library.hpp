@@ -1,5 +1,5 @@
 /// @file
-/// The library that programs load, against the one of this doctor.
+/// Compares the library that programs load with the library of this doctor.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace pgas::doctor {
 
-/// The libpgas.so that a program beside the doctor would load.
+/// The libpgas.so that a program in the doctor's environment would load.
 struct loaded_library {
-  std::string path;     ///< empty where there is none
-  std::string version;  ///< "0.1.0"; empty where it does not say
-  std::string build;    ///< the same for the same file
-  std::string failure;  ///< why there is none
+  std::string path;     ///< empty if there is none
+  std::string version;  ///< "0.1.0"; empty if the library does not contain its version
+  std::string build;    ///< equal for the same file
+  std::string failure;  ///< the reason why there is none
 };
-/// Loads it as a program would, to learn where it is, and reads its version from the file. *Errors* none: what failed
-/// is in the result.
+/// Loads the library as a program would, to find its path, and reads its version from the file. *Errors* none: a
+/// failure is part of the result.
 [[nodiscard]] loaded_library find_library();
-/// Whether the library that was found is the one that this doctor was built with: what another one does, the other rows
-/// do not tell.
+/// Whether the found library is the one with which this doctor was built. The other rows describe only the doctor's own
+/// library.
 [[nodiscard]] row check_library(const loaded_library& found);
 
 }  // namespace pgas::doctor

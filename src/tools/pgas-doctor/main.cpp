@@ -1,6 +1,6 @@
 /// @file
-/// pgas-doctor: says whether pgas programs will run where and as it was started, and how fast, row by row: what it
-/// found, what that means, and its fix. Every PE runs it; PE 0 prints.
+/// pgas-doctor reports whether and how fast pgas programs will run in this place and under this launcher. Each row
+/// states a finding, its meaning, and its fix. Every PE runs the doctor, and PE 0 prints.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -32,7 +32,7 @@ pgas::tools::page about() {
   };
 }
 
-/// Reads the command line. False where the program ends here with `status`; the reason is printed.
+/// Reads the command line. False if the program ends here with `status`, after the reason was printed.
 bool read(pgas::doctor::request& into, int argc, char** argv, int& status) {
   CLI::App app{"", "pgas-doctor"};
   app.add_flag("--quick", into.quick, "skip slow steps: bandwidths, GPU segments");

@@ -1,6 +1,6 @@
 /// @file
-/// A segment of memory at an address, for the rows that share one: made here or imported, and mapped, until the end of
-/// a scope.
+/// A mapped segment of memory for the rows that share one. It was made here or imported, and stays mapped until the end
+/// of a scope.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace pgas::doctor {
 
 class mapped_segment {
  public:
-  /// Owns segment `id` of `bytes`, which was made or imported for handles of `kind`. *Errors* those of the device; the
-  /// segment is gone then.
+  /// Owns segment `id` of `bytes`, which was made or imported for handles of `kind`. *Errors* those of the device. The
+  /// segment is released then.
   mapped_segment(detail::device& on, detail::segment_id id, handle_kind kind, std::size_t bytes)
       : device_(on), id_(id), bytes_(bytes) {
     try {
@@ -47,7 +47,7 @@ class mapped_segment {
   detail::segment_id id_;
   std::size_t bytes_;
   void* at_ = nullptr;
-  void* reserved_ = nullptr;  ///< null where the device places the segment
+  void* reserved_ = nullptr;  ///< null if the device chooses the segment's address
   bool mapped_ = false;
 };
 

@@ -10,25 +10,25 @@
 
 namespace pgas::doctor {
 
-/// How a table is to look.
+/// The format of a table.
 struct look {
-  std::size_t width = 100;  ///< most characters of a line
+  std::size_t width = 100;  ///< the largest number of characters in a line
   bool colour = false;
 };
 
-/// The table and the line below it that says what it comes to.
+/// The table, and the line below it with the result.
 [[nodiscard]] std::string table_of(const subject& what, const std::vector<row>& rows, const look& how);
 
 /// The document that docs/doctor.md describes.
 [[nodiscard]] std::string document_of(const subject& what, const std::vector<row>& rows);
 
-/// Prints what `how` asks for.
+/// Prints the outputs that `how` requests.
 void report(const request& how, const subject& what, const std::vector<row>& rows);
 
-/// For a PE that can't send its rows to PE 0: prints the rows that are not ok to standard error.
+/// For a PE that cannot send its rows to PE 0: prints the rows that are not ok to standard error.
 void complain(const subject& what, const std::vector<row>& rows);
 
-/// The progress line: on terminals only, and erased before other output.
+/// The progress line. Printed on terminals only, and erased before other output.
 class progress {
  public:
   progress();

@@ -1,4 +1,4 @@
-// The ways between PEs: which devices carry the bytes of proxied PEs, and how fast each way is.
+// The routes between PEs: the devices that carry the bytes of proxied PEs, and the speed of each route.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,9 +18,10 @@ namespace {
 using timer = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr int most_alone = 8;  // PEs that measure one after another; more do it at once
+// The number of PEs that measure one after another; if there are more, they measure at the same time.
+constexpr int most_alone = 8;
 
-/// Counts what the transport tells.
+/// Counts the events of the transport.
 class counting_events final : public detail::transport_events {
  public:
   void message(int, std::span<const std::byte>) override { ++arrived; }
@@ -31,8 +32,8 @@ class counting_events final : public detail::transport_events {
   std::string problem;
 };
 
-/// Collective: the devices by which this PE reaches each proxied one, on a transport of the same settings as the
-/// world's own. Empty texts for direct peers.
+/// Collective: the devices by which this PE reaches each proxied PE, found with a transport that has the same settings
+/// as the world's transport. Empty texts for direct peers.
 std::vector<std::string> lanes_of(world& joined) {
   detail::world_state& state = joined.state();
   const auto n = static_cast<std::size_t>(joined.n_pes());
@@ -45,7 +46,7 @@ std::vector<std::string> lanes_of(world& joined) {
     network = detail::make_ucx_transport(how);
     address = network->address();
   } catch (const error&) {
-    // The world has one that works: only the names of devices are missing then, on all PEs.
+    // The transport of the world works. Only the names of devices are missing then, on all PEs.
   }
   std::vector<blob> addresses;
   for (detail::contribution& each : state.control_plane().all_gather(address))
@@ -54,7 +55,7 @@ std::vector<std::string> lanes_of(world& joined) {
   counting_events events;
   try {
     network->connect(std::move(addresses), events);
-    static constexpr std::array<std::byte, 8> word{};  // outlives what is still in flight
+    static constexpr std::array<std::byte, 8> word{};  // outlives all operations in flight
     int expected = 0;
     for (int pe = 0; pe < joined.n_pes(); ++pe) {
       if (joined.pe(pe).direct) continue;
@@ -67,18 +68,18 @@ std::vector<std::string> lanes_of(world& joined) {
     for (int pe = 0; pe < joined.n_pes(); ++pe)
       if (!joined.pe(pe).direct) lanes[static_cast<std::size_t>(pe)] = network->route(pe);
   } catch (const error&) {
-    // As above; the others wait.
+    // The other PEs wait, as above.
   }
   state.control_plane().barrier();
   network->disconnect(milliseconds(2000));
   return lanes;
 }
 
-/// GB/s of puts to `pe`, the best of some.
+/// The speed of puts to `pe` in GB/s, the best of several.
 double speed_to(world& joined, std::uint64_t* target, const std::uint64_t* source, std::size_t count, int pe) {
   constexpr int repeats = 5;
   const detail::deadline until(milliseconds(200));
-  put(joined, target, source, count, pe);  // pages, registrations, connections
+  put(joined, target, source, count, pe);  // makes the pages, registrations and connections
   quiet(joined);
   double best = 0;
   for (int i = 0; i < repeats && (i == 0 || !until.expired()); ++i) {
@@ -95,7 +96,7 @@ double speed_to(world& joined, std::uint64_t* target, const std::uint64_t* sourc
 
 namespace {
 
-/// The PEs to which `me` is tried: all, or, where they are many, those at distances that are powers of two.
+/// The PEs to which `me` measures: all PEs or, if there are many, those at distances that are powers of two.
 std::vector<int> targets(int me, int n) {
   constexpr int many = 64;
   std::vector<int> found{me};
@@ -145,7 +146,7 @@ std::vector<pair_route> measure_routes(world& joined, const request& how) {
 
 namespace {
 
-/// Pairs of which the same is to be said.
+/// Pairs with the same verdict.
 struct pair_class {
   std::vector<const pair_route*> members;
   [[nodiscard]] std::string text() const {
@@ -165,8 +166,8 @@ struct pair_class {
   }
 };
 
-constexpr double least_of_gpus = 5;    // GB/s that any PCIe link of a GPU passes
-constexpr double share_of_local = 10;  // a larger factor is too slow for a peer in the same memory
+constexpr double least_of_gpus = 5;    // GB/s that any PCIe link of a GPU exceeds
+constexpr double share_of_local = 10;  // a peer in the same memory that is slower by a larger factor is too slow
 
 row judge_direct(const pair_class& direct, const std::vector<pair_route>& pairs, bool crowded, bool gpu) {
   std::map<int, double> alone_of;

@@ -1,5 +1,5 @@
-// The supervisor's side of an examination: waits for what the worker tells, and prints it. It joins nothing and loads
-// nothing.
+// The supervisor's side of an examination: waits for the worker's messages and prints them. It joins no world and loads
+// no library.
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ constexpr milliseconds to_begin{30'000};
 constexpr milliseconds to_end{10'000};
 constexpr std::size_t most_said = std::size_t{64} << 10;
 
-/// A pipe that children do not inherit through exec.
+/// A pipe that programs started by children do not inherit.
 struct channel {
   channel() {
     int ends[2];
@@ -65,7 +65,7 @@ class examination {
   }
 
  private:
-  /// Takes what the worker has told. False where it has ended without its last message.
+  /// Reads the worker's messages. False if the worker has ended without its last message.
   bool hear(progress& line) {
     char part[16384];
     const ssize_t got = ::read(told_.get(), part, sizeof part);
@@ -103,7 +103,7 @@ class examination {
     }
   }
 
-  /// Keeps the end of what libraries print in the worker.
+  /// Keeps the last part of the output of libraries in the worker.
   void listen() {
     char part[4096];
     const ssize_t got = ::read(said_.get(), part, sizeof part);
@@ -149,7 +149,7 @@ class examination {
     return 128 + static_cast<int>(which.ssi_signo);
   }
 
-  /// The worker has not told PE 0: what it found is printed here.
+  /// The worker could not send its rows to PE 0, so they are printed here.
   int print_alone() { return print(rows_, true); }
 
   int print(const std::vector<row>& rows, bool alone) const {
@@ -161,13 +161,13 @@ class examination {
     return worst_of(rows) == verdict::fails && (first || alone) ? 1 : 0;
   }
 
-  /// Waits for the end of the worker, but not for ever.
+  /// Waits for the end of the worker, with a time limit.
   int reap() {
     int status = 0;
     const detail::deadline until(to_end);
     while (::waitpid(worker_, &status, WNOHANG) == 0) {
       if (until.expired()) ::kill(worker_, SIGKILL);
-      pollfd output{said_.get(), POLLIN, 0};  // it might wait for a reader
+      pollfd output{said_.get(), POLLIN, 0};  // the worker might wait for a reader
       if (::poll(&output, 1, 5) > 0) listen();
     }
     return status;
@@ -194,7 +194,7 @@ class examination {
   subject what_;
   std::vector<row> rows_;
   bool ended_ = false;
-  bool alone_ = false;  ///< PE 0 does not know the rows
+  bool alone_ = false;  ///< the rows are not known to PE 0
 };
 
 }  // namespace
@@ -215,10 +215,10 @@ int examine(const request& how, const std::function<void(journal&)>& work) {
                             std::strerror(errno)));
   if (worker == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);  // it has ended before
+    if (::getppid() != parent) ::_exit(1);  // the parent has ended before
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     ::signal(SIGPIPE, SIG_IGN);
-    ::signal(SIGINT, SIG_IGN);  // of a terminal, it reaches both: the supervisor decides
+    ::signal(SIGINT, SIG_IGN);  // a terminal sends the signal to both processes; the supervisor decides
     ::dup2(saying.in.get(), STDOUT_FILENO);
     ::dup2(saying.in.get(), STDERR_FILENO);
     for (detail::unique_fd* each : {&saying.in, &saying.out, &telling.out}) each->reset();
@@ -229,7 +229,7 @@ int examine(const request& how, const std::function<void(journal&)>& work) {
       to.add({"doctor", verdict::fails, why.what(), "the examination ended early", "pgas-doctor --verbose says more"});
       to.end(to.rows());
     }
-    std::exit(0);  // a launcher of PMIx wants to see its clients go in order
+    std::exit(0);  // a PMIx launcher expects its clients to end in the regular way
   }
   telling.in.reset();
   saying.in.reset();

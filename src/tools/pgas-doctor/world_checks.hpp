@@ -14,23 +14,25 @@
 
 namespace pgas::doctor {
 
-/// The rows of a world that could not be joined: what failed, in the words of the library, and the fix of its code.
+/// The rows for a world that could not be joined: the failure in the library's words, and the fix for its error code.
 [[nodiscard]] row row_of_failure(const error& why);
 
-/// Collective: joins, tries everything between all PEs, leaves. The rows of the whole world on PE 0, none elsewhere;
-/// all of them where joining fails. `pairs` receives the routes. *Errors* none: they become rows.
+/// Collective: joins, tests all operations between all PEs, and leaves. Returns the rows of the whole world on PE 0 and
+/// none on other PEs. If joining fails, returns the rows on all PEs. `pairs` receives the routes. *Errors* none: errors
+/// become rows.
 [[nodiscard]] std::vector<row> check_world(const job& all, const config& settings, std::unique_ptr<bootstrap> exchange,
                                            const request& how, journal& out, std::vector<pair_route>& pairs);
 
 // ---- its parts; collective
 
-/// Shares a segment between all PEs that are expected to, by each kind of handle, stores to it and updates it.
+/// Shares a segment between all PEs that are expected to share memory, by each kind of handle. Stores to the segment
+/// and updates it.
 [[nodiscard]] row check_sharing(world& joined);
-/// Puts to every PE, gets from it, and updates a word of it; looks at the data.
+/// Puts to every PE, gets from it, and updates a word of it. Checks the data.
 [[nodiscard]] row check_access(world& joined);
-/// PEs that share a GPU and whose kernels can't run at the same time.
+/// Whether PEs that share a GPU can run their kernels at the same time.
 [[nodiscard]] row check_turns(const world& joined);
-/// From each PE to each other one: how, through which devices, how fast.
+/// The route from each PE to each other PE, with its devices and its speed.
 [[nodiscard]] std::vector<pair_route> measure_routes(world& joined, const request& how);
 /// The verdict on the routes.
 [[nodiscard]] std::vector<row> judge_routes(const std::vector<pair_route>& pairs, const job& all,

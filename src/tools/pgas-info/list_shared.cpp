@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds patience{2000};
 }  // namespace
 
 std::vector<std::string> exporter_sockets(const std::string& directory) {
-  std::set<std::string> found;  // accepted connections have their listener's name
+  std::set<std::string> found;  // a set, because accepted connections have the name of their listener
   std::ifstream table("/proc/net/unix");
   for (std::string line; std::getline(table, line);) {
     const std::size_t name = line.rfind(' ');
@@ -60,7 +60,7 @@ std::string shared_text(const std::string& directory, std::optional<pid_t> pid) 
       const std::string list = pgas::detail::list_exports(socket, pgas::detail::deadline(patience));
       text += pid ? lines_about(list, *pid) : list;
     } catch (const pgas::error& why) {
-      // One that has ended since is none. What it concerns is not known of one that does not answer.
+      // An exporter that has ended since is left out. If an exporter does not answer, its processes are not known.
       if (why.code() != pgas::code::peer_lost)
         text += fmt::format("{}: {}\n", pgas::detail::printable(socket), pgas::detail::printable(why.what()));
     }

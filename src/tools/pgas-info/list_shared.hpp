@@ -10,16 +10,17 @@
 
 namespace pgas_info {
 
-/// The sockets of exporters that this process can see: those in the abstract namespace, and those in `directory` where
-/// it is not empty.
+/// The sockets of exporters that this process can see: in the abstract namespace, and in `directory` if it is not
+/// empty.
 [[nodiscard]] std::vector<std::string> exporter_sockets(const std::string& directory);
 
-/// The lines of one exporter's list, as list_exports() gives it, that concern `pid`: all where it is the exporter, else
-/// what it has open.
+/// The lines about `pid` in the list that list_exports() returns for one exporter. If `pid` is the exporter, all lines;
+/// otherwise the lines of the objects that it has open.
 [[nodiscard]] std::string lines_about(const std::string& list, pid_t pid);
 
-/// The exports and imports of `pid`, or of every process: a line for each object and for each process that has it
-/// open. An exporter that does not answer this user is a line with the reason. *Errors* those of the system.
+/// The exports and imports of `pid`, or of every process. There is one line for each object and for each process that
+/// has it open. For an exporter that does not answer this user, there is one line with the reason. *Errors* those of
+/// the system.
 [[nodiscard]] std::string shared_text(const std::string& directory, std::optional<pid_t> pid);
 
 }  // namespace pgas_info

@@ -1,6 +1,6 @@
 /// @file
-/// pgas-info: prints the version, the options with their values and the error codes; of a job the routes between PEs
-/// and their counts; the tickets of this host; with --markdown the pages of docs/ that are made from the library's
+/// pgas-info prints the version, the options with their values, and the error codes; for a job, the routes between PEs
+/// and their counts; the tickets of this host; and with --markdown the pages of docs/ that are made from the library's
 /// tables.
 #include <fmt/format.h>
 
@@ -51,7 +51,7 @@ pgas::tools::page page_of_tool() {
   };
 }
 
-/// docs/configuration.md.
+/// The text of docs/configuration.md.
 std::string config_markdown() {
   std::string text =
       "# Configuration\n"
@@ -117,7 +117,7 @@ std::string errors_text() {
   return pgas::tools::fitted(text);
 }
 
-/// docs/errors.md.
+/// The text of docs/errors.md.
 std::string errors_markdown() {
   std::string text =
       "# Error codes\n"
@@ -157,7 +157,8 @@ std::string peers() {
 /// Serves the metrics of this user's PEs on this host until a signal ends the program.
 void serve(const std::string& where) {
   using pgas::detail::clock;
-  constexpr std::chrono::milliseconds fresh{1000};  // many clients cost the PEs no more than one
+  // The interval between questions; it keeps many clients from costing the PEs more than one client does.
+  constexpr std::chrono::milliseconds fresh{1000};
   pgas_info::metrics_collector collector(pgas::config::from_environment().socket_directory);
   std::string page;
   clock::time_point collected;

@@ -19,7 +19,7 @@ using pgas::peer_stats;
 using pgas::proxy_stats;
 using pgas::world_stats;
 
-/// As a value of a label may have it: with escapes, and without control characters.
+/// Escapes a text for the value of a label, and removes control characters.
 std::string escaped(std::string_view value) {
   std::string text;
   for (const char c : value) {
@@ -35,7 +35,7 @@ std::string escaped(std::string_view value) {
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-/// The samples of a metric stand together, behind its description.
+/// Collects the samples. The samples of a metric follow its description.
 class exposition {
  public:
   explicit exposition(const std::vector<local_pe>& pes) : pes_(pes) {}
@@ -49,19 +49,19 @@ class exposition {
   void total(Value value) {
     text_ += fmt::format("{} {}\n", name_, value);
   }
-  /// @param labels begins with a comma, where there are any besides world and pe
+  /// @param labels begins with a comma if there are labels besides world and pe
   template <class Value>
   void sample(const local_pe& of, Value value, std::string_view labels = {}) {
     text_ += fmt::format("{}{{world=\"{}\",pe=\"{}\"{}}} {}\n", name_, escaped(of.world), of.pe, labels, value);
   }
-  /// Calls `add(pe, its statistics)` for each PE that has answered.
+  /// Calls `add(pe, statistics)` for each PE that has answered.
   template <class Add>
   void each(const char* name, const char* type, const char* help, const Add& add) {
     begin(name, type, help);
     for (const local_pe& one : pes_)
       if (one.says) add(one, *one.says);
   }
-  /// One sample of each PE.
+  /// Adds one sample for each PE.
   template <class Value>
   void counter(const char* name, const char* help, const Value& value) {
     each(name, "counter", help, [&](const local_pe& pe, const pe_statistics& says) { sample(pe, value(says)); });
@@ -255,7 +255,8 @@ std::string metrics_collector::collect() {
   std::vector<local_pe> pes;
   std::set<std::pair<std::string, int>> owned;
   for (const pgas_why::answering_pe& one : pgas_why::ask_each(pgas_why::find_jobs(directory_))) {
-    // Only a PE whose queue of connections is full does not tell its user; then the PE has told it before.
+    // A PE that does not report its user is used only if it has reported this user before. A PE reports no user only
+    // while its queue of connections is full.
     if (!one.owned && !owned_.contains({one.job, one.pe})) continue;
     owned.emplace(one.job, one.pe);
     pes.push_back({one.job, one.pe, read_statistics(one.said)});

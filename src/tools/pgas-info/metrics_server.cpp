@@ -20,12 +20,13 @@ using namespace pgas::detail;
 
 namespace {
 
-/// From connecting to the last byte of the answer. Monitoring systems give up after some 10 s.
+/// The time from the connection to the last byte of the answer. Monitoring systems give up after about 10 s.
 constexpr auto time_for_client = std::chrono::seconds(5);
 constexpr std::size_t most_connections = 32;
-/// Bytes behind a request that are read and dropped: closing a socket with unread ones would drop the answer.
+/// The largest number of bytes behind a request that are read and dropped. Closing a socket with unread bytes would
+/// drop the answer.
 constexpr std::size_t longest_rest = std::size_t{1} << 20;
-/// Without descriptors or memory, until the next attempt to accept.
+/// The pause before the next attempt to accept if descriptors or memory are missing.
 constexpr auto pause_without_means = std::chrono::seconds(1);
 
 std::string http_answer(std::string_view status_line, std::string_view body, std::string_view more = {}) {
@@ -81,7 +82,7 @@ metrics_server::metrics_server(event_loop& loop, const tcp_address& where, std::
     try {
       accept();
     } catch (const std::exception&) {
-      loop_.pause(listener_.fd(), pause_without_means);  // there is no memory
+      loop_.pause(listener_.fd(), pause_without_means);  // no memory left
     }
   });
 }
@@ -92,11 +93,12 @@ metrics_server::~metrics_server() {
 }
 
 void metrics_server::accept() {
-  // A burst of connections leaves the loop to others in between.
+  // The limit lets other connections be served during a burst of new ones.
   for (std::size_t i = 0; i < most_connections; ++i) {
     tcp_listener::caller next = listener_.accept();
     if (!next.fd) {
-      if (next.error != 0) loop_.pause(listener_.fd(), pause_without_means);  // no descriptors: the client waits
+      // no descriptors left, so the client waits
+      if (next.error != 0) loop_.pause(listener_.fd(), pause_without_means);
       return;
     }
     if (clients_.size() == most_connections) make_room();
@@ -116,7 +118,7 @@ void metrics_server::make_room() noexcept {
   const auto connections_of = [this](const client& one) {
     return std::ranges::count(clients_, one.address, &client::address);
   };
-  // Clients are in the order in which they came.
+  // Clients are in the order of their arrival.
   auto victim = clients_.begin();
   for (auto one = clients_.begin(); one != clients_.end(); ++one) {
     const auto rank = [&](const client& of) { return std::pair(of.response.empty(), connections_of(of)); };
@@ -132,7 +134,7 @@ void metrics_server::on_event(int fd) noexcept {
   bool goes_on = false;
   try {
     goes_on = advance(*of);
-  } catch (const std::exception& why) {  // no reason to end
+  } catch (const std::exception& why) {  // the server continues after this error
     fmt::print(stderr, "pgas-info: a request could not be answered: {}\n", why.what());
   }
   if (goes_on) return;
@@ -179,7 +181,7 @@ bool metrics_server::write(client& to) {
     to.sent += static_cast<std::size_t>(sent);
   }
   ::shutdown(fd, SHUT_WR);
-  loop_.change(fd, POLLIN);  // until the other side has closed, too
+  loop_.change(fd, POLLIN);  // until the other side has also closed the connection
   return true;
 }
 

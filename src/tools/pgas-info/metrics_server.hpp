@@ -1,6 +1,6 @@
 /// @file
-/// A small HTTP server: GET /metrics, in the text format of Prometheus. A client can hold up neither another client nor
-/// the server for long: requests are short, and a connection lasts some seconds at most.
+/// A small HTTP server for GET /metrics, in the text format of Prometheus. A client cannot block another client or the
+/// server for long, because requests are short and a connection lasts at most some seconds.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,20 @@
 
 namespace pgas_info {
 
-/// The address of `[ADDRESS]:PORT`, where no address is the loopback and port 0 any free port. *Errors* config_value.
+/// Parses `[ADDRESS]:PORT`. Without an address it is the loopback; port 0 is any free port. *Errors* config_value.
 [[nodiscard]] pgas::detail::tcp_address parse_metrics_address(const std::string& setting);
 
-/// The answer to a whole request, or to one that is too long.
+/// The answer to a complete request, or to a request that is too long.
 [[nodiscard]] std::string http_response(std::string_view request, const std::function<std::string()>& text);
 
-/// *Callers* one thread, which runs the loop.
+/// *Callers* the thread that runs the loop.
 class metrics_server {
  public:
-  /// Longer requests are refused.
+  /// The longest request that is accepted.
   static constexpr std::size_t longest_request = 4096;
 
-  /// Listens, and serves what `text` returns while the loop runs. `loop` outlives the server. *Errors* config_value
-  /// where the port is taken or the address is not of this host.
+  /// Listens, and serves the result of `text` while the loop runs. `loop` outlives the server. *Errors* config_value if
+  /// the port is in use or the address is not of this host.
   metrics_server(pgas::detail::event_loop& loop, const pgas::detail::tcp_address& where,
                  std::function<std::string()> text);
   metrics_server(const metrics_server&) = delete;
@@ -38,7 +38,7 @@ class metrics_server {
   ~metrics_server();
 
   [[nodiscard]] std::uint16_t port() const noexcept { return listener_.port(); }
-  /// The next time at which check() ends a connection; none while no client is connected.
+  /// The next time at which check() ends a connection. Empty while no client is connected.
   [[nodiscard]] std::optional<pgas::detail::clock::time_point> next_wake() const noexcept;
   /// Ends connections that have lasted too long.
   void check() noexcept;
@@ -49,18 +49,18 @@ class metrics_server {
     std::string address;  ///< without the port
     pgas::detail::clock::time_point until;
     std::string request;
-    std::string response;     ///< empty: the request is not whole
-    std::size_t sent = 0;     ///< of the response
-    std::size_t dropped = 0;  ///< behind the request
+    std::string response;     ///< empty: the request is not complete
+    std::size_t sent = 0;     ///< the sent bytes of the response
+    std::size_t dropped = 0;  ///< the dropped bytes behind the request
   };
 
   void accept();
-  /// Ends one connection without a whole request: the oldest of the address that has most connections. If all clients
-  /// have sent a request, one of those ends in the same way. So clients that connect and send nothing do not keep out a
-  /// client that sends a request.
+  /// Ends one connection without a complete request: the oldest connection of the address with the most connections. If
+  /// all clients have sent a request, ends one of these in the same way. So clients that connect and send nothing
+  /// cannot block a client that sends a request.
   void make_room() noexcept;
   void on_event(int fd) noexcept;
-  /// Whether the connection goes on.
+  /// Returns whether the connection stays open.
   [[nodiscard]] bool advance(client& from);
   [[nodiscard]] bool read(client& from);
   [[nodiscard]] bool write(client& to);

@@ -1,4 +1,4 @@
-// Rows of atomic operations on 8-byte integers: latency of one thread, rate of all.
+// Rows of atomic operations on 8-byte integers: the latency of one thread, and the rate of all threads.
 #include "timed_kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
@@ -21,7 +21,8 @@ struct compare_swap {
   }
 };
 
-/// One thread, one operation after another: `Update` returns once it has taken effect or has its result.
+/// One thread executes one operation after another. `Update` returns when its operation has taken effect or has its
+/// result.
 template <class Update>
 struct latency_of : one_group {
   template <block_group Block>
@@ -30,7 +31,7 @@ struct latency_of : one_group {
   }
 };
 
-/// Every thread on a word of its own.
+/// Each thread updates a separate word.
 struct add_rate : any_block {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
@@ -42,7 +43,7 @@ struct add_rate : any_block {
   }
 };
 
-/// Every thread on a word of its own, waiting for each result.
+/// Each thread updates a separate word, and waits for each result.
 struct fetch_add_rate : any_block {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
@@ -52,7 +53,7 @@ struct fetch_add_rate : any_block {
   }
 };
 
-/// All threads on one word.
+/// All threads update one word.
 struct contended_rate : any_block {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
@@ -74,7 +75,7 @@ std::uint64_t each_wrong(benchmark_world& s, const point& at, const job& j) {
   if (s.world().my_pe() != j.to) return 0;
   return s.differing(j.target, std::size_t{at.blocks} * at.threads, [&](std::size_t i) {
     return ~s.source_word(j.to, i) + j.rounds();
-  });  // poison() left the complement; each round adds one
+  });  // poison() has stored the complement; each round adds one
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 /// @file
-/// A row of the benchmark: the operation measured, its sizes and shapes, and the check of its data. A row is defined in
-/// one place, the file with its kernel; the lists of these files are declared below and joined in benchmark_list.cpp.
+/// A row of the benchmark: the measured operation, its sizes and shapes, and the check of its data. A row is defined in
+/// the file of its kernel. The lists of these files are declared below and joined in benchmark_list.cpp.
 #pragma once
 
 #include <cstddef>
@@ -14,39 +14,40 @@
 
 namespace pgas::perf {
 
-/// Which threads make a call together.
+/// The threads that make a call together.
 enum class scope { thread, warp, block };
 
 /// The launch and the size of one measurement: a line of the table.
 struct point {
   scope by = scope::block;
   unsigned blocks = 1;
-  unsigned threads = 1;   ///< of each block
+  unsigned threads = 1;   ///< threads of each block
   std::size_t bytes = 0;  ///< the size as the row defines it; 0 for rows without sizes
 };
 
-/// Most threads of the block in a row of shape::group.
+/// The largest number of threads in the block of a row of shape::group.
 inline constexpr unsigned max_group_threads = 512;
 
-/// The kernels' argument, a plain value. All memory is symmetric; data is moved in words of 8 bytes.
+/// The argument of the kernels, a plain value. All memory is symmetric. Data is moved in words of 8 bytes.
 struct job {
   const std::uint64_t* source = nullptr;
   std::uint64_t* target = nullptr;
   signal_t* signals = nullptr;           ///< zero before each run
-  packet_line* box = nullptr;            ///< zero before each run; for messages of max_packet_bytes
-  std::uint64_t* nanoseconds = nullptr;  ///< of the timed iterations, by this PE's first block
-  std::size_t count = 0;                 ///< words of point::bytes
-  std::uint32_t warmup = 0;  ///< iterations before the clock starts; at least one, so that all PEs have begun
+  packet_line* box = nullptr;            ///< zero before each run; holds messages of up to max_packet_bytes
+  std::uint64_t* nanoseconds = nullptr;  ///< the time of the timed iterations, written by this PE's first block
+  std::size_t count = 0;                 ///< the number of words in point::bytes
+  /// The number of iterations before the clock starts; at least one, so that all PEs have begun.
+  std::uint32_t warmup = 0;
   std::uint32_t iterations = 0;
   std::int32_t from = 0;  ///< the PE that measures, in rows between two PEs
-  std::int32_t to = 1;    ///< the other one
+  std::int32_t to = 1;    ///< the other PE
 
   [[nodiscard]] PGAS_HD std::uint32_t rounds() const { return warmup + iterations; }
 };
 
-/// Least size of source and target in words: for many small messages, and for a word of each thread.
+/// The least size of source and target in words. It is enough for many small messages, and for a word of each thread.
 inline constexpr std::size_t buffer_words = std::size_t{1} << 18;
-/// Words in job::signals.
+/// The number of words in job::signals.
 inline constexpr std::size_t signal_words = 64;
 /// The longest message through a packet_channel.
 inline constexpr std::size_t max_packet_bytes = std::size_t{16} << 10;
@@ -55,17 +56,17 @@ class benchmark_world;
 
 /// The quantity that a row measures.
 enum class figure {
-  bandwidth,  ///< GB/s, 10^9 bytes a second
-  rate,       ///< millions of operations a second
-  latency,    ///< microseconds for an iteration
-  size,       ///< MiB; nothing is timed
+  bandwidth,  ///< GB/s: 10^9 bytes per second
+  rate,       ///< millions of operations per second
+  latency,    ///< microseconds per iteration
+  size,       ///< MiB; no time is measured
 };
 
-/// The launches that a row is measured with.
+/// The launches with which a row is measured.
 enum class shape {
   grid,   ///< each number of blocks of --blocks
-  group,  ///< one group: a thread, a warp or a block
-  host,   ///< none: called by the host
+  group,  ///< one group, which is a thread, a warp or a block
+  host,   ///< no launch: the host calls the operation
 };
 
 struct row {
@@ -73,23 +74,23 @@ struct row {
   std::string_view about;
   figure is = figure::latency;
   shape by = shape::group;
-  std::size_t least_bytes = 0;  ///< both 0: without sizes
+  std::size_t least_bytes = 0;  ///< both limits 0: the row has no sizes
   std::size_t most_bytes = 0;
-  bool pair = false;  ///< between the two PEs of --pair; the rest only take part in barriers
-  /// Bytes or operations of one iteration, from which bandwidths and rates are computed.
+  bool pair = false;  ///< between the two PEs of --pair; the other PEs only take part in barriers
+  /// The bytes or operations of one iteration, from which bandwidths and rates are computed.
   std::function<double(const benchmark_world&, const point&)> work;
-  /// Runs job::warmup and then job::iterations iterations. Returns the nanoseconds of the latter, or bytes, on this PE.
+  /// Runs job::warmup and then job::iterations iterations. Returns the nanoseconds of the latter on this PE, or bytes.
   std::function<double(benchmark_world&, const point&, const job&)> run;
-  /// How many words of this PE are wrong after the last run.
+  /// The number of wrong words on this PE after the last run.
   std::function<std::uint64_t(benchmark_world&, const point&, const job&)> wrong;
-  bool each_alone = false;  ///< every thread acts by itself: scopes do not apply
-  bool slow = false;        ///< a run is one iteration, after one of warm-up
+  bool each_alone = false;  ///< each thread acts alone, so scopes do not apply
+  bool slow = false;        ///< a run is one iteration, after one iteration of warm-up
 };
 
 /// row::most_bytes of a row without an upper limit.
 inline constexpr std::size_t no_limit = ~std::size_t{0};
 
-/// Whether `pattern` is the row's name, or a `*` with the beginning or the end of it.
+/// Whether `pattern` is the row's name, or a beginning or an end of the name with `*` in place of the rest.
 [[nodiscard]] bool matches(std::string_view pattern, const row& r);
 [[nodiscard]] std::string_view name_of(scope by);
 [[nodiscard]] std::string_view unit_of(const row& r);
@@ -110,10 +111,11 @@ namespace on_gpu {
 [[nodiscard]] std::vector<row> ping_pong_rows();
 }  // namespace on_gpu
 
-/// Rows measured by the host: its calls, calls on a stream, joining, allocating, and the memory that a PE takes.
+/// Rows that the host measures: its calls, calls on a stream, joining, allocating, and the memory that a PE uses.
 [[nodiscard]] std::vector<row> host_rows();
 
-/// All rows, with the kernels for the host heap or for GPUs. *Errors* launch_failed where this build has none for GPUs.
+/// All rows, with the kernels for the host heap or for GPUs. *Errors* launch_failed if this build has no kernels for
+/// GPUs.
 [[nodiscard]] std::vector<row> all_rows(bool gpu);
 
 }  // namespace pgas::perf

@@ -1,5 +1,5 @@
 /// @file
-/// One PE's part in the benchmark: its world, the buffers of the rows, and the exchange of figures between PEs.
+/// The benchmark as one PE uses it: the world, the buffers of the rows, and the exchange of figures between PEs.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace pgas::perf {
 
-/// *Callers* one thread; functions are collective unless they say otherwise.
+/// *Callers* one thread. Functions are collective unless stated otherwise.
 class benchmark_world {
  public:
-  /// Allocates for rows of up to `max_bytes`.
+  /// Allocates the buffers for rows of up to `max_bytes`.
   benchmark_world(class world& w, std::size_t max_bytes);
 
   /// Not collective.
   [[nodiscard]] class world& world() const { return world_; }
 
-  /// Fills job::source with new random data and job::target with other data, as many words as the point needs.
+  /// Fills as many words as the point needs: job::source with new random data, job::target with different data.
   [[nodiscard]] job prepare(const point& at, int from, int to);
-  /// Overwrites the target, so that the check sees the next run alone.
+  /// Overwrites the target, so that the check sees only the data of the next run.
   void poison(const job& j);
-  /// Begins a run: zeroes signals and packets, then a barrier.
+  /// Begins a run: sets signals and packets to zero, then calls a barrier.
   void begin(const job& j);
-  /// Returns when all PEs have called it.
+  /// Waits until all PEs have called the function.
   void barrier() { world_.barrier_all(); }
 
   /// PE `pe`'s value, on all PEs.
@@ -39,7 +39,7 @@ class benchmark_world {
   [[nodiscard]] std::uint64_t source_word(int pe, std::size_t i) const;
   /// A word of this PE's heap. Not collective.
   [[nodiscard]] std::uint64_t word(const std::uint64_t* at) const;
-  /// How many of `count` words of this PE differ from `expected(i)`. Not collective.
+  /// The number of words, of `count` words of this PE, that differ from `expected(i)`. Not collective.
   template <class Expected>
   [[nodiscard]] std::uint64_t differing(const std::uint64_t* at, std::size_t count, const Expected& expected) {
     std::uint64_t wrong = 0;
@@ -58,13 +58,13 @@ class benchmark_world {
   void fill(std::uint64_t* at, std::size_t count, const Words& words);
 
   class world& world_;
-  std::uint64_t serial_ = 0;  ///< of the random data
+  std::uint64_t serial_ = 0;  ///< the serial number of the random data
   std::vector<std::uint64_t> staging_ = std::vector<std::uint64_t>(staged_words);
   symmetric<std::uint64_t> source_;
   symmetric<std::uint64_t> target_;
   symmetric<std::uint64_t> signals_;
   symmetric<packet_line> box_;
-  symmetric<std::uint64_t> figures_;  ///< nanoseconds of kernels, then a word for each PE
+  symmetric<std::uint64_t> figures_;  ///< the nanoseconds of kernels, then a word for each PE
 };
 
 }  // namespace pgas::perf

@@ -1,12 +1,12 @@
-// Rows of collectives, one after another in a kernel.
+// Rows of collectives that a kernel calls one after another.
 #include "timed_kernel.hpp"
 #include "verify_collective.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// `synchronize(group)` of all PEs, again and again. In the warm-up each PE first writes the iteration to the next PE,
-/// and afterwards counts the iterations that the previous PE had not written yet: row::wrong returns that count.
+/// Calls `synchronize(group)` of all PEs repeatedly. In the warm-up, each PE first writes the iteration to the next PE.
+/// After the call it counts the iterations that the previous PE had not written yet. row::wrong returns the count.
 template <scope By, class Block, class Synchronize>
 PGAS_FN void time_barrier(const Block& block, const context& ctx, const job& j, const Synchronize& synchronize) {
   const std::int32_t next = ctx.my_pe() + 1 == ctx.n_pes() ? 0 : ctx.my_pe() + 1;
@@ -38,7 +38,7 @@ struct syncs : one_group {
   }
 };
 
-/// `Collective::once(ctx, group, job)` of all PEs, again and again.
+/// Calls `Collective::once(ctx, group, job)` of all PEs repeatedly.
 template <class Collective>
 struct collective {
   template <scope By>

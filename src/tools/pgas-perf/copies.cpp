@@ -1,5 +1,4 @@
-// Rows that move data one way, from one PE's kernel into or out of another PE's memory: bandwidth, latency, message
-// rate.
+// Rows in which a PE's kernel moves data into or out of another PE's memory: bandwidth, latency, message rate.
 #include <algorithm>
 
 #include "timed_kernel.hpp"
@@ -7,7 +6,8 @@
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// Part `which` of `of` of a range of `all` words: [begin, begin + count), whole cache lines where there are enough.
+/// Part `which` of `of` parts of a range of `all` words: [begin, begin + count). Parts are whole cache lines if the
+/// range is large enough.
 struct part {
   std::size_t begin;
   std::size_t count;
@@ -20,8 +20,7 @@ struct part {
   }
 };
 
-/// Each group calls `move(group, target, source, count)` for its part, again and again; a quiet ends the last
-/// iteration.
+/// Each group calls `move(group, target, source, count)` for its part repeatedly. A quiet ends the last iteration.
 template <scope By, class Block, class Move>
 PGAS_FN void move_parts(const Block& block, const context& ctx, const job& j, const Move& move) {
   if (ctx.my_pe() != j.from) return;
@@ -57,14 +56,15 @@ struct get_bandwidth : any_block {
   }
 };
 
-/// The words that each PE puts to each other one when all put to all; whole cache lines where there are enough.
+/// The number of words that each PE puts to each other PE when all PEs put to all. Whole cache lines if there are
+/// enough words.
 PGAS_HD std::size_t words_to_each(const job& j, std::int32_t n_pes) {
   const std::size_t each = j.count / static_cast<std::size_t>(n_pes);
   return each > 16 ? each / 16 * 16 : each;
 }
 
-/// Every PE puts to all others at once; a PE alone, to itself. Groups begin with different targets, so that no PE is
-/// everybody's first.
+/// All PEs put to all other PEs at the same time. A single PE puts to itself. Groups begin with different targets, so
+/// that the PEs do not all begin with the same one.
 template <scope By>
 struct put_to_all : any_block {
   template <block_group Block>
@@ -90,7 +90,7 @@ struct put_to_all : any_block {
   }
 };
 
-/// Every thread moves one word at a time; neighbouring threads move neighbouring words.
+/// Each thread moves one word at a time. Neighbouring threads move neighbouring words.
 struct p_bandwidth : any_block {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
@@ -116,7 +116,7 @@ struct g_bandwidth : any_block {
   }
 };
 
-/// Each group sends its messages back to back, to consecutive slots of the target; one quiet at the end.
+/// Each group sends its messages without pauses to consecutive slots of the target, with one quiet at the end.
 template <scope By>
 struct put_rate : any_block {
   template <block_group Block>
@@ -207,7 +207,7 @@ double messages(const benchmark_world& s, const point& at) {
   return static_cast<double>(at.blocks) * in_block;
 }
 
-/// Words that `j.from` should have put to `j.to`.
+/// The wrong words among those that `j.from` has put to `j.to`.
 std::uint64_t put_wrong(benchmark_world& s, const job& j, std::size_t words) {
   if (s.world().my_pe() != j.to) return 0;
   return s.differing(j.target, words, [&](std::size_t i) { return s.source_word(j.from, i); });

@@ -1,22 +1,23 @@
-// A stencil: PEs exchange border rows at every step. This row is an application; the other rows are single operations.
+// A stencil in which PEs exchange border rows at every step. This row is an application, while the other rows are
+// single operations.
 #include "timed_kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// The value of a cell, modulo 2^64. Its five-point Laplacian is 8 everywhere, and adding that gives the value at the
-/// next time. So every cell is known at any time, and one computed from old neighbours stays wrong.
+/// The value of a cell, modulo 2^64. Its five-point Laplacian is 8 everywhere, and adding 8 gives the value at the next
+/// time. So every cell is known at any time, and a cell that is computed from old neighbours stays wrong.
 [[nodiscard]] PGAS_HD std::uint64_t cell(std::uint64_t row, std::uint64_t column, std::uint64_t time) {
   return row * row + 3 * column * column + 8 * time;
 }
 
-/// A PE's part of the cells, in two grids used alternately: rows 1 to `rows` are its own; row 0 and row `rows` + 1 are
-/// halos for the neighbouring PEs' rows, or the border of the domain.
+/// A PE's part of the cells, in two grids used alternately. Rows 1 to `rows` belong to the PE. Row 0 and row `rows` + 1
+/// are halos for rows of the neighbouring PEs, or the border of the domain.
 struct slab {
   std::size_t columns = 1;
   std::size_t rows;
 
-  /// About as many columns as rows in `words` words.
+  /// A slab of `words` words with about as many columns as rows.
   PGAS_HD explicit slab(std::size_t words) {
     while ((columns + 1) * (columns + 1) <= words / 2) ++columns;
     rows = words / 2 / columns - 2;
@@ -32,7 +33,7 @@ struct stencil_step {
   std::uint64_t* from;
   std::uint64_t* to;
   std::uint64_t top;   ///< the number of this PE's row 0 in the domain
-  std::uint64_t time;  ///< of the cells that are computed
+  std::uint64_t time;  ///< the time of the computed cells
 
   PGAS_FN void border(std::size_t row) const {
     for (std::size_t c = block.thread_rank(); c < size.columns; c += block.size())
@@ -48,7 +49,8 @@ struct stencil_step {
   }
 };
 
-/// All steps of a block, which has some rows of its PE. A block with a border row computes and sends it first.
+/// All steps of a block, which computes some rows of its PE. A block with a border row computes and sends that row
+/// first.
 template <scope By>
 struct stencil : any_block {
   template <block_group Block>
@@ -94,7 +96,8 @@ struct stencil : any_block {
     if (!has_other) return step.border(halo);
     step.block.sync();
     by_groups<By>(step.block, [&](const auto& group, std::uint32_t which, std::uint32_t of) {
-      if (which != step.block.block_rank() * (of / step.block.num_blocks())) return;  // the first group of the block
+      // only the first group of the block
+      if (which != step.block.block_rank() * (of / step.block.num_blocks())) return;
       const std::size_t there = distance < 0 ? step.size.rows + 1 : 0;
       put_signal(ctx, group, step.to + there * step.size.columns, step.to + row * step.size.columns, step.size.columns,
                  distance < 0 ? from_below : from_above, signal_t{step.time}, signal_op::set, other);
@@ -114,7 +117,7 @@ std::uint64_t cells_wrong(benchmark_world& s, const point&, const job& j) {
 }  // namespace
 
 std::vector<row> halo_rows() {
-  constexpr std::size_t least = 4096;  // 14 rows: the first is not the last
+  constexpr std::size_t least = 4096;  // enough for 14 rows, so that the first row is not the last
   return {{"halo", "a step of a five-point stencil, border rows by put_signal; the size is that of a PE's two grids",
            figure::latency, shape::grid, least, no_limit, false, once, run_kernel<stencil>, cells_wrong}};
 }

@@ -1,4 +1,4 @@
-// Rows measured by the host: its calls, calls on a stream, joining, allocating, and the memory that a PE takes.
+// Rows that the host measures: its calls, calls on a stream, joining, allocating, and the memory that a PE uses.
 #include <unistd.h>
 
 #include <chrono>
@@ -18,7 +18,7 @@ double since(steady_clock::time_point start) {
   return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - start).count());
 }
 
-/// The nanoseconds of the iterations after the warm-up, `finish()` included.
+/// The nanoseconds of the iterations after the warm-up, including `finish()`.
 template <class Once, class Finish>
 double timed(const job& j, const Once& once, const Finish& finish) {
   steady_clock::time_point start;
@@ -82,7 +82,7 @@ double join_again(benchmark_world& s, const point&, const job& j) {
   return total;
 }
 
-/// The first allocation of a world: the PEs create memory, exchange handles and map it.
+/// Measures the first allocation of a world, in which the PEs create memory, exchange handles and map the memory.
 double allocate_first(benchmark_world& s, const point& at, const job& j) {
   double total = 0;
   for (std::uint32_t i = 0; i < j.rounds(); ++i) {
@@ -102,7 +102,7 @@ double allocate_again(benchmark_world& s, const point& at, const job& j) {
       j, [&] { s.world().free(s.world().allocate_bytes(at.bytes)); }, [] {});
 }
 
-/// Resident memory of this process.
+/// The resident memory of this process.
 double resident_bytes() {
   std::ifstream file("/proc/self/statm");
   double all = 0;
@@ -172,7 +172,7 @@ std::vector<row> host_rows() {
       slow("heap_memory", "memory of an empty heap, per PE", figure::size, 0, heap_memory),
       slow("process_memory", "memory that joining adds to a process", figure::size, 0, process_memory),
   };
-  // Collectives: `call(world, job)`, and `call(world, job, stream)`.
+  // Adds a collective in two forms: `call(world, job)`, and `call(world, job, stream)`.
   const auto add = [&](std::string_view by_host, std::string_view on_stream, std::string_view about, std::size_t least,
                        auto call, auto wrong) {
     const auto row_for = [&](std::string_view name, std::string_view what, auto run) {

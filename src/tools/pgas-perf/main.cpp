@@ -1,6 +1,6 @@
 /// @file
-/// pgas-perf: measures pgas on this machine, row by row: bandwidth, latency and rates of operations in kernels, on
-/// streams and from the host, of collectives, of joining and allocating. Every PE runs it; PE 0 prints.
+/// pgas-perf measures pgas on this machine, row by row: bandwidth, latency and rates of operations in kernels, on
+/// streams and from the host; collectives; joining and allocating. Every PE runs the program, and PE 0 prints.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace pgas::perf;
 
-/// The command line: the options of rows, or the command `map` with its own.
+/// The command line: the options of rows, or the subcommand `map` with its own options.
 struct command_line {
   options rows;
   map_options map;
@@ -45,11 +45,12 @@ pgas::tools::page about() {
                     {"PGAS_HOST_BLOCK_THREADS", "threads of a block on the host heap"},
                     {"PGAS_P2P", "0: measure proxied PEs"},
                     {"PGAS_*", "the other settings, as programs read them"}},
-      .see_also = {"pgas-perf-map", "pgasrun", "pgas-doctor"},
+      .see_also = {"pgas-perf-map", "pgas-plot", "pgasrun", "pgas-doctor"},
   };
 }
 
-/// Whether the row is there, or some are that match. Its description has all names, which completions offer.
+/// Checks that the row exists, or that rows match the pattern. The description contains all names, which completions
+/// offer.
 CLI::Validator known_row() {
   std::vector<row> all = all_rows(false);  // the rows for GPUs have the same names
   std::string names;
@@ -62,7 +63,7 @@ CLI::Validator known_row() {
           '{' + names + '}'};
 }
 
-/// Reads the command line. False where the program ends here with `status`; the reason is printed.
+/// Reads the command line. False if the program ends here with `status`, after the reason was printed.
 bool read(command_line& line, int argc, char** argv, int& status) {
   options& into = line.rows;
   CLI::App app{"", "pgas-perf"};
@@ -94,7 +95,7 @@ bool read(command_line& line, int argc, char** argv, int& status) {
       ->type_name("LIST")
       ->delimiter(',')
       ->transform(CLI::Validator(CLI::Transformer(scopes)).description(""))
-      ->transform(CLI::IsMember({"thread", "warp", "block"}));  // which is done before the other one
+      ->transform(CLI::IsMember({"thread", "warp", "block"}));  // CLI11 runs this check before the one above
   app.add_option("--blocks", into.blocks,
                  "numbers of blocks, with commas (default: 1,4,32 on GPUs, 1 on the host heap)")
       ->type_name("LIST")
@@ -137,7 +138,7 @@ std::vector<row> chosen(const options& how, std::vector<row> all) {
   return all;
 }
 
-/// Measures everything. Returns how many words were wrong, over all points.
+/// Measures all rows. Returns the number of wrong words over all points.
 std::uint64_t run(const options& how) {
   pgas::world w = pgas::world::join();
   const std::vector<row> rows = chosen(how, all_rows(w.heap() == pgas::heap_kind::cuda));

@@ -94,7 +94,7 @@ result measure(benchmark_world& s, const options& how, const row& r, const point
   const auto run_once = [&](std::uint32_t iterations) {
     j.iterations = iterations;
     s.begin(j);
-    return s.broadcast(j.from, r.run(s, at, j));  // a barrier: all PEs have ended their part
+    return s.broadcast(j.from, r.run(s, at, j));  // broadcast() is a barrier, so all PEs have ended their part
   };
   if (!r.slow) found.iterations = how.iterations != 0 ? how.iterations : enough_iterations(how.milliseconds, run_once);
   for (std::uint32_t i = 0; i < how.repeats; ++i) {

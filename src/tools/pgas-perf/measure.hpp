@@ -1,5 +1,5 @@
 /// @file
-/// Measuring a row at the points that the options ask for.
+/// Measures a row at the points that the options request.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct result {
   const row* of = nullptr;
   point at;
   std::uint32_t iterations = 0;
-  std::vector<double> samples;  ///< in the row's unit, one for each run, in their order
-  std::uint64_t wrong = 0;      ///< words, over all PEs
+  std::vector<double> samples;  ///< one figure for each run in the row's unit, in the order of the runs
+  std::uint64_t wrong = 0;      ///< the number of wrong words over all PEs
   bool checked = false;
 
   [[nodiscard]] double median() const;
@@ -25,11 +25,11 @@ struct result {
   [[nodiscard]] double most() const;
 };
 
-/// The points that a row is measured at; none where the row needs more PEs than the world has.
+/// The points at which a row is measured. Empty if the row needs more PEs than the world has.
 [[nodiscard]] std::vector<point> points_of(const row& r, const options& how, world& w);
 
-/// Iterations of a run of `milliseconds`, estimated from ever longer runs. @param run takes the iterations and returns
-/// the nanoseconds that they took, the same on all PEs
+/// The number of iterations for a run of `milliseconds`, estimated from runs of growing length.
+/// @param run executes the iterations and returns their nanoseconds, the same on all PEs
 [[nodiscard]] std::uint32_t enough_iterations(double milliseconds, const std::function<double(std::uint32_t)>& run);
 
 /// Measures one point. *Callers* all PEs.

@@ -4,7 +4,7 @@
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// Round trips: `j.from` calls `send(group, value, pe)` and waits for the signal, `j.to` waits and then sends.
+/// Round trips: `j.from` calls `send(group, value, pe)` and waits for the signal. `j.to` waits and then sends.
 template <scope By, class Block, class Send>
 PGAS_FN void ping_pong(const Block& block, const context& ctx, const job& j, const Send& send) {
   const bool first = ctx.my_pe() == j.from;
@@ -63,7 +63,7 @@ struct put_signal_ping_pong : one_group {
   }
 };
 
-/// One thread, through the block's shared memory.
+/// One thread sends data through the block's shared memory.
 struct bulk_ping_pong : one_group {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {

@@ -16,13 +16,13 @@ namespace pgas::perf {
 
 namespace {
 
-/// The columns of a line are 100, unless a size has ten digits. The grid is blocks and threads of each.
+/// A line has 100 columns, unless a size has ten digits. The grid is the number of blocks and the threads of each.
 constexpr auto line_format = "{:<24} {:<6} {:>8} {:>9} {:>7} {:>8} {:>8} {:>8} {:<5} {}\n";
 constexpr auto markdown_format = "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n";
 
 std::string size_text(std::size_t bytes) { return bytes == 0 ? "-" : std::to_string(bytes); }
 
-/// Four digits: more are noise.
+/// Four digits, because further digits are noise.
 std::string number(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value); }
 
 std::string verdict(const result& found) {

@@ -1,5 +1,5 @@
 /// @file
-/// Output: a table that grows with each result; at the end a JSON document.
+/// The output: a table that grows with each result, and a JSON document at the end.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace pgas::perf {
 
-/// The rows of `--list`.
+/// The list of rows that `--list` prints.
 [[nodiscard]] std::string list_of(const std::vector<row>& rows);
 
-/// The table, on standard output, and a line of progress on a terminal. *Callers* PE 0.
+/// The table on standard output, and a progress line on a terminal. *Callers* PE 0.
 class table {
  public:
   table(const options& how, world& w, std::size_t points);
-  /// Shows the point that is measured now.
+  /// Shows the point that is being measured.
   void progress(const row& r, const point& at);
   void add(const result& found);
 
@@ -32,7 +32,7 @@ class table {
 
 /// Writes all results as one JSON document. *Errors* as write_file().
 void write_json(const options& how, world& w, const std::vector<result>& all);
-/// *Errors* system where the file cannot be written.
+/// *Errors* system if the file cannot be written.
 void write_file(const std::string& name, const std::string& text);
 
 }  // namespace pgas::perf

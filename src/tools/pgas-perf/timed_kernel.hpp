@@ -1,7 +1,7 @@
 /// @file
-/// Building blocks of rows measured inside kernels. A kernel is a function object templated on the scope. The files
-/// with kernels are compiled twice, by the C++ compiler for the host heap and by nvcc for GPUs, each time in a
-/// namespace of its own: PGAS_PERF_SIDE.
+/// Building blocks of rows that kernels measure. A kernel is a function object with the scope as a template parameter.
+/// The files with kernels are compiled twice, by the C++ compiler for the host heap and by nvcc for GPUs. The macro
+/// PGAS_PERF_SIDE gives each compilation a separate namespace.
 #pragma once
 
 #include "benchmark_list.hpp"
@@ -11,18 +11,18 @@
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 
-/// Launch bounds on GPUs of a kernel of shape::grid.
+/// The launch bounds on GPUs for a kernel of shape::grid.
 struct any_block {
   static constexpr unsigned max_threads = 1024;
   static constexpr unsigned min_blocks = 1;
 };
-/// Launch bounds of shape::group, where smaller blocks leave more registers.
+/// The launch bounds for shape::group, where smaller blocks leave more registers.
 struct one_group {
   static constexpr unsigned max_threads = max_group_threads;
   static constexpr unsigned min_blocks = 1;
 };
 
-/// Calls `f(group, which, of how many)` once for each group of this scope in the grid, on its threads.
+/// Calls `f(group, which, of how many)` once for each group of this scope in the grid, on the threads of the group.
 template <scope By, class Block, class F>
 PGAS_FN void by_groups(const Block& block, const F& f) {
   if constexpr (By == scope::block) {
@@ -36,14 +36,14 @@ PGAS_FN void by_groups(const Block& block, const F& f) {
   }
 }
 
-/// Calls `f(group)` on the one group of a launch of shape::group.
+/// Calls `f(group)` on the only group of a launch of shape::group.
 template <scope By, class Block, class F>
 PGAS_FN void by_group(const Block& block, const F& f) {
   by_groups<By>(block, [&](const auto& group, std::uint32_t, std::uint32_t) { f(group); });
 }
 
-/// Runs `once(i)` for all iterations and then `finish()` on all threads of the grid, and stores the time of the
-/// iterations after the warm-up, `finish()` included.
+/// Runs `once(i)` for all iterations and then `finish()`, on all threads of the grid. Stores the time of the iterations
+/// after the warm-up, including `finish()`.
 template <class Block, class Once, class Finish>
 PGAS_FN void time(const Block& block, const job& j, const Once& once, const Finish& finish) {
   const grid all = this_grid(block);
@@ -61,13 +61,13 @@ PGAS_FN void time(const Block& block, const job& j, const Once& once, const Fini
   if (all.thread_rank() == 0) *j.nanoseconds = detail::clock_ns() - start;
 }
 
-/// The same without a last step.
+/// As above, without a last step.
 template <class Block, class Once>
 PGAS_FN void time(const Block& block, const job& j, const Once& once) {
   time(block, j, once, [] {});
 }
 
-/// row::run of a kernel without scopes: launches it on all PEs.
+/// row::run for a kernel without scopes: launches the kernel on all PEs.
 template <class Kernel>
 double run_kernel(benchmark_world& s, const point& at, const job& j) {
   launch(s.world(), {.blocks = at.blocks, .threads = at.threads}, Kernel{}, s.world().context(), j);
@@ -75,7 +75,7 @@ double run_kernel(benchmark_world& s, const point& at, const job& j) {
   return static_cast<double>(s.word(j.nanoseconds));
 }
 
-/// row::run of a kernel for every scope.
+/// row::run for a kernel with a version for each scope.
 template <template <scope> class Kernel>
 double run_kernel(benchmark_world& s, const point& at, const job& j) {
   if (at.by == scope::thread) return run_kernel<Kernel<scope::thread>>(s, at, j);

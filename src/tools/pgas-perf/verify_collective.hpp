@@ -1,19 +1,20 @@
 /// @file
-/// Checks of job::target after a collective of kernels or of the host: row::wrong of their rows. The size of such a row
-/// is that of the whole vector: the operand of a reduction or a broadcast, the result of an fcollect, all that a PE
-/// sends in an alltoall, its own part included.
+/// Checks of job::target after a collective of kernels or of the host, for row::wrong of these rows. The size of such a
+/// row is that of the whole vector: the operand of a reduction or a broadcast, the result of an fcollect, or all data
+/// that a PE sends in an alltoall, including its own part.
 #pragma once
 
 #include "benchmark_world.hpp"
 
 namespace pgas::perf {
 
-/// Words of one PE's part.
+/// The number of words of one PE's part.
 [[nodiscard]] inline std::size_t share(const benchmark_world& s, const job& j) {
   return j.count / static_cast<std::size_t>(s.world().n_pes());
 }
 
-/// Words that PE `pe` of `n` contributes to a collect: alternately a quarter less and a quarter more than the average.
+/// The number of words that PE `pe` of `n` contributes to a collect: alternately a quarter less and a quarter more than
+/// the average.
 [[nodiscard]] PGAS_HD std::size_t collected_from(const job& j, int pe, int n) {
   const std::size_t each = j.count / static_cast<std::size_t>(n);
   if (n % 2 != 0 && pe == n - 1) return each;
@@ -22,16 +23,16 @@ namespace pgas::perf {
 
 [[nodiscard]] std::uint64_t reduce_wrong(benchmark_world& s, const point& at, const job& j);
 [[nodiscard]] std::uint64_t reduce_scatter_wrong(benchmark_world& s, const point& at, const job& j);
-/// At PE job::from.
+/// The check at PE job::from.
 [[nodiscard]] std::uint64_t reduce_to_root_wrong(benchmark_world& s, const point& at, const job& j);
 [[nodiscard]] std::uint64_t inclusive_scan_wrong(benchmark_world& s, const point& at, const job& j);
 [[nodiscard]] std::uint64_t exclusive_scan_wrong(benchmark_world& s, const point& at, const job& j);
-/// From PE job::from.
+/// The check of a broadcast from PE job::from.
 [[nodiscard]] std::uint64_t broadcast_wrong(benchmark_world& s, const point& at, const job& j);
 [[nodiscard]] std::uint64_t fcollect_wrong(benchmark_world& s, const point& at, const job& j);
 [[nodiscard]] std::uint64_t collect_wrong(benchmark_world& s, const point& at, const job& j);
 [[nodiscard]] std::uint64_t alltoall_wrong(benchmark_world& s, const point& at, const job& j);
-/// Of every other word of the source, packed in the target.
+/// The check of an alltoall of every second word of the source, packed in the target.
 [[nodiscard]] std::uint64_t alltoalls_wrong(benchmark_world& s, const point& at, const job& j);
 
 }  // namespace pgas::perf

@@ -8,44 +8,31 @@ import json
 import math
 import os
 import sys
-from typing import Any
+import textwrap
+from typing import Any, Iterable, NoReturn
 
 VERSION = "@PROJECT_VERSION@"
 FORMATS = ("svg", "pdf", "png", "html")
+SHELLS = ("bash", "zsh", "fish")
 BEST, WORST, OUTLIER = "#2171b5", "#f7fbff", "#d1102a"
 COLOURS = {"signal": "#c2410c", "wait": "#94a3b8", "put": "#2563eb", "get": "#0891b2", "atomic": "#7c3aed", "collective": "#15803d", "call": "#a16207"}
 PANELS_IN_A_LINE = 3
 MOST_PES_WITH_FIGURES = 20
 
-HELP = """\
-pgas-plot: draws the JSON documents of pgas-perf, pgas-perf map and pgas-trace events
-
-Usage: pgas-plot FILE [OUT]
-
-FILE is the document, and - is standard input. OUT is the picture; without it FILE with the ending
-.svg. The ending names the format: .svg, .pdf or .png.
-
-A document of pgas-perf becomes curves over the sizes. A map becomes a square for each pair of PEs,
-or with the ending .html a page with pictures and tables that needs no other file. Events become a
-row for each track, with arrows from signals to waits. pgas-plot needs matplotlib.
-
-Options:
-  -h, --help     print this text
-  -V, --version  print the version of pgas
-
-Examples:
-  pgasrun -n 2 pgas-perf put_bw --json put.json && pgas-plot put.json
-                 bandwidth over the size, in put.svg
-  pgas-plot map.json map.html
-                 a page of what pgas-perf map --save map.json wrote
-  pgas-trace events --ms 0.8 t.pftrace | pgas-plot - t.png
-                 the first 0.8 ms of a trace
-
-Exit status:
-  0  the picture is written
-  1  a file cannot be read or written, has no document of pgas, or matplotlib is missing
-  2  the command line is wrong
-"""
+SUMMARY = "draws the JSON documents of pgas-perf, pgas-perf map and pgas-trace events"
+ARGUMENTS = (("FILE", "the document; - is standard input"),
+             ("OUT", "the picture; its ending names the format: .svg, .pdf, .png, or .html for a map (default: FILE with the ending .svg)"))
+OPTIONS = ((("-h", "--help"), "print this"), (("-V", "--version"), "print the version"))
+PARAGRAPHS = ("A document of pgas-perf becomes curves over the sizes. A map becomes a square for each pair of PEs, or with the ending .html a page with "
+              "pictures and tables that needs no other file. Events become a row for each track, with arrows from signals to waits.",
+              "pgas-plot is a Python program and needs matplotlib.")
+EXAMPLES = (("pgasrun -n 2 pgas-perf put_bw --json put.json && pgas-plot put.json", "bandwidth over the size, in put.svg"),
+            ("pgas-plot map.json map.html", "a page of the document that pgas-perf map --save map.json wrote"),
+            ("pgas-trace events --ms 0.8 t.pftrace | pgas-plot - t.png", "the first 0.8 ms of a trace"))
+STATUSES = (("0", "the picture is written"), ("1", "a file cannot be read or written, has no document of pgas, or matplotlib is missing"),
+            ("2", "the command line is wrong"))
+VARIABLES = (("MPLCONFIGDIR", "the folder of matplotlib's settings and cache"),)
+SEE_ALSO = ("pgas-perf", "pgas-perf-map", "pgas-trace")
 
 
 class Refusal(Exception):
@@ -242,7 +229,7 @@ def draw_events(document: dict[str, Any]) -> Any:
     def micros(time: int) -> float:
         return float(min(max(time, begin), end) - begin) / 1000
 
-    shortest = (end - begin) / 1e6  # of a bar, so that a moment is seen
+    shortest = (end - begin) / 1e6  # the shortest bar, so that an event without duration is visible
     for category in sorted({event["category"] for event in events}):
         of = [event for event in events if event["category"] == category]
         axes.barh([heights[event["pe"], event["track"]] for event in of],
@@ -260,6 +247,70 @@ def draw_events(document: dict[str, Any]) -> Any:
     axes.legend(handles=[Patch(color=COLOURS.get(each, "#475569"), label=each) for each in categories], loc="lower left", bbox_to_anchor=(0, 1),
                 ncol=len(categories), fontsize=7, frameon=False)
     return figure
+
+
+# ---- the texts of the command -----------------------------------------------------------------------------------------
+
+
+def help_text() -> str:
+    """The text of --help, in lines of at most 100 columns, like those of the other tools."""
+    def entry(word: str, meaning: str) -> str:
+        head = f"  {word:<26}" if len(word) < 25 else f"  {word}\n{'':28}"
+        return head + textwrap.fill(meaning, 72, break_on_hyphens=False).replace("\n", "\n" + 28 * " ") + "\n"
+
+    sections: tuple[tuple[str, Iterable[tuple[str, str]]], ...] = (
+        ("Arguments", ARGUMENTS), ("Options", [(", ".join(names), meaning) for names, meaning in OPTIONS]), ("Examples", EXAMPLES), ("Exit status", STATUSES))
+    paragraphs = "".join("\n" + textwrap.fill(text, 100, break_on_hyphens=False) + "\n" for text in PARAGRAPHS)
+    return f"pgas-plot: {SUMMARY}\n\nUsage: pgas-plot FILE [OUT]\n{paragraphs}" + "".join(
+        f"\n{title}:\n" + "".join(entry(*each) for each in entries) for title, entries in sections)
+
+
+def manual_page() -> str:
+    """The text of --man: a page of section 1, in the macros of man(7)."""
+    def escaped(text: str) -> str:
+        special = {"\\": "\\e", "-": "\\-", "'": "\\(aq", '"': "\\(dq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti"}
+        return ("\\&" if text.startswith(".") else "") + "".join(special.get(c, c) for c in text)
+
+    def filled(text: str) -> str:
+        return "".join(escaped(line) + "\n" for line in textwrap.wrap(text, 72, break_on_hyphens=False))
+
+    def section(title: str, entries: Iterable[tuple[str, str]]) -> str:
+        return f".SH {title}\n" + "".join(f".TP\n{head}\n{filled(meaning)}" for head, meaning in entries)
+
+    def bold(text: str) -> str:
+        return f"\\fB{escaped(text)}\\fR"
+
+    options = [(f"\\fI{name}\\fR", meaning) for name, meaning in ARGUMENTS] + [(", ".join(map(bold, names)), meaning) for names, meaning in OPTIONS]
+    page = f'.\\" Printed by pgas-plot --man.\n.TH PGAS\\-PLOT 1 "" "pgas {VERSION}" "pgas"\n.SH NAME\npgas\\-plot \\- {escaped(SUMMARY)}\n'
+    page += f".SH SYNOPSIS\n{bold('pgas-plot')} FILE [OUT]\n.SH DESCRIPTION\n" + ".PP\n".join(map(filled, PARAGRAPHS)) + section("OPTIONS", options)
+    for title, entries in (("EXIT STATUS", STATUSES), ("ENVIRONMENT", VARIABLES), ("EXAMPLES", EXAMPLES)):
+        page += section(title, [(bold(word), meaning) for word, meaning in entries])
+    return page + ".SH SEE ALSO\n" + ",\n".join(f".BR {escaped(name)} (1)" for name in SEE_ALSO) + "\n"
+
+
+def completion(shell: str) -> str:
+    """The text of --completion. Both arguments are files."""
+    printed = f"# Printed by pgas-plot --completion {shell}.\n"
+    if shell == "bash":
+        names = " ".join(name for each, _ in OPTIONS for name in each)
+        return printed + f"""\
+_pgas_plot() {{
+  local cur=${{COMP_WORDS[COMP_CWORD]}}
+  if [[ $cur == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W '{names}' -- "$cur")
+  else
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+  fi
+}}
+complete -F _pgas_plot pgas-plot
+"""
+    if shell == "zsh":
+        lines = "".join(f"    '({' '.join(names)}){name}[{meaning}]' \\\n" for names, meaning in OPTIONS for name in names)
+        files = " ".join(f"'{number}:{name}:_files'" for number, (name, _) in enumerate(ARGUMENTS, 1))
+        return (f"#compdef pgas-plot\n{printed}_pgas_plot() {{\n  _arguments -s -S : \\\n{lines}    {files}\n}}\n"
+                "if [[ $funcstack[1] == _pgas_plot ]]; then _pgas_plot \"$@\"; else compdef _pgas_plot pgas-plot; fi\n")
+    return printed + "".join(f"complete -c pgas-plot -s {names[0][1:]} -l {names[1][2:]} -d '{meaning}'\n" for names, meaning in OPTIONS)
 
 
 # ---- the command ------------------------------------------------------------------------------------------------------
@@ -308,14 +359,25 @@ def picture_of(document: dict[str, Any], kind: str) -> bytes:
         raise Refusal(f"the document lacks a member, or has another version's: {why!r}; use the pgas-plot of the pgas that wrote it") from None
 
 
+def print_and_end(text: str) -> NoReturn:
+    print(text, end="")
+    sys.exit(0)
+
+
 def parse(words: list[str]) -> tuple[str, str, str]:
-    """The document, the picture and its format; ends the program where there is nothing to draw."""
+    """The document, the picture and its format. Ends the program where there is nothing to draw."""
     if {"-h", "--help"} & set(words):
-        print(HELP, end="")
-        sys.exit(0)
+        print_and_end(help_text())
     if {"-V", "--version"} & set(words):
-        print(f"pgas-plot (pgas) {VERSION}")
-        sys.exit(0)
+        print_and_end(f"pgas-plot (pgas) {VERSION}\n")
+    if words == ["--man"]:
+        print_and_end(manual_page())
+    if words[:1] == ["--completion"]:
+        shell = " ".join(words[1:]).removeprefix("=")
+        if shell in SHELLS:
+            print_and_end(completion(shell))
+        print(f"pgas-plot: --completion: {shell or 'nothing'} not in {{{','.join(SHELLS)}}}\npgas-plot --help lists the options", file=sys.stderr)
+        sys.exit(2)
     wrong = next((f"there is no option {word}" for word in words if word.startswith("-") and word != "-"), "")
     if not wrong and not 1 <= len(words) <= 2:
         wrong = "one document and one picture are named, not " + (" ".join(words) or "nothing")
@@ -327,7 +389,7 @@ def parse(words: list[str]) -> tuple[str, str, str]:
     if not wrong and kind not in FORMATS:
         wrong = f"{out} does not end in .{', .'.join(FORMATS)}"
     if wrong:
-        print(f"pgas-plot: {wrong}\npgas-plot --help says more", file=sys.stderr)
+        print(f"pgas-plot: {wrong}\npgas-plot --help lists the options", file=sys.stderr)
         sys.exit(2)
     return name, out, kind
 

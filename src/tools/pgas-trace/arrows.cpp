@@ -21,7 +21,7 @@ struct timed {
   const event* what;
 };
 
-/// The updates of a word and the waits for it.
+/// The updates of a word and the waits for the word.
 struct word {
   std::vector<timed> updates;
   std::vector<timed> waits;
@@ -37,7 +37,7 @@ struct word {
   return facts.kind == event_kind::signal && facts.by != pgas::trace::caller::proxy;
 }
 
-/// By PE and offset.
+/// The words by PE and offset.
 std::map<std::pair<std::int32_t, std::uint64_t>, word> words_of(const document& of, arrows& counts) {
   std::map<std::pair<std::int32_t, std::uint64_t>, word> words;
   for (std::size_t pe = 0; pe < of.pes.size(); ++pe)
@@ -55,10 +55,10 @@ std::map<std::pair<std::int32_t, std::uint64_t>, word> words_of(const document& 
   return words;
 }
 
-/// How many updates a wait has seen, of those of its word in the order of time.
+/// Finds the number of updates of a word that a wait has seen, in the order of time.
 class matcher {
  public:
-  /// @param error the most by which clocks of two PEs may differ in the time line
+  /// @param error the largest difference between the clocks of two PEs in the trace
   matcher(const document& of, word& all, std::int64_t error) : of_(of), all_(all), error_(error) {
     std::ranges::stable_sort(all.updates, {}, begin_of);
     std::ranges::stable_sort(all.waits, {}, [](const timed& one) { return one.what->facts.end; });
@@ -80,7 +80,7 @@ class matcher {
         found.all.push_back({all_.updates[seen].where, wait.where, whole(wait.where)});
         if (guessed) ++found.guessed;
       }
-      // What a wait takes away, later waits do not see.
+      // The part of the sum that a wait subtracts is not visible to later waits.
       if (wait.what->facts.update == update::add) taken_ += wait.what->facts.value;
     }
     for (; seen < all_.updates.size(); ++seen)
@@ -90,14 +90,14 @@ class matcher {
  private:
   [[nodiscard]] static std::int64_t begin_of(const timed& one) { return one.what->facts.begin; }
 
-  /// How many updates had begun when a wait ended.
+  /// The number of updates that had begun when a wait ended.
   [[nodiscard]] std::size_t begun_until(std::int64_t end) const {
     return static_cast<std::size_t>(std::ranges::upper_bound(all_.updates, end + error_, {}, begin_of) -
                                     all_.updates.begin());
   }
 
-  /// After as many updates the word had the value that the wait saw. Where it had it several times, the last of them
-  /// that the clocks allow.
+  /// The number of updates after which the word had the value that the wait saw. If the word had the value several
+  /// times, the last time that the clocks allow.
   [[nodiscard]] std::size_t seen_by(const event_facts& wait, bool& guessed) const {
     const std::size_t begun = begun_until(wait.end);
     const auto same = by_value_.find(wait.seen + taken_);
@@ -107,7 +107,7 @@ class matcher {
     return after == same->second.begin() ? *after : *std::prev(after);
   }
 
-  /// Moments lie behind the events that they are inside of.
+  /// Events without duration follow the events that contain them.
   [[nodiscard]] place whole(const place& of) const {
     const event_facts& moment = at(of_, of).facts;
     if (moment.begin != moment.end) return of;
@@ -121,7 +121,8 @@ class matcher {
   const document& of_;
   word& all_;
   const std::int64_t error_;
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_value_;  ///< after how many updates, from 0 on
+  /// by value: the numbers of updates after which the word had it, from 0 on
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_value_;
   std::uint64_t taken_ = 0;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// Which signal ended which wait.
+/// Finds the signal that ended each wait.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace pgas_trace {
 
-/// An event of a document that is not changed meanwhile.
+/// The place of an event in a document that does not change meanwhile.
 struct place {
   std::size_t pe = 0;
   std::size_t track = 0;
@@ -23,23 +23,24 @@ struct place {
 }
 
 struct arrow {
-  place from;  ///< the signal, or another update of the awaited word
-  place to;    ///< the wait, or the moment of a wait for several words
-  place wait;  ///< the wait as a whole
+  place from;  ///< the signal, or another update of the word
+  place to;    ///< the wait, or the moment in a wait for several words
+  place wait;  ///< the complete wait
 };
 
 struct arrows {
   std::vector<arrow> all;
-  std::size_t signals = 0;  ///< signals and put_signals in the time line
-  std::size_t unseen = 0;   ///< of these, those that no wait has seen
-  std::size_t guessed = 0;  ///< arrows that only the times tell, as no sum of updates is the value that the wait saw
+  std::size_t signals = 0;  ///< the number of signals and put_signals in the trace
+  std::size_t unseen = 0;   ///< the number of these that no wait has seen
+  /// The number of arrows that follow only from the times, because no sum of updates is the value that the wait saw.
+  std::size_t guessed = 0;
 };
 
-/// An update of a word has an arrow to the first wait that saw its value, or the value of a later update. Updates of a
-/// word count in the order in which they began.
+/// Finds the arrows. An update of a word has an arrow to the first wait that saw its value or the value of a later
+/// update. The updates of a word are ordered by their begin.
 [[nodiscard]] arrows find_arrows(const pgas::trace::document& of);
 
-/// Writes the arrows into the events, in place of those that are there.
+/// Writes the arrows into the events. They replace earlier arrows.
 void draw(const arrows& found, pgas::trace::document& into);
 
 }  // namespace pgas_trace

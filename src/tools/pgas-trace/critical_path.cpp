@@ -14,15 +14,15 @@ using pgas::trace::event;
 using pgas::trace::event_facts;
 using pgas::trace::event_kind;
 
-/// A moment at which a PE went on because another one had done something.
+/// A moment at which a PE continued because of an action of another PE.
 struct release {
-  std::int64_t time;   ///< on the PE that went on
-  std::size_t pe;      ///< that made it go on
-  std::int64_t since;  ///< when it did so
+  std::int64_t time;   ///< the time, on the PE that continued
+  std::size_t pe;      ///< the PE that caused it
+  std::int64_t since;  ///< the time of the action
   std::string what;
 };
 
-using releases = std::vector<std::vector<release>>;  // by the PE that went on, by time
+using releases = std::vector<std::vector<release>>;  // by the PE that continued, in the order of time
 
 bool is_host_collective(const event_facts& facts) {
   return facts.kind == event_kind::collective && facts.by == caller::host && facts.number != 0;
@@ -65,7 +65,8 @@ void add_collectives(const document& of, releases& all) {
 
 stretch last_iteration(const document& of) {
   stretch found{INT64_MAX, INT64_MIN};
-  std::map<std::uint64_t, std::pair<std::size_t, std::int64_t>> barriers;  // of the world: PEs, and the last end
+  // for barriers of the world: the number of PEs, and the last end
+  std::map<std::uint64_t, std::pair<std::size_t, std::int64_t>> barriers;
   for_each_event(of, [&](std::size_t, const event& one) {
     found.begin = std::min(found.begin, one.facts.begin);
     found.end = std::max(found.end, one.facts.end);
@@ -98,7 +99,7 @@ std::vector<path_step> critical_path(const document& of, const arrows& found, co
   std::int64_t time = within.end;
   while (time > within.begin) {
     const auto after = std::ranges::upper_bound(all[pe], time, {}, &release::time);
-    // A step back in time: what is later by the clocks' error alone is left out.
+    // A step back in time. Differences that may come from the clocks' error are left out.
     auto before = after;
     while (before != all[pe].begin() && std::prev(before)->since >= time) --before;
     const std::int32_t number = of.pes[pe].pe;

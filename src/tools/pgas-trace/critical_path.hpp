@@ -1,5 +1,5 @@
 /// @file
-/// What the end of a stretch of time had to wait for, all the way back to its beginning.
+/// The critical path: the chain of work and waits that led to the end of a time interval.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,28 @@
 
 namespace pgas_trace {
 
-/// A part of the path: a PE that worked, or the way of a signal or a collective from one PE to another.
+/// A part of the path: work of a PE, or the transfer of a signal or a collective from one PE to another.
 struct path_step {
   std::int32_t pe = 0;
-  std::int32_t from = -1;  ///< the PE before; -1: the PE worked
+  std::int32_t from = -1;  ///< the PE from which the path comes; -1: the PE worked
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::string what;  ///< the call by which the path comes from there
+  std::string what;  ///< the call by which the path comes from `from`
 };
 
-/// A stretch of time.
+/// A time interval.
 struct stretch {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
 
-/// From the last barrier of all PEs but one to the last one, an iteration of most programs; without two of them from
-/// the first event to the last one.
+/// The interval from the barrier of all PEs before the last one to the last one, which is an iteration in most
+/// programs. If there are no two such barriers, the interval from the first event to the last one.
 [[nodiscard]] stretch last_iteration(const pgas::trace::document& of);
 
-/// From its end back, on the PE that ended last: where a wait there ended by a signal that was sent after it had begun,
-/// or a collective in which another PE came last, the path goes on at that PE. The steps lie in the order of time.
+/// The path from the end of the interval back, beginning at the PE that ended last. The path continues at another PE in
+/// two cases: a wait ended by a signal that was sent after the wait had begun, or the other PE was the last one in a
+/// collective. The steps are in the order of time.
 [[nodiscard]] std::vector<path_step> critical_path(const pgas::trace::document& of, const arrows& found,
                                                    const stretch& within);
 

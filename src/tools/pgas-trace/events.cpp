@@ -17,7 +17,7 @@ using json = nlohmann::ordered_json;
 using pgas::trace::document;
 using pgas::trace::event_facts;
 
-/// Calls `use` with the place and the facts of each event of the callers.
+/// Calls `use` with the place and the facts of each event of the selected callers.
 template <class Use>
 void for_events(const document& of, const std::vector<std::string>& callers, const Use& use) {
   for (std::size_t pe = 0; pe < of.pes.size(); ++pe)
@@ -29,7 +29,7 @@ void for_events(const document& of, const std::vector<std::string>& callers, con
       }
 }
 
-/// The members that apply to the event, with the names that ui.perfetto.dev shows.
+/// The members that apply to the event. The names are those that ui.perfetto.dev shows.
 json describe(const document& of, const place& where) {
   const pgas::trace::event& what = at(of, where);
   const event_facts& facts = what.facts;
@@ -63,7 +63,7 @@ std::string events_json(const joined& from, const selection& which) {
     first = std::min(first, facts.begin);
     last = std::max(last, facts.end);
   });
-  if (first > last) first = last = 0;  // there is none
+  if (first > last) first = last = 0;  // no event matches
   const auto begin = first + static_cast<std::int64_t>(which.from_ms * ns_per_ms);
   const double lasts = std::min(which.ms * ns_per_ms, static_cast<double>(std::max<std::int64_t>(0, last - begin)));
   const std::int64_t end = begin + static_cast<std::int64_t>(lasts);

@@ -11,15 +11,15 @@
 
 namespace pgas_trace {
 
-/// Which events are printed.
+/// The events that are printed.
 struct selection {
   std::vector<std::string> callers;  ///< host, stream, kernel, proxy; empty: all
-  double from_ms = 0;                ///< after the first event of these callers
+  double from_ms = 0;                ///< measured from the first event of these callers
   double ms = std::numeric_limits<double>::infinity();
 };
 
-/// A document with the events within the selected time, in the order of PE, track and begin, and
-/// with the arrows between them. docs/trace.md has the members.
+/// A document with the events in the selected time, in the order of PE, track and begin, and with the arrows between
+/// them. docs/trace.md lists the members.
 [[nodiscard]] std::string events_json(const joined& from, const selection& which);
 
 }  // namespace pgas_trace

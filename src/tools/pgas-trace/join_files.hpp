@@ -1,5 +1,5 @@
 /// @file
-/// The files of the PEs of a job as one time line.
+/// Joins the files of the PEs of a job to one trace.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@ namespace pgas_trace {
 
 struct joined {
   pgas::trace::document all;         ///< the PEs by number
-  std::vector<std::string> remarks;  ///< sentences on what is missing, lost or not certain
+  std::vector<std::string> remarks;  ///< sentences about events that are missing, lost or uncertain
 };
 
-/// *Errors* std::runtime_error for a file that can't be read, is no time line, is of another job than the first, or has
-/// a PE that another one has, naming it.
+/// *Errors* std::runtime_error with the name of the file, if a file cannot be read, is not a trace, belongs to another
+/// job than the first, or has a PE that another file has.
 [[nodiscard]] joined join_files(const std::vector<std::string>& paths);
 
-/// Makes the file, or replaces it.
-/// *Errors* std::runtime_error, naming it.
+/// Creates or replaces the file.
+/// *Errors* std::runtime_error with the name of the file.
 void write_file(const std::string& path, const std::string& content);
 
 }  // namespace pgas_trace

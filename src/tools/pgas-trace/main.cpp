@@ -1,5 +1,5 @@
 /// @file
-/// pgas-trace: the time line of a job, from the files that PGAS_TRACE makes.
+/// pgas-trace: prints and joins the trace of a job, from the files that PGAS_TRACE makes.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -35,7 +35,7 @@ pgas::tools::page about() {
                    {"pgas-trace events t.? | pgas-plot - t.svg", "draw them"}},
       .statuses = statuses,
       .variables = {{"PGAS_TRACE", "of the job: the file to record to"}},
-      .see_also = {"pgas-why", "pgas-info", "pgas-perf"},
+      .see_also = {"pgas-why", "pgas-info", "pgas-perf", "pgas-plot"},
   };
 }
 
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   printing->add_option("--by", which.callers, "host, stream, kernel, proxy: some of them, with commas (default: all)")
       ->type_name("LIST")
       ->delimiter(',')
-      ->allow_extra_args(false)  // files follow
+      ->allow_extra_args(false)  // the names of files follow
       ->check(CLI::IsMember({"host", "stream", "kernel", "proxy"}));
   printing->add_option("--from", which.from_ms, "begin so long after the first event (default: 0)")
       ->type_name("MILLISECONDS")
@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
   pgas::tools::set_page(app, about());
   try {
     app.parse(argc, argv);
-    // Here, as the parser would say that these are missing before it says which option there is not.
+    // Checked here, because the parser would complain about missing files before it complains about an unknown option.
     if (!merging->parsed() && !summing->parsed() && !printing->parsed())
       throw CLI::RequiredError("merge, summary or events");
     if (merging->parsed() && to.empty()) throw CLI::RequiredError("OUT");

@@ -17,7 +17,7 @@ bool is_operation(const event_facts& facts) {
          facts.kind == event_kind::signal;
 }
 
-/// For whom a wait ended, by the last signal that did it.
+/// The PE for which a wait waited: the PE that sent the last signal before the wait ended.
 std::map<const event*, std::int32_t> peers_of_waits(const document& of, const arrows& found) {
   std::map<const event*, const event*> last;
   std::map<const event*, std::int32_t> peers;
@@ -32,7 +32,7 @@ std::map<const event*, std::int32_t> peers_of_waits(const document& of, const ar
   return peers;
 }
 
-/// For whom the members of a collective waited: the one that came last.
+/// The PE for which the members of a collective waited: the member that arrived last.
 std::map<std::pair<std::uint64_t, std::uint64_t>, std::int32_t> last_of_collectives(const document& of) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::int64_t, std::int32_t>> latest;
   for (const pgas::trace::pe_trace& pe : of.pes)
@@ -75,7 +75,7 @@ summary summarize(const joined& from) {
               .add(facts);
           if (facts.by != caller::proxy && facts.peer >= 0) made.pairs[{pe.pe, facts.peer}].add(facts);
         }
-        if (facts.begin == facts.end) continue;  // moments are parts of waits, or copies of calls
+        if (facts.begin == facts.end) continue;  // events without duration are parts of waits, or copies of calls
         if (facts.kind == event_kind::wait) {
           const auto peer = peers.find(&one);
           made.waits[{pe.pe, peer == peers.end() ? -1 : peer->second}].add(facts);

@@ -1,5 +1,5 @@
 /// @file
-/// What a time line says in numbers.
+/// A summary of a trace in numbers.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace pgas_trace {
 
-/// Events of one kind together.
+/// The sum of the events of one kind.
 struct total {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
@@ -33,19 +33,19 @@ struct total {
 struct summary {
   std::string job;
   std::int32_t pes = 0;
-  std::int64_t ns = 0;           ///< from the first event to the last
-  std::int64_t clock_error = 0;  ///< the largest of all PEs
+  std::int64_t ns = 0;           ///< from the first to the last event
+  std::int64_t clock_error = 0;  ///< the largest clock error of any PE
   std::uint64_t lost = 0;
   std::vector<std::string> remarks;
   arrows found;
 
-  /// By caller, route and kind: "host", "direct", "put".
+  /// By caller, route and kind, such as "host", "direct", "put".
   std::map<std::tuple<std::string, std::string, std::string>, total> operations;
-  /// By the PE that waited and the one for which it did; -1: not known. Waits and collectives.
+  /// Waits and collectives, by the PE that waited and the PE for which it waited; -1: not known.
   std::map<std::pair<std::int32_t, std::int32_t>, total> waits;
   /// Operations by initiator and target, without those of proxies.
   std::map<std::pair<std::int32_t, std::int32_t>, total> pairs;
-  /// Host calls by name, those inside of others, too.
+  /// Host calls by name, including calls inside other calls.
   std::map<std::string, total> calls;
 
   stretch iteration;
@@ -54,9 +54,9 @@ struct summary {
 
 [[nodiscard]] summary summarize(const joined& from);
 
-/// For people: tables of at most 100 columns.
+/// The summary as tables of at most 100 columns, for people.
 [[nodiscard]] std::string text_of(const summary& of);
-/// For programs: docs/trace.md has the names.
+/// The summary as JSON, for programs. docs/trace.md lists the names.
 [[nodiscard]] std::string json_of(const summary& of);
 
 }  // namespace pgas_trace

@@ -18,7 +18,7 @@ double ms_of(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 std::string pe_text(std::int32_t pe) { return pe < 0 ? "not known" : fmt::format("PE {}", pe); }
 
-/// The entries by time, the longest first.
+/// The entries in the order of their times, the longest first.
 template <class Map>
 std::vector<std::pair<typename Map::key_type, total>> by_time(const Map& from) {
   std::vector<std::pair<typename Map::key_type, total>> all(from.begin(), from.end());
@@ -30,7 +30,7 @@ std::string rest_of(std::size_t rows) {
   return rows > most_rows ? fmt::format("  and {} more (--json has all)\n", rows - most_rows) : "";
 }
 
-/// The parts of a path by what they are: work of a PE, or a way from one to another.
+/// The sum of the parts of a path: the work of each PE, and the transfers from one PE to another.
 std::map<std::pair<std::int32_t, std::int32_t>, total> parts_of(const std::vector<path_step>& path) {
   std::map<std::pair<std::int32_t, std::int32_t>, total> parts;
   for (const path_step& one : path) {
@@ -150,7 +150,7 @@ std::string json_of(const summary& of) {
                      {"ms", ms_of(one.end - one.begin)},
                      {"what", one.what}});
   made["critical_path"] = {{"ms", ms_of(of.iteration.end - of.iteration.begin)}, {"steps", std::move(steps)}};
-  return made.dump(2, ' ', false, json::error_handler_t::replace);  // names may not be UTF-8
+  return made.dump(2, ' ', false, json::error_handler_t::replace);  // a name may be invalid UTF-8
 }
 
 }  // namespace pgas_trace

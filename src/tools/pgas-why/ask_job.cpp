@@ -24,13 +24,13 @@ using nlohmann::json;
 using pgas::detail::clock;
 
 constexpr std::chrono::milliseconds patience{1500};
-/// For a PE's answer on itself alone.
+/// The time limit for a PE's answer about itself alone.
 constexpr std::chrono::milliseconds patience_with_one{1100};
-/// One that is stopped takes a connection and says nothing: others are asked, too, where the first answers are late.
-/// Each that is asked asks all PEs.
+/// A stopped PE accepts a connection and does not answer. If the first answers are late, further PEs are asked, up to
+/// this number. Each PE that is asked asks all PEs.
 constexpr std::size_t most_asked = 4;
 constexpr std::chrono::milliseconds late{500};
-/// Of the answers of a job. A PE may send 256 KiB.
+/// The limit for the answers of a job. A PE may send 256 KiB.
 constexpr std::size_t most_text = std::size_t{64} << 20;
 
 /// The directory, empty for an abstract name, and the name of a socket.
@@ -40,7 +40,7 @@ pgas::detail::unix_address address_of(const std::string& socket) {
   return {path.parent_path().string(), path.filename().string()};
 }
 
-/// Whether this user believes the process that listens there.
+/// Whether the listening process belongs to this user, or this process is root.
 bool is_ours(int fd) {
   const auto owner = pgas::detail::peer_credentials(fd);
   return owner && (owner->uid == ::geteuid() || ::geteuid() == 0);
@@ -50,7 +50,7 @@ bool is_pid(const std::string& wanted) {
   return !wanted.empty() && wanted.size() < 8 && wanted.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// Takes one packet of a PE into `found`. Whether it is one that a PE sends.
+/// Reads one packet of a PE into `found`. Returns whether it is a packet that a PE sends.
 bool take(json& found, std::set<int>& answered, std::size_t& text, std::string_view packet,
           pgas::detail::question what) {
   text += packet.size();
@@ -60,7 +60,7 @@ bool take(json& found, std::set<int>& answered, std::size_t& text, std::string_v
     if (said.contains("pes")) {
       const std::vector<pe_state> pes = introduced(said);
       if (pes.empty()) return false;
-      if (!found.contains("pes")) found["pes"] = std::move(said["pes"]);  // else another PE was quicker
+      if (!found.contains("pes")) found["pes"] = std::move(said["pes"]);  // otherwise another PE has answered first
       return true;
     }
     if (!found.contains("pes")) return false;
@@ -92,7 +92,8 @@ std::optional<std::pair<std::string, int>> parse_name(std::string_view name) {
 }
 
 std::vector<job> find_jobs(const std::string& directory) {
-  std::map<std::string, std::set<std::pair<int, std::string>>> found;  // a PE may have a socket of another user beside
+  // A set, because another user may have a socket for the same PE.
+  std::map<std::string, std::set<std::pair<int, std::string>>> found;
   const auto add = [&found](std::string_view name, const std::string& socket) {
     if (const auto parsed = parse_name(name)) found[parsed->first].emplace(parsed->second, socket);
   };
@@ -126,8 +127,8 @@ bool is(const std::string& wanted, const json& pes) {
 json ask(const job& whom, pgas::detail::question what) {
   const std::string_view word = pgas::detail::question_words[static_cast<std::size_t>(what)];
   std::vector<pgas::detail::unique_fd> asked;
-  std::size_t next = 0;   // of the sockets
-  std::size_t times = 0;  // somebody was asked
+  std::size_t next = 0;   // the index of the next socket
+  std::size_t times = 0;  // the number of PEs that were asked
   const auto ask_another = [&] {
     while (next < whom.sockets.size() && times < most_asked) {
       pgas::detail::connect_result to = pgas::detail::connect_to(address_of(whom.sockets[next++]));
@@ -172,13 +173,14 @@ std::vector<answering_pe> ask_each(const std::vector<job>& jobs) {
   using pgas::detail::question;
   const std::string_view word = pgas::detail::question_words[static_cast<std::size_t>(question::metrics)];
   std::vector<answering_pe> found;
-  std::vector<pollfd> awaited;  // of the same index; -1: answered, or will not
+  std::vector<pollfd> awaited;  // by index; -1: has answered, or will not answer
   std::vector<pgas::detail::unique_fd> sockets;
   for (const job& one : jobs)
     for (const std::string& socket : one.sockets) {
       const pgas::detail::unix_address address = address_of(socket);
       pgas::detail::connect_result to = pgas::detail::connect_to(address);
-      if (to.fd ? !is_ours(to.fd.get()) : to.error != EAGAIN) continue;  // EAGAIN: the queue of a stopped PE is full
+      // with EAGAIN, the queue of a stopped PE is full
+      if (to.fd ? !is_ours(to.fd.get()) : to.error != EAGAIN) continue;
       const auto [job, pe] = *parse_name(socket.substr(socket.rfind(pgas::detail::question_socket_prefix)));
       if (!found.empty() && found.back().job == job && found.back().pe == pe) continue;
       found.push_back({job, pe, static_cast<bool>(to.fd), {}});

@@ -1,5 +1,5 @@
 /// @file
-/// Finds the jobs of this user on this host, and asks one of them for the waits or the counters of its PEs.
+/// Finds the jobs of this user on this host, and asks the PEs of a job for their waits or counters.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,43 +16,43 @@ namespace pgas_why {
 
 using namespace pgas::detail::told;
 
-/// A job by the sockets of those of its PEs that are on this host.
+/// A job, and the sockets of its PEs on this host.
 struct job {
   std::string name;  ///< 16 digits
   std::vector<std::string> sockets;
 };
 
-/// The jobs that have a socket here, of all users. @param directory PGAS_SOCKET_DIR, empty for none
+/// The jobs of all users that have a socket on this host. @param directory PGAS_SOCKET_DIR; empty: none
 [[nodiscard]] std::vector<job> find_jobs(const std::string& directory);
 
-/// Whether `wanted` may mean this job: its name, the beginning of it, the pid of one of its PEs here; empty: any job.
+/// Whether `wanted` may mean this job. It can be the job's name, the beginning of the name, or the pid of one of its
+/// PEs here. If it is empty, it means any job.
 [[nodiscard]] bool may_be(const std::string& wanted, const job& one);
-/// The same once its PEs are known. @param pes as they say, see ask()
+/// Whether `wanted` means the job with these PEs. @param pes the PEs that ask() has returned
 [[nodiscard]] bool is(const std::string& wanted, const nlohmann::json& pes);
 
-/// The job and the PE that the name of a socket stands for; none for other names, and for numbers that no PE writes.
+/// The job and the PE of a socket's name. Empty for other names, and for numbers in a form that PEs do not use.
 [[nodiscard]] std::optional<std::pair<std::string, int>> parse_name(std::string_view name);
 
-/// The answers of the PEs of a job: an object with `pes`, as the first that answered knows them, and `answers`. Without
-/// `pes` none answers this user. Only processes of this user are asked; root asks all. What they say has the fields
-/// that docs/debugging.md or docs/metrics.md names; other text is dropped with the one that says it. Takes at most 1.5
-/// s.
+/// The answers of the PEs of a job: an object with `pes`, as the first PE that answered knows them, and `answers`. If
+/// `pes` is missing, no PE answers this user. Only processes of this user are asked; root asks all processes.
+/// docs/debugging.md and docs/metrics.md list the fields. A PE that sends other text is dropped. Takes at most 1.5 s.
 [[nodiscard]] nlohmann::json ask(const job& whom, pgas::detail::question what);
 
-/// The PEs of a job, in order; none where no PE of it answers this user. Strings in them are printable. Takes at most
-/// 1.5 s. @param answers what the PEs sent, for --json
+/// The PEs of a job, in order. Empty if no PE of the job answers this user. Strings are printable. Takes at most 1.5 s.
+/// @param answers receives the documents of the PEs, for --json
 [[nodiscard]] std::vector<pe_state> ask(const job& whom, nlohmann::json& answers);
 
-/// A PE on this host, by the name of its socket.
+/// A PE on this host, identified by the name of its socket.
 struct answering_pe {
   std::string job;
   int pe = 0;
-  bool owned = false;   ///< whether the PE is this user's, or this user is root; false where that is not known
-  nlohmann::json said;  ///< null where the PE has not answered
+  bool owned = false;   ///< whether the PE belongs to this user, or this user is root; false if that is not known
+  nlohmann::json said;  ///< null if the PE has not answered
 };
 
 /// Asks each PE of this user on this host for its own statistics, all at the same time. The result is in the order of
-/// job and PE, without the PEs of other users. Takes at most 1.1 s, where a PE does not answer.
+/// job and PE, without the PEs of other users. Takes at most 1.1 s if a PE does not answer.
 [[nodiscard]] std::vector<answering_pe> ask_each(const std::vector<job>& jobs);
 
 }  // namespace pgas_why

@@ -22,7 +22,7 @@ namespace pgas_why {
 
 namespace {
 
-constexpr long least_ms = 100;  // joining takes as long without anybody missing
+constexpr long least_ms = 100;  // joining takes this time even if no PE is missing
 
 std::optional<long> number_of(std::string_view text) {
   if (text == "x") return -1;
@@ -31,7 +31,7 @@ std::optional<long> number_of(std::string_view text) {
   return std::stol(std::string(text));
 }
 
-/// Of a process of this host; 0 where it is not known.
+/// The parent of a process of this host. 0 if it is not known.
 pid_t parent_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text;
@@ -49,7 +49,7 @@ std::string numbers_of(const std::vector<int>& numbers) {
   return text;
 }
 
-/// The job's PEs that do not join on this host.
+/// The job's PEs that are not joining on this host.
 std::vector<int> not_seen(const joining_job& of) {
   std::vector<int> found;
   for (int pe = 0; pe < of.n; ++pe)
@@ -80,15 +80,15 @@ std::vector<joining_job> find_joining(const std::string& directory, const std::s
   const long now =
       std::chrono::duration_cast<std::chrono::milliseconds>(pgas::detail::clock::now().time_since_epoch()).count();
   std::map<std::pair<int, pid_t>, joining_job> found;
-  std::set<std::string> seen;  // the table has connections that wait there, too
+  std::set<std::string> seen;  // a set, because the kernel's table also contains waiting connections
   const auto add = [&](const std::string& folder, const std::string& name) {
     std::optional<joining_pe> one = parse_joining(name, now);
     if (!one || one->ms < least_ms || !seen.insert(name).second) return;
     const pgas::detail::connect_result to = pgas::detail::connect_to(pgas::detail::unix_address(folder, name));
-    if (!to.fd) return;  // it has joined since, or was killed
+    if (!to.fd) return;  // the process has joined since, or was killed
     const auto owner = pgas::detail::peer_credentials(to.fd.get());
     if (!owner || (owner->uid != ::geteuid() && ::geteuid() != 0)) return;
-    if (owner->pid != 0) one->pid = owner->pid;  // as this process sees it
+    if (owner->pid != 0) one->pid = owner->pid;  // the number in the namespace of this process
     joining_job& of = found[{one->n, parent_of(one->pid)}];
     of.n = one->n;
     of.pes.push_back(*one);

@@ -1,5 +1,5 @@
 /// @file
-/// Finds the PEs of this user that join on this host, and wait for others that have not come.
+/// Finds the PEs of this user that are joining on this host and wait for missing PEs.
 #pragma once
 
 #include <sys/types.h>
@@ -11,33 +11,34 @@
 
 namespace pgas_why {
 
-/// One that joins.
+/// A PE that is joining.
 struct joining_pe {
   pid_t pid = 0;
   int pe = -1;  ///< -1: not known yet
-  int n = -1;   ///< likewise
-  long ms = 0;  ///< since it began
+  int n = -1;   ///< -1: not known yet
+  long ms = 0;  ///< the time since joining began
 };
 
-/// PEs that one launcher has apparently started for one world: they have one parent, and report the same
-/// number of PEs.
+/// PEs that one launcher has probably started for one world: they have the same parent, and report the same number of
+/// PEs.
 struct joining_job {
   int n = -1;
-  std::vector<joining_pe> pes;  ///< in order
+  std::vector<joining_pe> pes;  ///< in the order of their numbers
 };
 
-/// The information in the name of a socket; none if the socket belongs to another program.
+/// The information in the name of a socket. Empty if the socket belongs to another program.
 [[nodiscard]] std::optional<joining_pe> parse_joining(const std::string& name, long now_ms);
 
-/// Jobs with PEs that have been joining for longer than joining takes if no PE is missing.
-/// @param directory PGAS_SOCKET_DIR, empty for none @param wanted the pid of one of the PEs, or empty: all jobs
+/// Jobs whose PEs have been joining for longer than joining takes if no PE is missing.
+/// @param directory PGAS_SOCKET_DIR; empty: none
+/// @param wanted the pid of one of the PEs, or empty for all jobs
 [[nodiscard]] std::vector<joining_job> find_joining(const std::string& directory, const std::string& wanted);
 
-/// The PEs that wait, and those that are missing on this host.
+/// A sentence with the PEs that wait, and the PEs that are missing on this host.
 [[nodiscard]] std::string say(const joining_job& of);
 /// say(), and a line for each PE.
 [[nodiscard]] std::string report(const joining_job& of);
-/// The same for programs.
+/// The report as JSON for programs.
 [[nodiscard]] nlohmann::json describe(const joining_job& of);
 
 }  // namespace pgas_why

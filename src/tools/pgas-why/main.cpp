@@ -23,7 +23,7 @@ namespace {
 using namespace pgas_why;
 
 struct options {
-  std::string job;  ///< a job's name or the beginning of it, or the pid of one of its PEs
+  std::string job;  ///< a job's name, the beginning of the name, or the pid of one of its PEs
   bool json = false;
   bool stacks = false;
   double watch = 0;
@@ -50,21 +50,22 @@ pgas::tools::page about() {
   };
 }
 
-/// The asked-for job among `jobs`, after asking those that may be it.
+/// The requested job among `jobs`, found by asking the jobs that it may be.
 struct answered {
   job which;
   std::vector<pe_state> pes;
   nlohmann::json raw;
 };
 
-/// Of a job in which no wait is seen: an answer of a kernel may have come too late.
+/// The largest number of questions to a job in which no wait is found, because an answer of a kernel may have come too
+/// late.
 constexpr int most_questions = 3;
-/// Jobs that are asked at the same time. Sockets of other users cost no time.
+/// The number of jobs that are asked at the same time. Sockets of other users take no time.
 constexpr std::size_t most_at_once = 64;
 
 std::vector<answered> ask_all(const options& asked) {
   std::vector<answered> found;
-  std::vector<std::future<answered>> under_way;  // all at once, as one that is stopped takes its time
+  std::vector<std::future<answered>> under_way;  // in parallel, because a stopped job takes long
   for (const job& one : find_jobs(pgas::config::from_environment().socket_directory)) {
     if (!may_be(asked.job, one)) continue;
     under_way.push_back(std::async(std::launch::async, [one] {
@@ -84,7 +85,8 @@ std::vector<answered> ask_all(const options& asked) {
   }
   for (std::future<answered>& one : under_way) {
     answered next = one.get();
-    if (next.pes.empty() || !is(asked.job, next.raw.at("pes"))) continue;  // of another user, or ended since
+    // the job belongs to another user, or has ended since
+    if (next.pes.empty() || !is(asked.job, next.raw.at("pes"))) continue;
     found.push_back(std::move(next));
   }
   return found;
@@ -105,7 +107,7 @@ const char* name_of(root::kind what) {
   return "";
 }
 
-/// One look at the jobs. Whether one answered.
+/// Examines the jobs once. Returns whether a job has answered.
 bool look(const options& asked) {
   const std::vector<answered> jobs = ask_all(asked);
   nlohmann::json all = nlohmann::json::array();
@@ -126,7 +128,7 @@ bool look(const options& asked) {
                    of.here ? stacks_of(of.pid) : "on another host: run pgas-why --stacks there\n");
       }
   }
-  // A job that answers may have PEs that are about to end their joining.
+  // A job that answers may have PEs that are just completing their joining.
   const std::string directory = pgas::config::from_environment().socket_directory;
   bool any = !jobs.empty();
   if (jobs.empty() || asked.job.empty())

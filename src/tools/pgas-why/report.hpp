@@ -9,10 +9,11 @@
 
 namespace pgas_why {
 
-/// All of it: the root first, then each PE. @param colour for a terminal
+/// The complete report: the root first, then each PE. @param colour whether to use the colours of a terminal
 [[nodiscard]] std::string report(const job& of, const std::vector<pe_state>& pes, const root& found, bool colour);
 
-/// The output of `eu-stack` or `gdb` for all threads of process `pid`, or a sentence with the reason why there is none.
+/// The output of `eu-stack` or `gdb` for all threads of process `pid`, or a sentence with the reason why there is no
+/// output.
 [[nodiscard]] std::string stacks_of(pid_t pid);
 
 }  // namespace pgas_why

@@ -1,4 +1,4 @@
-// The host stacks of a process, by a debugger's tool that is there.
+// The host stacks of a process, printed by an installed debugger.
 #include <fmt/format.h>
 
 #include <array>

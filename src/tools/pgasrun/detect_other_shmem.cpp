@@ -1,4 +1,5 @@
-// Whether a program was built for another library: pgasrun would start its PEs as unrelated processes.
+// Detects programs that were built for another library. pgasrun would start the PEs of such a program as unrelated
+// processes.
 #include <elf.h>
 #include <fmt/format.h>
 
@@ -14,12 +15,12 @@
 namespace pgas::boot {
 namespace {
 
-/// An ELF file. Reads past its end, or of a damaged file, give empty results.
+/// An ELF file. Reads beyond its end, or of a damaged file, give empty results.
 class elf_file {
  public:
   explicit elf_file(const std::string& path) : file_(path, std::ios::binary) {}
 
-  /// The shared libraries that it is linked to, by name.
+  /// The names of the shared libraries to which it is linked.
   [[nodiscard]] std::vector<std::string> needed() {
     const auto head = records<Elf64_Ehdr>(0, sizeof(Elf64_Ehdr));
     if (head.empty() || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0 || head[0].e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -64,7 +65,8 @@ class elf_file {
   std::ifstream file_;
 };
 
-/// Names as the dynamic linker knows them, but for their versions; of NVSHMEM's only the version tells whose it is.
+/// The names of the libraries for the dynamic linker, without versions. For NVSHMEM, only the version shows which
+/// library it is.
 constexpr std::array others{"liboshmem.so", "libsma.so", "libshmem.so", "libosss-ucx.so", "libnvshmem_host.so"};
 constexpr std::array ours{"libpgas.so", "libpgas_shmem.so", "libnvshmem_host.so.0"};
 

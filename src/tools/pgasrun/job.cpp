@@ -19,7 +19,7 @@ namespace {
 
 constexpr milliseconds from_term_to_kill{2000};
 constexpr milliseconds to_fall_silent{200};
-constexpr int status_of_timeout = 124;  // as timeout(1) has it
+constexpr int status_of_timeout = 124;  // the exit status of timeout(1)
 
 [[nodiscard]] std::string describe(const pe_process& one) {
   return fmt::format("its process, pid {}, {}", one.pid, one.how_it_ended());
@@ -32,16 +32,18 @@ constexpr int status_of_timeout = 124;  // as timeout(1) has it
   for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&caught, number);
   unique_fd fd{::signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC)};
   if (!fd) throw_system("signalfd");
-  struct sigaction ends_only {};  // SIGCHLD for ends only: while one is pending, later ones are dropped
+  // SIGCHLD only when a process ends: while one signal is pending, further ones are dropped.
+  struct sigaction ends_only {};
   ends_only.sa_handler = SIG_DFL;
   ends_only.sa_flags = SA_NOCLDSTOP;
   ::sigaction(SIGCHLD, &ends_only, nullptr);
-  ::sigaddset(&caught, SIGPIPE);  // blocked rather than ignored, which the PEs would inherit
+  ::sigaddset(&caught, SIGPIPE);  // blocked, not ignored: PEs would inherit an ignored signal
   ::sigprocmask(SIG_BLOCK, &caught, nullptr);
   return fd;
 }
 
-/// Ends what PEs have started and what left their process groups: as their reaper we inherit it.
+/// Ends processes that PEs have started and that have left the PEs' process groups. pgasrun is their reaper, so it
+/// inherits them.
 void end_orphans() {
   const deadline limit{milliseconds{2000}};
   while (::waitpid(-1, nullptr, WNOHANG) >= 0 && !limit.expired()) {
@@ -59,7 +61,7 @@ job::job(job_options options)
             {.aborted =
                  [this](int rank, std::string_view reason) {
                    handle_signals();
-                   if (stage_ != stage::running) return;  // a consequence of the end of a PE, which was named
+                   if (stage_ != stage::running) return;  // a consequence of the end of a PE that was already reported
                    say(fmt::format("PE {} aborted the job: {}", rank, reason));
                    begin_ending(stage::grace_period, options_.grace_period);
                  },
@@ -67,10 +69,10 @@ job::job(job_options options)
                  [this](int rank) {
                    handle_signals();  // another process may have ended before
                    pe_process& one = processes_.at(static_cast<std::size_t>(rank));
-                   // A process closes its connections just before it ends, and its exit status is the better reason.
+                   // A process closes its connections just before it ends, and its exit status is a better reason.
                    if (!one.has_ended_within(to_fall_silent))
                      return std::string{"it closed its connection, although its process still runs"};
-                   announce(one);  // first, before PEs fail that are about to receive this
+                   announce(one);  // first, before PEs fail that receive this failure
                    return describe(one);
                  },
              .turned_away =
@@ -89,7 +91,7 @@ job::~job() {
   try {
     if (!processes_.empty()) clean_up();
   } catch (const std::exception&) {
-    // The processes have ended by then; what they have printed since is lost.
+    // The processes have ended by then. Output that they have printed since is lost.
   }
 }
 
@@ -146,7 +148,7 @@ void job::handle_signals() {
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
     const int number = static_cast<int>(info.ssi_signo);
     if (number == SIGCHLD) {
-      // Of several ended processes this is the first, so its end is the cause.
+      // The first one of several ended processes is treated as the cause.
       for (pe_process& one : processes_)
         if (one.pid == static_cast<pid_t>(info.ssi_pid) && one.has_ended()) announce(one);
       look_for_ended();
@@ -157,7 +159,7 @@ void job::handle_signals() {
     if (stage_ == stage::running) {
       signal_all(number);
       begin_ending(stage::grace_period, options_.grace_period);
-    } else {  // asked twice
+    } else {  // a second request to end
       signal_all(SIGKILL);
       begin_ending(stage::killing, from_term_to_kill);
     }
@@ -223,7 +225,7 @@ void job::pass_on_the_rest() {
     streams_.remove_if([](tagged_stream& one) { return !one.held_up() && !one.pump(); });
     const bool reader_is_slow = output_.full() || errors_.full();
     if (streams_.empty() && !reader_is_slow) return;
-    // The reader of the output takes the time it needs, unless a signal or --timeout has ended the job.
+    // The job waits for the reader of the output as long as necessary, unless a signal or --timeout has ended the job.
     if (reader_is_slow && !told_to_end_) limit = deadline{most};
     if (limit.expired()) break;
     pollfd awaited[] = {{.fd = signals_.get(), .events = POLLIN, .revents = 0},

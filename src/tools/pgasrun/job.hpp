@@ -15,8 +15,8 @@ namespace pgas::boot {
 
 struct job_options {
   int processes = 0;
-  std::optional<milliseconds> timeout;  ///< for the whole job
-  milliseconds grace_period{5000};      ///< for the other PEs to end by themselves after a failure
+  std::optional<milliseconds> timeout;  ///< the limit for the whole job
+  milliseconds grace_period{5000};      ///< the time in which the other PEs can end by themselves after a failure
   bool tag_output = false;
   std::vector<std::string> command;
 };
@@ -28,12 +28,12 @@ class job {
   job(const job&) = delete;
   job& operator=(const job&) = delete;
 
-  /// Runs the job and returns its exit status: that of the first PE that failed, 128 + signal where it was killed, 124
-  /// where the time ran out.
+  /// Runs the job and returns its exit status: that of the first PE that failed, 128 plus the signal if the PE was
+  /// killed, 124 if the time limit was reached.
   [[nodiscard]] int run();
 
  private:
-  /// How far the end of the job has come; each step is due some time after the one before.
+  /// The stage of the job's end. Each stage is entered some time after the previous one.
   enum class stage { running, grace_period, terminating, killing };
 
   void start_all();
@@ -64,8 +64,8 @@ class job {
   stage stage_ = stage::running;
   std::optional<clock::time_point> next_stage_;
   std::optional<clock::time_point> time_is_up_;
-  bool told_to_end_ = false;   // by a signal or by --timeout
-  std::optional<int> status_;  // of the first failure
+  bool told_to_end_ = false;   // ended by a signal or by --timeout
+  std::optional<int> status_;  // the exit status of the first failure
 };
 
 }  // namespace pgas::boot

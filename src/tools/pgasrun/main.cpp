@@ -1,5 +1,5 @@
-// pgasrun, by which oshrun is called as well: starts the PEs of a job on this host and lets them find one another.
-// Needs no MPI and no daemon.
+// pgasrun, also installed as oshrun: starts the PEs of a job on this host and lets them find one another. Needs no MPI
+// and no daemon.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -23,11 +23,11 @@ namespace {
 /// The request of the command line: a job, or an immediate end after help or version output.
 struct command_line {
   job_options job;
-  std::vector<std::string> variables;  ///< of -x: NAME=VALUE, or NAME alone
-  std::optional<int> status;           ///< with which to end at once
+  std::vector<std::string> variables;  ///< the variables of -x: NAME=VALUE, or only NAME
+  std::optional<int> status;           ///< the status with which the program ends at once
 };
 
-constexpr double longest = 1e6;  // seconds
+constexpr double longest = 1e6;  // in seconds
 constexpr int most_pes = 4096;
 
 [[nodiscard]] tools::page about() {
@@ -59,8 +59,8 @@ constexpr int most_pes = 4096;
   return std::chrono::round<milliseconds>(std::chrono::duration<double>(seconds));
 }
 
-/// The words with mpirun's long options of one dash written with two, as far as those words are options: up to the
-/// program, which begins where neither an option stands nor the value of one.
+/// The words of the command line. mpirun's long options with one dash are changed to two dashes, but only before the
+/// program. The program begins at the first word that is neither an option nor the value of an option.
 [[nodiscard]] std::vector<std::string> words_of(int argc, char** argv) {
   constexpr std::array with_value{
       "-n",         "--np",          "-N",        "--ppn",          "-x",     "-H", "--host",
@@ -74,7 +74,7 @@ constexpr int most_pes = 4096;
   return words;
 }
 
-/// How many PEs there are, from -n and -N: all of them are on this host.
+/// The number of PEs from -n and -N. All PEs are on this host.
 [[nodiscard]] int count_pes(int all, int each) {
   if (all == 0 && each == 0) throw CLI::RequiredError("-n");
   if (each != 0 && all > each)
@@ -91,7 +91,7 @@ void check_variables(const std::vector<std::string>& variables) {
       throw CLI::ValidationError("-x", fmt::format("'{}' names no variable: write -x NAME=VALUE", one));
 }
 
-/// Reads it; help, the version and its mistakes are printed.
+/// Reads the command line. Prints help, the version, and errors of the command line.
 [[nodiscard]] command_line read_command_line(int argc, char** argv) {
   CLI::App app{"", "pgasrun"};
   command_line asked;
@@ -124,7 +124,7 @@ void check_variables(const std::vector<std::string>& variables) {
 
   try {
     std::vector<std::string> words = words_of(argc, argv);
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    std::reverse(words.begin(), words.end());  // CLI11 expects the words in reverse order
     app.parse(std::move(words));
     if (*elsewhere)
       throw CLI::ValidationError(
@@ -155,7 +155,7 @@ namespace {
 
 constexpr int status_of_no_start = 127;
 
-/// PEs inherit what is set here.
+/// Sets variables, which PEs inherit.
 void set_variables(const std::vector<std::string>& variables) {
   for (const std::string& one : variables)
     if (const std::size_t equals = one.find('='); equals != std::string::npos)
@@ -172,7 +172,8 @@ int main(int argc, char** argv) {
     pgas::detail::allow_descriptors_for(asked.job.processes);
     return pgas::boot::job{std::move(asked.job)}.run();
   } catch (const std::exception& e) {
-    std::fputs(fmt::format("pgasrun: {}\n", e.what()).c_str(), stderr);  // fmt::print() throws where nobody reads it
+    // not fmt::print(), which throws if the output is closed
+    std::fputs(fmt::format("pgasrun: {}\n", e.what()).c_str(), stderr);
     return status_of_no_start;
   }
 }

@@ -32,7 +32,7 @@ void output_writer::flush() {
   while (done < waiting_.size()) {
     pollfd one{.fd = to_, .events = POLLOUT, .revents = 0};
     if (::poll(&one, 1, 0) <= 0) break;
-    // The descriptor is shared with other processes, so it stays blocking; a ready pipe takes PIPE_BUF bytes at once.
+    // Other processes share the descriptor, so it stays blocking. A ready pipe accepts PIPE_BUF bytes at once.
     const ssize_t written =
         ::write(to_, waiting_.data() + done, std::min<std::size_t>(waiting_.size() - done, PIPE_BUF));
     if (written < 0 && (errno == EAGAIN || errno == EINTR)) break;
@@ -48,8 +48,8 @@ tagged_stream::tagged_stream(int rank, unique_fd from, output_writer& to)
 }
 
 bool tagged_stream::pump() {
-  if (to_.broken()) return false;  // closing our end tells the PE, as it would be told without tags
-  char chunk[64 << 10];            // a bound, so that a PE that prints all the time does not block the loop
+  if (to_.broken()) return false;  // the PE detects that this end is closed, as it would without tags
+  char chunk[64 << 10];            // the limit keeps a PE that prints all the time from blocking the loop
   const ssize_t got = ::read(from_.get(), chunk, sizeof chunk);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
   if (got > 0) pending_.append(chunk, static_cast<std::size_t>(got));

@@ -1,6 +1,6 @@
 /// @file
-/// Output to a standard descriptor without waiting for its reader: a slow or stopped reader must not delay signals,
-/// time limits and worlds.
+/// Writes output to a standard descriptor without waiting for its reader, because a slow or stopped reader must not
+/// delay signals, time limits and worlds.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,20 @@
 
 namespace pgas::boot {
 
-using namespace detail;  // of src/common
+using namespace detail;  // namespace of src/common
 
 class output_writer {
  public:
-  /// @param to descriptor to print to; @param drained called by the loop when full() has ended.
+  /// @param to the descriptor to write to; @param drained called by the loop when full() becomes false
   output_writer(event_loop& loop, int to, std::function<void()> drained);
 
   void print(std::string_view text);
-  /// Writes as much as the reader has room for.
+  /// Writes as much as the descriptor accepts.
   void flush();
 
-  /// Output waits for the reader, so no more should be collected.
+  /// Whether output waits for the reader. Then no more output should be collected.
   [[nodiscard]] bool full() const { return !waiting_.empty(); }
-  /// The reader is gone; output is lost.
+  /// Whether the reader is gone. Output is lost then.
   [[nodiscard]] bool broken() const { return broken_; }
   [[nodiscard]] int fd() const { return to_; }
 
@@ -37,16 +37,16 @@ class output_writer {
   bool broken_ = false;
 };
 
-/// Passes on the output of one PE, line by line, with the PE's number in front.
+/// Passes on the output of one PE, line by line, with the PE's number before each line.
 class tagged_stream {
  public:
-  /// @param from non-blocking from now on.
+  /// @param from is made non-blocking
   tagged_stream(int rank, unique_fd from, output_writer& to);
 
   [[nodiscard]] int fd() const { return from_.get(); }
-  /// The reader of the output is slow; no more should be passed on for now.
+  /// Whether the reader of the output is slow. Then no more output should be passed on for now.
   [[nodiscard]] bool held_up() const { return to_.full(); }
-  /// Passes on some output. False when the stream has ended, after its unfinished last line, or when the reader is
+  /// Passes on some output. False if the stream has ended and its last line has been passed on, or if the reader is
   /// gone.
   [[nodiscard]] bool pump();
 

@@ -25,13 +25,13 @@ namespace {
   return {unique_fd{ends[0]}, unique_fd{ends[1]}};
 }
 
-/// Becomes the program. Returns only where that failed, with errno set. Runs between fork and exec of a process with
-/// one thread, so everything is allowed here.
+/// Replaces this process by the program. Returns only on failure, with errno set. Runs between fork and exec of a
+/// process with one thread, so any function may be called.
 void become(int rank, int size, const std::vector<std::string>& command, int requests, int output, int errors,
             pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it died before we asked to follow it
+  if (::getppid() != parent) ::_exit(1);  // the parent ended before this process asked to end with it
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -76,7 +76,7 @@ pe_process pe_process::start(int rank, int size, const std::vector<std::string>&
     std::tie(one.errors, errors) = make_pipe();
   }
 
-  auto [outcome, report] = make_pipe();  // carries the errno of exec; closed by its success
+  auto [outcome, report] = make_pipe();  // carries the errno of exec; a successful exec closes it
   const pid_t parent = ::getpid();
   one.pid = ::fork();
   if (one.pid < 0) throw_system("fork");
@@ -126,7 +126,7 @@ std::string pe_process::how_it_ended() const {
 
 void pe_process::signal_group(int number) const {
   ::kill(-pid, number);
-  if (!status) ::kill(pid, number);  // it may not have made its group yet
+  if (!status) ::kill(pid, number);  // the process may not have made its group yet
 }
 
 void pe_process::reap() const {

@@ -21,7 +21,7 @@ void world_hubs::receive(int rank, int requests) {
     if (got.what == received_packet::status::nothing_yet) return;
     if (got.what == received_packet::status::closed) return loop_.forget(requests);  // no process has the other end
     if (got.descriptors_lost) told_.turned_away(rank);
-    // The answer to a library of another version is that its socket is closed.
+    // If the library has another version, its socket is closed as the answer.
     if (got.fds.size() == 1 && got.bytes.size() == sizeof(request) && request.magic == world_request::expected_magic &&
         request.version == world_request::expected_version)
       attach(rank, std::move(got.fds.front()));
@@ -38,7 +38,7 @@ void world_hubs::attach(int rank, unique_fd socket) {
       if (ended_[other]) fresh->ended(static_cast<int>(other), *ended_[other]);
     hubs_.push_back(std::move(fresh));
   }
-  // A child of a PE may come after the world is over; the answer is that its socket is closed.
+  // A child of a PE may send a request after the world has ended. Its socket is closed as the answer.
   if (world_hub* const open = hubs_[world].get()) open->attach(rank, std::move(socket));
 }
 

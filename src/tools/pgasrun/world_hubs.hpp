@@ -16,15 +16,16 @@ class world_hubs {
  public:
   struct listener {
     std::function<void(int rank, std::string_view reason)> aborted;
-    std::function<std::string(int rank)> fell_silent;  ///< the reason, for the other members
-    std::function<void(int rank)> turned_away;         ///< no descriptor is left for its connection
+    std::function<std::string(int rank)> fell_silent;  ///< the reason, which the other members receive
+    /// Called if no descriptor is left for the connection of the rank.
+    std::function<void(int rank)> turned_away;
   };
 
   world_hubs(event_loop& loop, int size, listener told);
 
-  /// Serves the requests of `rank` that arrive at `requests`, which stays the caller's.
+  /// Serves the requests of `rank` that arrive at `requests`. The caller keeps ownership of the descriptor.
   void serve(int rank, int requests);
-  /// The process has ended: breaks current and later worlds, unless it has left them.
+  /// Called when the process has ended. Breaks current and later worlds, unless the process has left them.
   void ended(int rank, std::string how);
 
   [[nodiscard]] std::optional<clock::time_point> due() const;
@@ -38,7 +39,7 @@ class world_hubs {
   listener told_;
   std::vector<std::size_t> next_world_;            // by rank
   std::vector<std::optional<std::string>> ended_;  // by rank
-  std::vector<std::unique_ptr<world_hub>> hubs_;   // by world; empty once everyone has come and gone
+  std::vector<std::unique_ptr<world_hub>> hubs_;   // by world; empty once all members have arrived and left
 };
 
 }  // namespace pgas::boot

@@ -1,5 +1,5 @@
 /// @file
-/// Shared by the checks: buffers, random contents that every PE can compute for any PE, and making a call.
+/// Used by all checks: buffers, random contents that every PE can compute for any PE, and the execution of a call.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace conformance {
 
-/// The PE's buffers. Those of the heap are device memory where there is a GPU.
+/// The PE's buffers. Buffers in the heap are device memory if there is a GPU.
 class bench {
  public:
   static constexpr std::size_t bytes = 1 << 16;
@@ -20,26 +20,26 @@ class bench {
 
   int me, n;
   bool gpu;
-  unsigned char* dest;  ///< symmetric, as the next two
+  unsigned char* dest;  ///< symmetric, like the next two
   unsigned char* source;
   std::uint64_t* signal;
-  unsigned char* host_dest;  ///< pinned, `bytes` each
+  unsigned char* host_dest;  ///< pinned memory, `bytes` bytes each
   unsigned char* host_source;
-  std::uint64_t* numbers;  ///< pinned: further inputs and results of a call
+  std::uint64_t* numbers;  ///< pinned memory for further inputs and results of a call
   cudaStream_t stream = nullptr;
-  nvshmem_team_t rows = NVSHMEM_TEAM_INVALID;  ///< the PE and its neighbour: two PEs, or one
+  nvshmem_team_t rows = NVSHMEM_TEAM_INVALID;  ///< the PE and its neighbour: a team of two PEs, or of one PE
 
   [[nodiscard]] int right() const { return (me + 1) % n; }
   [[nodiscard]] int left() const { return (me + n - 1) % n; }
 
-  /// Arguments with all members set that do not depend on the function.
+  /// Arguments in which all members are set that do not depend on the function.
   [[nodiscard]] call prepare(const function& f) const;
   /// Copies to and from the heap.
   void write(void* to, const void* from, std::size_t count) const;
   [[nodiscard]] std::vector<unsigned char> read(const void* from, std::size_t count) const;
-  /// Returns when all PEs have come and their memory is as they left it.
+  /// Waits until all PEs have arrived and their memory does not change any more.
   void meet() const;
-  /// Calls between two barriers.
+  /// Makes the call between two barriers.
   void execute_operation(const family& of, const call& c) const;
 
  private:
@@ -47,13 +47,13 @@ class bench {
   void unpin(void* p) const;
 };
 
-/// Bytes that depend on the call's number and on a PE, the same on all PEs.
+/// Bytes that depend on the number of the call and on a PE. The result is the same on all PEs.
 std::vector<unsigned char> random_bytes(std::uint64_t serial, int pe, std::size_t count);
 std::uint64_t random_word(std::uint64_t serial, int pe, std::uint64_t index);
-/// `bits` cut to the size of an element.
+/// `bits`, truncated to the size of an element.
 std::uint64_t cut(std::uint64_t bits, int element_bytes);
 
-/// A check of one function: "" or the failure. `serial` differs from call to call and is the same on all PEs.
+/// A check of one function. Returns "" or the failure. `serial` differs from call to call and is the same on all PEs.
 using check = std::string (*)(bench&, const family&, const function&, std::uint64_t serial);
 std::string check_copy(bench&, const family&, const function&, std::uint64_t serial);
 std::string check_strided(bench&, const family&, const function&, std::uint64_t serial);
@@ -69,12 +69,13 @@ std::string check_reduce(bench&, const family&, const function&, std::uint64_t s
 std::string difference(const char* what, const std::vector<unsigned char>& got,
                        const std::vector<unsigned char>& wanted);
 
-/// Keeps the first failure. The check continues, as those of the other PEs do.
+/// Keeps the first failure. The check continues, like the checks of the other PEs.
 inline void note(std::string& wrong, const std::string& more) {
   if (wrong.empty()) wrong = more;
 }
 
-/// Checks of functions without types, where linked in: print a line for each and return how many failed.
+/// The linked-in checks of functions without types. Each prints a line for each function and returns the number of
+/// failures.
 std::vector<int (*)(bench&)>& extras();
 
 }  // namespace conformance

@@ -1,6 +1,6 @@
 /// @file
-/// One call of an NVSHMEM function as values: generated code makes the call, check_*.cpp checks its result. Uses the
-/// documented interface only, so that the same source runs against NVIDIA's library.
+/// One call of an NVSHMEM function as values. Generated code makes the call, and check_*.cpp checks its result. Only
+/// the documented interface is used, so that the same source also runs with NVIDIA's library.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,28 +15,28 @@
 
 namespace conformance {
 
-/// Arguments for any function, which uses those that it has parameters for. Passed to kernels by value.
+/// Arguments for any function. A function uses those for which it has parameters. Passed to kernels by value.
 struct call {
-  int which;  ///< the function's number in its family
+  int which;  ///< the number of the function in its family
   int element_bytes;
   void* dest;          ///< symmetric
   const void* source;  ///< symmetric
-  void* host_dest;     ///< pinned host memory, as all that follows
+  void* host_dest;     ///< pinned host memory, like the following members
   const void* host_source;
   std::size_t n;
   int pe;
   std::ptrdiff_t dst, sst;
   std::uint64_t* signal;  ///< symmetric
-  std::uint64_t value;    ///< of a signal
-  int op;                 ///< of a signal
-  std::uint64_t awaited;  ///< the value that this PE's own signal gets
+  std::uint64_t value;    ///< the value of a signal
+  int op;                 ///< the operation of a signal
+  std::uint64_t awaited;  ///< the value that this PE's own signal will have
   nvshmem_team_t team;
   int root;
-  std::uint64_t bits, condition;  ///< of atomics and waits, in the low bytes
+  std::uint64_t bits, condition;  ///< the operands of atomic operations and waits, in the low bytes
   int cmp;
   const int* status;
-  const void* values;        ///< to compare with, one for each word
-  std::uint64_t write_mask;  ///< words of PE `pe` that are written before the wait
+  const void* values;        ///< the values for the comparison, one for each word
+  std::uint64_t write_mask;  ///< the words of PE `pe` that are written before the wait
   const std::uint64_t* writes;
   std::size_t* indices;
   std::uint64_t* result;
@@ -53,10 +53,10 @@ struct function {
   kind type;
 };
 
-/// Functions that are called and checked alike. `run` makes a call and returns when it is complete.
+/// Functions that are called and checked in the same way. `run` makes a call and returns when it is complete.
 struct family {
   const char* name;
-  const char* shape;  ///< the check that applies
+  const char* shape;  ///< the name of the check
   const char* scope;  ///< thread, warp, block, host or stream
   const char* operation;
   std::vector<function> functions;
@@ -69,7 +69,7 @@ struct registration {
   explicit registration(family one) { families().push_back(std::move(one)); }
 };
 
-/// Starts a kernel on all PEs together and waits for it.
+/// Starts a kernel on all PEs together and waits for its end.
 void launch(const void* kernel, const call& c, int threads);
 
 #if defined(__CUDACC__)
@@ -94,7 +94,7 @@ CONFORMANCE_BOTH void give(const call& c, T value) {
 
 #undef CONFORMANCE_BOTH
 
-/// Writes the words that the neighbour waits for.
+/// Writes the words for which the neighbour waits.
 #if defined(__CUDACC__)
 __host__ __device__
 #endif
@@ -113,7 +113,7 @@ __host__ __device__
 }
 
 #if defined(__CUDACC__)
-/// Waits for this PE's own signal, then copies out the data that arrived with it, as this kernel sees it.
+/// Waits for this PE's own signal, then copies the data that arrived with the signal, as this kernel sees it.
 __device__ inline void after_signal(const call& c) {
   __syncthreads();
   if (threadIdx.x == 0) nvshmem_signal_wait_until(c.signal, NVSHMEM_CMP_EQ, c.awaited);

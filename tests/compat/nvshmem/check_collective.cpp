@@ -1,4 +1,4 @@
-// Collectives, on the world and on a team of two.
+// Collectives in the world and in a team of two PEs.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -25,7 +25,7 @@ int place(const std::vector<int>& team, int pe) {
   return static_cast<int>(std::find(team.begin(), team.end(), pe) - team.begin());
 }
 
-/// A number of any type: integers by their bits, floating point by value.
+/// A number of any type. Integers are represented by their bits, floating-point numbers by their value.
 struct number {
   std::uint64_t bits;
   double value;
@@ -65,7 +65,8 @@ void encode(const function& f, double value, unsigned char* at) {
   if (f.type == kind::bf16) std::memcpy(at, &as_bfloat, sizeof as_bfloat);
 }
 
-/// A member's elements: any integers; whole numbers small enough that results are exact in all formats.
+/// A member's elements. Integers have any value. Floating-point numbers are small integers, so that results are exact
+/// in all formats.
 std::vector<unsigned char> elements(const function& f, std::uint64_t serial, int pe, std::size_t n) {
   const auto size = static_cast<std::size_t>(f.element_bytes);
   auto made = random_bytes(serial, pe, n * size);

@@ -4,9 +4,9 @@
 namespace conformance {
 namespace {
 
-constexpr std::size_t compared_bytes = 8192;  // of the destination
+constexpr std::size_t compared_bytes = 8192;  // the number of bytes of the destination that are compared
 
-/// Old contents of a destination, told from any source.
+/// The old contents of a destination, which differ from any source.
 std::vector<unsigned char> old_dest(std::uint64_t serial, int pe) {
   return random_bytes(serial, pe + 1000, compared_bytes);
 }

@@ -1,4 +1,4 @@
-// Atomic operations, waits and tests.
+// Atomic operations, and waits and tests.
 #include "bench.hpp"
 
 namespace conformance {
@@ -11,8 +11,8 @@ std::uint64_t word_at(bench& b, const void* at, int element_bytes) {
   return bits;
 }
 
-/// The initial value of word `index` of `pe`, and operands: values whose sums exceed 32 bits, or, for floating-point
-/// types, numbers.
+/// The initial value of word `index` of `pe`, and operands. The sums of the values exceed 32 bits. For floating-point
+/// types they are numbers.
 std::uint64_t operand(const function& f, std::uint64_t serial, int pe, std::uint64_t index) {
   const std::uint64_t bits = random_word(serial, pe, index);
   if (f.type == kind::f32) {
@@ -21,7 +21,7 @@ std::uint64_t operand(const function& f, std::uint64_t serial, int pe, std::uint
     std::memcpy(&as, &number, sizeof as);
     return as;
   }
-  if (f.type == kind::f16) return cut(bits, 2) & 0x7bffu;  // no infinity, no NaN
+  if (f.type == kind::f16) return cut(bits, 2) & 0x7bffu;  // excludes infinity and NaN
   if (f.type == kind::f64) {
     const auto number = static_cast<double>(bits % 1000000000) / 8;
     std::uint64_t as = 0;
@@ -40,10 +40,10 @@ std::uint64_t result_of(const std::string& operation, std::uint64_t old, std::ui
   if (op == "inc") return old + 1;
   if (op == "set" || op == "swap") return value;
   if (op == "compare_swap") return old == condition ? value : old;
-  return old;  // fetch
+  return old;  // for a fetch
 }
 
-/// The value compared with, a smaller and a larger one.
+/// The value of the comparison, a smaller value and a larger value.
 struct scale {
   std::uint64_t below, at, above;
 };
@@ -54,7 +54,7 @@ scale scale_of(const function& f) {
   return {cut(at - 1, f.element_bytes), cut(at, f.element_bytes), cut(at + 1, f.element_bytes)};
 }
 
-/// A word that satisfies the comparison with `s.at`, or one that does not.
+/// A word that satisfies the comparison with `s.at`, or a word that does not.
 std::uint64_t word_for(int cmp, const scale& s, bool satisfies) {
   switch (cmp) {
     case NVSHMEM_CMP_EQ: return satisfies ? s.at : s.above;
@@ -67,9 +67,10 @@ std::uint64_t word_for(int cmp, const scale& s, bool satisfies) {
 }
 
 constexpr std::size_t set_size = 6;
-constexpr std::uint64_t excluded = 1u << 1 | 1u << 4;  // by their status; word 4 satisfies the comparison all the time
+// Excluded by their status; word 4 always satisfies the comparison.
+constexpr std::uint64_t excluded = 1u << 1 | 1u << 4;
 
-/// Sets the comparison and the words: those of `hits` and word 4 satisfy it.
+/// Sets the comparison and the words. The words of `hits` and word 4 satisfy the comparison.
 call prepare_set(bench& b, const family& of, const function& f, int cmp, std::uint64_t hits) {
   call c = b.prepare(f);
   c.which = static_cast<int>(&f - of.functions.data());
@@ -97,7 +98,7 @@ call prepare_set(bench& b, const family& of, const function& f, int cmp, std::ui
 
 std::string said(const char* what, std::uint64_t got) { return std::string(what) + " " + std::to_string(got); }
 
-/// Checks the result of a function on a set: it may name words of `hits`, at least `least` of them.
+/// Checks the result of a function on a set. It may contain words of `hits`, and at least `least` of them.
 std::string judge(const bench& b, const std::string& which, std::uint64_t hits, std::size_t least) {
   const std::uint64_t got = b.numbers[0];
   if (which == "any") {
@@ -122,9 +123,9 @@ std::string check_atomic(bench& b, const family& of, const function& f, std::uin
   const std::string operation = of.operation;
   const bool fetches = operation.rfind("fetch", 0) == 0 || operation.find("swap") != std::string::npos;
   std::string wrong;
-  for (const bool meets : {true, false}) {  // the condition of compare_swap
+  for (const bool meets : {true, false}) {  // whether the condition of compare_swap is satisfied
     ++serial;
-    const auto slot = [&](int actor) { return b.dest + 8 * actor; };  // each PE has its own at its neighbour
+    const auto slot = [&](int actor) { return b.dest + 8 * actor; };  // each PE uses a separate word on its neighbour
     for (int actor = 0; actor < b.n; ++actor) {
       const std::uint64_t old = operand(f, serial, b.me, static_cast<std::uint64_t>(actor));
       b.write(slot(actor), &old, static_cast<std::size_t>(f.element_bytes));
@@ -156,7 +157,7 @@ std::string check_atomic(bench& b, const family& of, const function& f, std::uin
 std::string check_wait(bench& b, const family& of, const function& f, std::uint64_t) {
   const std::string operation = of.operation;
   const std::string which = operation.substr(0, operation.find('_'));
-  // The words are written before or during the wait.
+  // Words are written before the wait or during the wait.
   const std::uint64_t hits = which == "one"   ? 1
                              : which == "all" ? 0x3f & ~excluded
                              : which == "any" ? 1u << 3
@@ -166,7 +167,7 @@ std::string check_wait(bench& b, const family& of, const function& f, std::uint6
     call c = prepare_set(b, of, f, cmp, 0);
     c.write_mask = hits;
     b.execute_operation(of, c);
-    if (which != "any" && which != "some") continue;  // returning is the result
+    if (which != "any" && which != "some") continue;  // for the other functions, the test is that they return
     note(wrong, judge(b, which, hits, 1));
   }
   return wrong;

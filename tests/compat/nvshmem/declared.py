@@ -14,11 +14,11 @@ import subprocess
 import sys
 import tempfile
 
-LEAST = 3459  # functions of NVSHMEM 3.8
+LEAST = 3459  # the number of functions of NVSHMEM 3.8
 
 NAME = re.compile(r"\b(nvshmemx?_\w+)\s*\(")
 
-# Declared, and called by no program that a test can run.
+# Functions that are declared, and that no test program can call.
 NOT_CALLED = {
     "nvshmem_global_exit": "ends the process: tests/compat/nvshmem_host calls it where it is there",
 }

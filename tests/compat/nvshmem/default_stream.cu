@@ -1,6 +1,6 @@
-// The order between CUDA's legacy default stream and host calls. Without arguments: a word that cudaMemset clears
-// before a host barrier keeps the signal that a peer's kernel sends afterwards. With "wait": a kernel in that stream
-// that waits for its host does not block the host's barrier for ever.
+// The order between CUDA's legacy default stream and host calls. Without arguments: if cudaMemset clears a word before
+// a host barrier, the word keeps the signal that a peer's kernel sends after the barrier. With "wait": a kernel in that
+// stream that waits for its host does not block the host's barrier forever.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
@@ -24,7 +24,7 @@ __global__ void spin(unsigned long long ns) {
   }
 }
 
-/// The word's value once it is 1, or after some seconds.
+/// The value of the word once it is 1, or after some seconds.
 __device__ uint64_t await_one(uint64_t* word, unsigned long long seconds) {
   uint64_t seen = 0;
   for (const unsigned long long begin = now_ns(); seen != 1 && now_ns() - begin < seconds * 1000000000;)
@@ -42,11 +42,11 @@ bool is_fine(cudaError_t status, const char* what) {
   return status == cudaSuccess;
 }
 
-/// By turns, each PE clears its word late, by the time of a kernel.
+/// For each call: one PE after another clears its word late, after the time of a kernel.
 int clear_then_meet(uint64_t* word, uint64_t* seen) {
   const int me = nvshmem_my_pe();
   const int n = nvshmem_n_pes();
-  std::vector<void*> memory;  // each is met by n times
+  std::vector<void*> memory;  // each meeting is called n times, and allocates or frees n times
   const auto free_last = [&] {
     nvshmem_free(memory.back());
     memory.pop_back();
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
   if (!is_fine(cudaMallocHost(&seen, sizeof *seen), "cudaMallocHost")) return 1;
   const bool waits = argc > 1 && std::strcmp(argv[1], "wait") == 0;
   const int status = waits ? meet_beside_a_waiting_kernel(word, seen) : clear_then_meet(word, seen);
-  if (status != 0) return status;  // other PEs fail as well
+  if (status != 0) return status;  // the other PEs fail as well
   cudaFreeHost(seen);
   nvshmem_free(word);
   nvshmem_finalize();

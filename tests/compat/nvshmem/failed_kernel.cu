@@ -1,5 +1,6 @@
-// A kernel of PE 0 uses an illegal address, which nobody asks for: the next call in which PEs meet ends the job with
-// status 1, within a second. With "context": initialization under a context of the program's own is refused by name.
+// A kernel of PE 0 uses an illegal address, and no PE queries the error. The next collective call ends the job with
+// status 1 within a second. With "context": initialization with another context of the program than the primary one is
+// refused by name.
 #include <cuda.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>
@@ -12,14 +13,14 @@ namespace {
 
 __global__ void use_illegal_address() { *reinterpret_cast<volatile int*>(std::uintptr_t{64}) = 1; }
 
-/// The status that the driver gives a context of its own.
+/// The status of initialization with a context that the program created.
 int init_in_own_context() {
   void* create = nullptr;
   cudaDriverEntryPointQueryResult found{};
   if (cudaGetDriverEntryPointByVersion("cuCtxCreate", &create, 11040, cudaEnableDefault, &found) != cudaSuccess)
     return 2;
   CUcontext own = nullptr;
-  // Of CUDA 11.4: context, affinity parameters and their number, flags, device.
+  // The version of CUDA 11.4: context, affinity parameters and their number, flags, device.
   const auto make = reinterpret_cast<CUresult (*)(CUcontext*, void*, int, unsigned, CUdevice)>(create);
   if (make(&own, nullptr, 0, 0, 0) != CUDA_SUCCESS) return 3;
   nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;

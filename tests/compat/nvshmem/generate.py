@@ -18,7 +18,7 @@ GROUPS = ["copy_thread", "copy_warp", "copy_block", "copy_host", "signal_thread"
 
 THREADS = {"thread": 64, "warp": 32, "block": 256}
 
-# What NVIDIA's library (3.4.5) does not have, or has otherwise than documented. First match counts.
+# Functions that NVIDIA's library (3.4.5) does not have, or that differ from the documentation. The first match is used.
 GUARDED = [
     (r"nvshmemx_qp_", "queue pairs are new in 3.5"),
     (r"nvshmem_half_atomic_", "new in 3.8"),
@@ -77,7 +77,7 @@ class Family:
 
     def __init__(self, group: str, name: str, shape: str, scope: str, operation: str = ""):
         self.group, self.name, self.shape, self.scope, self.operation = group, name, shape, scope, operation
-        self.functions: list[tuple[str, str, str]] = []  # name, description, call
+        self.functions: list[tuple[str, str, str]] = []  # name, description, and call
 
     def add(self, name: str, description: str, text: str):
         self.functions.append((name, description, text))
@@ -93,7 +93,8 @@ class Family:
         return f"#if defined(PGAS_COMPAT_ONLY)\n{text}\n" + (f"#else\n{otherwise}\n" if otherwise else "") + "#endif"
 
     def emit(self) -> str:
-        rows = [self.guarded(name, f'    {{"{name}", {description}}},', f"    {{nullptr, {description}}},")  # numbers stay
+        # the numbers of functions do not change
+        rows = [self.guarded(name, f'    {{"{name}", {description}}},', f"    {{nullptr, {description}}},")
                 for name, description, _ in self.functions]
         return (self.kernels() if self.folds_in_kernels() else self.body()) + (
             f'static const registration {self.name}_registration(family{{"{self.name}", "{self.shape}", "{self.scope}",\n'

@@ -2,8 +2,9 @@
 //
 // Usage: conformance [--scope=host|kernel|stream] [PART OF A FAMILY'S NAME]
 //
-// Joins as the launcher says; with CONFORMANCE_MPI compiled in, through MPI_COMM_WORLD. Without a GPU only what the
-// host calls is tried. PE 0 prints; the exit status is 1 if anything failed on any PE, 77 if nothing could be tried.
+// Joins through the launcher, or through MPI_COMM_WORLD if compiled with CONFORMANCE_MPI. Without a GPU, only functions
+// that the host calls are tested. PE 0 prints. The exit status is 1 if a check failed on any PE, and 77 if no check
+// could run.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -40,7 +41,7 @@ const std::map<std::string, check>& checks() {
   return all;
 }
 
-/// On how many PEs it is true.
+/// The number of PEs for which the value is true.
 std::uint64_t votes(const bench& b, bool yes) {
   const std::uint64_t mine = yes ? 1 : 0;
   auto* const counts = reinterpret_cast<std::uint64_t*>(b.signal) + 8;

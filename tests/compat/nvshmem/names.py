@@ -24,7 +24,7 @@ SKIPPED = 77
 NAME = r"(?:nvshmemx?_|NVSHMEMX?_)\w+"
 UNIT = "#include <nvshmem.h>\n#include <nvshmemx.h>\n"
 
-# Types that programs make, and the members that they name.
+# Types that programs create, and the members that they use.
 LAYOUTS = {
     "nvshmem_team_config_t": "version num_contexts uniqueid padding",
     "nvshmem_team_config_v1": "version num_contexts padding",
@@ -47,7 +47,7 @@ LAYOUTS = {
                      "nvshmemx_thread_support_t", "nvshmemx_qp_handle_index_t", "nvshmemx_proxy_status_t",
                      "nvshmemx_init_status_t", "nvshmem_pe_index_t", "nvshmem_team_id_t"), ""),
 }
-# What an initializer sets, member by member.
+# The values that an initializer sets, for each member.
 INITIALIZERS = {
     "nvshmem_team_config_t": ("NVSHMEM_TEAM_CONFIG_INITIALIZER", "version num_contexts uniqueid"),
     "nvshmemx_uniqueid_t": ("NVSHMEMX_UNIQUEID_INITIALIZER", "version"),
@@ -129,7 +129,7 @@ class Interface:
         self.unit.write_text(UNIT + "#include <cstddef>\n#include <cstdio>\n"
                              'static void say(const char* what, long long value) { printf("%s = %lld\\n", what, value); }\n'
                              "int main() {\n" + "\n".join(lines) + "\n}\n", encoding="utf-8")
-        # As C++ alone: nothing in device code, and no library, is needed.
+        # As C++ only, because device code and a library are not needed.
         run([*self.compiler, "-x", "c++", "-DNVSHMEM_HOSTLIB_ONLY", str(self.unit), "-o", str(program)])
         return dict(line.split(" = ") for line in run([str(program)]).splitlines())
 
@@ -163,7 +163,7 @@ def main() -> int:
     table = read_table(options.left_out)
     faults = []
 
-    # Names of header files and of guards are no names of the interface.
+    # Names of header files and of guards are not part of the interface.
     files = {re.sub(r"\W", "_", path.stem).lower() for path in theirs_at.rglob("*.*")}
     missing = {n for n in theirs.names - ours.names if n.lower().removesuffix("_h") not in files}
     paths = {str(p.relative_to(theirs_at)) for p in theirs_at.rglob("*") if p.suffix in (".h", ".cuh", ".hpp")}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the conformance program against NVIDIA's NVSHMEM and runs it: the same source that tests nvshmem.h here, so that the
-# tests are tested. Not part of ctest.
+# Builds the conformance program with NVIDIA's NVSHMEM and runs it. The source is the same one that tests nvshmem.h, so
+# this checks the tests. Not part of ctest.
 #
-# Usage: nvidia.sh [NUMBER OF PES]...        (default: 2 4)
+# Usage: nvidia.sh [NUMBER OF PES]... (default: 2 4)
 #
 #   NVSHMEM_HOME   where NVSHMEM is; default: the Python package nvidia-nvshmem-cu12 or -cu13
 #   BOOTSTRAP      uid (default): processes started here, ids through a file; pmix: mpirun, PMIx; mpi: mpirun, MPI
@@ -11,8 +11,9 @@
 #   WORK           folder for sources, objects and logs; default: a temporary one
 #   PGAS_BUILD     a build folder of this project: run against pgas instead, with the same commands
 #
-# Each generated file becomes a program of its own, so that what does not compile or link leaves the rest alone. Prints a
-# line for each family, and at the end what is guarded by PGAS_COMPAT_ONLY and why. Status 1 if anything fails.
+# Each generated file becomes a separate program, so that a file that does not compile or link does not affect the
+# others. Prints a line for each family, and at the end the functions that PGAS_COMPAT_ONLY guards, with the reasons.
+# Status 1 if a check fails.
 set -uo pipefail
 here=$(dirname "$(readlink -f "$0")")
 root=$(readlink -f "$here/../../..")

@@ -1,4 +1,4 @@
-// Functions without types: queries, order, barriers, signals, and functions of a single type.
+// Functions without a type: queries, order, barriers, signals, and functions of a single type.
 #include <cstdio>
 
 #include "bench.hpp"
@@ -7,7 +7,7 @@ namespace conformance {
 
 namespace {
 
-/// The kernels' view of the world, compared to the host's.
+/// The kernels' view of the world, which is compared with the host's view.
 struct facts {
   int me, n, row_me, row_n, world_of_row_0, row_of_me, major, minor, vendor[3];
   void* right;
@@ -33,7 +33,7 @@ __global__ void look(call c) {
   FACTS_OF(f, c.team, c.dest);
 }
 
-/// Each PE writes to its neighbour, then a barrier or sync: the neighbour's word must have arrived.
+/// Each PE writes to its neighbour, then calls a barrier or sync. The neighbour's word must have arrived.
 __global__ void meet(call c) {
   auto* const word = static_cast<std::uint64_t*>(c.dest);
   if (threadIdx.x == 0) nvshmem_uint64_p(word, c.bits, c.pe);
@@ -87,7 +87,7 @@ constexpr int meetings = 14;
 constexpr int meetings = 13;
 #endif
 
-/// Data, a fence, a signal.
+/// Sends data, then calls a fence, then sends a signal.
 __global__ void send(call c) {
   auto* const word = static_cast<std::uint64_t*>(c.dest);
   nvshmem_uint64_p(word, c.bits, c.pe);
@@ -99,8 +99,8 @@ __global__ void send(call c) {
                   : 0;
 }
 
-/// Rounds of data that each thread stores just before the call, the upper threads late, without a sync by the program.
-/// Counts stale elements.
+/// Rounds in which each thread stores data just before the call. The upper threads are late, and the program calls no
+/// sync. Counts old elements.
 __global__ void send_late(call c) {
   auto* const out = const_cast<std::uint64_t*>(static_cast<const std::uint64_t*>(c.source));
   auto* const in = static_cast<std::uint64_t*>(c.dest);
@@ -113,7 +113,7 @@ __global__ void send_late(call c) {
         for (const long long begin = clock64(); clock64() - begin < 20'000;) {
         }
       }
-      out[threads - 1 - t] = c.bits + round;  // copied by another thread
+      out[threads - 1 - t] = c.bits + round;  // another thread has copied it
       switch (c.which) {
         case 0: nvshmemx_uint64_put_signal_nbi_block(in, out, threads, c.signal, 1, c.op, c.pe); break;
         case 1: nvshmemx_uint64_put_signal_block(in, out, threads, c.signal, 1, c.op, c.pe); break;
@@ -121,7 +121,7 @@ __global__ void send_late(call c) {
         case 3: nvshmemx_uint64_put_nbi_block(in, out, threads, c.pe); break;
         default: nvshmemx_uint64_iput_block(in, out, 1, 1, threads, c.pe); break;
       }
-      if (c.which >= 3 && first) {  // data of all threads, as they leave the call together
+      if (c.which >= 3 && first) {  // data of all threads, because they leave the call together
         nvshmem_quiet();
         nvshmemx_signal_op(c.signal, 1, c.op, c.pe);
       }
@@ -138,7 +138,7 @@ __global__ void send_late(call c) {
 /// Functions that NVIDIA's 3.4.5 does not have.
 __global__ void only_here(call c) {
   nvshmemx_qp_handle_t queue = NVSHMEMX_QP_DEFAULT;
-  auto* const numbers = static_cast<double*>(c.dest);  // zeros
+  auto* const numbers = static_cast<double*>(c.dest);  // the area is zero
   if (threadIdx.x == 0) {
     nvshmemx_double_atomic_add(numbers, 1.5, c.pe);
     give(c, nvshmemx_double_atomic_fetch_add(numbers, 1.0, c.pe));
@@ -167,7 +167,7 @@ __global__ void only_here(call c) {
     nvshmemx_qp_signal_op(c.signal + 1, 9, NVSHMEM_SIGNAL_SET, c.pe, queue);
     nvshmem_signal_wait_until(c.signal + 1, NVSHMEM_CMP_EQ, 9);
     if (nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, c.dest) != nullptr) *c.result = 0;
-    if (cooperative_groups::this_thread_block().thread_rank() != 0) *c.result = 0;  // included by nvshmem.h
+    if (cooperative_groups::this_thread_block().thread_rank() != 0) *c.result = 0;  // nvshmem.h includes the header
   }
   __syncthreads();
   nvshmemx_double2_maxloc_reduce_block(NVSHMEM_TEAM_WORLD, static_cast<double2*>(c.dest) + 32,
@@ -176,7 +176,7 @@ __global__ void only_here(call c) {
 #endif
 
 #if defined(PGAS_COMPAT_ONLY)
-/// Regions of blocks. Counts what is not as it should be.
+/// Regions of blocks. Counts the errors.
 __global__ void be_in_regions(call c) {
   nvshmemx_region_attrs_t attrs = NVSHMEMX_REGION_ATTRS_INITIALIZER;
   if (blockIdx.x % 2 == 0) attrs.hints = NVSHMEMX_REGION_HINT_BATCH_RMA;
@@ -196,16 +196,16 @@ __global__ void be_in_regions(call c) {
   if (wrong != 0) atomicAdd(reinterpret_cast<unsigned long long*>(c.result), 1ull);
 }
 
-/// Copies of sizes and by groups that lent memory may carry, and of those that it can't; also from it and into it.
-/// `c.n` is the size, `c.which` says who copies.
+/// Copies with sizes and groups for which lent memory can be used, and copies for which it cannot; also copies from
+/// lent memory and into it. `c.n` is the size, and `c.which` selects the caller.
 __global__ void copy_by_lent(call c) {
   extern __shared__ __align__(128) char room[];
-  char* const tile = room + c.op;  // behind what is lent
+  char* const tile = room + c.op;  // behind the lent memory
   auto* const dest = static_cast<char*>(c.dest);
   const auto* const source = static_cast<const char*>(c.source);
   nvshmemx_give_smem(room, static_cast<std::size_t>(c.op));
   __syncthreads();
-  const std::size_t each = c.n / (blockDim.x / 32);  // of a warp
+  const std::size_t each = c.n / (blockDim.x / 32);  // the bytes of a warp
   const std::size_t at = threadIdx.x / 32 * each;
   switch (c.which) {
     case 0: nvshmemx_putmem_block(dest, source, c.n, c.pe); break;
@@ -277,7 +277,7 @@ void check_meetings(bench& b) {
         *c.result == 1000 + static_cast<std::uint64_t>(which * 16 + b.left()));
     b.meet();
   }
-  // The same from the host, and on the stream.
+  // The same operations called by the host, and on the stream.
   for (int which = 0; which < 8; ++which) {
     const std::uint64_t value = 2000 + static_cast<std::uint64_t>(which * 16);
     auto* const word = reinterpret_cast<std::uint64_t*>(b.dest);
@@ -353,7 +353,7 @@ void check_only_here(bench& b) {
   const double2 pairs[16] = {};
   source.insert(source.end(), reinterpret_cast<const unsigned char*>(pairs),
                 reinterpret_cast<const unsigned char*>(pairs + 16));
-  const double2 mine{b.me % 2 == 1 ? 4.0 : 3.0, static_cast<double>(b.me)};  // the first odd PE has the largest
+  const double2 mine{b.me % 2 == 1 ? 4.0 : 3.0, static_cast<double>(b.me)};  // the first odd PE has the maximum
   std::memcpy(&source[256], &mine, sizeof mine);
   b.write(b.source, source.data(), source.size());
   call c = b.prepare(function{"", 8, kind::uint});
@@ -376,7 +376,7 @@ void check_only_here(bench& b) {
   double2 best;
   std::memcpy(&best, &dest[512], sizeof best);
   say(b, "maxloc", b.n == 1 ? best.x == 3.0 && best.y == 0.0 : best.x == 4.0 && best.y == 1.0);
-  // From the host: what is not defined there elsewhere.
+  // Called by the host: functions that only this library defines there.
   nvshmem_fence();
   nvshmem_quiet();
   nvshmemx_signal_op(b.signal + 2, 11, NVSHMEM_SIGNAL_SET, b.right());

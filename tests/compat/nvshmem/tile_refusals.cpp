@@ -1,4 +1,4 @@
-// Calls of the tile operations that are refused at compile time, one for each CASE; CASE 0 compiles.
+// Calls of the tile operations that are refused at compile time, one for each CASE. CASE 0 compiles.
 #include "pgas/compat/nvshmem/tile.h"
 
 namespace {

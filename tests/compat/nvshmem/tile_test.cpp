@@ -1,6 +1,6 @@
-// The tile operations of NVSHMEM's interface, on the harness of tests/device: all of them by all groups, on tiles of
-// many shapes, alignments and boundaries, in teams of several kinds. What is beyond a boundary, between rows and around
-// a tile must stay as it was. NVSHMEM's names for them are called in tiles.cu.
+// The tile operations of NVSHMEM's interface, with the harness of tests/device: all operations with all groups, on
+// tiles of many shapes, alignments and boundaries, in teams of several kinds. Memory outside a boundary, between rows
+// and around a tile must not change. tiles.cu calls the operations by NVSHMEM's names.
 #include "pgas/compat/nvshmem/tile.h"
 
 #include "one_sided.hpp"
@@ -22,17 +22,17 @@ using bfloat16_number = bfloat16;
 enum class call { put, get, broadcast, allgather, sum, sum_two_shot, sum_rooted, min, max_rooted };
 enum class caller { thread, warp, warpgroup, block };
 
-/// A tile in a larger array, by rows of elements that follow one another.
+/// A tile in a larger array with contiguous rows of elements.
 struct tile_shape {
   int rows;
   int columns;
   int src_stride;
   int dst_stride;
-  int first_row;  ///< where the tile lies in a matrix
+  int first_row;  ///< the position of the tile in a matrix
   int first_column;
-  int end_row;  ///< where the matrix ends
+  int end_row;  ///< the end of the matrix
   int end_column;
-  int side_by_side = 1;  ///< tiles of a row of an all-gather's destination
+  int side_by_side = 1;  ///< the number of tiles in a row of an all-gather's destination
 
   [[nodiscard]] PGAS_HD int rows_inside(bool bounded) const { return part(rows, end_row - first_row, bounded); }
   [[nodiscard]] PGAS_HD int columns_inside(bool bounded) const {
@@ -43,8 +43,8 @@ struct tile_shape {
   }
 };
 
-/// The strides: the contiguous dimension is the second or the first one, known to the compiler; or it is the second,
-/// not known, and there are no boundaries.
+/// The strides. The contiguous dimension is the second or the first one, known to the compiler. Or it is the second,
+/// not known to the compiler, and there are no boundaries.
 enum class kind { second, first, unbounded };
 
 template <class T>
@@ -59,7 +59,7 @@ struct tile_calls {
   sym<T> src;
   findings found;
 
-  /// @param f called with a layout for these rows and columns, and with the tile's first and last coordinates
+  /// @param f called with a layout for these rows and columns, and with the first and last coordinates of the tile
   template <class F>
   PGAS_FN void with_tensors(T* from, T* to, int dst_rows, int dst_columns, F f) const {
     using namespace nvshmemx;
@@ -152,7 +152,7 @@ struct tile_calls {
   }
 };
 
-/// Small whole numbers: their sums are exact in all types.
+/// Small integers, whose sums are exact in all types.
 template <class T>
 T element(int pe, int i) {
   return T(static_cast<float>(
@@ -225,7 +225,7 @@ class tile_model {
     }
     return all;
   }
-  /// Writes the values of the source's elements that are inside to tile `k` of a destination.
+  /// Writes the source's elements that are inside the boundary to tile `k` of a destination.
   template <class F>
   void place(std::vector<T>& all, int k, F value) const {
     const tile_shape& s = c_.shape;
@@ -248,13 +248,13 @@ class tile_model {
 std::vector<tile_shape> shapes() {
   constexpr int far = 1000;
   return {{1, 1, 1, 1, 0, 0, far, far},      {3, 5, 7, 9, 0, 0, far, far},
-          {8, 64, 64, 64, 0, 0, far, far},      // without gaps
+          {8, 64, 64, 64, 0, 0, far, far},      // contiguous
           {16, 24, 48, 40, 0, 0, far, far},     // whole words
-          {6, 26, 32, 48, 0, 0, far, far},      // whole words and a rest
-          {4, 33, 33, 33, 0, 0, far, far},      // without gaps, no whole words in a row
-          {16, 32, 32, 64, 48, 64, 60, 93},     // over both boundaries
-          {16, 32, 40, 32, 0, 96, 16, 96},      // beyond one
-          {16, 32, 40, 32, 16, 0, 9, 32},       // beyond the other
+          {6, 26, 32, 48, 0, 0, far, far},      // whole words and a remainder
+          {4, 33, 33, 33, 0, 0, far, far},      // contiguous, with rows that are not whole words
+          {16, 32, 32, 64, 48, 64, 60, 93},     // across both boundaries
+          {16, 32, 40, 32, 0, 96, 16, 96},      // outside the first boundary
+          {16, 32, 40, 32, 16, 0, 9, 32},       // outside the second boundary
           {2, 600, 608, 640, 0, 0, far, 599}};  // long rows
 }
 
@@ -281,7 +281,7 @@ void check_tiles(call what) {
       for (const kind of : {kind::second, kind::first, kind::unbounded}) {
         for (const caller by : {caller::thread, caller::warp, caller::warpgroup, caller::block}) {
           ++turn;
-          if (asked_domain() != 0 && turn % 4 != 0) continue;  // each piece is a command: fewer will do
+          if (asked_domain() != 0 && turn % 4 != 0) continue;  // each piece is a command, so fewer cases are enough
           pe_set pes(members.n_pes);
           guarded<T> dst(pes, dst_elements, turn % 4 == 3 ? 1 : 0);
           guarded<T> src(pes, src_elements, turn % 8 == 7 ? 1 : turn % 8 == 5 ? 2 : 0);
@@ -327,7 +327,7 @@ TEST(tile, of_float) { check_every_call<float>(); }
 TEST(tile, of_half) { check_every_call<half_number>(); }
 TEST(tile, of_bfloat16) { check_every_call<bfloat16_number>(); }
 
-/// Shapes that the compiler knows, one dimension, more than two dimensions; and calls that are refused.
+/// Shapes that the compiler knows, one dimension, and more than two dimensions; also calls that are refused.
 struct other_calls {
   sym<float> dst;
   sym<float> src;
@@ -402,7 +402,7 @@ TEST(tile, other_shapes_and_bad_calls) {
   }
 }
 
-/// A source of a reduction that leaves the heap, with checks on.
+/// The source of a reduction extends beyond the heap, with checks on.
 struct stray_call {
   sym<float> dst;
 

@@ -1,5 +1,6 @@
-// NVSHMEM's tile operations by its names, by threads, warps, warpgroups and blocks, on GPUs. tile_test.cpp tries
-// shapes, alignments and boundaries. Not part of what NVIDIA's library is asked: it needs multicast memory for them.
+// NVSHMEM's tile operations by their own names, called by threads, warps, warpgroups and blocks on GPUs. tile_test.cpp
+// tests shapes, alignments and boundaries. NVIDIA's library is not tested with this file, because it needs multicast
+// memory for these operations.
 #include <cstdio>
 
 #include "bench.hpp"
@@ -27,8 +28,8 @@ __device__ tensor<T> tile(void* first, int index, int tiles = 1) {
                                                              nvshmemx::make_stride(ConstInt<stride>{}, ConstInt<1>{}))};
 }
 
-// One kernel for each scope. Tile 0 of the destination is put, 1 got, 2 broadcast by PE 0, 3 to 8 are reductions, from
-// 9 on lies what is gathered.
+// One kernel for each scope. Tile 0 of the destination is the result of a put, tile 1 of a get, tile 2 of a broadcast
+// by PE 0, tiles 3 to 8 of reductions, and the tiles from 9 on of an all-gather.
 #define TILE_CALLS(SCOPE, CALLERS)                                                                                   \
   template <class T>                                                                                                 \
   __global__ void tile_calls##SCOPE(call c) {                                                                        \
@@ -68,7 +69,7 @@ TILE_CALLS(_warpgroup, 128)
 TILE_CALLS(_block, 256)
 #undef TILE_CALLS
 
-/// A whole number of PE `pe` that all types can add up exactly.
+/// An integer that depends on PE `pe`. All types represent the sums exactly.
 float element(int pe, int i) { return static_cast<float>((i * 7 + pe * 3) % 11 - 5); }
 
 template <class T>

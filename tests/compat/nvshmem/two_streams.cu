@@ -1,5 +1,6 @@
-// Collectives of one team on two streams by NVSHMEM's names: each runs after the one before it, on whatever stream that
-// is, so that none hangs and all sums are right. Eager, and in graphs that are launched on two streams.
+// Collectives of one team on two streams, by NVSHMEM's names. Each collective runs after the previous one, even on
+// another stream, so none hangs and all sums are correct. Tested eagerly, and in graphs that are launched on two
+// streams.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
@@ -27,13 +28,13 @@ constexpr int rounds = 100;
     }                                                    \
   } while (false)
 
-/// Delays a stream, and then adds 1 to each operand.
+/// Delays a stream, then adds 1 to each operand.
 __global__ void next_operands(int* src) {
   for (int i = 0; i < 20; ++i) __nanosleep(1000);
   for (size_t i = threadIdx.x; i < count; i += blockDim.x) ++src[i];
 }
 
-/// Counts values that are wrong in the next run of a chain.
+/// Counts the wrong values in the next run of a chain.
 __global__ void check(const int* sums, const int* all, int first, int n, int* runs, int* wrong) {
   const int run = *runs + 1;
   for (size_t i = threadIdx.x; i < count; i += blockDim.x) {
@@ -45,7 +46,8 @@ __global__ void check(const int* sums, const int* all, int first, int n, int* ru
   if (threadIdx.x == 0) *runs = run;
 }
 
-/// Makes operands, adds them up, gathers them, meets, and checks, on memory of its own.
+/// A chain of kernels and collectives on separate memory: makes operands, adds them up, gathers them, calls a barrier,
+/// and checks.
 struct chain {
   int me = nvshmem_my_pe();
   int n = nvshmem_n_pes();

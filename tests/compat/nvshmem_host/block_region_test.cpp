@@ -1,4 +1,4 @@
-// Regions of blocks: the functions of kernels, by blocks on the CPU.
+// Regions of blocks: the functions for kernels, called by blocks on the CPU.
 #include "pgas/compat/nvshmem/block_region.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,8 @@ struct outcome {
   nvshmemx_region_handle_t handle = 0, next = 0;
 };
 
-/// Each block starts a region, fails to start a second, and stops it; starts another one, and leaves that to its end.
+/// Each block starts a region, fails to start a second one, and stops the first. It then starts another one that ends
+/// with the block.
 struct start_and_stop {
   template <class Block>
   void operator()(Block block, pgas::compat::block_region* shared, outcome* all, int threads) const {
@@ -50,7 +51,7 @@ struct start_and_stop {
   }
 };
 
-/// The memory of the blocks is what other blocks, or another program, left there.
+/// The memory of the blocks contains data that other blocks or another program left.
 TEST(NvshmemBlockRegion, is_of_one_block) {
   for (const unsigned threads : {1u, 4u}) {
     setenv("PGAS_HOST_BLOCK_THREADS", std::to_string(threads).c_str(), 1);
@@ -81,7 +82,7 @@ TEST(NvshmemBlockRegion, is_of_one_block) {
   }
 }
 
-/// Blocks that end without taking back what they have lent leave their entries: a later block gets one all the same.
+/// Blocks that end without taking back lent memory leave their entries in the table. A later block still gets an entry.
 TEST(NvshmemBlockTable, is_never_used_up) {
   using pgas::detail::block_table;
   const auto table = std::make_unique<block_table>();
@@ -94,7 +95,7 @@ TEST(NvshmemBlockTable, is_never_used_up) {
   EXPECT_EQ(table->find(key_of(9, 3)), own);
   pgas::detail::block_entry* const other = table->find_or_make(key_of(9, 3 + block_table::entries));
   EXPECT_EQ(other, own);
-  block_table::drop(own, key_of(9, 3));  // it is the other block's by now
+  block_table::drop(own, key_of(9, 3));  // the entry now belongs to the other block
   EXPECT_EQ(table->find(key_of(9, 3)), nullptr);
   EXPECT_EQ(table->find(key_of(9, 3 + block_table::entries)), other);
   block_table::drop(other, key_of(9, 3 + block_table::entries));

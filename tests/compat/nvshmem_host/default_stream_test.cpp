@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-/// Work of the stream, which begins now and ends after a while by calling `last`.
+/// Work of the stream, which begins at once and ends after a while by calling `last`.
 class StreamWork {
  public:
   explicit StreamWork(std::function<void()> last) {
@@ -39,7 +39,7 @@ class StreamWork {
   std::thread thread_;
 };
 
-/// With the test's PGAS_DEFAULT_STREAM_WAIT.
+/// Tests with this value of PGAS_DEFAULT_STREAM_WAIT.
 template <int Milliseconds>
 class Waiting : public Nvshmem {
  protected:
@@ -59,7 +59,7 @@ using DefaultStream = Waiting<20'000>;
 using DefaultStreamInVain = Waiting<200>;
 using DefaultStreamUnwatched = Waiting<0>;
 
-/// As cudaMemset(word); nvshmem_barrier_all(); a kernel that signals the neighbour.
+/// The sequence is: cudaMemset(word); nvshmem_barrier_all(); a kernel that signals the neighbour.
 TEST_F(DefaultStream, a_word_cleared_before_a_barrier_keeps_the_signal_behind_it) {
   Symmetric<uint64_t> word(1);
   {
@@ -145,7 +145,8 @@ int wait_for_the_dead() {
   ::_exit(0);
 }
 
-/// A kernel of PE 0 has failed. Neither PE notices by itself: PE 0 meets PE 1, which waits for it, or computes.
+/// A kernel of PE 0 has failed. Neither PE detects it without a call. PE 0 calls a collective with PE 1, which waits
+/// for it, or computes.
 int meet_the_failed(const char* how) {
   nvshmem_init();
   nvshmem_barrier_all();

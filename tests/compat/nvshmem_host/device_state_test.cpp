@@ -1,4 +1,4 @@
-// When the copies of the device state are written.
+// The times at which the copies of the device state are written.
 #include "host/compat/nvshmem/device_state.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 using pgas::compat::state_registry;
 
-std::vector<int> seen;  // n_pes of each state written, in order; 0 for an empty one
+std::vector<int> seen;  // the n_pes of each written state, in order; 0 for an empty state
 int fails = 0;
 
 int first(const pgas_nvshmem_state* state) {

@@ -1,4 +1,4 @@
-// global_exit MODE STATUS: the last PE ends all, while the others wait in a barrier, compute without further calls, or
+// global_exit MODE STATUS: the last PE ends all PEs. The other PEs wait in a barrier, compute without further calls, or
 // read their input, which holds the lock of a stream.
 #include <nvshmem.h>
 #include <unistd.h>

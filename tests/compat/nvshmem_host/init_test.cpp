@@ -1,4 +1,4 @@
-// Initialization and finalization by all methods but MPI and OpenSHMEM, which have their own programs.
+// Initialization and finalization by all methods except MPI and OpenSHMEM, which separate programs test.
 #include <dirent.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ TEST(NvshmemInit, plain) {
   nvshmem_barrier_all();
   nvshmem_finalize();
   EXPECT_EQ(nvshmemx_init_status(), NVSHMEM_STATUS_NOT_INITIALIZED);
-  nvshmem_finalize();  // one more than there were initializations
+  nvshmem_finalize();  // one call more than there were initializations
 }
 
 TEST(NvshmemInit, with_threads) {
@@ -85,7 +85,8 @@ TEST(NvshmemInit, impossible_attributes) {
   EXPECT_EQ(nvshmemx_init_attr(1u << 20, &attr), NVSHMEMX_ERROR_INVALID_VALUE);
   int comm = 0;
   EXPECT_EQ(nvshmemx_set_attr_mpi_comm_args(&comm, &attr), 0);
-  EXPECT_EQ(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &attr), NVSHMEMX_ERROR_INTERNAL);  // no MPI is loaded
+  // no MPI library is loaded
+  EXPECT_EQ(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &attr), NVSHMEMX_ERROR_INTERNAL);
   EXPECT_EQ(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_SHMEM, &attr), NVSHMEMX_ERROR_INTERNAL);
   EXPECT_EQ(nvshmemx_set_attr_mpi_comm_args(nullptr, &attr), NVSHMEMX_ERROR_INVALID_VALUE);
 
@@ -93,7 +94,7 @@ TEST(NvshmemInit, impossible_attributes) {
   EXPECT_EQ(nvshmemx_set_attr_uniqueid_args(0, 1, nullptr, &attr), NVSHMEMX_ERROR_INVALID_VALUE);
   EXPECT_EQ(nvshmemx_get_uniqueid(nullptr), NVSHMEMX_ERROR_INVALID_VALUE);
   EXPECT_EQ(nvshmemx_set_attr_uniqueid_args(0, 2, &id, &attr), 0);
-  EXPECT_EQ(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr), NVSHMEMX_ERROR_INVALID_VALUE);  // empty
+  EXPECT_EQ(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr), NVSHMEMX_ERROR_INVALID_VALUE);  // the id is empty
   strcpy(id.internal, "pgas1-nonsense");
   EXPECT_EQ(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr), NVSHMEMX_ERROR_INTERNAL);
   EXPECT_EQ(nvshmemx_set_attr_uniqueid_args(2, 2, &id, &attr), 0);
@@ -101,7 +102,7 @@ TEST(NvshmemInit, impossible_attributes) {
   EXPECT_EQ(nvshmemx_init_status(), NVSHMEM_STATUS_NOT_INITIALIZED);
 }
 
-// A unique id of PE 0, sent to all in a world that is left before the id is used.
+// A unique id of PE 0. It is sent to all PEs in a world that is left before the id is used.
 nvshmemx_uniqueid_t hand_out_id(int* me, int* n) {
   nvshmem_init();
   *me = nvshmem_my_pe();
@@ -127,7 +128,7 @@ TEST(NvshmemInit, with_a_unique_id_and_attributes_that_nobody_initialized) {
   nvshmemx_uniqueid_t id = hand_out_id(&me, &n);
   nvshmemx_init_attr_t attr;
   memset(&attr, 0xa5, sizeof attr);
-  // Ranks in reverse, so that another bootstrap would be noticed.
+  // The ranks are in reverse order, so that the test would detect another bootstrap.
   const int rank = me == 0 ? 0 : n - me;
   EXPECT_EQ(nvshmemx_set_attr_uniqueid_args(rank, n, &id, &attr), 0);
   ASSERT_EQ(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr), 0);

@@ -1,4 +1,4 @@
-// The largest grid of a collective launch. The CUDA runtime and the library's entries are fakes.
+// The largest grid of a collective launch. The CUDA runtime and the library's functions are fakes.
 #include <gtest/gtest.h>
 #include <nvshmem.h>
 
@@ -7,10 +7,10 @@
 
 namespace {
 
-int pes = 1;                  // on the same GPU
-int beside = 0;               // blocks reserved for the proxy
-int each = 2;                 // blocks of the kernel on a multiprocessor
-unsigned long long grid = 0;  // blocks of the last launch
+int pes = 1;                  // the number of PEs on the same GPU
+int beside = 0;               // the number of blocks reserved for the proxy
+int each = 2;                 // the number of blocks of the kernel on a multiprocessor
+unsigned long long grid = 0;  // the number of blocks of the last launch
 cudaError_t refuses = cudaSuccess;
 cudaLaunchConfig_t launched{};                // the last launch with attributes
 std::vector<cudaLaunchAttribute> attributes;  // its attributes
@@ -94,7 +94,7 @@ TEST_P(NvshmemLaunch, a_kernel_of_which_no_block_fits_is_not_started) {
   for (const dim3 blocks : {dim3(0), dim3(1)}) EXPECT_EQ(launch(blocks), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
 }
 
-/// The log of a launch, which must fail.
+/// The log of a launch that must fail.
 std::string said_of(dim3 blocks) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(launch(blocks), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);

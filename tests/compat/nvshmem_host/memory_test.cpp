@@ -130,7 +130,7 @@ TEST_F(NvshmemMemory, of_the_program_comes_back_to_the_address_that_it_had) {
   nvshmem_char_p(high, static_cast<char>('a' + me), (me + 1) % n);
   nvshmem_barrier_all();
   EXPECT_EQ(*high, 'a' + (me + n - 1) % n);
-  // Taken, in the middle of a page, of nobody: somewhere else.
+  // This range is in use and begins in the middle of a page, so another address is chosen.
   const OwnMemory third;
   for (char* const preferred : {high, low + 1, reinterpret_cast<char*>(uintptr_t{4096})}) {
     char* const elsewhere = at(third, preferred);
@@ -140,7 +140,7 @@ TEST_F(NvshmemMemory, of_the_program_comes_back_to_the_address_that_it_had) {
   }
   EXPECT_EQ(nvshmemx_buffer_unregister_symmetric(high, bytes), 0);
   EXPECT_EQ(at(second, high), high);
-  // Of different wishes the highest offset counts.
+  // If the wishes differ, the highest offset counts.
   char* const mine = low + static_cast<ptrdiff_t>(bytes) * (32 + me);
   EXPECT_EQ(at(third, mine), low + static_cast<ptrdiff_t>(bytes) * (31 + n));
   EXPECT_EQ(nvshmemx_buffer_unregister_symmetric(low + static_cast<ptrdiff_t>(bytes) * (31 + n), bytes), 0);

@@ -1,5 +1,5 @@
-// Joins over a communicator of the MPI that this program is linked to, as jacobi does: with uninitialized
-// attributes. The communicator has the ranks in reverse. Prints failures.
+// Joins over a communicator of the MPI library to which this program is linked, with uninitialized attributes, as
+// jacobi does. The communicator has the ranks in reverse order. Prints failures.
 #include <mpi.h>
 #include <nvshmem.h>
 #include <string.h>

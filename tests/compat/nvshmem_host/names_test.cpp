@@ -1,4 +1,4 @@
-// Headers, macros and types of NVSHMEM that programs use besides its functions.
+// Headers, macros and types of NVSHMEM that programs use besides functions.
 #include <bootstrap_device_host/nvshmem_uniqueid.h>
 #include <device/nvshmemx_collective_launch_apis.h>
 #include <device_host/nvshmem_types.h>
@@ -36,7 +36,7 @@ TEST(NvshmemNames, statuses_have_names) {
   for (const char* const name : nvshmemx_status_strings) EXPECT_STREQ(name, nvshmemx_status_string(number++));
 }
 
-/// As NVSHMEM's, so that what a program sets itself, or leaves, means the same.
+/// The values are NVSHMEM's, so that members which a program sets or leaves have the same meaning.
 TEST(NvshmemNames, versions_of_attributes_are_set_alone) {
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   EXPECT_EQ(attr.version, NVSHMEM_INIT_ATTR_V2_IDENTIFIER);
@@ -55,7 +55,7 @@ TEST(NvshmemNames, the_version_is_said_in_one_place) {
   EXPECT_EQ(major, NVSHMEM_VENDOR_MAJOR_VERSION);
 }
 
-/// Signals of old versions: the word of the neighbour is set.
+/// Signals of old versions, which set the word of the neighbour.
 TEST(NvshmemNames, signals_by_type) {
   nvshmem_init();
   const int right = (nvshmem_my_pe() + 1) % nvshmem_n_pes();

@@ -1,5 +1,5 @@
-// no_finalize STATUS: PEs end one after another, without nvshmem_finalize(): with 0 all of them; else PE 0 alone, while
-// the others wait for it.
+// no_finalize STATUS: PEs end without nvshmem_finalize(). With status 0 all PEs end one after another. Otherwise only
+// PE 0 ends, while the others wait for it.
 #include <nvshmem.h>
 #include <unistd.h>
 

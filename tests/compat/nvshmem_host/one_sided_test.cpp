@@ -176,7 +176,7 @@ TEST_F(NvshmemRma, waits_and_tests) {
 TEST_F(NvshmemRma, nothing_to_copy) {
   Symmetric<int> there(4);
   int local[4] = {};
-  // The program's streams are CUDA's; the host heap takes none.
+  // The program's streams are CUDA streams, which the host heap does not support.
   EXPECT_EQ(nvshmemx_team_sync_on_stream(NVSHMEM_TEAM_WORLD, nullptr), NVSHMEMX_ERROR_INVALID_VALUE);
   nvshmem_int_put(there, local, 0, me);
   nvshmem_fence();

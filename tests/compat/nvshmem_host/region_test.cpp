@@ -1,4 +1,4 @@
-// Regions of the host's threads, counters, half words, teams: what NVSHMEM 3.8 has besides.
+// Regions of the host's threads, counters, 16-bit words, and teams: the additional functions of NVSHMEM 3.8.
 #include <thread>
 
 #include "support.hpp"
@@ -66,7 +66,7 @@ TEST_F(NvshmemRegion, takes_no_bad_arguments) {
   EXPECT_EQ(nvshmemx_region_stop(0), NVSHMEMX_ERROR_INVALID_VALUE);
 }
 
-/// What is put in a region is sent without its stop, and complete after a quiet as elsewhere.
+/// Data that is put in a region is sent without the end of the region, and is complete after a quiet.
 TEST_F(NvshmemRegion, delays_no_copy) {
   const Symmetric<int> words(64);
   const Symmetric<uint64_t> signal(1);
@@ -78,7 +78,7 @@ TEST_F(NvshmemRegion, delays_no_copy) {
   for (int i = 0; i < 64; ++i) nvshmem_int_put_nbi(words + i, sent + i, 1, (me + 1) % n);
   nvshmem_fence();
   nvshmemx_signal_op(signal, 1, NVSHMEM_SIGNAL_SET, (me + 1) % n);
-  nvshmem_signal_wait_until(signal, NVSHMEM_CMP_EQ, 1);  // of a neighbour that has stopped nothing yet
+  nvshmem_signal_wait_until(signal, NVSHMEM_CMP_EQ, 1);  // the signal of a neighbour that has not stopped a region yet
   for (int i = 0; i < 64; ++i) EXPECT_EQ(words[i], 100 * ((me + n - 1) % n) + i);
   nvshmem_barrier_all();
   EXPECT_EQ(nvshmemx_region_stop(handle), NVSHMEMX_SUCCESS);

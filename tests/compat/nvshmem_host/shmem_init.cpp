@@ -1,4 +1,4 @@
-// Joins over OpenSHMEM: both libraries in one process, each with its own world. Prints failures.
+// Joins over OpenSHMEM. Both libraries are in one process, and each has its own world. Prints failures.
 #include <nvshmem.h>
 #include <shmem.h>
 

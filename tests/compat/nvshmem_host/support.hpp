@@ -1,5 +1,5 @@
 /// @file
-/// Shared by the tests of NVSHMEM's host side, which are built as C++17 and as C++20.
+/// Used by the tests of NVSHMEM's host side, which are built as C++17 and as C++20.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Making teams, their numbers, and nvshmemx_team_init().
+// Creation of teams, their numbers, and nvshmemx_team_init().
 #include <stdlib.h>
 
 #include <thread>
@@ -119,9 +119,9 @@ nvshmemx_team_uniqueid_t shared_id(int from, int me) {
 }
 
 TEST_F(NvshmemTeam, of_pes_that_have_an_id_in_common) {
-  // More teams than there are slots.
+  // There are more teams than slots.
   for (int round = 0; round < 80; ++round) {
-    // Two teams at once, of the lower and the upper half, each numbered from its end.
+    // Two teams at the same time, of the lower and the upper half. The members of each are numbered from its end.
     const int half = (n + 1) / 2;
     const bool lower = me < half;
     const nvshmemx_team_uniqueid_t ids[] = {shared_id(0, me), shared_id(n - 1, me)};
@@ -151,7 +151,7 @@ TEST_F(NvshmemTeam, of_pes_that_have_an_id_in_common) {
 }
 
 TEST(NvshmemTeamInit, may_be_tried_again_with_the_same_id_once_there_is_room) {
-  setenv("PGAS_HEAP_STRIDE", "16M", 1);  // few addresses for the memory of teams
+  setenv("PGAS_HEAP_STRIDE", "16M", 1);  // leaves few addresses for the memory of teams
   nvshmem_init();
   const int me = nvshmem_my_pe();
   const int n = nvshmem_n_pes();
@@ -167,7 +167,7 @@ TEST(NvshmemTeamInit, may_be_tried_again_with_the_same_id_once_there_is_room) {
   do ++config.uniqueid;
   while (make(me) == 0 && teams.size() < 1000);
   EXPECT_LT(teams.size(), 1000u);
-  // Again at once, before other PEs may know of the failure, and also numbered from the other end.
+  // Repeated at once, when other PEs may not know of the failure, and with numbers from the other end.
   EXPECT_EQ(make(me), NVSHMEMX_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(make(n - 1 - me), NVSHMEMX_ERROR_OUT_OF_MEMORY);
   nvshmem_team_destroy(teams.back());

@@ -1,4 +1,4 @@
-// Calls with bad arguments of functions without a status: each ends all PEs.
+// Calls with wrong arguments of functions without a status. Each call ends all PEs.
 #include "../bad_calls.hpp"
 
 #include <shmem.h>

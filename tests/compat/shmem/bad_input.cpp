@@ -1,5 +1,5 @@
-// Calls with bad arguments of functions that return a status or a pointer: they return nonzero or null, log no error,
-// and leave the world usable. Functions without a status are in bad_calls.cpp.
+// Calls with wrong arguments of functions that return a status or a pointer. They return nonzero or null, log no error,
+// and leave the world usable. bad_calls.cpp tests functions without a status.
 #include <shmem.h>
 
 #include <cstdint>
@@ -60,7 +60,7 @@ int main() {
   check("the world still works", variable[0] == 3);
   shmem_barrier_all();
   shmem_finalize();
-  shmem_finalize();  // one more than there were initializations
+  shmem_finalize();  // one call more than there were initializations
   check("memory after finalize", shmem_malloc(8) == nullptr);
   return failures;
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Checks for the programs in C here, which exit with the number of failed checks.
+/// Checks for the programs in C of this folder, whose exit status is the number of failed checks.
 #pragma once
 
 #include <shmem.h>

@@ -1,5 +1,5 @@
-// LIBRARY: a program loads the library, joins, and closes it without shmem_finalize: the handler that leaves the world
-// at exit is there all the same.
+// LIBRARY: a program loads the library, joins, and closes the library without shmem_finalize. The handler that leaves
+// the world at exit still runs.
 #include <dlfcn.h>
 
 #include <cstdio>

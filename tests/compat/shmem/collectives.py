@@ -71,7 +71,7 @@ def set_moves():
     for bits in ("32", "64"):
         test = Moves(f"set_moves_{bits}", f"uint{bits}_t", "INT", "{}", "me")
         test.everything(lambda op, count, behind, before="": f"shmem_{op}{bits}(dst, from, {before}{count}{behind}, 0, 0, n, sync_array);")
-        # Here the root's own destination stays as it is.
+        # In this function the root's own destination does not change.
         test.lines = [line.replace("for (i = 0; i < 5; ++i) want[i]", "for (i = 0; i < 5 && me != n - 1; ++i) want[i]") for line in test.lines]
         yield test
 

@@ -1,4 +1,4 @@
-// C's complex types in C++: the reductions take these as well as std::complex.
+// C's complex types in C++. The reductions accept these as well as std::complex.
 #include <complex.h>
 #include <shmem.h>
 
@@ -17,7 +17,7 @@ void check(const char* what, T seen, T wanted) {
 
 __extension__ typedef float _Complex complex_float;
 __extension__ typedef double _Complex complex_double;
-/// 1 + i. C++ has no literal for it.
+/// 1 + i, for which C++ has no literal.
 complex_float make_one_and_i() {
   complex_float made = 1;
   __imag__ made = 1;

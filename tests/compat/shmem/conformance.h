@@ -1,6 +1,6 @@
 /// @file
-/// Shared by the generated conformance programs: values that every PE can compute for any PE, symmetric memory that is
-/// accessed through the interface only (it may be GPU memory), and checks.
+/// Used by the generated conformance programs: values that every PE can compute for any PE, checks, and symmetric
+/// memory. The programs access the memory only through the interface, because it may be GPU memory.
 #pragma once
 
 #include <shmem.h>
@@ -19,13 +19,13 @@ typedef struct {
 
 static int me, n, left, right;
 static int failures;
-static shmem_ctx_t ctx;    ///< of all PEs
-static shmem_team_t team;  ///< all PEs, the last one first
+static shmem_ctx_t ctx;    ///< a context of all PEs
+static shmem_team_t team;  ///< a team of all PEs, with the last PE first
 static char* memory[3];    ///< symmetric, each of area_bytes
 enum { area_bytes = 1 << 16, filler = 77 };
 static long double static_memory[3][(1 << 16) / sizeof(long double)];
 
-/// A number that looks random, the same wherever it is worked out.
+/// A pseudo-random number that depends only on the arguments.
 static inline uint64_t mix(int pe, int salt, int i) {
   uint64_t x = (uint64_t)(pe + 1) * 0x9e3779b97f4a7c15u + (uint64_t)(salt + 1) * 0xc2b2ae3d27d4eb4fu +
                (uint64_t)i * 0x165667b19e3779f9u;
@@ -34,7 +34,7 @@ static inline uint64_t mix(int pe, int salt, int i) {
 }
 static inline long small_number(int pe, int salt, int i) { return (long)(mix(pe, salt, i) % 41) - 20; }
 
-/// Values by kind of type. Real ones are multiples of 1/8, so that sums do not depend on their order.
+/// Values by kind of type. Real numbers are multiples of 1/8, so that sums do not depend on their order.
 #define VALUE_INT(T, pe, salt, i) ((T)mix(pe, salt, i))
 #define VALUE_REAL(T, pe, salt, i) ((T)small_number(pe, salt, i) / (T)8)
 #define EQUAL_INT(a, b) ((a) == (b))
@@ -61,7 +61,7 @@ static inline pair pair_of(uint64_t low, uint64_t high) {
   ((T)(double)small_number(pe, salt, i) + (T)_Complex_I * (T)(double)small_number(pe, salt, (i) + 100))
 #endif
 
-/// Sums and products as C has them, integers wrapping around.
+/// Sums and products with C's semantics. Integers wrap around.
 #define SUM_INT(T, a, b) ((T)((uint64_t)(a) + (uint64_t)(b)))
 #define PROD_INT(T, a, b) ((T)((uint64_t)(a) * (uint64_t)(b)))
 #define SUM_REAL(T, a, b) ((a) + (b))
@@ -76,7 +76,7 @@ static void failed(const char* what, int line) {
   do {                                        \
     if (!(condition)) failed(what, __LINE__); \
   } while (0)
-/// All elements of two local arrays.
+/// Compares all elements of two local arrays.
 #define CHECK_ARRAY(what, KIND, got, wanted, count)                                         \
   do {                                                                                      \
     int i_, wrong_ = 0;                                                                     \
@@ -94,7 +94,7 @@ static void failed(const char* what, int line) {
     for (i_ = 0; i_ < (int)(count); ++i_) (array)[i_] = CONSTANT_##KIND(T, filler); \
   } while (0)
 
-/// This PE's own symmetric memory.
+/// Accesses this PE's own symmetric memory.
 static inline void store(void* symmetric, const void* local, size_t bytes) {
   shmem_putmem(symmetric, local, bytes, me);
 }

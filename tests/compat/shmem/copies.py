@@ -2,7 +2,7 @@
 
 from type_lists import kind
 
-SLOT = 16  # elements of an area of the destination
+SLOT = 16  # the number of elements of an area of the destination
 SIZED = {"8": "uint8_t", "16": "uint16_t", "32": "uint32_t", "64": "uint64_t", "128": "pair"}
 
 
@@ -13,7 +13,7 @@ class Copies:
         self.label, self.type, self.kind = label, c_type, kind_
         self.puts: list[str] = []
         self.gets: list[str] = []
-        self.expected: list[str] = []  # statements that build the image of what the left one has put
+        self.expected: list[str] = []  # statements that build the expected data from the left PE
         self.expected_gets: list[str] = []
         self.checks: list[str] = []
         self.area = 0
@@ -39,7 +39,7 @@ class Copies:
         op = "SHMEM_SIGNAL_ADD" if with_ctx else "SHMEM_SIGNAL_SET"
         k = self.signals
         self.put(call, f"src, 6, sig + {k}, {40 + k}, {op}", "for (i = 0; i < 6; ++i)", "i", "i")
-        wanted = 40 + k + (1000 if with_ctx else 0)  # they start at 1000
+        wanted = 40 + k + (1000 if with_ctx else 0)  # their values start at 1000
         self.checks.append(f'CHECK("{self.label} signal {k}", shmem_signal_wait_until(sig + {k}, SHMEM_CMP_EQ, {wanted}) == {wanted});')
         self.signals += 1
 

@@ -1,5 +1,5 @@
-// FOLDER STATUS: PE 1 runs its exit handlers when PE 0 ends all. They go on, one after another, in one thread, and PE 1
-// ends with the status of PE 0.
+// FOLDER STATUS: PE 1 runs its exit handlers when PE 0 ends all PEs. The handlers continue one after another in one
+// thread, and PE 1 ends with the status of PE 0.
 #include <shmem.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 
 namespace {
 
-std::string place;  // of files of PE 1
+std::string place;  // the prefix of the files of PE 1
 volatile bool handler_has_ended = false;
 
 void write_file(const char* name, const std::string& text) { std::ofstream(place + name) << text << std::flush; }
@@ -24,7 +24,8 @@ struct writes_when_destroyed {
 
 const writes_when_destroyed destroyed_after_the_handlers;
 
-/// The library ignores SIGTERM once a thread ends the process: another PE's exit has come.
+/// The library ignores SIGTERM once a thread ends the process, so this detects that the exit of the other PE has
+/// arrived.
 bool is_being_ended() {
   struct sigaction now {};
   return sigaction(SIGTERM, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
@@ -45,7 +46,7 @@ void handle_slowly() {
 
 int main(int argc, char** argv) {
   if (argc != 3) return 1;
-  on_exit(write_status, nullptr);  // the last one that runs
+  on_exit(write_status, nullptr);  // registered first, so it runs last
   shmem_init();
   const std::string folder = std::string(argv[1]) + "/1.";
   if (shmem_my_pe() == 1) {

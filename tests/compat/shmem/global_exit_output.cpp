@@ -1,5 +1,5 @@
-// FOLDER STATUS: writes in every way that a C++ program has; then PE 0 ends all while PE 1 never calls the library
-// again.
+// FOLDER STATUS: writes output in every way that a C++ program has. Then PE 0 ends all PEs, while PE 1 never calls the
+// library again.
 #include <shmem.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 
 namespace {
 
-std::string place;  // of files of this PE
+std::string place;  // the prefix of the files of this PE
 
 void write_file(const char* name) { std::ofstream(place + name) << "written"; }
 

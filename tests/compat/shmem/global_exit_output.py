@@ -30,7 +30,7 @@ for status in (0, 7):
                 assert path.exists() and path.read_text() == "written", f"{path.name} is not there, or not whole"
         assert "warn" not in done.stderr, done.stderr
 
-# A PE that runs its exit handlers already.
+# PE 1 already runs its exit handlers.
 for status in (0, 7):
     with tempfile.TemporaryDirectory() as folder:
         done = run(status, handler, folder)

@@ -25,7 +25,7 @@ def main() -> int:
     generic = set(re.findall(r"#define (shmem_\w+)\(\.\.\.\)", output(compiler, "-std=c11", "-E", "-dM", f"-I{include}", str(header))))
 
     symbols = dict(line.split()[1:][::-1] for line in output("nm", "-D", "--defined-only", library).splitlines())
-    old = {name for name in plain if not name.startswith("shmem_")}  # they have no profiling names
+    old = {name for name in plain if not name.startswith("shmem_")}  # old names have no profiling names
     findings = {
         "declared, and called by no test": (plain | generic) - called,
         "called, and not declared": called - declared - generic,

@@ -1,4 +1,4 @@
-// LIBRARY: a program that is not linked to the library loads it. Its own static data stay its own.
+// LIBRARY: a program that is not linked to the library loads it. The program's own static data is not shared.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 static volatile int word = 1;
 static volatile char large[1 << 20];
 
-/// Whether the page of `at` is one of a memory file.
+/// Whether the page of `at` belongs to a memory file.
 static bool is_shared(const volatile void* at) {
   std::FILE* const maps = std::fopen("/proc/self/maps", "r");
   if (maps == nullptr) return true;

@@ -1,5 +1,5 @@
-// A forked child has its own copies of static data: it ends as programs do, and the parent's variables and streams
-// stay.
+// A forked child has its own copies of static data. The child ends like other programs, and the parent's variables and
+// streams do not change.
 #include <shmem.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 
 from type_lists import kind
 
-# For each operation: the arguments after the word, and the word's value afterwards; `old` is its previous value, `v` an
+# For each operation: the arguments after the word, and the word's new value. `old` is its previous value, `v` an
 # operand.
 UPDATES = {
     "WORD": {"set": ("v", "v"), "swap": ("v", "v"), "fetch": ("", "old")},
@@ -93,7 +93,8 @@ def atomics(lists, names):
     return [line for test in types.values() for line in test.text()], [f"atomics_{name}" for name in types]
 
 
-# Words hold 10, 20, 30, 40; the second is left out by `status`. Calls, and what they return; `some` also gives indices.
+# The words are 10, 20, 30, 40, and `status` leaves out the second. Lists calls and their results. `some` also returns
+# indices.
 def tests_of(name: str, call) -> list[str]:
     lines = []
 
@@ -125,7 +126,8 @@ def tests_of(name: str, call) -> list[str]:
     return lines
 
 
-COMPARISONS = (("EQ", 20), ("NE", 21), ("GT", 19), ("LE", 20), ("LT", 21), ("GE", 20))  # all true of 20
+# all comparisons are true for 20
+COMPARISONS = (("EQ", 20), ("NE", 21), ("GT", 19), ("LE", 20), ("LT", 21), ("GE", 20))
 RESULTS = (("EQ", 20, 1), ("EQ", 21, 0), ("NE", 20, 0), ("GT", 20, 0), ("LE", 19, 0), ("LT", 20, 0), ("GE", 21, 0), ("GE", 20, 1))
 
 

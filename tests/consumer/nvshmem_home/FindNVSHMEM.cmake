@@ -1,4 +1,5 @@
-# A find module as projects have it for an NVSHMEM without a CMake package: one directory, the header, two libraries.
+# A find module like those of projects that use an NVSHMEM without a CMake package: one directory, the header, two
+# libraries.
 find_path(NVSHMEM_INCLUDE_DIR nvshmem.h HINTS ${NVSHMEM_HOME} ENV NVSHMEM_HOME PATH_SUFFIXES include)
 find_library(NVSHMEM_HOST_LIBRARY nvshmem_host HINTS ${NVSHMEM_HOME} ENV NVSHMEM_HOME PATH_SUFFIXES lib lib64)
 find_library(NVSHMEM_DEVICE_LIBRARY nvshmem_device HINTS ${NVSHMEM_HOME} ENV NVSHMEM_HOME PATH_SUFFIXES lib lib64)

@@ -1,4 +1,4 @@
-// A user's program: a kernel on the host heap writes a value, the host reads it.
+// A user's program: a kernel on the host heap writes a value, and the host reads it.
 #include <cstdio>
 #include <pgas/device.hpp>
 #include <pgas/pgas.hpp>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t n = 100'000;
 
-/// A buffer of n ints of some kind, seen from the host.
+/// A buffer of n ints of some kind, as the host accesses it.
 struct buffer {
   const char* kind;
   std::shared_ptr<int> memory;

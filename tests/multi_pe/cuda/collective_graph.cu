@@ -1,5 +1,5 @@
-// Collectives captured in a CUDA graph and replayed 1000 times; a kernel in the graph makes new data, another checks
-// what came of it, each time.
+// Collectives that are captured in a CUDA graph and replayed 1000 times. In each replay one kernel of the graph makes
+// new data, and another kernel checks the results.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t count = 3000;
 constexpr int replays = 1000;
 
-/// What happened so far, in this PE's memory.
+/// The progress of the replays, in this PE's memory.
 struct progress {
   std::uint32_t round;
   std::uint32_t wrong;

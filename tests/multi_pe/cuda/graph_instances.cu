@@ -1,5 +1,5 @@
-// A graph with a kernel of launch() that is instantiated twice, both instances running at once on two streams, and the
-// same kernel launched beside them: the blocks of each run meet one another and nobody else.
+// A graph with a kernel of launch() is instantiated twice. Both instances run at the same time on two streams, beside a
+// launch of the same kernel. The blocks of each run synchronize only with one another.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -11,18 +11,18 @@
 namespace {
 
 constexpr unsigned blocks = 4;
-constexpr unsigned at_once = 3;  // two instances and a launch
+constexpr unsigned at_once = 3;  // the number of concurrent runs: two instances and a launch
 constexpr unsigned repetitions = 200;
 constexpr unsigned places_of_each = 64;
 
 struct results {
-  unsigned runs;    ///< that have begun
-  unsigned beside;  ///< that have seen all others of their repetition begin
+  unsigned runs;    ///< the number of runs that have begun
+  unsigned beside;  ///< the number of runs that have seen all other runs of their repetition begin
   unsigned wrong;
   unsigned places[repetitions * at_once][places_of_each];
 };
 
-/// Each run takes a number, waits a little for the others of its repetition, and then meets often.
+/// Each run takes a number, waits a while for the other runs of its repetition, and then synchronizes often.
 struct meet_often {
   template <class Block>
   PGAS_FN void operator()(Block block, results* r) const {

@@ -20,7 +20,7 @@ void must(CUresult result, const char* what) {
   if (result != CUDA_SUCCESS) throw std::runtime_error(std::string(what) + ": driver error " + std::to_string(result));
 }
 
-// The driver, found at run time as the library does, so that the program starts without one.
+// The driver, looked up at run time as in the library, so that the program starts on machines without a driver.
 struct driver_functions {
   decltype(&cuMemAddressReserve) reserve = find<decltype(&cuMemAddressReserve)>("cuMemAddressReserve");
   decltype(&cuMemAddressFree) unreserve = find<decltype(&cuMemAddressFree)>("cuMemAddressFree");
@@ -42,7 +42,7 @@ struct driver_functions {
   }
 };
 
-// Pieces of `units` granules each, one behind the other, as an allocator of its own would make them.
+// Contiguous pieces of `units` granules each, as an allocator of the program would make them.
 class pieces {
  public:
   pieces(const std::vector<std::size_t>& units, CUmemAllocationHandleType shareable) {
@@ -61,7 +61,7 @@ class pieces {
       CUmemGenericAllocationHandle handle = 0;
       must(driver_.create(&handle, n * unit_, &wanted, 0), "create");
       must(driver_.map(at, n * unit_, 0, handle, 0), "map");
-      must(driver_.release(handle), "release");  // the mapping keeps it
+      must(driver_.release(handle), "release");  // the mapping keeps the memory
       at += n * unit_;
     }
     CUmemAccessDesc access{};
@@ -103,7 +103,7 @@ class Registration : public testing::Test {
     must(cudaSetDevice(world.device()), "cudaSetDevice");
     must(cudaFree(nullptr), "start of the GPU's context");
   }
-  // The kind of handle that every driver gives out.
+  // The settings with a kind of handle that every driver supports.
   static pgas::config settings() {
     pgas::config chosen = pgas::config::from_environment();
     chosen.mem_handle = pgas::handle_kind::posix_fd;
@@ -163,13 +163,13 @@ TEST_F(Registration, what_cannot_be_shared_is_refused_with_the_reason) {
   EXPECT_EQ(code_of_registering(good.base(), good.bytes() - 8), code::invalid_argument);
   EXPECT_EQ(code_of_registering(good.base(), 3 * good.unit()), code::invalid_argument);  // ends inside a piece
   EXPECT_EQ(code_of_registering(good.base() + good.unit(), 3 * good.unit()),
-            code::invalid_argument);  // starts inside one
+            code::invalid_argument);  // starts inside a piece
   EXPECT_EQ(code_of_registering(closed.base(), closed.bytes()), code::handle_exchange);
   if (n > 1) {
     EXPECT_EQ(code_of_registering(good.base(), me == 0 ? 2 * good.unit() : 4 * good.unit()), code::asymmetric_call);
   }
   must(cudaFree(plain), "cudaFree");
-  const pgas::registration alias(world, good.base(), good.bytes());  // all is as it was
+  const pgas::registration alias(world, good.base(), good.bytes());  // the state is unchanged
   EXPECT_EQ(alias.size(), good.bytes());
 }
 

@@ -1,5 +1,6 @@
-// Kernels with large stacks start while another one spins: room for their stacks was made when the world was joined.
-// CUDA would grow it at their first launch, and wait with that for the kernel that waits for them.
+// Kernels with large stacks start while another kernel spins. The memory for their stacks was reserved when the world
+// was joined. Otherwise CUDA would enlarge it at their first launch, and wait for the spinning kernel, which waits for
+// them.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -18,7 +19,7 @@ void must(cudaError_t error, const char* what) {
   std::exit(1);
 }
 
-/// Waits for the flag and says whether it came.
+/// Waits for the flag and reports whether it was set.
 __global__ void spin(const std::uint64_t* flag, std::uint64_t value, bool* came) {
   const std::uint64_t start = pgas::detail::clock_ns();
   while (!*came && pgas::detail::clock_ns() - start < patience_ns) *came = pgas::detail::load_relaxed(flag) == value;
@@ -34,7 +35,8 @@ struct hungry {
   }
 };
 
-/// Runs `call`, which ends with a store of `value` to the flag on `on`, while a kernel waits for that.
+/// Runs `call` while a kernel waits. `call` ends with a store of `value` to the flag on `on`, which the kernel waits
+/// for.
 template <class Call>
 bool beside_a_spinning_kernel(const char* what, std::uint64_t* flag, std::uint64_t value, const Call& call) {
   cudaStream_t own = nullptr;
@@ -55,7 +57,7 @@ bool beside_a_spinning_kernel(const char* what, std::uint64_t* flag, std::uint64
 
 int run(bool low_limit) {
   must(cudaSetDevice(0), "the GPU");
-  // As programs do that want the memory: then no kernel of the library finds room by chance.
+  // As programs do that need the memory. Then no kernel of the library has enough room by chance.
   if (low_limit) must(cudaDeviceSetLimit(cudaLimitStackSize, 16), "lowering the limit");
   pgas::world world = pgas::world::join();
   constexpr std::size_t n = 1000;

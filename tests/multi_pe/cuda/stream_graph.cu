@@ -1,6 +1,6 @@
-// Every operation on streams captured in a CUDA graph and replayed 1000 times; a kernel in the graph makes new data,
-// another checks what came of it, each time. During the capture, in the strictest mode, calls that can't be captured
-// are refused and calls that have nothing to do with it work; neither disturbs it.
+// Every operation on streams, captured in a CUDA graph and replayed 1000 times. In each replay one kernel of the graph
+// makes new data, and another kernel checks the results. During the capture, in the strictest mode, calls that cannot
+// be captured are refused, and unrelated calls work. Neither affects the capture.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ using pgas::code;
 constexpr std::uint32_t count = 2000;
 constexpr int replays = 1000;
 
-/// What happened so far, in memory of this GPU.
+/// The progress of the replays, in memory of this GPU.
 struct progress {
   std::uint64_t round;
   std::uint64_t wrong;
@@ -33,7 +33,7 @@ __host__ __device__ std::uint32_t word_of(std::uint32_t pe, std::uint64_t round,
   return x ^ x >> 12;
 }
 
-/// All memory of the graph. `values` holds what the waits of this round wait for.
+/// All memory of the graph. `values` contains the values that the waits of this round wait for.
 struct buffers {
   progress* state;
   std::uint32_t* outbox;         // GPU memory
@@ -41,7 +41,7 @@ struct buffers {
   std::uint32_t* pinned_inbox;
   std::uint64_t* values;
   std::uint64_t* fetched;
-  std::uint32_t* inbox;  // symmetric, as the rest
+  std::uint32_t* inbox;  // symmetric, like the following members
   std::uint32_t* strided;
   std::uint64_t* words;
   pgas::signal_t* signals;
@@ -197,7 +197,7 @@ int run() {
   refused("put_signal from pageable memory", [&] {
     pgas::put_signal(world, on, inbox.data(), pageable.data(), count, signals.data(), 1, pgas::signal_op::add, right);
   });
-  {  // nothing to do with the capture
+  {  // unrelated to the capture
     auto other = world.allocate<std::uint32_t>(count);
     pgas::put(world, other.data(), pageable.data(), count, world.my_pe());
     pgas::put_nbi(world, other.data(), pageable.data(), count, world.my_pe());
@@ -216,7 +216,7 @@ int run() {
       pgas::stream captured(world);
       kept = static_cast<cudaStream_t>(captured.native());
       must(cudaStreamBeginCapture(kept, cudaStreamCaptureModeThreadLocal), "beginning another capture");
-    }  // not destroyed: that is logged
+    }  // not destroyed, which is logged
     must(cudaStreamEndCapture(kept, &empty), "ending the capture of a stream whose owner is gone");
     must(cudaGraphDestroy(empty), "destroying a graph");
     must(cudaStreamDestroy(kept), "destroying a stream");
@@ -230,7 +230,7 @@ int run() {
   world.barrier_all();
   for (int i = 0; i < replays; ++i) must(cudaGraphLaunch(executable, native), "launching the graph");
   on.synchronize();
-  enqueue(world, on, b, right);  // and once more without a graph
+  enqueue(world, on, b, right);  // the same operations without a graph
   on.synchronize();
 
   progress end{};

@@ -1,5 +1,5 @@
-// Collectives of one team on several CUDA streams, eager and in graphs that run on whatever streams: each runs after
-// the one before, with the right sums. All PEs enqueue and launch in the same order.
+// Collectives of one team on several CUDA streams, eager and in graphs that run on different streams. Each collective
+// runs after the previous one and gives the correct sums. All PEs enqueue and launch in the same order.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -18,13 +18,13 @@ void must(cudaError_t error, const char* what) {
   std::exit(1);
 }
 
-/// Delays a stream, and then adds 1 to each operand.
+/// Delays a stream, then adds 1 to each operand.
 __global__ void next_operands(std::uint32_t* src) {
   for (int i = 0; i < 20; ++i) __nanosleep(1000);
   for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) ++src[i];
 }
 
-/// Counts sums that are wrong in the round that the operands are of.
+/// Counts the wrong sums in the round of the operands.
 __global__ void check_sums(const std::uint32_t* dst, std::uint32_t first, int n, std::uint32_t* runs,
                            std::uint32_t* wrong) {
   const std::uint32_t run = *runs + 1;
@@ -36,7 +36,7 @@ __global__ void check_sums(const std::uint32_t* dst, std::uint32_t first, int n,
   if (threadIdx.x == 0) *runs = run;
 }
 
-/// A chain of make, reduce, check on memory of its own.
+/// A chain of make, reduce and check, on separate memory.
 class chain {
  public:
   chain(pgas::world& w, std::uint32_t first)
@@ -57,7 +57,7 @@ class chain {
     check_sums<<<1, 128, 0, stream>>>(dst_.data(), first_, world_.n_pes(), counts_.data(), counts_.data() + 1);
     must(cudaGetLastError(), "a kernel");
   }
-  /// All runs have ended.
+  /// Called when all runs have ended.
   [[nodiscard]] bool right(std::uint32_t runs, const char* what) {
     std::uint32_t seen[2] = {};
     pgas::get(world_, seen, counts_.data(), 2, world_.my_pe());
@@ -141,7 +141,8 @@ bool graphs_beside_eager(pgas::world& w) {
   must(cudaEventRecord(joined, b), "joining");
   must(cudaStreamWaitEvent(a, joined, 0), "joining");
   must(cudaStreamEndCapture(a, &graph), "ending a capture");
-  // Two instances on two streams would run at once; one chain's own memory is ordered by events of the test.
+  // Two instances on two streams would run at the same time, so events of the test order the accesses to a chain's
+  // memory.
   cudaGraphExec_t instances[2] = {instance_of(graph), instance_of(graph)};
   cudaStream_t streams[2] = {a, b};
   cudaEvent_t before = nullptr;

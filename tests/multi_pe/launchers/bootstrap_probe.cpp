@@ -1,11 +1,12 @@
 /// @file
-/// One process of a job: joins as the launcher's environment says, exchanges, and then does what the test asks for.
+/// One process of a job. It joins through the launcher's environment, makes an exchange, and then executes the action
+/// of the test.
 ///
 ///   bootstrap_probe SIZE [ACTION RANK [ARGUMENT]]
 ///
-/// The job must have SIZE processes. Actions, done by one rank while the others call a barrier: kill, exit STATUS,
-/// abort, absent (ends before it joins). Done by the others after RANK has exited with 3: hang (deaf to SIGTERM),
-/// wait SECONDS. By all: orphan (leaves a process behind that has a session of its own).
+/// The job must have SIZE processes. Actions of one rank while the others call a barrier: kill, exit STATUS, abort,
+/// absent (ends before it joins). Actions of the others after RANK has exited with 3: hang (ignores SIGTERM), wait
+/// SECONDS. Actions of all: orphan (leaves a process with a separate session).
 #include <signal.h>
 #include <unistd.h>
 
@@ -45,7 +46,7 @@ pgas::bootstrap_options from_environment() {
   return options;
 }
 
-/// Two worlds at once, each used by a thread of its own, and again after leaving them.
+/// Two worlds at the same time, each used by a separate thread, and the same again after leaving them.
 void exercise(const pgas::bootstrap_options& options) {
   for (int repeat = 0; repeat < 2; ++repeat) {
     const auto first = pgas::make_bootstrap(options);

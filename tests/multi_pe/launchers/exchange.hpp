@@ -1,5 +1,5 @@
 /// @file
-/// The exchange that all probes make over a bootstrap, with contributions that cannot be guessed.
+/// The exchange that all probes make over a bootstrap. The contributions cannot be guessed.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline pgas::blob contribution(int rank, int round) {
   return mine;
 }
 
-/// Throws where a contribution is not what its rank sent.
+/// Throws if a contribution differs from the one that its rank sent.
 inline void exchange(pgas::bootstrap& over, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     const auto parts = over.all_gather(contribution(over.rank(), round));

@@ -1,5 +1,6 @@
 /// @file
-/// Joining through the program's own MPI: the whole communicator, a part of it, and a rank that does not come.
+/// Joining through the program's own MPI: with the whole communicator, with a part of it, and with a rank that does not
+/// join.
 #include <chrono>
 #include <cstdio>
 #include <pgas/mpi.hpp>
@@ -43,7 +44,7 @@ void somebody_does_not_come(int rank) {
     }
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  // MPI wants the barrier that was begun to be completed before it ends.
+  // MPI requires that the barrier which was begun completes before MPI ends.
   if (rank == 1) all.barrier();
 }
 

@@ -18,7 +18,7 @@ import unittest
 import uuid
 
 PGASRUN = PROBE = FOREIGN = VERSION = ""
-SOON = 30  # seconds, on a machine that has other work; what these jobs must not wait for takes a minute
+SOON = 30  # seconds, on a busy machine; a job that waited for what it must not wait for would take a minute
 
 
 class Job:
@@ -29,7 +29,7 @@ class Job:
         self.began = time.monotonic()
         self.process = subprocess.Popen(
             [PGASRUN, *arguments], env=os.environ | {"PGASRUN_TEST_MARK": self.mark}, text=True,
-            errors="replace",  # a program says whatever it likes
+            errors="replace",  # the output of a program may contain any bytes
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if wait:
             self.finish(stdin)
@@ -109,7 +109,7 @@ class Pgasrun(unittest.TestCase):
             job = Job("-n", "2", "--timeout", limit, "--tag-output", "yes", wait=False)
             if number:
                 job.wait_for_pids(2)
-                time.sleep(0.5)  # until all pipes are full
+                time.sleep(0.5)  # waits until all pipes are full
                 job.process.send_signal(number)
             try:
                 job.process.wait(timeout=20)
@@ -296,7 +296,7 @@ class Pgasrun(unittest.TestCase):
     def test_damaged_programs_are_no_harder_to_start(self):
         whole = pathlib.Path(FOREIGN).read_bytes()
         with tempfile.TemporaryDirectory() as folder:
-            places = range(0, 64 + 56 * 16, 8)  # the head and the table of parts
+            places = range(0, 64 + 56 * 16, 8)  # the header and the program header table
             for some in (places[i:i + 8] for i in range(0, len(places), 8)):
                 jobs = []
                 for at in some:

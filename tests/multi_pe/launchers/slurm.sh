@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs a command as four PEs under srun, on a Slurm of this one host that is started for it and stopped afterwards.
+# Runs a command as four PEs under srun. A Slurm of this one host is started for the command and stopped afterwards.
 #
 #   slurm.sh COMMAND [ARGUMENTS...]
 #
-# All its state is in a temporary folder; /etc is neither read nor written. Exit status: that of srun, or 77 with the
-# reason where Slurm cannot be run here.
+# All state is in a temporary folder; /etc is neither read nor written. The exit status is that of srun, or 77 with the
+# reason if Slurm cannot run on this machine.
 set -euo pipefail
 
 skip() {
@@ -24,7 +24,7 @@ daemons=()
 finish() {
   status=$?
   trap - EXIT
-  # The node daemon first, so that it tells the controller; none of them is let to linger.
+  # The node daemon ends first, so that it informs the controller. No daemon may continue to run.
   for ((i = ${#daemons[@]} - 1; i >= 0; i--)); do
     kill "${daemons[i]}" 2>/dev/null || true
     for _ in $(seq 50); do kill -0 "${daemons[i]}" 2>/dev/null || break; sleep 0.1; done

@@ -1,11 +1,11 @@
-// A shared library with a kernel of its own. Compiled twice, as two libraries that know nothing of each other.
+// A shared library with a kernel. Compiled twice, as two independent libraries.
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 #include "two_libraries.hpp"
 
 namespace {
 
-// The same name in both libraries, on purpose.
+// Both libraries intentionally use the same name.
 struct step {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, int* cell, pgas::signal_t* signal, int add) const {

@@ -1,4 +1,5 @@
-// Two shared libraries with kernels, one process, one world: no device link, no shared device state.
+// Two shared libraries with kernels in one process and one world, without a device link and without shared device
+// state.
 #include <cstdio>
 
 #include "pgas/pgas.hpp"

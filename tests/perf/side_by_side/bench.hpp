@@ -1,5 +1,5 @@
 /// @file
-/// The PEs of a program, their memory, and kernels that are timed: what all rows_*.cu have in common.
+/// The PEs of a program, their memory, and timed kernels. All rows_*.cu use it.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,20 +10,20 @@
 
 namespace side_by_side {
 
-/// What joining cost this PE.
+/// The cost of joining for this PE.
 struct joined {
   double milliseconds;  ///< from the call to the end of the first kernel
-  double mebibytes;     ///< of GPU memory, less by then
-  double with_first;    ///< and after the first allocation
+  double mebibytes;     ///< the decrease of free GPU memory until then
+  double with_first;    ///< the decrease after the first allocation
 };
 
-/// How a kernel is run and what it should leave behind. Without words to expect it counts itself what is wrong.
+/// How a kernel is run, and the expected data. If there are no words to check, the kernel itself counts errors.
 struct kernel {
   const void* function;
   int blocks;
   int threads;
-  std::size_t words;               ///< arguments::words
-  std::size_t words_to_check = 0;  ///< of arguments::dest
+  std::size_t words;               ///< the number of words for arguments::words
+  std::size_t words_to_check = 0;  ///< the number of words of arguments::dest
   expected as{};
   bool only_on = false;  ///< checked on PE `checked_pe` only
   int checked_pe = 0;
@@ -31,7 +31,8 @@ struct kernel {
 
 class bench : public together {
  public:
-  /// Joins, as PE `rank` of `size`, by a unique id that goes through a file. @param share whether PEs may share GPUs
+  /// Joins as PE `rank` of `size`, by a unique id that is exchanged through a file.
+  /// @param share whether PEs may share GPUs
   bench(const char* id_file, int rank, int size, bool share);
   ~bench() override;
   bench(const bench&) = delete;
@@ -44,7 +45,8 @@ class bench : public together {
   std::uint64_t total(std::uint64_t mine) override;
   void meet() override;
 
-  /// The first words of it are symmetric arrays of random words and of room for them. Collective the first time.
+  /// Allocates memory. It begins with symmetric arrays of random words and of room for them. The first call is
+  /// collective.
   void allocate(std::size_t bytes);
   std::uint64_t* source() { return source_; }
   std::uint64_t* dest() { return dest_; }
@@ -54,19 +56,19 @@ class bench : public together {
   /// The second PE of the rows between two PEs; the other PEs are idle.
   int peer() const { return me_ == 0 ? 1 : 0; }
 
-  /// A row of a kernel that all PEs run.
+  /// Measures a row whose kernel all PEs run.
   void measure(report& to, const row& of, const kernel& what);
-  /// A run of it: seconds on this PE.
+  /// Runs the kernel. Returns the seconds on this PE.
   double run(const kernel& what, int iterations);
-  /// What a kernel is called with here.
+  /// The arguments of the kernel.
   arguments arguments_for(const kernel& what, int iterations);
-  /// A random destination has nothing of an earlier run, signals are zero.
+  /// Fills the destination with random data, so that it contains nothing of an earlier run, and sets signals to zero.
   void prepare(std::size_t dest_bytes);
-  /// What the last run's kernels have counted themselves.
+  /// The number of errors that the kernels of the last run have counted.
   std::uint64_t counted_wrong();
 
  private:
-  /// What a reduction over all PEs makes of a word of each.
+  /// The reduction of one word of each PE.
   template <typename Reduce>
   std::uint64_t vote(std::uint64_t mine, Reduce reduce);
 
@@ -83,24 +85,24 @@ class bench : public together {
   unsigned long long* wrong_ = nullptr;
 };
 
-/// A file's rows. Groups run by their number.
+/// The rows of a file. Groups run in the order of their numbers.
 struct group {
   int number;
   void (*rows)(bench& pes, report& to);
 };
 std::vector<group>& groups();
 
-/// Announces a file's rows.
+/// Registers the rows of a file.
 struct registration {
   registration(int number, void (*rows)(bench& pes, report& to)) { groups().push_back({number, rows}); }
 };
 
-/// Launches one kernel that uses the library, before anything else; in rows_setup.cu.
+/// Launches the first kernel that uses the library. In rows_setup.cu.
 void first_kernel(cudaStream_t stream);
-/// Makes the driver load the code that is there, without a call of the library.
+/// Makes the driver load the code of the program, without a call of the library.
 void load_code();
 
-/// Where hand-written kernels find memory of another PE.
+/// The address at which hand-written kernels access memory of another PE.
 std::uint64_t* mapped(std::uint64_t* symmetric, int pe);
 
 }  // namespace side_by_side

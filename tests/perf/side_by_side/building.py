@@ -14,7 +14,7 @@ from typing import NamedTuple
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
 COMMON = ["main.cpp", "report.cpp", "bench.cpp", "data.cu"]
-# Rows that exist without a library, and what a program can't do without.
+# Rows that can be built without a library, and files that every program needs.
 RAW = ["rows_setup.cu", "rows_bandwidth.cu", "rows_ping_pong.cu", "rows_native_packet.cu", "rows_native_ll.cu", "rows_latency.cu",
        "rows_sync.cu"]
 LINK_LIMIT = COMPILE_LIMIT = 600  # seconds
@@ -103,7 +103,7 @@ def nvshmem_backends(home, inlined):
     version = os.path.join(home, "include", "non_abi", "nvshmem_version.h")
     versions = {"NVSHMEM": defined(version, *(f"NVSHMEM_VENDOR_{part}_VERSION" for part in ("MAJOR", "MINOR", "PATCH")))
                 if os.path.exists(version) else home}
-    nccl = package("nccl")  # NVSHMEM takes it for collectives on a stream
+    nccl = package("nccl")  # NVSHMEM uses NCCL for collectives on a stream
     paths = [folder, *([os.path.join(nccl, "lib")] if nccl else [])]
     public, _ = rows_files()
     all_of_them = [Backend("nvshmem", COMMON + public, options, link, paths, versions)]
@@ -134,7 +134,7 @@ class Builder:
         stubs = os.path.join(toolkit, "lib64", "stubs")
         self.driver = [f"-L{stubs}", "-lcuda"] if os.path.exists(os.path.join(stubs, "libcuda.so")) else []
         self.jobs = jobs
-        self.failed = {}  # "BACKEND FILE" to the last lines of the compiler
+        self.failed = {}  # the last lines of the compiler for each "BACKEND FILE"
         self.newest_header = max(os.path.getmtime(path) for folder in (HERE, os.path.join(ROOT, "include"))
                                  for path in glob.glob(os.path.join(folder, "**"), recursive=True)
                                  if path.endswith((".h", ".hpp", ".cuh", ".inc")))
@@ -186,7 +186,7 @@ class Builder:
             for backend in backends:
                 objects = [tasks[backend.name, source].result() for source in backend.sources]
                 if any(o is None for o, source in zip(objects, backend.sources) if not source.startswith("rows_")):
-                    continue  # a program without rows is one still, without these it is none
+                    continue  # a program can lack files of rows, but not these files
                 program = os.path.join(self.work, f"run_{backend.name}")
                 command = [self.nvcc, *self.options[-1:], *(o for o in objects if o), *backend.link_options, *self.driver, "-o",
                            program]

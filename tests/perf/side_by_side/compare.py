@@ -75,7 +75,7 @@ def build(asked, work, arch):
     """(backends that can be run, their programs, the compiler's release, failures)."""
     wanted = [name.strip() for name in asked.backends.split(",")]
     if asked.share and "nccl" in wanted:
-        wanted.remove("nccl")  # which refuses a GPU that another rank has
+        wanted.remove("nccl")  # NCCL refuses a GPU that another rank uses
     every = [*building.pgas_backends(os.path.realpath(asked.pgas_build)),
              *building.nvshmem_backends(asked.nvshmem, "nvshmem-inlined" in wanted), *building.nccl_backend(asked.nccl)]
     backends = [backend for backend in every if backend.name in wanted]
@@ -108,7 +108,7 @@ def measure(asked, backends, programs, work, into):
                 print(f"== round {i + 1} of {rounds}: {backend.name}, {len(rows)} rows in {time.monotonic() - start:.1f} s"
                       + "".join(f"\n   FAIL {results.sentence((backend.name, *each))}" for each in failures), flush=True)
                 if failures and not rows:
-                    backends.remove(backend)  # it would fail again
+                    backends.remove(backend)  # the backend would fail again
     print(f"== what the programs said: {log_path}")
 
 

@@ -25,7 +25,7 @@ __device__ std::uint64_t expect(const expected& as, std::size_t i) {
     case expected::exchanged: return word(as.seed, static_cast<int>(i / as.each), as.pe * as.each + i % as.each);
     default: break;
   }
-  std::uint64_t sum = 0;  // no carry from one half to the other: 24 bits each
+  std::uint64_t sum = 0;  // the halves have 24 bits, so there is no carry from one half to the other
   for (int pe = 0; pe < as.pes; ++pe) sum += word(as.seed, pe, i);
   return sum;
 }

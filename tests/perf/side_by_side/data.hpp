@@ -1,5 +1,5 @@
 /// @file
-/// Random words that depend on who wrote them, and whether the right ones have arrived.
+/// Random words that depend on the PE that wrote them, and checks of arrived words.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,19 +9,19 @@
 
 namespace side_by_side {
 
-/// Bytes of the collectives on streams: small and large ones, and what examples/25_allreduce and 24_moe move.
+/// Sizes of the collectives on streams in bytes: small ones, large ones, and those of examples/25_allreduce and 24_moe.
 inline constexpr std::size_t allreduce_sizes[] = {1 << 10, 8 << 10, 128 << 10, 512 << 10,
                                                   2 << 20, 8 << 20, 32 << 20,  128 << 20};
 inline constexpr std::size_t alltoall_sizes[] = {1 << 10,  112 << 10, 512 << 10, 1792 << 10,
                                                  14 << 20, 32 << 20,  128 << 20};
 
-/// What is expected in an array of words.
+/// The expected contents of an array of words.
 struct expected {
   enum kind {
-    of_pe,      ///< what PE `pe` has
+    of_pe,      ///< the words of PE `pe`
     gathered,   ///< the first `each` words of PE 0, then those of PE 1, ...
-    exchanged,  ///< of each PE in turn its part number `pe`
-    summed,     ///< the sum of all PEs' words, as 64-bit numbers or as pairs of 32-bit ones
+    exchanged,  ///< the part with number `pe` of each PE, in the order of the PEs
+    summed,     ///< the sums of all PEs' words, as 64-bit numbers or as pairs of 32-bit numbers
   };
   kind what = of_pe;
   std::uint64_t seed = 0;
@@ -30,7 +30,7 @@ struct expected {
   std::size_t each = 0;
 };
 
-/// Word i of PE pe. Both halves are small enough, as numbers, that sums don't overflow.
+/// Word i of PE pe. Both halves are small enough that sums do not overflow.
 inline __host__ __device__ std::uint64_t word(std::uint64_t seed, int pe, std::size_t i) {
   std::uint64_t x =
       (i + 1) * 0x9e3779b97f4a7c15ull + (seed * 64 + static_cast<std::uint64_t>(pe)) * 0xd1b54a32d192ed03ull;
@@ -39,11 +39,11 @@ inline __host__ __device__ std::uint64_t word(std::uint64_t seed, int pe, std::s
   return (x ^ (x >> 31)) & 0x00ffffff00ffffffull;
 }
 
-/// Fills `words` words with what PE pe has. Waits for it, like the others.
+/// Fills `words` words with the words of PE pe. Waits until it is done, like the following functions.
 void fill(std::uint64_t* to, std::size_t words, std::uint64_t seed, int pe);
-/// Overwrites them with what nobody has.
+/// Overwrites the memory with data that no PE has.
 void poison(void* to, std::size_t bytes);
-/// How many words are not as expected.
+/// The number of words that differ from the expected ones.
 std::uint64_t wrong_words(const std::uint64_t* in, std::size_t words, const expected& as);
 
 /// Ends the process with a message if a call of CUDA has failed.

@@ -1,5 +1,5 @@
 /// @file
-/// The loop that every timed kernel is.
+/// The loop of every timed kernel.
 #pragma once
 
 #include "kernel_arguments.hpp"
@@ -12,8 +12,8 @@ __device__ inline unsigned long long now() {
   return nanoseconds;
 }
 
-/// Where the words of get number i begin: in other lines each time, of 32 MiB. What was got before may still lie in L1,
-/// where NVSHMEM finds it, and nothing would go over the link.
+/// The start of the words of the i-th get. It moves through 32 MiB, so that each get reads other cache lines. Words of
+/// an earlier get may still be in L1, where NVSHMEM would find them, and then no data would cross the link.
 __device__ inline std::size_t window(const arguments& a, int i) {
   constexpr std::size_t reach = (std::size_t{32} << 20) / sizeof(std::uint64_t);
   constexpr std::size_t line = 128 / sizeof(std::uint64_t);
@@ -21,8 +21,8 @@ __device__ inline std::size_t window(const arguments& a, int i) {
   return static_cast<std::size_t>(i) % (reach / step) * step;
 }
 
-/// Calls body(i), with warm-up: the clock starts behind it and stops after finish(). No launch is in the time, nor that
-/// peers' kernels start later.
+/// Calls body(i), with a warm-up. The clock starts after the warm-up and stops after finish(). The time contains
+/// neither a launch nor a late start of peers' kernels.
 template <class Body, class Finish>
 __device__ void repeat(const arguments& a, Body body, Finish finish) {
   unsigned long long start = 0;

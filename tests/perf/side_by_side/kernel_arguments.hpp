@@ -1,5 +1,5 @@
 /// @file
-/// What every kernel of the benchmark is called with.
+/// The arguments of every kernel of the benchmark.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,27 +9,29 @@
 
 namespace side_by_side {
 
-/// When a block started its clock and when it stopped, in nanoseconds; zero if it had nothing to time.
+/// The times in nanoseconds at which a block started and stopped its clock; zero if the block measured nothing.
 struct span {
   unsigned long long start;
   unsigned long long end;
 };
 
-constexpr int most_blocks = 132;  ///< all of them run at once, on the GPUs that this is for
+/// All of these blocks run at the same time on the GPUs for which the benchmark is made.
+constexpr int most_blocks = 132;
 constexpr int most_pes = 16;
 
-/// How long a word takes depends on where in the L2 it lies, and no library should be lucky: so rows about single words
-/// use many in turn.
+/// The time of a word's access depends on its place in the L2 cache. So that no library gets a better place by chance,
+/// rows about single words use many places, one after another.
 constexpr int places = 64;
-constexpr int place_words =
-    17;  ///< from one to the next: a line, and not always the same part of it; a word of each PE
+/// The distance of two places: more than a line, so that they are at different positions in a line; room for a word of
+/// each PE.
+constexpr int place_words = 17;
 inline __host__ __device__ std::size_t place(std::uint64_t i) { return i % places * place_words; }
 
-/// Symmetric addresses, and for hand-written kernels where PE `peer`'s memory is mapped.
+/// Symmetric addresses, and for hand-written kernels the addresses at which the memory of PE `peer` is mapped.
 struct arguments {
   std::uint64_t* dest;
   std::uint64_t* source;
-  std::uint64_t* signal;  ///< zero at the beginning of a run
+  std::uint64_t* signal;  ///< zero at the start of a run
   std::uint64_t* dest_there;
   std::uint64_t* source_there;
   std::uint64_t* signal_there;
@@ -41,7 +43,7 @@ struct arguments {
   int warm_up;
   int iterations;
   span* times;
-  unsigned long long* wrong;  ///< counts what the kernel itself has found wrong
+  unsigned long long* wrong;  ///< the number of errors that the kernel itself has found
 };
 
 }  // namespace side_by_side

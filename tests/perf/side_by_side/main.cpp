@@ -1,7 +1,7 @@
-// One library's figures: all rows that are linked in, one after another, as lines of JSON from PE 0. compare.py starts
-// it.
+// Measures one library. Runs all linked-in rows one after another. PE 0 prints them as lines of JSON. compare.py starts
+// the program.
 //
-// Usage: ID_FILE RANK SIZE [OPTIONS]; the options are in report.hpp. Status 1 if data were wrong.
+// Usage: ID_FILE RANK SIZE [OPTIONS]; the options are in report.hpp. The status is 1 if data was wrong.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

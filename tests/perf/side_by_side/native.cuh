@@ -1,5 +1,5 @@
 /// @file
-/// For rows that NVSHMEM has no names for: pgas' own operations, on the context that nvshmem.h would use.
+/// pgas' own operations, for rows without NVSHMEM names, with the context that nvshmem.h would use.
 #pragma once
 
 #include <nvshmem.h>

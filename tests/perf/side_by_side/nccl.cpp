@@ -1,6 +1,6 @@
-// NCCL's figures for the collectives on a stream: the same rows as in rows_stream.cu, in a program of its own.
+// Measures NCCL's collectives on a stream: the same rows as in rows_stream.cu, in a separate program.
 //
-// Usage: ID_FILE RANK SIZE [OPTIONS]; the options are in report.hpp. Status 1 if data were wrong.
+// Usage: ID_FILE RANK SIZE [OPTIONS]; the options are in report.hpp. The status is 1 if data was wrong.
 #include <nccl.h>
 #include <unistd.h>
 
@@ -67,7 +67,8 @@ class nccl : public together {
 
   int me() const override { return me_; }
   double largest(double mine) override {
-    return static_cast<double>(agree(static_cast<std::uint64_t>(mine * 1e12), ncclMax)) / 1e12;  // picoseconds
+    // agrees on picoseconds
+    return static_cast<double>(agree(static_cast<std::uint64_t>(mine * 1e12), ncclMax)) / 1e12;
   }
   std::uint64_t total(std::uint64_t mine) override { return agree(mine, ncclSum); }
   void meet() override { agree(0, ncclSum); }

@@ -1,5 +1,5 @@
 /// @file
-/// The operations that rows measure which also exist without a library: NVSHMEM's, or with RAW those of raw.cuh. All
+/// The operations of rows that also exist without a library: NVSHMEM's operations, or with RAW those of raw.cuh. All
 /// offsets and lengths are in words of 8 bytes.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace side_by_side {
 
-/// Who calls a barrier.
+/// The caller of a barrier.
 enum class scope { thread, warp, block };
 
 }  // namespace side_by_side
@@ -41,11 +41,11 @@ __device__ inline std::uint64_t g(const arguments& a, std::size_t at) {
 }
 __device__ inline void quiet() { nvshmem_quiet(); }
 
-/// Sets the peer's signal, by itself.
+/// Sets the peer's signal, without data.
 __device__ inline void signal(const arguments& a, std::uint64_t value) {
   nvshmemx_signal_op(a.signal, value, NVSHMEM_SIGNAL_SET, a.peer);
 }
-/// The same, behind all puts of this thread, and those it has seen by a barrier of its block.
+/// Sets the peer's signal after all puts of this thread, and after the puts that it has seen by a barrier of its block.
 __device__ inline void fence_and_signal(const arguments& a, std::uint64_t value) {
   nvshmem_fence();
   nvshmemx_signal_op(a.signal, value, NVSHMEM_SIGNAL_SET, a.peer);
@@ -60,13 +60,14 @@ __device__ inline void put_signal_block(const arguments& a, std::size_t words, s
   nvshmemx_uint64_put_signal_block(a.dest, a.source, words, a.signal, value, NVSHMEM_SIGNAL_SET, a.peer);
 }
 
-/// Add to the peer's signal.
+/// Adds to the peer's signal.
 __device__ inline std::uint64_t fetch_add(const arguments& a, std::uint64_t value) {
   return nvshmem_uint64_atomic_fetch_add(a.signal, value, a.peer);
 }
 __device__ inline void inc(const arguments& a) { nvshmem_uint64_atomic_inc(a.signal, a.peer); }
 
-/// The meeting number `epoch`, which a library counts itself. Barriers complete what was put before, syncs don't.
+/// The barrier or sync with number `epoch`, which a library counts itself. Barriers complete earlier puts, syncs do
+/// not.
 template <scope Scope>
 __device__ void barrier_all(const arguments&, std::uint64_t) {
   if constexpr (Scope == scope::thread) nvshmem_barrier_all();
@@ -79,7 +80,7 @@ __device__ void sync_all(const arguments&, std::uint64_t) {
   if constexpr (Scope == scope::warp) nvshmemx_sync_all_warp();
   if constexpr (Scope == scope::block) nvshmemx_sync_all_block();
 }
-/// One word into signal[at] of any PE.
+/// Writes one word to signal[at] of any PE.
 __device__ inline void tell(const arguments& a, std::size_t at, std::uint64_t value, int pe) {
   nvshmem_uint64_p(a.signal + at, value, pe);
 }

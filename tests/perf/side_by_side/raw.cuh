@@ -1,5 +1,5 @@
 /// @file
-/// What can be had without a library: the same operations as in operations.cuh by hand, over memory that is mapped.
+/// The operations of operations.cuh without a library, written by hand, on mapped memory.
 #pragma once
 
 #include "kernel_arguments.hpp"
@@ -13,7 +13,7 @@ __device__ inline uint4 load_local(const uint4* from) {
                : "l"(from));
   return v;
 }
-/// Of another GPU: never from this GPU's L1, which nobody keeps up to date.
+/// Loads memory of another GPU. Never reads this GPU's L1, which is not kept up to date.
 __device__ inline uint4 load_there(const uint4* from) {
   uint4 v;
   asm volatile("ld.relaxed.sys.global.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -36,7 +36,7 @@ __device__ inline void store_release(std::uint64_t* to, std::uint64_t value) {
 __device__ inline void acquire() { asm volatile("fence.acquire.sys;" ::: "memory"); }
 __device__ inline void quiet() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
-/// A thread's part of a copy of 16 bytes at a time, Unroll of them on their way at once.
+/// One thread's part of a copy of 16 bytes at a time, with Unroll of them in flight at once.
 template <int Unroll, bool Remote>
 __device__ void copy(std::uint64_t* to, const std::uint64_t* from, std::size_t words, unsigned rank, unsigned size) {
   auto* const out = reinterpret_cast<uint4*>(to);
@@ -97,7 +97,7 @@ __device__ inline void inc(const arguments& a) {
   asm volatile("red.relaxed.sys.global.add.u64 [%0], 1;" ::"l"(a.signal_there) : "memory");
 }
 
-/// Everybody tells everybody, each by a word of its own, and another one each time.
+/// Each PE signals every other PE, with a separate word for each PE, and another word each time.
 template <bool Complete>
 __device__ void meet(const arguments& a, std::uint64_t epoch, int rank, int size) {
   const std::size_t at = place(epoch);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double longest_run = 0.06;  // seconds
 
-/// Ends the process when a row has not ended in time: kernels of a peer that is gone wait for good.
+/// Ends the process if a row has not ended in time. Kernels that wait for a lost peer never end.
 class watchdog {
  public:
   static void row(int seconds, const char* name) {
@@ -46,12 +46,12 @@ class watchdog {
   std::atomic<long> deadline_{now() + 600};
 };
 
-/// JSON has finite ones only.
+/// JSON has only finite numbers.
 double number(double value) { return std::isfinite(value) ? value : 0; }
 
 bool higher_is_better(const row& of) { return std::strcmp(of.unit, "GB/s") == 0; }
 
-/// Seconds of an iteration in the row's unit.
+/// Converts the seconds of an iteration to the row's unit.
 double in_unit(const row& of, double seconds) {
   if (higher_is_better(of)) return static_cast<double>(of.bytes) / seconds / 1e9;
   return seconds * (std::strcmp(of.unit, "ms") == 0 ? 1e3 : 1e6);
@@ -115,8 +115,8 @@ void report::measure(const row& of, const work& how) {
   int iterations = options_.iterations;
   if (iterations == 0) {
     const int least = options_.quick ? std::min(of.least, 20) : of.least;
-    once(2);                                                        // the first one loads code
-    const double each = std::max(once(std::min(least, 10)), 1e-8);  // the clock may not have moved
+    once(2);                                                        // the first run loads code
+    const double each = std::max(once(std::min(least, 10)), 1e-8);  // the clock may not have advanced
     iterations = static_cast<int>(std::clamp(options_.milliseconds / 1e3 / each, 1.0 * least, 50000.0));
     iterations = std::clamp(static_cast<int>(longest_run / each), 2, iterations);
   }
@@ -137,7 +137,7 @@ void report::print(const row& of, std::vector<double> values, int iterations, st
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   const double median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-  if (!std::isfinite(median)) ++wrong;  // nobody has measured anything
+  if (!std::isfinite(median)) ++wrong;  // no PE has measured a time
   failed_ = failed_ || wrong != 0;
   if (pes_.me() != 0) return;
   std::printf(

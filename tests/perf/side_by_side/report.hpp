@@ -1,5 +1,5 @@
 /// @file
-/// What a row is, which rows are wanted, and how a row's figure is printed: for programs of every library.
+/// The rows, the choice of the requested rows, and the printing of a row's figure. Programs of every library use it.
 #pragma once
 
 #include <cstddef>
@@ -10,41 +10,41 @@
 
 namespace side_by_side {
 
-/// What the command line says.
+/// The options of the command line.
 struct options {
-  std::string only;              ///< a regular expression that a row's name contains; all if empty
-  int first = 0;                 ///< rows before this one are left out: where a program goes on that has been killed
-  int iterations = 0;            ///< of each run; 0: chosen by the time that they take
-  int repetitions = 5;           ///< runs of each row
-  int collective_threads = 512;  ///< of a block that calls a collective; 512 at most
-  double milliseconds = 6;       ///< of a run, where iterations are chosen
-  int seconds = 15;              ///< that a row may take
-  bool quick = false;            ///< few and short runs: only to see that all works
+  std::string only;              ///< a regular expression for the names of rows; empty: all rows
+  int first = 0;                 ///< rows before this one are left out, to continue after a program was killed
+  int iterations = 0;            ///< the iterations of each run; 0: chosen by the time that they take
+  int repetitions = 5;           ///< the number of runs of each row
+  int collective_threads = 512;  ///< the threads of a block that calls a collective; at most 512
+  double milliseconds = 6;       ///< the duration of a run if iterations are chosen
+  int seconds = 15;              ///< the time limit of a row
+  bool quick = false;            ///< few and short runs, which only test that all rows work
   bool share = false;            ///< PEs may share GPUs
 };
 options read_options(int argc, char** argv);
 
-/// A line of the table. Bytes are those of the whole, a collective's as the largest of its arrays.
+/// A line of the table. The bytes are those of the whole operation; for a collective, those of its largest array.
 struct row {
   const char* name;
   std::size_t bytes = 0;
-  int blocks = 0;  ///< 0: called by the host
+  int blocks = 0;  ///< 0: the host calls the operation
   int threads = 0;
-  const char* unit = "us";  ///< us or ms of an iteration, GB/s, MiB
-  int least = 500;          ///< iterations of a run, unless they take too long
+  const char* unit = "us";  ///< us or ms per iteration, GB/s, or MiB
+  int least = 500;          ///< the iterations of a run, unless they take too long
 };
 
-/// How a row is measured; all of it on every PE.
+/// How a row is measured. All functions are called on every PE.
 struct work {
-  /// Before each run: nothing of an earlier run is left where the check looks.
+  /// Called before each run, so that no data of an earlier run is left where the check reads.
   std::function<void()> prepare;
-  /// A run: seconds on this PE, 0 where it has nothing to say.
+  /// Executes a run. Returns the seconds on this PE, or 0 if it measures nothing.
   std::function<double(int iterations)> run;
-  /// After the last run: how much is wrong on this PE.
+  /// Called after the last run. Returns the number of errors on this PE.
   std::function<std::uint64_t(int iterations)> wrong;
 };
 
-/// What PEs have to agree on, by whatever the library has.
+/// Lets PEs agree on values, with the functions of the library.
 class together {
  public:
   virtual ~together() = default;
@@ -54,18 +54,17 @@ class together {
   virtual void meet() = 0;
 };
 
-/// Goes through the rows: measures what is wanted, PE 0 prints each as a line of JSON. A row that takes too long ends
-/// the process.
+/// Goes through the rows: measures the requested rows, and PE 0 prints each as a line of JSON. A row that takes too
+/// long ends the process.
 class report {
  public:
   report(const options& asked, together& pes);
 
   /// Runs the row and prints it.
   void measure(const row& of, const work& how);
-  /// The same for what is not a loop: `values` are its runs, in the row's unit, and it counts what was wrong on this
-  /// PE.
+  /// Adds a row that is not a loop. `values` returns its runs in the row's unit, and counts the errors on this PE.
   void add(const row& of, const std::function<std::vector<double>(std::uint64_t& wrong)>& values);
-  /// Whether anything was wrong so far.
+  /// Whether there was an error so far.
   bool failed() const { return failed_; }
   const options& asked() const { return options_; }
 

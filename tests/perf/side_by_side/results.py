@@ -22,7 +22,7 @@ class Line:
 
     def __init__(self, row):
         self.row = row
-        self.values = {}  # backend to the figures of its rounds
+        self.values = {}  # the figures of the rounds, by backend
         self.wrong = set()  # backends with wrong data, or that did not end the row
 
     @property
@@ -71,10 +71,10 @@ class Results:
     def __init__(self, pes):
         self.pes = pes
         self.lines = {}
-        self.failures = []  # (backend, row or None, why)
+        self.failures = []  # (backend, row or None, reason)
 
     def _line(self, row):
-        # What began and never ended is not known to be better when higher.
+        # For a row that began and never ended, it is not known whether higher is better.
         return self.lines.setdefault(key(row), Line({"unit": "", "better": "lower", **row}))
 
     def add(self, backend, rows, failures):

@@ -1,4 +1,4 @@
-// Bandwidths: PE 0 copies from or to PE 1, each block its part, again and again; a quiet at the end.
+// Bandwidths: PE 0 repeatedly copies from or to PE 1, each block its part, with a quiet at the end.
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "operations.cuh"
@@ -7,7 +7,7 @@ namespace side_by_side {
 
 namespace {
 
-/// This block's part of the words.
+/// The words that this block copies.
 struct part {
   std::size_t at;
   std::size_t words;
@@ -17,7 +17,7 @@ __device__ part mine(const arguments& a) {
   return {blockIdx.x * each, each};
 }
 
-/// What a block has put is there.
+/// Completes the puts of a block.
 struct complete {
   __device__ void operator()() const {
     __syncthreads();
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(1024) get_bw(arguments a) {
       a, [&](int i) { ops::get_nbi_block(a, window(a, i) + here.at, here.words); }, complete{});
 }
 
-/// Words one by one, a few of each thread on their way at once.
+/// Copies words one by one, with a few of each thread in flight at once.
 template <class Load, class Store>
 __device__ void words_one_by_one(const part& here, Load load, Store store) {
   constexpr int at_once = 4;

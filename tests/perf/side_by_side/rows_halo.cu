@@ -1,11 +1,10 @@
-// Halo exchange: Jacobi's iteration on a square of floats, whose rows are divided among the PEs; above the first row is
-// the last one, columns at the sides stay as they are. Two ways to tell the neighbours of rows at the border:
+// Halo exchange: Jacobi's iteration on a square of floats, whose rows are divided among the PEs. The last row is above
+// the first row, and the columns at the sides do not change. There are two ways to send border rows to the neighbours:
 //
 //   halo_p       each thread that has computed a border cell also puts it to the neighbour; a barrier on the stream
 //                after every step, which is a kernel
-//   halo_signal  one kernel for all steps: the two blocks that compute border rows put them with a signal, and wait for
-//   those
-//                of the neighbours; the blocks of a PE meet after every step
+//   halo_signal  one kernel for all steps: the two blocks that compute border rows put them with a signal, and wait
+//                for the rows of the neighbours; the blocks of a PE synchronize after every step
 #include <cooperative_groups.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>
@@ -21,13 +20,13 @@ namespace side_by_side {
 
 namespace {
 
-/// Two arrays, each with a row of the neighbour above and one of that below; symmetric.
+/// Two arrays, each with a row of the upper and the lower neighbour. Symmetric.
 struct field {
   float* from;
   float* to;
   int width;
-  int height;  ///< rows of this PE
-  int above;   ///< the PE
+  int height;  ///< the number of rows of this PE
+  int above;   ///< the number of the PE above
   int below;
 };
 
@@ -54,12 +53,12 @@ __global__ void __launch_bounds__(tile_width* tile_height) step_with_p(field f) 
 
 // ---- one kernel ----
 
-/// A border row to the neighbour, and the neighbour's of the step before.
+/// A border row for a neighbour, and the neighbour's row of the step before.
 struct border {
-  int row;         ///< of this PE
-  int halo_there;  ///< row of the neighbour's array
+  int row;         ///< the row of this PE
+  int halo_there;  ///< the row of the neighbour's array
   int pe;
-  std::uint64_t* arrived;  ///< this PE's signal: steps that the neighbour has sent
+  std::uint64_t* arrived;  ///< this PE's signal: the number of steps that the neighbour has sent
   std::uint64_t* arrived_there;
 };
 
@@ -108,7 +107,7 @@ __device__ float begins_with(std::uint64_t seed, std::size_t cell) {
   return static_cast<float>(word(seed, 0, cell) & 0xffff) / 65536.0f;
 }
 
-/// Rows first, first + 1, ... of a square of `rows` rows; row -1 is the last one.
+/// Initializes the rows first, first + 1, and so on of a square of `rows` rows. Row -1 is the last row.
 __global__ void initialize(float* to, int width, int height, int first, int rows, std::uint64_t seed) {
   const std::size_t all = static_cast<std::size_t>(width) * height;
   for (std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; i < all;
@@ -186,7 +185,7 @@ class halo {
     });
   }
 
-  /// Cells of this PE that are not what one GPU alone makes of the whole square.
+  /// The cells of this PE that differ from the result of a single GPU for the whole square.
   std::uint64_t wrong(int steps) {
     float* whole[2] = {};
     unsigned long long* count = nullptr;
@@ -226,7 +225,7 @@ class halo {
   std::uint64_t* signals_ = nullptr;
 };
 
-/// One row: memory is taken when it is wanted only.
+/// Measures one row. Memory is allocated only if the row is requested.
 void measure(bench& pes, report& to, const row& of, int width, double (halo::*way)(int)) {
   std::unique_ptr<halo> field;
   work how;
@@ -239,7 +238,7 @@ void measure(bench& pes, report& to, const row& of, int width, double (halo::*wa
   to.measure(of, how);
 }
 
-/// Whether the GPU holds the blocks of halo_signal of all PEs that share it; says so where it does not.
+/// Whether the GPU can hold the blocks of halo_signal of all PEs that share it. Prints a message if not.
 bool holds_all_blocks(int n) {
   int devices = 0;
   int processors = 0;

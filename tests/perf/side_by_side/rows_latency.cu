@@ -1,4 +1,4 @@
-// Latencies: PE 0 does one thing after another, each complete at PE 1 before the next begins.
+// Latencies: PE 0 executes one operation after another. Each is complete at PE 1 before the next begins.
 #include <vector>
 
 #include "bench.hpp"
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(1024) get_latency(arguments a) {
   });
 }
 
-/// A word to another place each time.
+/// Puts a word to another place each time.
 __global__ void __launch_bounds__(1024) put_word_latency(arguments a) {
   if (a.me != 0) return;
   arguments now = a;
@@ -50,7 +50,7 @@ __global__ void p_latency(arguments a) {
   });
 }
 
-/// Calls body(now, i), with another one of the peer's counters each time.
+/// Calls body(now, i), each time with another of the peer's counters.
 template <class Body>
 __device__ void with_counters(const arguments& a, Body body) {
   arguments now = a;
@@ -61,7 +61,7 @@ __device__ void with_counters(const arguments& a, Body body) {
   });
 }
 
-/// What is added depends on what was there: no two are on their way at once.
+/// The addend depends on the previous result, so no two operations are in flight at the same time.
 __global__ void fetch_add(arguments a) {
   if (a.me != 0) return;
   unsigned long long wrong = 0;
@@ -80,7 +80,7 @@ __global__ void inc(arguments a) {
   });
 }
 
-/// A row of single words in PE 1's memory: of which there are `wrong(words, made)` when `made` iterations were made.
+/// A row of single words in PE 1's memory. After `made` iterations, `wrong(words, made)` of them are wrong.
 template <class Wrong>
 void measure_words(bench& pes, report& to, const row& of, const void* function, bool counters, Wrong wrong) {
   const kernel what{function, 1, of.threads, 1};

@@ -1,5 +1,5 @@
-// Round trips of values that stay in registers, a word a thread: pgas' ll_channel, and the same by hand. NVSHMEM has no
-// such thing.
+// Round trips of values that stay in registers, one word per thread, with pgas' ll_channel, and with hand-written code.
+// NVSHMEM has no such operation.
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "operations.cuh"
@@ -12,7 +12,7 @@ namespace side_by_side {
 
 namespace {
 
-constexpr int most_threads = 32;  // the signals' memory has room for their boxes
+constexpr int most_threads = 32;  // the memory of the signals has room for the boxes of this number
 
 #if defined(RAW)
 
@@ -76,7 +76,7 @@ void rows(bench& pes, report& to) {
     const auto words = static_cast<std::size_t>(threads);
     kernel what{reinterpret_cast<const void*>(&ll_pp),    1, threads, words, words,
                 {expected::of_pe, pes.seed(), pes.peer()}};
-    if (pes.me() > 1) what.words_to_check = 0;  // nobody has written there
+    if (pes.me() > 1) what.words_to_check = 0;  // no PE has written there
     pes.measure(to, {"ll_pp", 8, 1, threads, "us"}, what);
   }
 }

@@ -1,4 +1,4 @@
-// Round trips between PE 0 and PE 1: each waits for the other's signal and answers in kind.
+// Round trips between PE 0 and PE 1: each waits for the other's signal and answers in the same way.
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "operations.cuh"
@@ -7,8 +7,8 @@ namespace side_by_side {
 
 namespace {
 
-/// PE 0 begins. `tell(now, value)` answers, wait(now, value) waits for the other's. The signal is another one each
-/// time.
+/// PE 0 begins. `tell(now, value)` sends the answer, `wait(now, value)` waits for the answer of the other PE. Each
+/// round uses another signal.
 template <class Tell, class Wait>
 __device__ void ping_pong(const arguments& a, Tell tell, Wait wait) {
   if (a.me > 1) return;
@@ -30,7 +30,7 @@ __global__ void signal_pp(arguments a) {
       [](const arguments& now, std::uint64_t value) { ops::wait(now, value); });
 }
 
-/// Every thread puts one word; one thread signals behind them.
+/// Each thread puts one word, and then one thread signals.
 __global__ void __launch_bounds__(512) p_pp(arguments a) {
   ping_pong(
       a,
@@ -64,7 +64,7 @@ void rows(bench& pes, report& to) {
   if (pes.n() < 2) return;
   const auto measure = [&](const char* name, const void* function, std::size_t bytes, int threads) {
     kernel what{function, 1, threads, bytes / 8, bytes / 8, {expected::of_pe, pes.seed(), pes.peer()}};
-    if (pes.me() > 1) what.words_to_check = 0;  // nobody has written there
+    if (pes.me() > 1) what.words_to_check = 0;  // no PE has written there
     pes.measure(to, {name, bytes, 1, threads, "us"}, what);
   };
   measure("signal_pp", reinterpret_cast<const void*>(&signal_pp), 0, 1);

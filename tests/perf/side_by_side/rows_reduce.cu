@@ -1,4 +1,4 @@
-// Reductions of all PEs' numbers by one block of each, one after another.
+// Reductions of all PEs' numbers, called by one block of each PE, one after another.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

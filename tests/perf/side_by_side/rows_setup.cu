@@ -1,4 +1,4 @@
-// What it costs to be there: joining, memory, and allocating more of it.
+// The costs of setting up: joining, its memory, and further allocations.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
@@ -15,7 +15,8 @@ __global__ void meet_once() { nvshmem_barrier_all(); }
 
 constexpr std::size_t large = std::size_t{1} << 30;
 
-/// Milliseconds of an allocation of 1 GiB by all PEs. `wrong`: it can't be had, or not be written from another PE.
+/// The milliseconds of an allocation of 1 GiB by all PEs. `wrong`: the memory cannot be allocated, or another PE cannot
+/// write it.
 [[maybe_unused]] double allocate_once(bench& pes, std::uint64_t& wrong) {
   pes.meet();
   const auto start = std::chrono::steady_clock::now();
@@ -26,7 +27,7 @@ constexpr std::size_t large = std::size_t{1} << 30;
     ++wrong;
     return all;
   }
-  // Its last word, from the PE before.
+  // The last word of the memory, written by the PE before.
   std::uint64_t* const last = found + large / 8 - 1;
   const int from = (pes.me() + pes.n() - 1) % pes.n();
   nvshmem_uint64_p(last, word(pes.seed(), pes.me(), 0), (pes.me() + 1) % pes.n());
@@ -43,7 +44,7 @@ constexpr std::size_t large = std::size_t{1} << 30;
   using values = std::vector<double>;
   const joined& how = pes.how_joined();
   to.add({"join", 0, 0, 0, "ms"}, [&](std::uint64_t&) {
-    // Of the PE that came last: it has waited for nobody.
+    // The time of the PE that arrived last, which has not waited for another PE.
     constexpr double long_time = 1e3;
     return values{(long_time - pes.largest(long_time - how.milliseconds / 1e3)) * 1e3};
   });
@@ -58,7 +59,7 @@ constexpr std::size_t large = std::size_t{1} << 30;
 }
 
 void rows(bench& pes, report& to) {
-#if !defined(RAW)  // nothing of it can be had by hand
+#if !defined(RAW)  // without a library there is no such operation
   costs(pes, to);
 #else
   static_cast<void>(to);

@@ -1,4 +1,4 @@
-// What the host calls: collectives and puts enqueued on a stream, and puts that return when they are done.
+// Operations that the host calls: collectives and puts enqueued on a stream, and blocking puts.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
@@ -11,7 +11,7 @@ namespace side_by_side {
 
 namespace {
 
-/// A collective on a stream that leaves `words` words in the destination.
+/// A collective on a stream that writes `words` words to the destination.
 template <class Call>
 void measure_collective(bench& pes, report& to, const char* name, std::size_t bytes, std::size_t words, expected as,
                         Call call) {
@@ -48,7 +48,7 @@ void collectives(bench& pes, report& to) {
   measure_collective(pes, to, "stream_barrier_all", 0, 0, {}, [&] { nvshmemx_barrier_all_on_stream(stream); });
 }
 
-/// Puts of PE 0 to PE 1. Small ones are about time, large ones about bandwidth.
+/// Puts of PE 0 to PE 1. Small puts measure time, large puts bandwidth.
 void measure_put(bench& pes, report& to, const char* name, std::size_t bytes,
                  const std::function<double(int iterations)>& run) {
   work how;

@@ -1,4 +1,4 @@
-// Barriers and syncs of all PEs, by a thread, a warp or a block, one after another.
+// Barriers and syncs of all PEs, called by a thread, a warp or a block, one after another.
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "operations.cuh"
@@ -8,10 +8,10 @@ namespace side_by_side {
 namespace {
 
 constexpr int checked_rounds = 100;
-constexpr std::size_t told_at = places * place_words;  // words of the signals, one for each PE
+constexpr std::size_t told_at = places * place_words;  // the start of one word for each PE in the signals
 
-/// Whether nobody comes through before all are there, and with what they put before: rounds behind the timed ones, in
-/// which every PE tells all others the round's number.
+/// Checks that no PE leaves the call before all PEs have arrived, with the data that they put before. After the timed
+/// rounds there are rounds in which every PE sends all others the number of the round.
 template <scope Scope, bool Completes, class Meet>
 __device__ void check(const arguments& a, Meet meet) {
   const bool one = threadIdx.x == 0;

@@ -6,8 +6,8 @@ import subprocess
 import tempfile
 import time
 
-MOST_FAILURES = 4  # of one program in one round: then the rest of its rows is given up
-GRACE = 3  # seconds that the other PEs have when one has gone
+MOST_FAILURES = 4  # failures of one program in one round, after which the rest of its rows is given up
+GRACE = 3  # seconds for the other PEs after one has ended
 
 
 class Outcome:
@@ -15,9 +15,9 @@ class Outcome:
 
     def __init__(self):
         self.rows = []       # the JSON objects of finished rows
-        self.unfinished = None  # the beginning of the row that was running when it ended
-        self.ended = False   # it said so itself
-        self.why = ""        # how it ended otherwise
+        self.unfinished = None  # the start of the row that was running at the end
+        self.ended = False   # the program reported its end
+        self.why = ""        # how the program ended otherwise
 
 
 def key(row):
@@ -30,7 +30,8 @@ def environment(library_paths):
     found = dict(os.environ)
     found["LD_LIBRARY_PATH"] = ":".join([*library_paths, found.get("LD_LIBRARY_PATH", "")]).rstrip(":")
     found.setdefault("NVSHMEM_BOOTSTRAP", "UID")
-    # PEs that share a GPU under MPS have no percentage of it each: that gives all of them the same multiprocessors.
+    # PEs that share a GPU under MPS have no separate percentages of it, because a percentage gives all of them the same
+    # multiprocessors.
     found.setdefault("NVSHMEM_IGNORE_CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "1")
     return found
 
@@ -120,7 +121,7 @@ def run(program, pes, library_paths, arguments, limit, log):
         elif outcome.rows:
             first = outcome.rows[-1]["index"] + 1
         else:
-            return rows, failures  # it has not even joined
+            return rows, failures  # the program did not even join
         if len(failures) >= MOST_FAILURES:
             failures.append((None, "too many rows have failed: the rest was not tried"))
             return rows, failures

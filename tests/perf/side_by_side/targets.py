@@ -23,7 +23,7 @@ def bus_bandwidth(gb_per_s, size, crossings):
     return figure(size * crossings / gb_per_s / 1e3)
 
 
-# By row, bytes, blocks, threads: for any number of PEs, ...
+# By row, bytes, blocks and threads, for any number of PEs.
 ALWAYS = {
     ("put_bw", ANY, ANY, ANY): of_raw(0.98),
     ("get_bw", ANY, ANY, ANY): of_raw(0.97),
@@ -50,7 +50,7 @@ ALWAYS = {
     ("halo_p", 16 * MIB, ANY, ANY): ahead_of_nvshmem(1.3),
     ("halo_signal", 16 * MIB, ANY, ANY): ahead_of_nvshmem(1.3),
 }
-# ... for two, and for four.
+# Further targets for two PEs, and for four PEs.
 BY_PES = {
     2: {
         ("barrier_all", ANY, 1, 1): figure(1.45),

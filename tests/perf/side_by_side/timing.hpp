@@ -1,5 +1,5 @@
 /// @file
-/// The clock of rows that a host enqueues on a stream.
+/// The clock for rows that a host enqueues on a stream.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace side_by_side {
 
-/// Seconds that the GPU takes for what `calls` enqueues.
+/// The seconds that the GPU takes for the work that `calls` enqueues.
 template <class Calls>
 double stream_seconds(cudaStream_t stream, Calls calls) {
   cudaEvent_t start, end;
@@ -25,7 +25,7 @@ double stream_seconds(cudaStream_t stream, Calls calls) {
   return milliseconds / 1e3;
 }
 
-/// The same for a call again and again, back to back, behind a few that are not timed.
+/// As above for repeated calls without pauses, after a few calls that are not timed.
 template <class Call>
 double on_stream(cudaStream_t stream, int iterations, Call call) {
   for (int i = 0; i < std::min(iterations, 5); ++i) call();

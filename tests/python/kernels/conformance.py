@@ -12,7 +12,7 @@ import sys
 
 import stand_in
 
-COUNT = 1000  # no multiple of a block of threads
+COUNT = 1000  # not a multiple of a block of threads
 ROUNDS = 25
 
 

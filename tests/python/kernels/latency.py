@@ -23,7 +23,7 @@ import triton.language as tl
 ROUNDS = 2000
 LAUNCHES = 9
 THREADS = 128
-SIZES = (2, 256, 2048)  # elements of 4 bytes
+SIZES = (2, 256, 2048)  # the number of elements of 4 bytes
 
 SOURCE = r"""
 #include <pgas/device.hpp>
@@ -57,8 +57,8 @@ class Bench:
         self.most = most
         self.world = world
         self.dst, self.src = (world.zeros(max(SIZES), "int32", like="torch") for _ in range(2))
-        self.next = 3  # odd: Triton compiles anew for 1 and for multiples of 16
-        self.sig = world.full(1, self.next - 1, "int64", like="torch")  # as a message before the first leaves it
+        self.next = 3  # odd, because Triton compiles again for 1 and for multiples of 16
+        self.sig = world.full(1, self.next - 1, "int64", like="torch")  # the value of the message before the first one
         self.context, self.cuda_context = shm.context(world), pgas.cupy.context(world)
         self.cuda = pgas.cupy.raw_module(SOURCE).get_function("ring")
 
@@ -100,7 +100,7 @@ def main() -> int:
             for i in range(LAUNCHES + 1):
                 for name, launch in (("triton", bench.by_triton), ("cuda", bench.by_cuda)):
                     took = bench.microseconds(launch, count)
-                    if i > 0:  # the first one compiles
+                    if i > 0:  # the first call compiles
                         times[name].append(took)
             found = {name: statistics.median(each) for name, each in times.items()}
             ratio = found["triton"] / found["cuda"]

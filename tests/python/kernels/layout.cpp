@@ -1,6 +1,6 @@
-// Prints python/pgas/_struct_offsets.py: what kernels written in Python know of the structs that the library and its
-// kernels share. The test python.layout compares; after a change of a struct, `build/cpu/bin/pgas_python_layout >
-// python/pgas/_struct_offsets.py` brings it up to date.
+// Prints python/pgas/_struct_offsets.py: the offsets in structs that the library shares with kernels written in Python.
+// The test python.layout compares the file. After a change of a struct, update it by `build/cpu/bin/pgas_python_layout
+// > python/pgas/_struct_offsets.py`.
 #include <cstddef>
 #include <cstdio>
 

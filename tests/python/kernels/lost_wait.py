@@ -14,7 +14,7 @@ def main() -> int:
     try:
         launch("wait", word, 7)
         launch.wait()
-    except Exception as ended:  # the interpreter's kernels end by one; those of GPUs just end
+    except Exception as ended:  # kernels in the interpreter end by an exception; kernels on GPUs just end
         print(f"ended: {ended}", flush=True)
     try:
         world.synchronize()

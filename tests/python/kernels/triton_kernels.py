@@ -31,7 +31,8 @@ def ring(ctx, dst, src, count, arrived, taken, rounds):
         shm.wait_until(ctx, taken, "ge", i)
         shm.put_signal(ctx, dst, src, count, arrived, i + 1, "set", right, BLOCK=256)
         shm.wait_until(ctx, arrived, "ge", i + 1)
-        # The next message is this one plus one: stores of all threads, which the next put_signal has to cover.
+        # The next message is this message plus one. All threads store it, and the next put_signal has to cover these
+        # stores.
         tl.store(src + at, tl.load(dst + at, at < count) + 1, at < count)
         shm.signal_add(ctx, taken, 1, left)
 
@@ -47,7 +48,7 @@ def barriers(ctx, words, wrong, rounds):
     n = shm.n_pes(ctx)
     for i in range(rounds):
         for k in range(n):
-            tl.store(shm.peer(ctx, words + me, k), i + 1)  # no store to a peer is ordered but by the barrier
+            tl.store(shm.peer(ctx, words + me, k), i + 1)  # only the barrier orders stores to a peer
         shm.barrier(ctx)
         for k in range(n):
             seen = tl.load(words + k, cache_modifier=".cg")

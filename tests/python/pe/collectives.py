@@ -55,13 +55,13 @@ with pgas.join() as world:
     world.all_reduce(flags, "bor")
     assert flags.all()
 
-    # Counts that differ.
+    # Counts that differ between PEs.
     part = world.full(n, me, "int32")
     joint = world.zeros(n * n, "int32")
     world.all_gather_v(joint, part[:me])
     assert joint[:n * (n - 1) // 2].tolist() == [pe for pe in range(n) for _ in range(pe)]
 
-    # Names of torch and of OpenSHMEM.
+    # The names of torch and of OpenSHMEM.
     assert pgas.World.fcollect is pgas.World.all_gather_into_tensor and pgas.Team.alltoall is pgas.Team.all_to_all_single
 
     # Teams.
@@ -91,7 +91,7 @@ with pgas.join() as world:
             raise SystemExit("what is wrong was accepted")
         except (pgas.Error, ValueError):
             pass
-    del halves, row, column  # is local
+    del halves, row, column  # deleting is not collective
     assert world.host_team.n_pes == n == world.domain_team.n_pes
     world.barrier_all()
     world.sync_all()

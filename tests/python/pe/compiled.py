@@ -28,7 +28,7 @@ with pgas.join(heap="cuda" if "--gpu" in sys.argv else "host", like="torch") as 
         world.put_signal(y, a * 2, signal, 1, right, op="add")
         world.wait_until(signal, ">=", i, stream=pgas.CURRENT)
         got = torch.empty_like(a)
-        world.get(got, y, me)  # what others have put: an operator reads it after the wait
+        world.get(got, y, me)  # the data of other PEs, which an operator reads after the wait
         world.barrier()
         return got + 1
 
@@ -87,7 +87,7 @@ with pgas.join(heap="cuda" if "--gpu" in sys.argv else "host", like="torch") as 
     assert y[2] == 7 and y[3] == 8 and signal[0] == 100, (y, signal)
     assert not torch._dynamo.utils.counters["graph_break"]
 
-    # What has a value, or another stream, is called between graphs.
+    # Functions with a result, or on another stream, are called between graphs.
     stream = world.stream()
 
     @torch.compile(backend=backend)
@@ -98,11 +98,11 @@ with pgas.join(heap="cuda" if "--gpu" in sys.argv else "host", like="torch") as 
         return a * world.g(y[0:1], me)
 
     three = filled(3)
-    world.synchronize()  # that stream does not wait for the current one
+    world.synchronize()  # that stream does not wait for the current stream
     assert (broken(three) == 9).all()
     assert torch._dynamo.utils.counters["graph_break"]
 
-    # A copy that a compiler has made of a team's array is refused, not reduced somewhere else.
+    # A compiler's copy of a team's array is refused, and not reduced in place of the array.
     if backend == "aot_eager":
         try:
             whole(lambda: row.all_reduce(x))()

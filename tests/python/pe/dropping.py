@@ -44,7 +44,7 @@ with pgas.join() as world:
             world.collect()
             used.append(world.usage()["used"])
 
-    # All that is held by nobody is given back.
+    # All arrays without an owner are released.
     held.clear()
     kept = None
     gc.collect()
@@ -53,7 +53,7 @@ with pgas.join() as world:
     assert world.usage()["arrays"] == 0, world.usage()
     assert max(used[1:]) < 4 * used[0], used
 
-    # One PE that holds on keeps an array on all; a view is enough.
+    # If one PE keeps an array, all PEs keep it. A view is enough.
     x = world.zeros(100, "int32")
     view = x[10:20] if me == n - 1 else None
     del x
@@ -64,7 +64,7 @@ with pgas.join() as world:
     del view
     assert world.collect() == 1
 
-    # A call that differs is an error everywhere, and the next one works.
+    # A call that differs raises an error on all PEs, and the next call works.
     for wrong in (lambda: world.empty((2 + (me == 1), 3)), lambda: world.zeros(4) if me else world.empty(4),
                   lambda: world.empty(4) if me else world.collect()):
         try:
@@ -74,7 +74,7 @@ with pgas.join() as world:
             assert differs.code is pgas.Code.asymmetric_call and "dropping.py:" in str(differs), differs
     assert (world.full(3, 5, "int8") == 5).all()
 
-    # Too large: an error on all PEs, and nothing has changed.
+    # A too large request raises an error on all PEs, and the state does not change.
     before = world.usage()["arrays"]
     try:
         world.empty(1 << 50, "uint8")

@@ -41,7 +41,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
         world.leave()
         sys.exit(0)
 
-    # The whole way on the current stream: a kernel writes, the put follows, the signal, the wait, a kernel reads.
+    # A complete sequence on the current stream: a kernel writes, then a put, a signal, a wait, and a kernel that reads.
     def stream():
         return torch.cuda.Stream() if library == "torch" else cupy.cuda.Stream(non_blocking=True)
 
@@ -68,7 +68,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
         for i, total in enumerate(copies, 1):
             assert float(total) == 64 * 64 * i * (left + 1), i
 
-    # Strided copies, numbers, atomics with their results on the stream.
+    # Strided copies, single values, and atomic operations with their results on the stream.
     world.barrier(stream=None)
     y = world.zeros((6, 8), "int32")
     source = (torch.arange(48, dtype=torch.int32, device="cuda") if library == "torch" else cupy.arange(48, dtype="int32")).reshape(8, 6)
@@ -81,7 +81,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     world.barrier()
     world.synchronize()
     assert int(old[0]) == 0 and int(signal[1]) == 7 == world.g(signal[1:2], me)
-    world.barrier(stream=None)  # all have looked
+    world.barrier(stream=None)  # all PEs have read
     world.p(signal[1:2], 9, right)
     world.barrier()
     world.synchronize()
@@ -95,7 +95,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     world.synchronize()
     assert (out == n * (n + 1) / 2).all()
     highest = world.full(1000, float(me))
-    for _ in range(50):  # arrays are made while collectives are under way
+    for _ in range(50):  # arrays are created while collectives are in flight
         world.all_reduce(highest, "max")
         world.barrier()
         world.empty(100)
@@ -125,7 +125,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     world.barrier(stream=None)
     assert (total == n * (n + 1) / 2 + 1).all()
 
-    # Dropped while work is enqueued: the memory is not given away before that work has ended.
+    # Arrays are dropped while work is enqueued: the memory is not reused before the work has ended.
     for i in range(50):
         big = world.empty(1 << 20)
         big[...] = i
@@ -140,11 +140,11 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     del there
     gc.collect()
 
-    # What an array is, is read without Python.
+    # The properties of an array are read without Python code.
     if library == "cupy" or hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
         assert world._core.copy_arrays(False, x, mine, me, False) and not world._core.copy_arrays(False, x.T, mine, me, False)
 
-    # What a call costs, beside the same call with its arguments ready.
+    # The cost of a call, compared with a call whose arguments are already converted.
     about, queue = pgas._array_interop.describe(x), pgas._stream.resolve(world, pgas.CURRENT, pgas._array_interop.describe(x))
     source = pgas._array_interop.describe(mine)
 

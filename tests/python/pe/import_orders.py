@@ -33,7 +33,7 @@ def show_c_stack_on_abort():
     """What a debugger would show, by the names that libraries export."""
     libc = ctypes.CDLL(None)
     frames = (ctypes.c_void_p * 64)()
-    libc.backtrace(frames, 64)  # loads what it needs before it is needed
+    libc.backtrace(frames, 64)  # loads a library before it is needed
 
     @ctypes.CFUNCTYPE(None, ctypes.c_int)
     def aborted(number):
@@ -158,7 +158,8 @@ def main():
         print(f"{order}: {'passed' if status == 0 else f'failed at step: {steps[-1] if steps else None}'} (status {status})", flush=True)
         if status != 0:
             bad.append((order, steps[-1:]))
-            if [step for _, step in bad].count(steps[-1:]) == 1:  # others that fail at the same step mostly say the same
+            if [step for _, step in bad].count(steps[-1:]) == 1:  # other cases that fail at the same step usually have
+                                                                  # the same output
                 print(f"{out}\n{err}\n--- the same with glibc's checks of the heap:", flush=True)
                 print(*start(order, **CHECKED)[1:], sep="\n", flush=True)
     return 1 if bad else 0

@@ -8,7 +8,7 @@ with pgas.join() as world:
     me, n = world.my_pe, world.n_pes
     right, left = (me + 1) % n, (me - 1) % n
 
-    # Contiguous, and by number.
+    # Contiguous copies, and copies by PE number.
     x = world.zeros((3, 5), "float64")
     world.put(x, np.full((3, 5), me + 0.5), right)
     world.barrier()
@@ -22,7 +22,7 @@ with pgas.join() as world:
     world.barrier()
     assert x[1, 2] == 7.25 and x[0, 0] == -1 and world.g(x[1:2, 2:3], right) == 7.25
 
-    # Strided on either side: transposed, every second, backwards, three dimensions.
+    # Strided copies on either side: transposed, every second element, backwards, three dimensions.
     y = world.zeros((4, 6, 3), "int32")
     source = np.arange(72, dtype="int32").reshape(4, 6, 3) + 100 * me
     for there, here in ((y.transpose(1, 0, 2), source.transpose(1, 0, 2)), (y[::2], source[1::2]), (y[:, ::-1], source),
@@ -41,7 +41,7 @@ with pgas.join() as world:
         world.get(fetched, there, right)
         assert (fetched == here).all()
 
-    # Peers' memory by load and store.
+    # Access to peers' memory by load and store.
     world.barrier()
     world.peer(y, right)[:, 2, ::2] = 1000 + me
     world.barrier()
@@ -78,7 +78,7 @@ with pgas.join() as world:
     except pgas.Error as late:
         assert late.code is pgas.Code.wait_timeout and "timeout=" in str(late)
 
-    # Atomics of each type, all PEs on one word.
+    # Atomic operations of each type, with all PEs on one word.
     for dtype in ("int32", "uint32", "int64", "uint64", "float32", "float64"):
         word = world.zeros(1, dtype)
         olds = {world.atomic_fetch_add(word, 1, 0) for _ in range(50)}
@@ -127,7 +127,7 @@ with pgas.join() as world:
     world.barrier()
     assert world.g(counter, 0) == 20 * n
 
-    # A stream of the host, which keeps what it uses.
+    # A stream of the host, which keeps the objects that it uses.
     stream = world.stream()
     world.barrier()
     for i in range(50):
@@ -142,7 +142,7 @@ with pgas.join() as world:
     stream.synchronize()
     assert (total == n * (n + 1) // 2).all()
 
-    # Completion by hand.
+    # Completion by explicit calls.
     for i in range(100):
         world.put(x, np.full((3, 5), float(i)), right, nbi=True) if i < 99 else world.put(x, back, right)
     world.fence()

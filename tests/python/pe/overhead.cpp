@@ -1,5 +1,4 @@
-// What overhead.py compares with: the calls of C++, in the same process, on a stream that it is given, in a world of
-// its own.
+// The C++ calls with which overhead.py compares, in the same process, on a given stream, in a separate world.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -15,7 +14,7 @@ struct state {
 };
 std::optional<state> joined;
 
-/// Microseconds of one call, the least of some runs. Time that the stream needs afterwards does not count.
+/// The microseconds of one call, the minimum of several runs. Time that the stream needs afterwards is not counted.
 template <class Call>
 double cost(int calls, pgas::stream& on, const Call& call) {
   double best = 1e9;

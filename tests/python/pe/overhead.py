@@ -73,7 +73,7 @@ def measure(world, pgas, library, cxx):
         stream.use()
     else:
         stream, native = world.stream(), None
-    on = {} if native is not None else {"stream": stream}  # else by default: the current one
+    on = {} if native is not None else {"stream": stream}  # otherwise the default, which is the current stream
     x, y = world.zeros(COUNT, "float32"), world.zeros(COUNT, "float32")
 
     def synchronize():

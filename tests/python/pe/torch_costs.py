@@ -69,7 +69,7 @@ for i in range(40):
     took, handle = in_turns(i, lambda: microseconds(lambda: symm_mem.rendezvous(x, group)))
     times["first"].append(took)
     again = in_turns(i, lambda: [microseconds(lambda: symm_mem.rendezvous(x, group))[0] for _ in range(100)])
-    times["second"].append(again[0])  # what it runs through has just been made, and lies in no cache
+    times["second"].append(again[0])  # the data was just made and is in no cache
     times["again"].append(statistics.median(again))
     kept.append((x, handle))
 kept.clear()
@@ -88,7 +88,7 @@ def plain_memory():
     """(as much of this process' own on the peer's GPU, None), or (None, why kernels here can't read it)."""
     try:
         plain = torch.full((count,), rank + 1.0, device=f"cuda:{(1 - me) % torch.cuda.device_count()}")
-        plain[:1].copy_(here[:1])  # torch lets two GPUs reach each other with their first copies
+        plain[:1].copy_(here[:1])  # torch enables access between two GPUs with their first copies
         here[:1].copy_(plain[:1])
         plain[:1] = rank + 1.0
         copy[(1,)](here, plain, BLOCK=1024)

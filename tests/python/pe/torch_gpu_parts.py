@@ -51,7 +51,7 @@ def expandable():
         kept.append((y, handle, i))
         if i % 4 == 3:
             del plain[1:]
-            torch.cuda.empty_cache()  # gives back the end of the segment, and blocks of the pool
+            torch.cuda.empty_cache()  # releases the end of the segment, and blocks of the pool
         if len(kept) > 3:
             kept.pop(i % 3)
         for older, of, number in kept:
@@ -137,7 +137,7 @@ def staged_streams(rounds=100):
             x.copy_(own)
             pgas.torch.all_reduce(x)
     larger = torch.ones(2 * count, dtype=torch.int64, device=device)
-    assert (pgas.torch.all_reduce(larger) == n).all()  # other memory is lent from now on; the graph keeps its own
+    assert (pgas.torch.all_reduce(larger) == n).all()  # from now on other memory is lent; the graph keeps its own
     third = torch.cuda.Stream()
     done()
     dist.barrier()

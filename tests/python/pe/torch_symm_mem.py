@@ -44,10 +44,12 @@ def buffers():
     assert handle.buffer_ptrs_dev != 0 and handle.signal_pad_ptrs_dev != 0
     again = symm_mem.rendezvous(x, everyone)
     assert again.buffer_ptrs == handle.buffer_ptrs
-    of_view = symm_mem.rendezvous(x[1:, 2:], everyone)  # torch gives a backend the storage of a view, so this is the whole tensor's
+    of_view = symm_mem.rendezvous(x[1:, 2:], everyone)  # torch passes the storage of a view to a backend, so this is
+                                                        # the handle of the whole tensor
     assert (of_view.offset, of_view.buffer_size, of_view.buffer_ptrs) == (0, 128, handle.buffer_ptrs)
     handle.barrier()
-    assert symm_mem.rendezvous(torch.empty(4, device=device), everyone) is None  # as torch's operators ask whether it is symmetric
+    # torch's operators check in this way whether a tensor is symmetric
+    assert symm_mem.rendezvous(torch.empty(4, device=device), everyone) is None
 
 
 def handle_alone():
@@ -76,7 +78,7 @@ def signals():
         handle.wait_signal(left, channel=3, timeout_ms=20000)
         assert x[1].item() == i
         handle.barrier()
-    if n > 1:  # a second signal waits until the first one has been waited for
+    if n > 1:  # a second signal waits until the first one has been received
         x[2] = 0
         done()
         dist.barrier()
@@ -158,7 +160,7 @@ def collectives():
     for _ in range(3):
         x.fill_(1)
         assert (step(x) == 2 * n + 1).all()
-    assert (pgas.torch.all_reduce(torch.ones(4, device=device)) == n).all()  # through memory of the group
+    assert (pgas.torch.all_reduce(torch.ones(4, device=device)) == n).all()  # uses memory of the group
     late = torch.empty(4, device=device)
     try:
         pgas.torch.all_gather(late, late)
@@ -267,7 +269,7 @@ def lost_signal(which="wait"):
 def killed_in(where):
     """Rank 1 is killed while the others wait for it. The last part."""
     x, handle = met(16, torch.int64)
-    pgas.torch.all_reduce(x)  # the first call loads what it needs
+    pgas.torch.all_reduce(x)  # the first call loads code
     late = dist.new_group() if where == "group" else None
     dist.barrier()
     if rank == 1:

@@ -10,7 +10,7 @@
 namespace pgas::testing {
 namespace {
 
-/// Parts begin at multiples of this in the target, so that words that programs wait for are not torn.
+/// Parts begin at multiples of this number in the target, so that words for which programs wait are not torn.
 constexpr std::size_t part_alignment = 64;
 
 }  // namespace
@@ -68,7 +68,7 @@ void faulty_transport::put(std::uint64_t imported, std::uint64_t offset, const v
                            detail::transport_token token) {
   const int pe = owner_of(imported);
   if (!admit(pe)) return;
-  auto* const from = static_cast<std::byte*>(const_cast<void*>(local));  // only read from
+  auto* const from = static_cast<std::byte*>(const_cast<void*>(local));  // the memory is only read
   std::size_t first = bytes == 0 ? 0 : random_() % bytes;
   first -= std::min<std::size_t>(first, (offset + first) % part_alignment);
   const std::uint64_t id = begin(pe, token, first == 0 ? 1 : 2);

@@ -1,5 +1,5 @@
 /// @file
-/// A transport that is as bad as the contract allows: for tests of the proxy above it.
+/// A transport with the worst behaviour that the contract allows, for tests of the proxy above it.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 namespace pgas::testing {
 
 struct faulty_settings {
-  std::uint32_t seed = 1;  ///< the same seed and calls do the same
+  std::uint32_t seed = 1;  ///< the same seed and calls have the same result
   unsigned delay = 8;      ///< operations, messages and completions are delayed by up to this many progress() calls
   int victim = -1;         ///< a PE that this one loses; -1: none
   std::uint64_t fail_after = 0;  ///< operations and messages to the victim that are executed; later ones are dropped
 };
 
-/// Wraps a transport. Delays operations and completions by random times, so that any may overtake any other; splits
-/// puts in two, the last part first; and loses a PE.
+/// Wraps a transport. Delays operations and completions by random times, so that any of them may overtake any other;
+/// splits puts into two parts and executes the last part first; and loses a PE.
 class faulty_transport final : public detail::transport, private detail::transport_events {
  public:
   faulty_transport(std::unique_ptr<detail::transport> inner, const faulty_settings& settings);
@@ -75,7 +75,7 @@ class faulty_transport final : public detail::transport, private detail::transpo
   void lost(int pe, const std::string& why) override;
 
   [[nodiscard]] int owner_of(std::uint64_t imported) const;
-  /// Whether an operation to `pe` is to be executed; counts it.
+  /// Whether an operation to `pe` is to be executed. Counts the operation.
   [[nodiscard]] bool admit(int pe);
   [[nodiscard]] std::uint64_t begin(int pe, detail::transport_token token, int parts);
   void delay(delayed one);
@@ -85,7 +85,7 @@ class faulty_transport final : public detail::transport, private detail::transpo
   const faulty_settings settings_;
   detail::transport_events* events_ = nullptr;
   std::mt19937 random_;
-  std::uint64_t calls_ = 0;                ///< of progress()
+  std::uint64_t calls_ = 0;                ///< the number of progress() calls
   std::uint64_t to_victim_ = 0;            ///< operations and messages admitted
   std::optional<std::uint64_t> fails_at_;  ///< the progress() call that loses the victim, set by the first drop
   std::vector<bool> lost_;                 ///< reported to the events

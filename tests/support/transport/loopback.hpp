@@ -1,5 +1,5 @@
 /// @file
-/// A network of PEs that are threads of one process: for tests of the proxy above a transport.
+/// A network of PEs that are threads of one process, for tests of the proxy above a transport.
 #pragma once
 
 #include <chrono>
@@ -19,19 +19,19 @@
 namespace pgas::testing {
 
 /// Connects `n_pes` loopback transports. Puts and gets are copies within the process, made by the PE that issued them.
-/// One mutex orders all operations, so a PE that learns of a put from a message sees it by the rules of C++ too.
+/// One mutex orders all operations, so a PE that learns of a put from a message also sees it according to C++.
 ///
 /// *Callers* any thread.
 class loopback_network : public std::enable_shared_from_this<loopback_network> {
  public:
-  /// @param n_pes at least 1. Owned by shared_ptr: the transports keep it alive.
+  /// @param n_pes at least 1. Owned by a shared_ptr, because the transports keep the object alive.
   explicit loopback_network(int n_pes);
 
-  /// The transport of PE `pe`, 0..n_pes-1; each once.
+  /// The transport of PE `pe`, 0..n_pes-1. Called once for each PE.
   [[nodiscard]] std::unique_ptr<detail::transport> join(int pe);
 
-  /// Ends all traffic to and from `pe`, as a failure of its host does: every other PE loses `pe`, and `pe` loses them
-  /// all.
+  /// Ends all traffic to and from `pe`, like a failure of its host: every other PE loses `pe`, and `pe` loses all other
+  /// PEs.
   void cut(int pe);
 
   // ---- for the transports
@@ -59,12 +59,12 @@ class loopback_network : public std::enable_shared_from_this<loopback_network> {
   [[nodiscard]] outcome send(int from, int to, std::span<const std::byte> message);
   /// Empties the inbox.
   [[nodiscard]] std::deque<inbox_entry> take(int pe);
-  /// Returns when the inbox has an entry, after wake(), or after `limit`.
+  /// Waits until the inbox has an entry, until wake() is called, or for at most `limit`.
   void wait(int pe, std::chrono::nanoseconds limit);
   void wake(int pe) noexcept;
-  /// `pe` has disconnected: a loss only for PEs that send to it.
+  /// Called when `pe` has disconnected. This is a loss only for PEs that send to it.
   void leave(int pe) noexcept;
-  /// The transport is destroyed. One that has not left counts as cut.
+  /// Called when the transport is destroyed. A transport that has not left counts as cut.
   void gone(int pe) noexcept;
 
  private:
@@ -81,14 +81,14 @@ class loopback_network : public std::enable_shared_from_this<loopback_network> {
   [[nodiscard]] pe_state& at(int pe) { return *pes_[static_cast<std::size_t>(pe)]; }
   [[nodiscard]] outcome route_state(int from, int to);
 
-  std::mutex mutex_;  ///< guards all below
+  std::mutex mutex_;  ///< guards all members below
   std::vector<std::unique_ptr<pe_state>> pes_;
   std::vector<bool> joined_;
   std::uint64_t next_id_ = 1;
 };
 
 /// The transport of one PE, made by loopback_network::join(). Long puts and gets take several progress() calls, so that
-/// the code above meets incomplete ones.
+/// the code above has to handle incomplete operations.
 class loopback_transport final : public detail::transport {
  public:
   loopback_transport(std::shared_ptr<loopback_network> network, int pe);
@@ -123,7 +123,7 @@ class loopback_transport final : public detail::transport {
     std::uint64_t id;
     std::uint64_t bytes;
   };
-  /// A message where `memory` is none, else a put or get of which `done` bytes have been copied.
+  /// A message if `memory` is not set; otherwise a put or get of which `done` bytes have been copied.
   struct operation {
     int pe;
     std::optional<loopback_network::direction> memory;
@@ -141,7 +141,7 @@ class loopback_transport final : public detail::transport {
   [[nodiscard]] bool is_lost(int pe) const { return lost_[static_cast<std::size_t>(pe)]; }
   void lose(int pe, const std::string& why);
   [[nodiscard]] bool read_inbox();
-  /// Executes a chunk of the first operation.
+  /// Executes a part of the first operation.
   void advance();
 
   const std::shared_ptr<loopback_network> network_;

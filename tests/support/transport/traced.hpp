@@ -12,7 +12,7 @@
 
 namespace pgas::testing {
 
-/// Operations of one PE to one peer, and messages from it.
+/// The operations of one PE to one peer, and the messages from the peer.
 struct traffic {
   std::uint64_t puts = 0;
   std::uint64_t put_bytes = 0;
@@ -24,13 +24,13 @@ struct traffic {
   std::uint64_t received_bytes = 0;
 };
 
-/// Wraps a transport and changes nothing.
+/// Wraps a transport and changes no behaviour.
 class traced_transport final : public detail::transport, private detail::transport_events {
  public:
   /// @param log outlives the transport
   traced_transport(std::unique_ptr<detail::transport> inner, log::logger& log);
 
-  /// *Callers* as all of a transport: one thread at a time.
+  /// *Callers* one thread at a time, as for all functions of a transport.
   [[nodiscard]] const traffic& of(int pe) const { return traffic_.at(static_cast<std::size_t>(pe)); }
 
   [[nodiscard]] std::string name() const override { return inner_->name(); }
@@ -67,7 +67,7 @@ class traced_transport final : public detail::transport, private detail::transpo
   log::logger& log_;
   detail::transport_events* events_ = nullptr;
   std::vector<traffic> traffic_;
-  std::map<std::uint64_t, int> owners_;  ///< of imported memory
+  std::map<std::uint64_t, int> owners_;  ///< the owners of imported memory
 };
 
 }  // namespace pgas::testing

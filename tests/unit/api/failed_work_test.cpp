@@ -1,4 +1,4 @@
-// Work that has failed on one PE's device: calls in which PEs meet tell all of them, at once.
+// Failed work on one PE's device: collective calls report it to all PEs at once.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -49,7 +49,8 @@ TEST(FailedWork, EndsTheWorldWherePesMeet) {
         meet(w);
       } catch (const error&) {
         EXPECT_LT(std::chrono::steady_clock::now() - from, std::chrono::seconds(10));
-        std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the others do not learn it from this PE's end
+        // The other PEs must not learn of the failure from the end of this PE.
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
         throw;
       }
     });

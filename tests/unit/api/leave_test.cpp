@@ -1,4 +1,4 @@
-// The end of a world whose streams have work.
+// Leaving a world whose streams have work.
 #include <chrono>
 #include <thread>
 

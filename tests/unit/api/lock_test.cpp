@@ -1,4 +1,4 @@
-// Locks called from the host: one holder at a time, in the order of arrival, and no hang when a holder is gone.
+// Locks called from the host: one holder at a time, in the order of arrival, and no hang if a holder is gone.
 #include <atomic>
 
 #include "unit/worlds.hpp"
@@ -45,7 +45,7 @@ TEST(host_lock, excludes_pes_and_their_threads) {
     });
     w.barrier_all();
     EXPECT_EQ(g(w, shared.counter.data(), 0), 4 * 2 * (rounds / 4));
-    EXPECT_EQ(shared.lock.data()[1], 0u);  // free again on every PE
+    EXPECT_EQ(shared.lock.data()[1], 0u);  // the word is free again on every PE
   }));
 }
 
@@ -82,14 +82,14 @@ TEST(host_lock, is_the_same_lock_as_in_kernels) {
 }
 
 TEST(host_lock, goes_round_in_the_order_of_arrival) {
-  // Whoever is in the queue gets its turn before anyone who comes later, a holder that comes again included.
+  // A PE in the queue gets the lock before any PE that arrives later, also before a holder that returns.
   expect_no_error(run_worlds(4, [](world& w) {
     guarded shared(w);
     symmetric<std::int32_t> turns =
-        w.allocate<std::int32_t>(8, initialize::zero);  // on PE 0: who had the lock, in order
+        w.allocate<std::int32_t>(8, initialize::zero);  // on PE 0: the holders of the lock, in order
     lock_t* const lock = shared.lock.data() + 2;
     const int home = detail::device_lock_words(w.context(), lock).home();
-    const auto wait_for_last = [&](int pe) {  // until `pe` is the last in the queue
+    const auto wait_for_last = [&](int pe) {  // waits until `pe` is the last in the queue
       const auto* const tail = reinterpret_cast<const std::uint32_t*>(lock);
       while (atomic_fetch(w, tail, home) != static_cast<std::uint32_t>(pe + 1)) std::this_thread::yield();
     };

@@ -1,4 +1,4 @@
-// Buffers that the members of a team register, and release alone. PEs are threads of the test.
+// Buffers that the members of a team register together and release separately. PEs are threads of the test.
 #include "pgas/registration.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr std::size_t word = sizeof(std::uint64_t);
 
-/// Memory that a PE makes alone, and the alias that its team gives it.
+/// Memory that one PE makes, and its alias in the team.
 struct buffer {
   buffer(world& w, const team& t, std::size_t bytes = 2 * MiB)
       : memory(shared_memory::make({w.device()}, bytes)), alias(t, memory.data(), bytes) {}
@@ -27,13 +27,13 @@ struct buffer {
   registration alias;
 };
 
-/// Every PE with a colour of its own, or that of its neighbour: teams of two, the last one alone where n is odd.
+/// A team of two neighbours. If n is odd, the last PE has a team of its own.
 team pair_of(world& w) { return w.team().split(w.my_pe() / 2, 0); }
 
 TEST(registration, of_a_team_is_its_members_memory_and_nobody_elses) {
   expect_no_error(run_worlds(5, [](world& w) {
     const int me = w.my_pe();
-    const team evens = w.team().split(me % 2, -me);  // in another order than the world's
+    const team evens = w.team().split(me % 2, -me);  // in the reverse order of the world
     const buffer mine(w, evens, (me % 2 == 0 ? 4 : 2) * MiB);
     const std::size_t last = mine.alias.size() / word - 1;
     const int right = evens.world_pe((evens.my_pe() + 1) % evens.n_pes());
@@ -64,7 +64,7 @@ TEST(registration, ends_when_all_have_dropped_it_in_whatever_order) {
     std::vector<buffer> held;
     for (std::size_t i = 0; i < 8; ++i) held.emplace_back(w, all);
     EXPECT_EQ(registrations(all).bytes, 16 * MiB);
-    // PE p keeps number p, and drops the others in an order of its own.
+    // PE p keeps number p, and releases the others in a different order on each PE.
     std::vector<std::size_t> order(held.size());
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::mt19937(static_cast<unsigned>(me)));
@@ -86,7 +86,7 @@ TEST(registration, what_a_peer_still_uses_stays_though_its_owner_has_dropped_all
   expect_no_error(run_worlds(2, [](world& w) {
     std::optional<buffer> mine(std::in_place, w, w.team());
     std::uint64_t* const alias = mine->shared();
-    if (w.my_pe() == 0) mine.reset();  // the registration, then the memory
+    if (w.my_pe() == 0) mine.reset();  // releases the registration, then the memory
     w.barrier_all();
     EXPECT_EQ(collect_released(w), 0u);
     if (w.my_pe() == 1) {
@@ -110,7 +110,7 @@ TEST(registration, ends_at_each_call_in_which_members_exchange_something) {
     const auto after_a_drop = [&](auto&& call) {
       buffer(w, all).alias.release();
       EXPECT_EQ(registrations(all).released, 1u);
-      barrier(all);  // does not tell the others
+      barrier(all);  // a barrier does not inform the other PEs of the release
       EXPECT_EQ(registrations(all).released, 1u);
       call();
       EXPECT_EQ(registrations(all).released, 0u);
@@ -175,7 +175,7 @@ TEST(registration, many_dropped_in_different_orders_neither_grow_nor_mismatch) {
       p(w, static_cast<std::uint64_t*>(held.back().data()), std::uint64_t(i), (w.my_pe() + 1) % 3);
       std::swap(held.back(), held[mine() % held.size()]);
       if (held.size() > 8) held.pop_back();
-      // At most 8 are held here, and any PE may hold others.
+      // This PE holds at most 8 registrations, and any PE may hold others.
       EXPECT_LE(registrations(all).registered, 3 * 8 + 2u);
     }
     held.clear();
@@ -264,7 +264,7 @@ TEST(registration, is_refused_where_sizes_differ_or_a_piece_is_not_whole) {
       EXPECT_NE(text.find("PE 2 registers 6291456 bytes"), std::string::npos) << text;
     }
     EXPECT_EQ(code_of([&] { const registration part(back, memory.data(), 2 * MiB); }), code::invalid_argument);
-    const shared_memory small = shared_memory::make({w.device()}, 100);  // in a piece of 2 MiB
+    const shared_memory small = shared_memory::make({w.device()}, 100);  // lies in a piece of 2 MiB
     EXPECT_EQ(code_of([&] { const registration alias(back, small.data(), small.size()); }), code::invalid_argument);
     { const registration alias(back, small.data(), 2 * MiB); }
     EXPECT_EQ(collect_released(back), 1u);
@@ -302,7 +302,7 @@ TEST(registration, unregistered_at_once_may_still_be_released) {
     buffer other(w, w.team());
     void* const both = other.alias.data();
     other.alias.release();
-    unregister_symmetric(w, both);  // all have released it, too
+    unregister_symmetric(w, both);  // all PEs have also released it
     EXPECT_EQ(registrations(w).registered, 1u);
     mine.alias.release();
     EXPECT_EQ(collect_released(w), 1u);
@@ -328,7 +328,7 @@ TEST(registration, alive_at_the_end_of_its_team_or_its_world_leaves_nothing) {
     if (w.my_pe() == 1) of_team.alias.release();
     w.leave();
     all.reset();
-    of_world.alias.release();  // that of the team is dropped later still
+    of_world.alias.release();  // the registration of the team is released after the world has ended
   }));
   EXPECT_EQ(pgas::unit_test::settle_at(before), before);
 }

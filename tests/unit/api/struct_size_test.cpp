@@ -1,4 +1,5 @@
-// Programs compiled with a header of another version are told so by the first call that takes a struct of it.
+// A program compiled with a header of another version gets an error from the first call that takes a struct of the
+// header.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +13,7 @@ namespace {
 
 using pgas::code;
 
-// Expects that `call` throws a version_mismatch that names both sizes.
+// Expects that `call` throws a version_mismatch whose text contains both sizes.
 template <class Call>
 void expect_mismatch(std::size_t in_program, std::size_t in_library, const Call& call) {
   try {

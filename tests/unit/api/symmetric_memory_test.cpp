@@ -1,4 +1,4 @@
-// Allocations that change their size or lie apart, and questions about symmetric memory.
+// Reallocated memory, allocations at different addresses, and queries of symmetric memory.
 #include <cstring>
 #include <numeric>
 
@@ -7,7 +7,7 @@
 namespace pgas_world_test {
 namespace {
 
-/// Bytes that tell PE and place.
+/// Bytes that depend on the PE and the position.
 unsigned char mark(int pe, std::size_t i) {
   return static_cast<unsigned char>(static_cast<std::size_t>(pe) * 31 + i * 7 + i / 251);
 }
@@ -34,7 +34,7 @@ TEST(world_memory, reallocate_keeps_the_contents_up_to_the_smaller_size) {
         auto* const now = static_cast<unsigned char*>(w.reallocate_bytes(old, after));
         const int next = (w.my_pe() + 1) % w.n_pes();
         EXPECT_EQ(wrong_bytes(w, now, std::min(before, after), next), 0u) << before << " to " << after;
-        // All of the new block is there.
+        // The whole new block can be used.
         p(w, now + after - 1, 42, next);
         w.barrier_all();
         EXPECT_EQ(now[after - 1], 42);
@@ -99,7 +99,7 @@ TEST(world_memory, reallocate_that_fails_leaves_the_old_block_valid_everywhere) 
     EXPECT_EQ(code_of([&] { std::ignore = w.reallocate_bytes(block + 16, 100); }), code::invalid_free);
     int local = 0;
     EXPECT_EQ(code_of([&] { std::ignore = w.reallocate_bytes(&local, 100); }), code::invalid_free);
-    // One PE alone is wrong: all hear of it.
+    // Only one PE passes a wrong argument, and all PEs get the error.
     EXPECT_EQ(code_of([&] { std::ignore = w.reallocate_bytes(w.my_pe() == 1 ? block + 1 : block, 100); }),
               code::invalid_free);
     EXPECT_EQ(code_of([&] { std::ignore = w.reallocate_bytes(block, w.my_pe() == 2 ? 200 : 100); }),
@@ -187,7 +187,7 @@ TEST(world_memory, the_layout_says_where_the_heap_lies) {
     const heap_layout where = w.layout();
     EXPECT_EQ(w.device(), -1) << "host memory is on no GPU";
     EXPECT_EQ(where.mapped, w.usage().mapped);
-    symmetric<char> block = w.allocate<char>(6 << 20);  // more than a segment
+    symmetric<char> block = w.allocate<char>(6 << 20);  // larger than a segment
     EXPECT_GT(w.layout().mapped, where.mapped);
     const auto* const base = static_cast<const char*>(where.base);
     EXPECT_GE(block.data(), base);

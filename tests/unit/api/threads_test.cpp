@@ -1,5 +1,5 @@
-// Many threads of several PEs of one and of two worlds at once: what thread_level::multiple promises. PEs are threads
-// too, so that the thread sanitizer sees everything.
+// Many threads of several PEs, in one world and in two worlds at the same time, as thread_level::multiple allows. PEs
+// are also threads, so that the thread sanitizer sees all accesses.
 #include <atomic>
 #include <numeric>
 
@@ -17,7 +17,7 @@ constexpr int threads = 3;
 
 static_assert(world::thread_level() == thread_level::multiple);
 
-/// What the threads of all PEs of one world share.
+/// The data that the threads of all PEs of one world share.
 struct shared_words {
   explicit shared_words(world& w)
       : sums(w.allocate<std::uint64_t>(4, memory_hint::atomics_remote, initialize::zero)),
@@ -27,7 +27,7 @@ struct shared_words {
   symmetric<std::uint64_t> sums;
   symmetric<double> floats;
   symmetric<signal_t> signals;
-  symmetric<int> own;  ///< 64 words for each thread, written by the same thread of the PE before
+  symmetric<int> own;  ///< 64 words for each thread, written by the thread of the same number on the previous PE
 };
 
 struct add_kernel {
@@ -65,13 +65,13 @@ void work(world& w, shared_words& words, int thread) {
     static_cast<void>(w.usage());
     static_cast<void>(w.layout());
     w.check();
-    atomic_set(w, mine + 60, i, before);  // read: the next round may come
+    atomic_set(w, mine + 60, i, before);  // the value was read, so the next round may begin
     wait_until(w, mine + 60, cmp::ge, i);
   }
   w.synchronize();
 }
 
-/// After all threads of all PEs are done.
+/// Called after all threads of all PEs are done.
 void check_sums(world& w, const shared_words& words) {
   w.barrier_all();
   const auto all = static_cast<std::uint64_t>(threads) * rounds;
@@ -93,7 +93,7 @@ TEST(threads, share_one_world) {
 TEST(threads, share_two_worlds) {
   auto second = make_thread_bootstraps(2, std::chrono::seconds(30));
   expect_no_error(run_worlds(2, [&](world& one) {
-    // The other way round, so that a PE is not the same number in both.
+    // In the reverse order, so that a PE has different numbers in the two worlds.
     world two = world::join(std::move(second[static_cast<std::size_t>(1 - one.my_pe())]), small_world());
     shared_words words_one(one);
     shared_words words_two(two);
@@ -114,7 +114,7 @@ TEST(threads, operate_while_another_allocates) {
     in_threads(threads + 1, [&](int thread) {
       if (thread < threads) return work(w, words, thread);
       void* block = nullptr;
-      for (std::size_t i = 1; i <= 18; ++i) {  // collective, by one thread of each PE; the heap grows meanwhile
+      for (std::size_t i = 1; i <= 18; ++i) {  // collective, called by one thread of each PE; the heap grows meanwhile
         block = w.reallocate_bytes(block, i << 20);
         w.free(w.allocate_bytes(1000 * i));
         w.barrier_all();

@@ -1,4 +1,4 @@
-// Timelines of the host: values, waits, errors, their end. Unrelated processes are in tests/sharing.
+// Timelines of the host: values, waits, errors, and their end. tests/sharing tests them between unrelated processes.
 #include "pgas/timeline.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(timeline, a_value_is_seen_with_what_came_before_it) {
   timeline mine = timeline::make(memory_place::host());
   const std::string ticket = mine.ticket();
   EXPECT_LE(ticket.size(), 1024U);
-  // Opened twice, and so mapped once: ThreadSanitizer knows words by their addresses.
+  // The ticket is opened twice and mapped once, because ThreadSanitizer identifies words by their addresses.
   timeline here = timeline::open(ticket);
   timeline opened = timeline::open(ticket);
   EXPECT_EQ(here.word(), opened.word());

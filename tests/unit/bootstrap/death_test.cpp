@@ -1,5 +1,5 @@
 /// @file
-/// Processes that die: all others are told at once, with the rank.
+/// When a process dies, all other processes get an error with the rank at once.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +10,8 @@
 namespace pgas::boot::test {
 namespace {
 
-/// Rank `victim` is a process that joins and is killed; the other two are threads here, which must be told.
+/// Rank `victim` is a process that joins and is killed. The other two ranks are threads of the test, which must get the
+/// error.
 void kill_and_expect_to_be_told(int victim) {
   const int port = free_port();
   const pid_t child = ::fork();

@@ -1,5 +1,5 @@
 /// @file
-/// Frames that are sealed: what a process between the two ends can do to them.
+/// Sealed frames, and changes that a process between the two ends could make to them.
 #include "common/net/frame_cipher.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 /// @file
-/// Frames as they come from a socket: whole, in pieces, too long, cut off.
+/// Frames from a socket: complete, in pieces, too long, and truncated.
 #include "bootstrap/hub/hub_protocol.hpp"
 
 #include <sys/socket.h>

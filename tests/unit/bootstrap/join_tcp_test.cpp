@@ -1,5 +1,5 @@
 /// @file
-/// Worlds over TCP, with ranks that are threads of this process.
+/// Worlds over TCP whose ranks are threads of this process.
 #include <sys/socket.h>
 
 #include <atomic>
@@ -48,7 +48,8 @@ TEST(tcp, two_worlds_at_once_and_again_after_leaving) {
       for (int repeat = 0; repeat < 4; ++repeat) {
         const chosen_bootstrap first = make_bootstrap(mine);
         const chosen_bootstrap second = make_bootstrap(mine);
-        // Rank 1 goes on in one world while the others are in the other, so the two must not be mixed up.
+        // Rank 1 continues in one world while the other ranks are in the second world, so the worlds must not be mixed
+        // up.
         exchange_everything(*(first.exchange));
         exchange_everything(*(second.exchange));
         exchange_everything(*(first.exchange));
@@ -94,7 +95,7 @@ TEST(tcp, ranks_that_do_not_come_are_named_by_all_who_did) {
     EXPECT_EQ(e->pe(), 2);
     EXPECT_SAYS(*e, "ranks 2, 4, 5 of 6 did not reach the start of the world within 0.");
   }
-  // A failed attempt leaves nothing in the way of the next one.
+  // A failed attempt does not prevent the next one.
   run_all(6, [&](int rank) { exchange_everything(*make_bootstrap(member_of(id, rank, 6)).exchange); });
 }
 
@@ -202,7 +203,7 @@ TEST(tcp, without_a_secret_nobody_of_this_host_gets_in_over_the_network) {
       (void)make_bootstrap(mine);
       return;
     }
-    // Another user's process knows all that makes the key, and proves it.
+    // A process of another user knows all inputs of the key, and proves it.
     const hello me{.from = 1, .size = 2};
     const auto where = [&](std::string&, const deadline&) {
       return std::vector<stream_address>{own.reachable.front().with_port(static_cast<std::uint16_t>(port))};
@@ -219,7 +220,7 @@ TEST(tcp, without_a_secret_nobody_of_this_host_gets_in_over_the_network) {
 
 TEST(tcp, without_a_secret_an_address_of_another_host_is_refused_with_the_remedy) {
   bootstrap_options mine = member_at(free_port(), 0, 2, seconds(2));
-  mine.master_address = "192.0.2.1";  // of no host, RFC 5737
+  mine.master_address = "192.0.2.1";  // an address that no host has, RFC 5737
   const error e = thrown_by([&] { (void)make_bootstrap(mine); });
   EXPECT_EQ(e.code(), code::bootstrap_unavailable);
   EXPECT_SAYS(e, "PGAS_SECRET");
@@ -244,7 +245,8 @@ TEST(tcp, a_port_in_use_is_reported) {
 }
 
 TEST(tcp, the_launchers_port_is_left_alone_and_the_next_free_one_found) {
-  // The launcher's own server, and one on the next port that accepts and says nothing, as a stranger's might.
+  // The launcher's own server, and a server on the next port that accepts connections and sends nothing, like a server
+  // of an unrelated program.
   std::vector<tcp_listener> launcher;
   std::vector<tcp_listener> stranger;
   while (stranger.empty()) {

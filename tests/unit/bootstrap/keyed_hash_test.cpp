@@ -1,5 +1,5 @@
 /// @file
-/// Keyed hashes, and the key that a job has at MASTER_ADDR.
+/// Keyed hashes, and the key of a job at MASTER_ADDR.
 #include "common/keyed_hash.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace pgas::boot {
 namespace {
 
-using namespace detail;  // of src/common
+using namespace detail;  // namespace of src/common
 
 bits128 counting_key() {
   bits128 key;

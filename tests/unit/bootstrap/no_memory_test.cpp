@@ -1,6 +1,6 @@
 /// @file
-/// Out of memory: in a program of its own, whose operator new can be made to fail. A member that leaves needs none,
-/// since a destructor that throws ends the process; and the others are told that the member has left.
+/// Out of memory. A separate program, whose operator new can be made to fail. A member leaves without allocating
+/// memory, because a destructor that throws ends the process. The other members are told that the member has left.
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -12,7 +12,7 @@ namespace {
 thread_local bool no_memory = false;
 }
 
-// Not inlined: the compiler would see one half of a pair and warn of a mismatch.
+// Not inlined, because the compiler would see one half of a pair and warn of a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* const memory = no_memory ? nullptr : std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
@@ -27,7 +27,7 @@ thread_local bool no_memory = false;
 namespace pgas::boot::test {
 namespace {
 
-/// Destroys `one` while the calling thread gets no memory.
+/// Destroys `one` while the calling thread cannot allocate memory.
 template <class T>
 void destroy_without_memory(std::unique_ptr<T>& one) {
   no_memory = true;
@@ -35,7 +35,8 @@ void destroy_without_memory(std::unique_ptr<T>& one) {
   no_memory = false;
 }
 
-/// Ranks 0 to 2 leave, the last one first, while the others wait in a barrier: these are told who has left.
+/// Ranks 0 to 2 leave, the last one first, while the others wait in a barrier. The waiting ranks are told which rank
+/// has left.
 void leave_one_by_one(const std::function<std::unique_ptr<bootstrap>(int rank)>& join) {
   const auto thrown = run_ranks(all_ranks(3), [&](int rank) {
     std::unique_ptr<bootstrap> mine = join(rank);

@@ -1,5 +1,5 @@
 /// @file
-/// The operating system denies something: a thread, random bits, an answer to a look-up.
+/// The operating system refuses a request: a thread, random bits, or a look-up.
 #include <dlfcn.h>
 #include <netdb.h>
 #include <poll.h>
@@ -25,7 +25,7 @@ constexpr std::string_view name_of_slow_host = "slow.invalid";
 
 }  // namespace
 
-// The linker prefers these to the C library's.
+// The linker prefers these functions to those of the C library.
 extern "C" int getentropy(void* to, std::size_t bytes) {
   if (!random_bits_run_out) return ::getrandom(to, bytes, 0) == static_cast<ssize_t>(bytes) ? 0 : -1;
   errno = EIO;
@@ -42,7 +42,7 @@ extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo
 namespace pgas::boot::test {
 namespace {
 
-/// While it exists, no thread can be started: there is no room for a stack as large as it asks for.
+/// During its lifetime no thread can be started, because the requested stack does not fit into memory.
 class no_threads {
  public:
   no_threads() {
@@ -88,7 +88,8 @@ TEST(server, whose_thread_fails_tells_everybody_and_keeps_nobody) {
       const unique_fd stranger{::socket(to.family(), SOCK_STREAM, 0)};
       ASSERT_EQ(::connect(stranger.get(), to.raw(), to.length()), 0);
       random_bits_run_out = true;
-      ASSERT_EQ(send_all(stranger.get(), bytes_of(hello{}), deadline{seconds(5)}), 0);  // its answer needs a nonce
+      // The answer of the server needs a nonce.
+      ASSERT_EQ(send_all(stranger.get(), bytes_of(hello{}), deadline{seconds(5)}), 0);
       EXPECT_TRUE(wait_for_events(stranger.get(), POLLIN, deadline{seconds(10)})) << "the connection is still open";
       random_bits_run_out = false;
     }

@@ -1,8 +1,8 @@
 /// @file
-/// The choice of a bootstrap, and the error where none is available.
+/// The choice of a bootstrap, and the error if none is available.
 #include "support.hpp"
 
-/// libpmix, asked to join where there is no launcher, forgets a few bytes.
+/// libpmix leaks a few bytes if it is asked to join without a launcher.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libpmix.so"; }
 
 namespace pgas::boot::test {
@@ -31,7 +31,7 @@ TEST(registry, half_an_address_is_mentioned) {
 TEST(registry, pgasruns_socket_comes_first) {
   bootstrap_options options = member_at(free_port(), 0, 1);
   options.unique_id = "pgas1-whatever";
-  options.local_fd = 1000;  // not open
+  options.local_fd = 1000;  // this descriptor is not open
   const error e = refused(options);
   EXPECT_EQ(e.code(), code::bootstrap_unavailable);
   EXPECT_SAYS(e, "pgasrun's socket, descriptor 1000");
@@ -68,7 +68,7 @@ TEST(registry, a_launcher_without_a_way_in_is_no_world_of_one) {
 
 TEST(registry, a_named_method_is_the_only_one_tried) {
   bootstrap_options options = member_at(free_port(), 0, 1);
-  for (const char* const name : {"singleton", "alone"}) {  // the second is its former name
+  for (const char* const name : {"singleton", "alone"}) {  // the second name is the former name of the first
     options.method = name;
     EXPECT_NE(make_bootstrap(options).description.find("singleton, rank 0 of 1, as requested"), std::string::npos);
   }

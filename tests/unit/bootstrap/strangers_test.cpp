@@ -21,7 +21,7 @@
 namespace pgas::boot::test {
 namespace {
 
-/// A connection to rank 0 by a process that is no member.
+/// A connection to rank 0 by a process that is not a member.
 class stranger {
  public:
   explicit stranger(const std::string& id) : id_(unique_id::parse(id)), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -42,7 +42,7 @@ class stranger {
   [[nodiscard]] bits128 proof_for(const hello& greeting, const hello_answer& heard) const {
     return handshake::code_of(id_.secret, handshake::role::connecting, greeting, heard.nonce);
   }
-  /// Waits until rank 0 hangs up; true if it does, having said nothing more.
+  /// Waits until rank 0 closes the connection. Returns true if rank 0 has sent nothing more.
   [[nodiscard]] bool is_hung_up_on() {
     char byte;
     return wait_for_events(socket_.get(), POLLIN, deadline{seconds(15)}) && ::recv(socket_.get(), &byte, 1, 0) <= 0;
@@ -55,8 +55,8 @@ class stranger {
 
 constexpr hello rank2_of_3{.from = 2, .size = 3};
 
-/// Joins a world of three, with `act` done by strangers while ranks 0 and 1 wait for rank 2; their connections stay
-/// open.
+/// Joins a world of three ranks. Strangers execute `act` while ranks 0 and 1 wait for rank 2, and their connections
+/// stay open.
 void join_despite(const std::function<void(const std::string& id, std::vector<stranger>& all)>& act) {
   const std::string id = make_unique_id();
   std::vector<stranger> all;
@@ -92,9 +92,9 @@ TEST(strangers, who_say_nothing_and_stay) {
   });
 }
 
-/// Processes that connect to rank 0 as fast as they can, until the flood is destroyed. They never wait: while the queue
-/// of the listener is full the kernel drops their packets, and a connect that blocks would take a second then. They
-/// reset their connections, so that none stays with the kernel.
+/// Processes that connect to rank 0 as fast as they can until the object is destroyed. They never wait: while the
+/// listener's queue is full, the kernel drops their packets, and a blocking connect would then take a second. They
+/// reset their connections, so that no connection stays in the kernel.
 class flood {
  public:
   flood(const tcp_address& to, int processes, seconds longest) {
@@ -134,7 +134,7 @@ TEST(strangers, who_flood_rank0_with_connections) {
   const auto began = clock::now();
   const flood all{to, 4, longest};
   run_all(3, [&](int rank) {
-    if (rank > 0) std::this_thread::sleep_for(milliseconds(300));  // the flood comes before them
+    if (rank > 0) std::this_thread::sleep_for(milliseconds(300));  // the flood begins before the other ranks connect
     exchange_everything(*make_bootstrap(member_of(id, rank, 3, longest + seconds(20))).exchange);
   });
   EXPECT_LT(clock::now() - began, longest - seconds(5)) << "members came when the flood was over";
@@ -162,7 +162,7 @@ TEST(strangers, who_say_hello_and_cannot_prove_it) {
     (void)all.back().hear_answer();
     all.back().say(random_bits());
     EXPECT_TRUE(all.back().is_hung_up_on());
-    all.emplace_back(id).say(bytes_of(rank2_of_3));  // and one that does not even try
+    all.emplace_back(id).say(bytes_of(rank2_of_3));  // and a connection that offers no proof
     (void)all.back().hear_answer();
   });
 }
@@ -179,7 +179,7 @@ TEST(strangers, who_replay_a_recorded_handshake) {
   join_despite([](const std::string& id, auto& all) {
     bits128 recorded;
     {
-      stranger honest{id};  // an attacker records its proof, which never arrives
+      stranger honest{id};  // an attacker records the proof of this connection, and the proof does not arrive
       honest.say(bytes_of(rank2_of_3));
       recorded = honest.proof_for(rank2_of_3, honest.hear_answer());
     }
@@ -200,7 +200,7 @@ TEST(strangers, who_claim_a_version_of_their_own) {
   });
 }
 
-/// What a member of the first world that knows the secret is told when it comes as rank `rank` of `size`.
+/// The error that a member of the first world gets if it knows the secret and connects as rank `rank` of `size`.
 error refusal(const std::string& text, int rank, int size) {
   const unique_id id = unique_id::parse(text);
   const hello me{.from = rank, .size = static_cast<std::uint32_t>(size)};
@@ -217,7 +217,7 @@ TEST(strangers, a_second_process_with_the_same_rank) {
   const std::string id = make_unique_id();
   run_all(3, [&](int rank) {
     if (rank == 2) {
-      std::this_thread::sleep_for(milliseconds(300));  // ranks 0 and 1 are in
+      std::this_thread::sleep_for(milliseconds(300));  // ranks 0 and 1 have joined
       const error e = refusal(id, 1, 3);
       EXPECT_EQ(e.code(), code::bootstrap_protocol);
       EXPECT_SAYS(e, "there is a rank 1 in this job already");
@@ -258,7 +258,7 @@ TEST(strangers, a_member_that_talks_nonsense_is_named) {
 }
 
 TEST(strangers, an_impostor_of_rank0_is_not_believed) {
-  // Another process listens at the address of rank 0, speaks the protocol and does not know the secret.
+  // Another process listens at the address of rank 0. It uses the protocol and does not know the secret.
   const tcp_listener listener = listen_anywhere();
   std::thread impostor{[&] {
     for (;;) {

@@ -1,5 +1,5 @@
 /// @file
-/// Shared by tests of bootstraps: ranks that are threads, and an exchange that every bootstrap has to pass.
+/// Shared by tests of bootstraps: ranks that are threads, and an exchange that every bootstrap must pass.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,11 +17,11 @@
 
 namespace pgas::boot::test {
 
-using namespace detail;  // of src/common
+using namespace detail;  // namespace of src/common
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Runs `body(rank)` in a thread for each of `ranks` and returns what each threw.
+/// Runs `body(rank)` in a thread for each of `ranks`. Returns the error that each rank threw, if any.
 inline std::vector<std::optional<error>> run_ranks(const std::vector<int>& ranks,
                                                    const std::function<void(int)>& body) {
   std::vector<std::optional<error>> thrown(ranks.size());
@@ -44,12 +44,12 @@ inline std::vector<int> all_ranks(int n) {
   return ranks;
 }
 
-/// The same for ranks 0..n-1; none may throw.
+/// As run_ranks() for ranks 0..n-1. No rank may throw.
 inline void run_all(int n, const std::function<void(int)>& body) {
   for (const auto& thrown : run_ranks(all_ranks(n), body)) EXPECT_FALSE(thrown) << thrown->what();
 }
 
-/// A contribution that tells who made it and when.
+/// A contribution that depends on the rank and the round.
 inline blob contribution(int rank, int round, std::size_t bytes) {
   blob mine(bytes);
   for (std::size_t i = 0; i < bytes; ++i)
@@ -57,7 +57,7 @@ inline blob contribution(int rank, int round, std::size_t bytes) {
   return mine;
 }
 
-/// Contributions of unequal length, among them an empty one and the largest that is allowed.
+/// Contributions of different lengths, including an empty one and the largest allowed one.
 inline void exchange_everything(bootstrap& one) {
   constexpr std::size_t lengths[] = {0, 1, 64 << 10, 1000};
   for (int round = 0; round < 4; ++round) {
@@ -70,7 +70,7 @@ inline void exchange_everything(bootstrap& one) {
   }
 }
 
-/// The error that `call` throws; fails the test if it throws none.
+/// The error that `call` throws. Fails the test if it throws none.
 inline error thrown_by(const std::function<void()>& call) {
   try {
     call();

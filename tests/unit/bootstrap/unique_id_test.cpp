@@ -1,5 +1,5 @@
 /// @file
-/// The printed form of rank 0's address.
+/// The text form of rank 0's address.
 #include "bootstrap/tcp/unique_id.hpp"
 
 #include <sched.h>
@@ -40,7 +40,7 @@ TEST(unique_id, names_only_the_interface_asked_for) {
 TEST(unique_id, needs_an_interface_that_is_up) {
   constexpr int not_allowed = 77;
   const pid_t child = ::fork();
-  if (child == 0) {  // in a network of its own, all of whose interfaces are down
+  if (child == 0) {  // in a separate network namespace whose interfaces are all down
     if (::unshare(CLONE_NEWNET) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) ::_exit(not_allowed);
     try {
       const error e = thrown_by([] { (void)make_unique_id(); });

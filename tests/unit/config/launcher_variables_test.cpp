@@ -1,5 +1,5 @@
 /// @file
-/// What launchers leave in the environment, as the bootstrap is told.
+/// The variables that launchers set, as the bootstrap receives them.
 #include "host/config/launcher_variables.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 /// @file
-/// Text to value: what each type of option takes, and above all what it does not.
+/// Text to value: the text that each type of option accepts, and especially the text that it refuses.
 #include "host/config/option_value.hpp"
 
 #include <gtest/gtest.h>

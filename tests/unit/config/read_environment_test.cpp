@@ -1,5 +1,6 @@
 /// @file
-/// From variables to a config: every option, aliases, errors that name the variable, remarks on what is not known.
+/// From variables to a config: every option, aliases, errors that name the variable, and remarks about unknown
+/// variables.
 #include "host/config/read_environment.hpp"
 
 #include <gtest/gtest.h>
@@ -221,7 +222,7 @@ TEST(read, a_former_name_may_repeat_the_value_and_not_contradict_it) {
   const std::string different = message_of({{"PGAS_CREW", "2"}, {"PGAS_HOST_BLOCK_THREADS", "4"}});
   EXPECT_TRUE(mentions(different, "PGAS_HOST_BLOCK_THREADS=4 and PGAS_CREW=2 contradict each other")) << different;
   EXPECT_TRUE(mentions(message_of({{"PGAS_CREW", "0"}}), "PGAS_CREW=0 is not allowed"));
-  // The former name comes before the names of other libraries.
+  // The former name has priority over the names of other libraries.
   EXPECT_EQ(read({{"PGAS_SEGMENT", "8M"}, {"NVSHMEM_SYMMETRIC_SIZE", "2M"}}).settings.segment_size, 8u << 20);
 }
 
@@ -294,9 +295,9 @@ TEST(from_environment, reads_the_process_and_logs_remarks_once) {
   ::setenv("PGAS_HEEP", "host", 1);
   ::setenv("PGAS_CREW", "5", 1);
   const config c = config::from_environment();
-  (void)config::from_environment();  // said once per process
+  (void)config::from_environment();  // logged once per process
   ::setenv("PGAS_RANK", "1", 1);
-  (void)config::from_environment();  // not the first PE: silent
+  (void)config::from_environment();  // not the first PE, so nothing is logged
   for (const auto* name : {"PGAS_LOG_FILE", "PGAS_HEEP", "PGAS_CREW", "PGAS_RANK"}) ::unsetenv(name);
 
   EXPECT_EQ(c.host_block_threads, 5);

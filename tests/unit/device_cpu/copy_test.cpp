@@ -1,5 +1,5 @@
-// Bulk copies, each thread's slice after the other's: groups of any size, any alignment, any length. On the CPU groups
-// have few threads; these are the paths of many.
+// Bulk copies, with the slices of all threads executed one after another: groups of any size, any alignment, any
+// length. Groups on the CPU have few threads; this test covers the paths of many threads.
 #include "pgas/device/impl/copy/copy.hpp"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ namespace {
 using detail::copy_bulk;
 using detail::direction;
 
-/// Copies of one kind and alignment by groups of `threads`: some of random length, and the lengths at which something
-/// else begins.
+/// Copies of one kind and alignment by groups of `threads`. Some have random lengths, others the lengths at which
+/// another path begins.
 template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 void try_copies(std::uint32_t threads) {
   std::mt19937 random(threads * 16 + static_cast<std::uint32_t>(Unit));

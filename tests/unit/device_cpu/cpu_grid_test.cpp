@@ -1,4 +1,4 @@
-// Kernels on the CPU backend: blocks that run at once, as one group or in turns.
+// Kernels on the CPU backend: blocks that run at the same time, as one group or one after another.
 #include "device/cpu_grid.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(cpu_grid, runs_every_thread_of_every_block_at_the_same_time) {
 
 TEST(cpu_grid, all_blocks_are_one_group) {
   const auto on = make_cpu_device();
-  std::array<unsigned, 6> places{};  // plain: the grid's sync orders them
+  std::array<unsigned, 6> places{};  // not atomic, because the grid's sync orders the accesses
   run_grid_on_cpu(*on, nullptr, {3, 2}, [&](const cpu_block& block) {
     const grid all = this_grid(block);
     EXPECT_EQ(all.size(), 6u);
@@ -61,7 +61,7 @@ TEST(cpu_grid, all_blocks_are_one_group) {
   on->synchronize(nullptr);
   run_grid_on_cpu(*on, nullptr, {3, 2}, [&](const cpu_block& block) {
     if (block.block_rank() == 2) throw std::runtime_error("of its own");
-    this_grid(block).sync();  // does not wait for it for ever
+    this_grid(block).sync();  // this sync does not wait forever for a thread that has ended
   });
   const auto own = thrown_by([&] { on->synchronize(nullptr); });
   ASSERT_TRUE(own);
@@ -92,7 +92,7 @@ TEST(cpu_grid, blocks_that_wait_for_nobody_may_be_many) {
 
 TEST(cpu_grid, a_crew_meets_at_its_barrier) {
   const auto on = make_cpu_device();
-  std::array<int, 4> values{};  // plain: the barrier orders them
+  std::array<int, 4> values{};  // not atomic, because the barrier orders the accesses
   std::array<int, 4> sums{};
   run_grid_on_cpu(*on, nullptr, {1, 4}, [&](const cpu_block& block) {
     for (int round = 0; round < 100; ++round) {
@@ -125,7 +125,7 @@ TEST(cpu_grid, a_trap_ends_the_crew_and_synchronize_says_so) {
   ASSERT_TRUE(own);
   EXPECT_NE(std::string(own->what()).find("of its own"), std::string::npos) << own->what();
   holdings after = before;
-  after.threads += 1;  // the stream's own
+  after.threads += 1;  // one thread more than in the stream's own grid
   EXPECT_EQ(settle_at(after), after);
 }
 

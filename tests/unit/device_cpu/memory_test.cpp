@@ -1,4 +1,4 @@
-// Memory of the CPU backend: addresses, segments, and handles that are right, wrong and forged.
+// Memory of the CPU backend: addresses, segments, and handles that are valid, wrong and forged.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ using namespace pgas::detail;
 
 constexpr std::size_t unit = std::size_t{2} << 20;
 
-/// The code of what `call` throws.
+/// The code of the error that `call` throws.
 template <class Call>
 std::optional<code> code_of(Call&& call) {
   try {
@@ -279,7 +279,7 @@ TEST_F(cpu_memory, forged_named_handles_are_refused) {
       << "the file says how large it is";
   EXPECT_EQ(code_with([](named_handle&) {}, 2 * unit), code::handle_invalid);
   EXPECT_EQ(code_with([](named_handle& n) { n = {}; }), code::handle_invalid);
-  // Cut off anywhere, the rest being zeros.
+  // The handle is truncated at every length, with zeros in the rest.
   for (std::size_t length = 0; length < 56; length += 8) {
     exported_handle cut;
     cut.kind = handle_kind::named;
@@ -311,7 +311,7 @@ TEST_F(cpu_memory, a_named_handle_of_a_dead_process_is_refused) {
   EXPECT_EQ(code_of([&] { static_cast<void>(device_->import_segment(handle, unit)); }), code::handle_invalid);
   void* at = device_->reserve(unit, nullptr);
   device_->map(at, unit, imported);
-  static_cast<std::byte*>(at)[0] = std::byte{1};  // what was imported in time stays
+  static_cast<std::byte*>(at)[0] = std::byte{1};  // memory that was imported before stays valid
   device_->unmap(at, unit);
   device_->destroy(imported);
   device_->release(at, unit);

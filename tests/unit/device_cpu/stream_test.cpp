@@ -68,8 +68,9 @@ TEST(cpu_stream, keeps_the_order_of_small_and_large_work) {
     for (int round = 1; round <= 50; ++round) {
       gate holding;
       holding.hold(*on, stream);
-      on->fill(a.data(), static_cast<unsigned char>(round), a.size(), stream);  // large
-      on->copy(b.data(), a.data(), 16, stream);                                 // small, must not overtake
+      on->fill(a.data(), static_cast<unsigned char>(round), a.size(), stream);  // a large operation
+      // a small operation, which must not overtake the large one
+      on->copy(b.data(), a.data(), 16, stream);
       on->copy(b.data() + 16, a.data() + 16, a.size() - 16, stream);
       EXPECT_NE(b[5], static_cast<std::byte>(round)) << "not before its turn";
       holding.open();
@@ -153,7 +154,7 @@ TEST(cpu_stream, large_copies_do_not_hold_the_caller_and_may_overlap_themselves)
   EXPECT_EQ(numbers.back(), 99'998);
 }
 
-/// The heaps and contexts of a few PEs in one piece of memory.
+/// The heaps and contexts of a few PEs in one memory block.
 class small_world {
  public:
   explicit small_world(std::int32_t n) : memory_(std::make_unique<area[]>(static_cast<std::size_t>(n))), n_(n) {
@@ -185,7 +186,7 @@ class small_world {
   std::int32_t n_;
 };
 
-/// What is asked for unless something else is: a barrier.
+/// The default request: a barrier.
 const collective_request meeting;
 
 TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
@@ -200,7 +201,7 @@ TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
     on->collective(here, here.world(), meeting, nullptr, streams[pe]);
   };
   for (int round = 1; round <= 20; ++round) {
-    // One thread feeds all three: a barrier that held its caller would never end.
+    // One thread enqueues for all three PEs. A barrier that blocked its caller would never end.
     for (std::size_t pe = 0; pe < 3; ++pe) {
       run_grid_on_cpu(*on, streams[pe], {1, 1}, [&data, pe, round](const cpu_block&) { data[pe] = round; });
       meet(pe);
@@ -227,7 +228,7 @@ TEST(cpu_barrier, ends_with_an_error_when_the_world_is_aborted_or_the_time_is_ov
   world.control(1).wait_timeout_ns = 20'000'000;
   on->collective(world.of(1), world.of(1).world(), meeting, nullptr, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });
-  // PE 0 had arrived before it was aborted, so this one ends well; the next one waits for nobody's arrival.
+  // PE 0 had arrived before it was aborted, so this barrier succeeds. The next one fails without waiting for other PEs.
   EXPECT_FALSE(end) << end->what();
   on->collective(world.of(1), world.of(1).world(), meeting, nullptr, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });

@@ -1,4 +1,4 @@
-// Words that streams of the host heap write and await.
+// Words that streams of the host heap write and wait for.
 #include "device/stream_words.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Which GPU a world uses, by what a driver says of the current context: the driver is a fake, so that no GPU is needed.
+// The choice of a world's GPU from what the driver reports about the current context. The driver is a fake, so no GPU
+// is needed.
 #include "device/cuda/choose_gpu.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ TEST(CheckWork, TakesNoErrorOfACaptureForFailedWork) {
     EXPECT_TRUE(cuda::is_failed_work(failed)) << failed;
 }
 
-/// Contexts are numbers: that of GPU g is primary where it is 100 + g.
+/// Contexts are numbers. The primary context of GPU g is 100 + g.
 struct {
   std::uintptr_t current = 0;
   int retained = 0;
@@ -63,7 +64,7 @@ TEST(choose_gpu, takes_the_one_that_is_asked_for_then_the_current_one) {
 
 TEST(choose_gpu, refuses_a_context_of_the_application_by_name) {
   const cuda::driver_api api = fake_driver();
-  state.current = 203;  // of GPU 3, by cuCtxCreate()
+  state.current = 203;  // a context of GPU 3 from cuCtxCreate()
   for (const int asked : {-1, 3}) {
     try {
       static_cast<void>(cuda::choose_gpu(api, asked, 5));
@@ -72,7 +73,7 @@ TEST(choose_gpu, refuses_a_context_of_the_application_by_name) {
       EXPECT_NE(std::string(refused.what()).find("GPU 3 is not its primary one"), std::string::npos) << refused.what();
     }
   }
-  EXPECT_EQ(cuda::choose_gpu(api, 2, 5), 2);  // another GPU's context does not matter
+  EXPECT_EQ(cuda::choose_gpu(api, 2, 5), 2);  // the context of another GPU has no influence
   EXPECT_EQ(state.retained, 0);
 }
 

@@ -1,4 +1,4 @@
-// Every kernel of the library is in the list of those that are loaded at join.
+// Every kernel of the library is in the list of kernels that are loaded at join.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -11,14 +11,14 @@ namespace {
 
 using namespace detail;
 
-/// Make the linker take the kernels, which it would leave in the archive if nobody named what launches them.
+/// References that make the linker include the kernels, which it would otherwise leave in the archive.
 [[maybe_unused]] const volatile auto launches_operations = &cuda::launch_operation;
 [[maybe_unused]] const volatile auto launches_collectives = &cuda::launch_collective;
 [[maybe_unused]] const volatile auto launches_stack_user = &cuda::launch_stack_user;
 
 TEST(kernel_list, has_every_kernel_once) {
   const auto& listed = cuda::library_kernels();
-  constexpr std::size_t reductions = 3;  // integers, reals, pairs
+  constexpr std::size_t reductions = 3;  // the groups integers, reals, pairs
   // One-sided operations, strided copies, updates, collectives that move data, a stack, the clock.
   constexpr std::size_t others = 6;
   EXPECT_EQ(listed.size(), reductions + others);
@@ -55,11 +55,11 @@ TEST(kernel_list, blocks_come_with_the_data) {
   request.element_bytes = 4;
   request.count = 1000;
   EXPECT_EQ(cuda::blocks_for(request, team), 1u);
-  request.count = 50'000;  // 400 kB in and out
+  request.count = 50'000;  // 400 kB in and 400 kB out
   EXPECT_EQ(cuda::blocks_for(request, team), 13u);
   request.count = std::size_t{1} << 40;
   EXPECT_EQ(cuda::blocks_for(request, team), team_state_layout::most_blocks);
-  request.most_blocks = 8;  // where PEs share a GPU
+  request.most_blocks = 8;  // the limit for PEs that share a GPU
   EXPECT_EQ(cuda::blocks_for(request, team), 8u);
 }
 
@@ -70,7 +70,7 @@ TEST(kernel_list, blocks_are_as_many_as_pushes_need) {
   request.most_blocks = team_state_layout::most_blocks;
   request.what = collective_kind::reduce;
   request.element_bytes = 4;
-  const float* const src = nullptr;  // as aligned as allocations are
+  const float* const src = nullptr;  // a null pointer is as aligned as an allocation
   for (const int n : {2, 3, 4, 7, 8, 64}) {
     team.n_pes_ = n;
     const std::size_t most = (std::size_t{team_state_layout::most_blocks} << log2_oneshot_bytes(n)) / 4;

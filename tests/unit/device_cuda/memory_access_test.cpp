@@ -1,4 +1,4 @@
-// How a proxy touches a GPU's memory, on a GPU: everything in its order, against a model, and what it costs.
+// A proxy's access to GPU memory, on a GPU: the order of operations, tested with a model, and the cost.
 #include "host/proxy/memory_access.hpp"
 
 #include <cuda_runtime_api.h>
@@ -45,7 +45,7 @@ class memory_access_on_gpu : public ::testing::Test {
   std::byte* there_ = static_cast<std::byte*>(gpu_->allocate_device(bytes));
 };
 
-/// Carries `what` out on memory of the host.
+/// Applies `what` to a word of host memory.
 std::uint64_t on_model(std::byte* word, const batched_atomic& what) {
   const std::size_t size = size_of(what.as);
   std::uint64_t old = 0;
@@ -68,14 +68,15 @@ TEST_F(memory_access_on_gpu, everything_takes_effect_in_its_order) {
   constexpr atomic_update hows[] = {atomic_update::fetch,       atomic_update::set, atomic_update::add,
                                     atomic_update::bit_xor,     atomic_update::max, atomic_update::swap,
                                     atomic_update::compare_swap};
-  constexpr std::size_t words = 20;  // few: most updates meet others of the same warp, on a part of the word perhaps
+  // Few words, so that most updates collide with others of the same warp, also on parts of a word.
+  constexpr std::size_t words = 20;
   for (const pinned_sizes sizes :
        {pinned_sizes{}, pinned_sizes{.staging_bytes = 200, .updates = 50, .buffer_bytes = 8}}) {
     const std::unique_ptr<memory_access> memory = make_device_memory_access(*gpu_, sizes);
     std::mt19937_64 random(sizes.updates);
     std::vector<std::byte> model(8 * words);
     memory->write(there_, model.data(), {model.size()});
-    std::deque<std::pair<std::uint64_t, std::uint64_t>> results;  // found, expected
+    std::deque<std::pair<std::uint64_t, std::uint64_t>> results;  // pairs of the found and the expected value
     for (int i = 0; i < 200'000; ++i) {
       const bool wide = random() % 2 == 0;
       const std::size_t place = wide ? random() % words * 8 : random() % (2 * words) * 4;
@@ -138,7 +139,7 @@ TEST_F(memory_access_on_gpu, numbers_of_all_kinds_are_added) {
   for (unsigned k = 2; k < 12; ++k) EXPECT_EQ(old[k], ones[k]) << k;
 }
 
-/// Microseconds for each of `count` calls of `one`, with one complete() behind all of them.
+/// The time in microseconds of each of `count` calls of `one`, with one complete() after all of them.
 template <class F>
 void report(const char* what, memory_access& memory, std::size_t count, const F& one) {
   constexpr int rounds = 20;
@@ -183,7 +184,7 @@ int main(int argc, char** argv) {
   int gpus = 0;
   if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) {
     std::puts("skipped: no GPU");
-    return 77;  // what ctest takes for "skipped"
+    return 77;  // the exit status that ctest treats as "skipped"
   }
   cudaDeviceProp properties{};
   if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess) std::printf("GPU 0: %s\n", properties.name);

@@ -1,4 +1,4 @@
-// What a kernel that gave up tells its host: who, where, what was wrong, and what to do about it.
+// The error for the record of a kernel that gave up: the PE, the operation, the cause, and the remedy.
 #include "host/error/device_failure.hpp"
 
 #include <gtest/gtest.h>

@@ -27,7 +27,7 @@ TEST(error, codes_are_printed_with_four_digits) {
   EXPECT_EQ(to_string(code::system), "PGAS-E0701");
 }
 
-// Written out, because these numbers are promised not to change.
+// The numbers are written out, because they must not change.
 TEST(error_table, has_every_code_once_with_cause_and_fix) {
   std::set<int> numbers;
   std::set<std::string_view> names;

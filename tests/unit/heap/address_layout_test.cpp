@@ -1,4 +1,4 @@
-// Where the heap lies: agreement on one base, and what happens when there is none.
+// The address of the heap: PEs agree on one base, or continue without a common one.
 #include "host/heap/address_layout.hpp"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST(address_layout, one_pe_that_gets_no_address_makes_all_differ_and_the_heap_w
 }
 
 TEST(address_layout, a_later_proposal_is_taken_where_the_first_fails) {
-  // Something lies where PE 0's system puts the layout: PE 1 occupies the whole neighbourhood, differently from PE 0.
+  // The addresses that PE 0's system chooses are in use on PE 1: PE 1 has occupied the whole neighbourhood.
   const auto ends = run_processes(2, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     faulty_device device;
@@ -96,7 +96,7 @@ TEST(address_layout, a_later_proposal_is_taken_where_the_first_fails) {
       for (int i = 0; i < 8; ++i) held.emplace_back(obstacle.reserve(GiB, nullptr), GiB);
     }
     const address_layout slots(device, pe.control_plane, 2, 256 * MiB, 256 * MiB, 2 * MiB);
-#if !defined(__SANITIZE_THREAD__)  // which has no other addresses
+#if !defined(__SANITIZE_THREAD__)  // the thread sanitizer leaves no other addresses
     require(slots.same_base(), "an agreement on another address");
 #endif
     for (const auto& [address, bytes] : held) obstacle.release(address, bytes);
@@ -141,7 +141,7 @@ TEST(address_layout, limits_larger_than_the_machine_are_cut_to_the_addresses_the
     config settings = small_heap();
     settings.heap_limit = 0;
     heap_pe at(exchange, settings, [](faulty_device& device) {
-      device.memory = std::size_t{1} << 50;  // more than a process has addresses
+      device.memory = std::size_t{1} << 50;  // more memory than a process has addresses
       device.most_addresses = GiB;
     });
     EXPECT_EQ(at.heap->usage().limit, GiB / 4);  // the upper half of a slot is for team segments

@@ -1,4 +1,4 @@
-// What is allocated around an offset.
+// Finds the allocation around an offset.
 #include "host/heap/allocation_list.hpp"
 
 #include <gtest/gtest.h>

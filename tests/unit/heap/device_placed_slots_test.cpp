@@ -1,4 +1,4 @@
-// Heaps whose addresses the device chooses (PGAS_MEM_HANDLE=cuda_ipc): one block of memory for each PE, anywhere.
+// Heaps whose addresses the device chooses (PGAS_MEM_HANDLE=cuda_ipc): one memory block for each PE at any address.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -33,7 +33,7 @@ TEST_P(blocks_of, are_reached_by_their_distances_wherever_they_lie) {
     auto* mine = at.allocate<std::uint64_t>(1000);
     auto* large = at.allocate<std::uint64_t>(2 * MiB);
     EXPECT_EQ(reinterpret_cast<std::byte*>(mine), at.heap->slot(at.me)) << "the first allocation is at the start";
-    // As kernels compute it.
+    // The address as kernels compute it.
     const auto there = [&](std::uint64_t* local, int pe) {
       const std::intptr_t units = distances[static_cast<std::size_t>(pe)];
       return reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uintptr_t>(local) +
@@ -158,7 +158,7 @@ TEST(blocks, take_no_memory_of_the_program) {
 }
 
 class blocks_fail : public testing::TestWithParam<std::tuple<step, int>> {};
-// The first call of each step is the probe's; import_segment has two for each of both.
+// The first call of each step belongs to the probe. import_segment has two calls in each of probe and heap.
 INSTANTIATE_TEST_SUITE_P(at, blocks_fail,
                          testing::Values(std::tuple(step::create, 2), std::tuple(step::export_segment, 2),
                                          std::tuple(step::import_segment, 3), std::tuple(step::import_segment, 4)));

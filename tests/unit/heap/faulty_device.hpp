@@ -1,5 +1,5 @@
 /// @file
-/// A device that fails when it is told to, and otherwise does what the one behind it does.
+/// A device whose steps can be made to fail. All other calls go to an inner device.
 #pragma once
 
 #include <signal.h>
@@ -15,29 +15,29 @@
 
 namespace pgas::unit_test {
 
-/// The steps that can be made to fail.
+/// The steps whose failure can be requested.
 enum class step { create, export_segment, import_segment, map, retain };
 
 class faulty_device : public detail::device {
  public:
   faulty_device() : inner_(detail::make_cpu_device()) {}
 
-  /// From now on, the n-th call (from 1) of `which` throws.
+  /// From this call on, the n-th call (from 1) of `which` throws.
   void fail_at(step which, int n, code why = code::device_failed) { plan_ = {which, n, why}; }
   /// The n-th call of `which` kills this process.
   void die_at(step which, int n) { plan_ = {which, n, std::nullopt}; }
-  /// Every call of `which` for this kind throws, as a driver's that announces what it then refuses.
+  /// Every call of `which` for this kind throws, like a driver that announces a kind and then refuses it.
   void refuse(step which, handle_kind of) { refused_[of] = which; }
   void heal() {
     plan_.reset();
     refused_.clear();
   }
-  bool refuse_hints = false;                     ///< as if something were at every address that is asked for
+  bool refuse_hints = false;                     ///< all requested addresses count as in use
   std::size_t most_addresses = ~std::size_t{0};  ///< larger reservations fail
-  heap_kind kind = heap_kind::host;              ///< what it claims to be
-  std::size_t memory = 0;                        ///< 0: what the machine has
-  std::vector<handle_kind> kinds;                ///< empty: the inner device's
-  int segments = 0;                              ///< created and imported ones that live
+  heap_kind kind = heap_kind::host;              ///< the kind that the device reports
+  std::size_t memory = 0;                        ///< 0: the memory of the machine
+  std::vector<handle_kind> kinds;                ///< empty: the kinds of the inner device
+  int segments = 0;                              ///< the number of created and imported segments that exist
   int mappings = 0;
   int reservations = 0;
 
@@ -66,7 +66,8 @@ class faulty_device : public detail::device {
   std::vector<handle_kind> handle_kinds() const override { return kinds.empty() ? inner_->handle_kinds() : kinds; }
   detail::segment_id create(std::size_t bytes, handle_kind as) override {
     trip(step::create, as);
-    // A kind that the CPU does not have is made of one that it has, so that later steps can be the ones that fail.
+    // A segment of a kind that the CPU does not have is made with a kind that it has, so that a later step can be the
+    // one that fails.
     const detail::segment_id made = inner_->create(bytes, as == handle_kind::fabric ? handle_kind::named : as);
     kind_of_[made] = as;
     ++segments;
@@ -152,7 +153,7 @@ class faulty_device : public detail::device {
   struct fault {
     step which;
     int countdown;
-    std::optional<code> why;  ///< none: dies
+    std::optional<code> why;  ///< empty: the process dies
   };
   void trip(step which, handle_kind as) {
     const auto refused = refused_.find(as);

@@ -1,4 +1,4 @@
-// How memory gets to the other PEs: kinds of handles, and every step of it failing somewhere.
+// Kinds of handles for sharing memory between PEs, with failures in every step.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -71,7 +71,7 @@ TEST(handle_kinds, the_first_kind_that_works_everywhere_is_taken) {
     settings.log_file = logs.path() + "/log";
     heap_pe at(exchange, settings, [&](faulty_device& device) {
       device.kinds = {handle_kind::fabric, handle_kind::posix_fd, handle_kind::named};
-      device.refuse(step::create, handle_kind::fabric);  // what drivers do
+      device.refuse(step::create, handle_kind::fabric);  // as some drivers behave
       if (exchange.rank() == 2) device.refuse(step::import_segment, handle_kind::posix_fd);
     });
     EXPECT_EQ(at.heap->kind(), handle_kind::named);
@@ -177,7 +177,7 @@ TEST(handle_kinds, a_kind_that_makes_no_segments_is_not_taken_by_pes_that_are_al
     settings.p2p = "0";
     heap_pe at(exchange, settings, [&](faulty_device& device) {
       device.kinds = {handle_kind::fabric, handle_kind::posix_fd};
-      if (exchange.rank() == 1) device.refuse(step::create, handle_kind::fabric);  // what drivers do
+      if (exchange.rank() == 1) device.refuse(step::create, handle_kind::fabric);  // as some drivers behave
     });
     EXPECT_EQ(at.heap->kind(), handle_kind::posix_fd);
     EXPECT_NE(at.allocate<int>(10), nullptr);
@@ -228,13 +228,13 @@ class failing_steps : public testing::TestWithParam<std::tuple<step, int, int>> 
 INSTANTIATE_TEST_SUITE_P(all, failing_steps,
                          testing::Combine(testing::Values(step::create, step::export_segment, step::import_segment,
                                                           step::map),
-                                          testing::Values(0, 1, 2),    // the PE where it happens
-                                          testing::Values(1, 2, 3)));  // the call of this kind that fails
+                                          testing::Values(0, 1, 2),    // the PE on which the call fails
+                                          testing::Values(1, 2, 3)));  // the number of the call that fails
 
 TEST_P(failing_steps, are_undone_on_all_pes) {
   const auto [which, where, nth] = GetParam();
-  if ((which == step::create || which == step::export_segment) && nth > 1) return;  // there is one per growth
-  if (which == step::import_segment && nth > 2) return;                             // there are two peers
+  if ((which == step::create || which == step::export_segment) && nth > 1) return;  // one call for each growth
+  if (which == step::import_segment && nth > 2) return;                             // a PE has two peers
   const holdings before = count_holdings();
   const auto ends = run_threads(3, [&, which = which, where = where, nth = nth](bootstrap& exchange) {
     heap_pe at(exchange);
@@ -264,7 +264,7 @@ TEST_P(failing_steps, are_undone_on_all_pes) {
     }
     at.pe.control_plane.barrier();
 
-    // The heap is as it was, and grows when nothing is in the way.
+    // The heap is unchanged, and grows once no call fails.
     at.device.heal();
     auto* p = at.allocate<int>(4 * MiB);
     at.remote(p, (at.me + 1) % 3)[4 * MiB - 1] = at.me;

@@ -1,5 +1,5 @@
 /// @file
-/// One PE's heap with everything under it.
+/// The heap of one PE, with all parts that it needs.
 #pragma once
 
 #include "host/heap/heap.hpp"
@@ -10,7 +10,7 @@ namespace pgas::unit_test {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-/// Small: sanitizers leave few addresses, and threads as PEs need a layout each.
+/// A small heap, because sanitizers leave few addresses, and each thread that is a PE needs a layout.
 inline config small_heap() {
   config settings = quick();
   settings.heap_limit = 256 * MiB;
@@ -27,7 +27,7 @@ struct heap_pe {
         device, pe.control_plane, settings, pe.log, [this](std::size_t mapped) { grown_to.push_back(mapped); },
         detail::team_segment_map::change_callback{}, allow_proxied);
   }
-  /// The collective end; what is left must be nothing.
+  /// The collective end. Afterwards no segment may be left.
   void leave() {
     pe.control_plane.leave();
     heap.reset();
@@ -36,7 +36,7 @@ struct heap_pe {
                                std::to_string(device.mappings) + " mappings and " +
                                std::to_string(device.reservations) + " reservations");
   }
-  /// Where PE `other` has what this one has at `local`.
+  /// The address on PE `other` of the memory that this PE has at `local`.
   template <class T>
   T* remote(T* local, int other) const {
     return reinterpret_cast<T*>(heap->slot(other) + (reinterpret_cast<std::byte*>(local) - heap->slot(me)));
@@ -54,7 +54,7 @@ struct heap_pe {
   std::optional<detail::heap> heap;
 };
 
-/// What `call` throws.
+/// The error that `call` throws.
 template <class Call>
 std::optional<error> thrown(Call&& call) {
   try {

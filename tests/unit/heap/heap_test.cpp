@@ -1,4 +1,4 @@
-// The symmetric heap among threads as PEs: what is promised of addresses, sizes and growth.
+// The symmetric heap with threads as PEs: the guarantees about addresses, sizes and growth.
 #include "host/heap/heap.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST_P(heap_of, everyone_reads_and_writes_everyones_memory) {
     EXPECT_EQ(at.heap->usage().mapped, 0u) << "no memory before the first allocation";
     auto* mine = at.allocate<std::uint64_t>(1000);
     EXPECT_EQ(reinterpret_cast<std::byte*>(mine), at.heap->slot(at.me)) << "the first allocation is at the start";
-    auto* large = at.allocate<std::uint64_t>(MiB);  // 8 MiB: another segment
+    auto* large = at.allocate<std::uint64_t>(MiB);  // 8 MiB, so another segment is needed
     for (int pe = 0; pe < at.n; ++pe) {
       at.remote(mine, pe)[at.me] = static_cast<std::uint64_t>(1000 * at.me + pe);
       at.remote(large, pe)[MiB - 1 - static_cast<std::size_t>(at.me)] = static_cast<std::uint64_t>(at.me);
@@ -112,7 +112,7 @@ TEST(heap, grows_by_segments_and_says_so) {
     EXPECT_EQ(at.grown_to, (std::vector<std::size_t>{4 * MiB, 22 * MiB, 34 * MiB}));
     EXPECT_EQ(at.heap->usage().limit, 256 * MiB);
     EXPECT_EQ(at.heap->usage().allocations, 4u);
-    std::memset(at.remote(second, 1 - at.me), 1 + at.me, 20 * MiB);  // across the border of segments
+    std::memset(at.remote(second, 1 - at.me), 1 + at.me, 20 * MiB);  // across the border between two segments
     at.pe.control_plane.barrier();
     EXPECT_EQ(std::count(second, second + 20 * MiB, static_cast<std::byte>(2 - at.me)),
               static_cast<std::ptrdiff_t>(20 * MiB));
@@ -149,7 +149,7 @@ TEST(heap, nothing_behind_a_peers_part_can_be_touched) {
     int pipe[2];
     ASSERT_EQ(::pipe(pipe), 0);
     for (int pe = 0; pe < 2; ++pe) {
-      // The kernel reads for us, and says EFAULT where we would crash.
+      // The kernel reads the byte for the test and reports EFAULT, where a load would crash.
       EXPECT_EQ(::write(pipe[1], at.heap->slot(pe) + 4 * MiB - 1, 1), 1);
       EXPECT_EQ(::write(pipe[1], at.heap->slot(pe) + 4 * MiB, 1), -1);
       EXPECT_EQ(errno, EFAULT);
@@ -182,7 +182,8 @@ TEST(heap, out_of_memory_says_how_much_is_there_and_changes_nothing) {
       EXPECT_EQ(after.used, before.used);
       EXPECT_EQ(after.allocations, before.allocations);
     }
-    auto* rest = at.allocate<std::byte>(12 * MiB);  // the whole rest fits, whatever geometric growth would have liked
+    // The whole rest can be allocated, although geometric growth would need more.
+    auto* rest = at.allocate<std::byte>(12 * MiB);
     EXPECT_EQ(at.heap->usage().mapped, 16 * MiB);
     at.heap->free(rest);
     at.heap->free(kept);
@@ -226,7 +227,7 @@ TEST(heap, wrong_frees_are_refused_on_all_pes_and_free_nothing) {
     refused(at.heap->slot(at.me) - 1, "not an address");
     EXPECT_EQ(at.heap->usage().allocations, 1u);
 
-    // Wrong on one PE only: nobody hangs, and everybody learns who it was.
+    // Only one PE passes a wrong pointer. No PE hangs, and all PEs get an error that names this PE.
     const auto end = thrown([&] { at.heap->free(at.me == 1 ? a : b); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::invalid_free);
@@ -270,7 +271,7 @@ TEST(heap, calls_that_differ_are_noticed_wherever_pes_talk) {
 TEST(heap, with_checks_every_call_is_compared) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     config settings = small_heap();
-    settings.checks = exchange.rank() == 2;  // one PE asking for it is enough
+    settings.checks = exchange.rank() == 2;  // it is enough if one PE requests checks
     heap_pe at(exchange, settings);
     auto* a = at.allocate<std::byte>(4096);
     const auto different = [&](std::size_t bytes, std::size_t alignment, const std::string& text) {
@@ -300,13 +301,13 @@ TEST(heap, a_pe_lost_during_growth_is_named_and_nothing_is_left) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     heap_pe at(exchange);
     static_cast<void>(at.allocate<char>(1));
-    if (at.me == 1) return;  // gone without leaving
+    if (at.me == 1) return;  // ends without leaving the world
     const auto end = thrown([&] { static_cast<void>(at.heap->allocate(32 * MiB, 16)); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::peer_lost) << end->what();
     EXPECT_EQ(end->pe(), 1);
     EXPECT_EQ(at.heap->usage().mapped, 4 * MiB);
-    at.heap->slot(1)[0] = std::byte{1};  // what it left can still be used
+    at.heap->slot(1)[0] = std::byte{1};  // the memory of the dead PE can still be used
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   EXPECT_EQ(settle_at(before), before);

@@ -1,4 +1,4 @@
-// The allocator against a model that is too simple to be wrong: a list of what is allocated.
+// The allocator compared with a simple model: a list of the allocations.
 #include "host/heap/offset_allocator.hpp"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,8 @@ TEST(offset_allocator, many_misaligned_blocks_do_not_hide_one_that_fits) {
   allocator space;
   space.grow(std::size_t{16} << 20);
   std::vector<std::size_t> offsets;
-  // Blocks of 512 at odd multiples of 16, none of which can hold an aligned 512, and one that can.
+  // Blocks of 512 bytes at odd multiples of 16, none of which can hold an aligned range of 512 bytes, and one block
+  // that can.
   ASSERT_TRUE(space.allocate({16, 16}));
   for (int i = 0; i < 100; ++i) {
     offsets.push_back(*space.allocate({512, 16}));
@@ -89,7 +90,7 @@ TEST(offset_allocator, many_misaligned_blocks_do_not_hide_one_that_fits) {
   EXPECT_EQ(space.find({512, 512}), good);
 }
 
-/// Every free byte is known, every answer can be checked against the list of live ranges.
+/// A model that knows every free byte, and checks every answer with the list of live ranges.
 class model {
  public:
   void grow(std::size_t bytes) { size_ += bytes; }
@@ -144,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(seeds, random_sequences, testing::Range(0u, 20u));
 TEST_P(random_sequences, agree_with_the_model_and_with_a_twin) {
   std::minstd_rand random(GetParam());
   allocator space;
-  allocator twin;  // another PE
+  allocator twin;  // the same calls on another PE
   model truth;
   for (int step = 0; step < 3000; ++step) {
     const auto choice = random() % 100;

@@ -1,4 +1,4 @@
-// Memory that goes with its owner, whatever happens in between.
+// The memory is released with its owner, also after errors.
 #include "device/owned_device_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 using detail::device_block;
 using detail::mapped_block;
 
-/// Counts the pieces that are there.
+/// Counts the allocations that exist.
 class counting_device : public faulty_device {
  public:
   int mapped = 0;

@@ -1,4 +1,4 @@
-// Memory made elsewhere as symmetric memory: shared mappings of files of memory, on the host heap.
+// Memory of the program as symmetric memory on the host heap: shared mappings of memory files.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 namespace pgas::unit_test {
 namespace {
 
-/// Files of memory, mapped one behind the other.
+/// Memory files that are mapped contiguously.
 class chunks {
  public:
   explicit chunks(const std::vector<std::size_t>& sizes, int rights = PROT_READ | PROT_WRITE, int how = MAP_SHARED) {
@@ -68,12 +68,12 @@ TEST_P(registered_by, chunks_are_shared_without_a_copy_and_outlive_the_original)
     at.pe.control_plane.barrier();
     const auto left = static_cast<std::size_t>((at.me + at.n - 1) % at.n);
     for (const std::size_t offset : {std::size_t{0}, 2 * MiB - 8, 2 * MiB, 9 * MiB, 12 * MiB - 8})
-      EXPECT_EQ(*memory.as<std::uint64_t>(offset), offset + left);  // through the program's own address
+      EXPECT_EQ(*memory.as<std::uint64_t>(offset), offset + left);  // accessed by the program's own address
     *memory.as<std::uint64_t>(4 * MiB) = 77;
     memory.release();
     at.pe.control_plane.barrier();
     EXPECT_EQ(*at.remote(reinterpret_cast<std::uint64_t*>(alias + 4 * MiB), right), 77u);
-    // A heap that grows meanwhile has a place of its own.
+    // A heap that grows meanwhile does not use these addresses.
     int* const cells = at.allocate<int>(1000);
     *cells = 5;
     at.heap->free(cells);
@@ -113,7 +113,7 @@ TEST_P(registered_by, the_same_memory_can_come_again_and_again) {
   EXPECT_EQ(settle_at(before), before);
 }
 
-/// What PE 1 of two passes that it may not; PE 0 has good memory.
+/// PE 1 of two passes memory that is not allowed, and PE 0 passes valid memory.
 void expect_refused(const std::function<void(heap_pe&, const std::function<void(void*, std::size_t)>&)>& prepare,
                     code expected, const std::string& text) {
   const holdings before = count_holdings();
@@ -130,7 +130,7 @@ void expect_refused(const std::function<void(heap_pe&, const std::function<void(
       attempt(good.base(), good.bytes());
     else
       prepare(at, attempt);
-    void* const alias = at.heap->registered_buffers().add(good.base(), good.bytes());  // all is as it was
+    void* const alias = at.heap->registered_buffers().add(good.base(), good.bytes());  // the state is unchanged
     at.heap->registered_buffers().remove(alias);
     at.leave();
   });

@@ -1,4 +1,4 @@
-// A PE that is killed in the middle of a registration, at each step of it. PEs are forked processes.
+// A PE is killed during a registration, at each of its steps. PEs are forked processes.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -25,7 +25,7 @@ TEST_P(killed_while_registering, is_named_by_the_others_who_keep_nothing_of_it) 
     auto& buffers = at.heap->registered_buffers();
     const auto released = std::make_shared<std::atomic<bool>>(false);
     static_cast<void>(buffers.add(memory.data(), memory.size(), released));
-    // The call in which it dies would also end the registration before.
+    // The call in which the PE dies would also end the earlier registration.
     released->store(true);
     if (at.me == 1) at.device.die_at(which, nth);
     const auto from = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// How many blocks a PE may count on where several share a device, and where the proxy's kernel needs a place.
+// The number of blocks that a PE may use if several PEs share a device, or if the proxy's kernel needs room.
 #include "host/launch/block_limits.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using detail::blocks_beside_proxy;
 using detail::device_descriptor;
 using detail::device_user;
 
-/// `n` processes of one PE each on one GPU.
+/// `n` processes with one PE each on one GPU.
 std::vector<device_user> processes(int n, unsigned multiprocessors, bool side_by_side) {
   std::vector<device_user> users;
   for (int i = 0; i < n; ++i) users.push_back({0, 100 + i, gpu_descriptor("a", multiprocessors, side_by_side)});
@@ -43,10 +43,12 @@ TEST(blocks_beside_proxy, is_one_block_where_a_block_is_more_than_the_proxy_need
 }
 
 TEST(blocks_beside_proxy, is_left_on_one_multiprocessor_wherever_blocks_go) {
-  // 4 of 5 blocks of 4 warps with 104 registers leave a partition (16384 registers) 3072: too few for 128 a thread.
+  // 4 of 5 blocks of 4 warps with 104 registers leave 3072 registers of a partition (16384 registers), which is too few
+  // for a warp with 128 per thread.
   const detail::resident_kernel kernel{.multiprocessors = 10, .each = 5, .threads = 128, .registers = 104};
   EXPECT_EQ(blocks_beside_proxy(kernel, h200(90)), 5 * 10u - 1);
-  EXPECT_EQ(blocks_beside_proxy(kernel, h200(128)), 4 * 10u - 1);  // at most 39: somewhere there are no more than 3
+  // With at most 39 blocks, some multiprocessor has no more than 3.
+  EXPECT_EQ(blocks_beside_proxy(kernel, h200(128)), 4 * 10u - 1);
 }
 
 TEST(blocks_beside_proxy, of_a_gpu_with_one_multiprocessor_that_one_block_fills_is_none) {
@@ -91,7 +93,7 @@ TEST(concurrent_pes, processes_side_by_side_share) {
   EXPECT_EQ(max_collective_blocks(processes(100, 132, true)), 1u);
 }
 
-// CUDA_MPS_ACTIVE_THREAD_PERCENTAGE gives every process the same multiprocessors, not some of its own.
+// CUDA_MPS_ACTIVE_THREAD_PERCENTAGE gives all processes the same multiprocessors, not separate ones.
 TEST(concurrent_pes, processes_with_a_part_each_share_it_all_the_same) {
   EXPECT_EQ(concurrent_pes(processes(2, 66, true), 0), 2u);
   EXPECT_EQ(max_collective_blocks(processes(2, 66, true)), 16u);
@@ -116,7 +118,7 @@ TEST(max_collective_blocks, the_smallest_device_decides_for_all) {
                 std::vector<device_user>{{0, 1, gpu_descriptor("a", 132)}, {1, 1, gpu_descriptor("b", 16)}}),
             8u);
   EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, gpu_descriptor("a", 1)}}), 1u);
-  EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, device_descriptor{}}}), 32u);  // the host
+  EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, device_descriptor{}}}), 32u);  // the host heap
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 /// @file
-/// Log lines: their form, their levels, their destination, and that lines of many threads stay whole.
+/// Log lines: form, levels and destination. Lines of many threads are not mixed.
 #include "host/log/logger.hpp"
 
 #include <gtest/gtest.h>

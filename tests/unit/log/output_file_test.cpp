@@ -1,4 +1,4 @@
-// Files that settings name, in directories in which other users can create files.
+// Files that settings name, in directories where other users can create files.
 #include "common/output_file.hpp"
 
 #include <fcntl.h>

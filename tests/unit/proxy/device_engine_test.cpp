@@ -1,5 +1,5 @@
-// The engine turn by turn, on memory of a device that works only when synchronized: how often that happens, and its
-// results.
+// The engine turn by turn, on memory of a device that executes its work only when synchronized: the number of
+// synchronizations, and the results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -102,11 +102,11 @@ TEST(proxy_device_engine, operations_of_one_message_are_executed_in_order) {
 TEST(proxy_device_engine, atomic_operations_are_ordered_by_a_fence_between_them) {
   stepped_world world(2, false, 11, &enough);
   const producer ring = world.produce(0);
-  ring.push(make(detail::command_kind::fence, 1));  // with no operation before it
+  ring.push(make(detail::command_kind::fence, 1));  // there is no earlier operation
   for (const std::uint64_t word : {0u, 8u}) ring.push(add(1, word, 1));
   ring.push(make(detail::command_kind::fence, 1));
   for (const std::uint64_t word : {16u, 24u}) ring.push(add(1, word, 1));
-  ring.push(make(detail::command_kind::fence, 0));  // for another PE
+  ring.push(make(detail::command_kind::fence, 0));  // the fence is for another PE
   ring.push(add(1, 32, 1));
   ring.push(signal(1, 40, 1));
   ring.push(add(1, 48, 1));

@@ -68,7 +68,8 @@ TEST(proxy_failure, a_pe_is_lost_after_some_operations) {
     for (int i = 0; i < 50; ++i) {
       ring.push(put_signal(1, 64, data.data(), 100'000, 8, 1));
       ring.push(add(1, 16, 1));
-      ring.push(get(1, here.data(), 1 << 18, 1000));  // bytes that no put writes, as no quiet is between
+      // The read bytes are not written by the puts, because there is no quiet between them.
+      ring.push(get(1, here.data(), 1 << 18, 1000));
       ring.push(get(1, here.data(), 1 << 19, 500'000));
       ring.push(make(detail::command_kind::fence, 1));
     }
@@ -107,7 +108,7 @@ class scripted_peer : public ::testing::Test, private detail::transport_events {
     sent_.emplace_back(bytes.begin(), bytes.end());
     bare_->send(0, sent_.back(), ++tokens_);
   }
-  /// A message with these operations.
+  /// Sends a message with these operations.
   void send(std::uint64_t sequence, std::uint64_t acknowledged, std::span<const std::byte> ops = {},
             std::uint64_t awaited = 0) {
     const detail::message_header head{sequence, acknowledged, awaited,
@@ -123,7 +124,7 @@ class scripted_peer : public ::testing::Test, private detail::transport_events {
       return !pe_.failures().empty();
     });
     EXPECT_EQ(pe_.failures()[0].first, 1);
-    send(1, 0);  // ignored
+    send(1, 0);  // the message is ignored
     send(std::vector<std::byte>(5));
     const producer ring = pe_.produce();
     ring.push(put_value(0, 0, 1));
@@ -147,7 +148,7 @@ TEST_F(scripted_peer, is_served_if_its_messages_are_valid) {
   std::vector<std::byte> ops(24);
   std::memcpy(ops.data(), &put, sizeof put);
   ops[16] = std::byte{42};
-  send(2, 0, ops);  // out of order
+  send(2, 0, ops);  // arrives out of order
   send(1, 0, ops);
   wait_for("an acknowledgement", [&] {
     bare_->progress();
@@ -184,7 +185,7 @@ TEST_F(scripted_peer, who_sends_beyond_its_window_is_refused) {
 }
 
 TEST_F(scripted_peer, who_requests_an_impossible_acknowledgement_is_refused) {
-  send(0, 0, {}, detail::message_window);  // the last of its window
+  send(0, 0, {}, detail::message_window);  // the last number of the window
   send(0, 0, {}, detail::message_window + 1);
   expect_refusal();
 }

@@ -31,7 +31,7 @@ class host_producers : public ::testing::TestWithParam<variant> {
     host_.emplace(world_[0].proxy());
     host_->address(here, table);
   }
-  /// An operation of PE 0 on PE 1, complete when it returns.
+  /// An operation of PE 0 on PE 1 that is complete when the call returns.
   [[nodiscard]] detail::operation_request request(kind what, std::uint64_t offset) {
     detail::operation_request made;
     made.what = what;
@@ -99,8 +99,8 @@ TEST_P(host_producers, are_served_by_an_idle_proxy) {
   }
 }
 
-// A yield beside a thread that computes lasts a time slice of it, and an operation takes several: 2000 of them would
-// take 15 s or more.
+// If another thread computes, a yield takes a time slice of that thread, and an operation yields several times. 2000
+// such operations would take 15 s or more.
 TEST_P(host_producers, get_answers_soon_beside_a_thread_that_computes) {
   const one_core here;
   std::atomic<bool> end{false};

@@ -1,5 +1,5 @@
 /// @file
-/// A transport that does nothing: tests override the functions that they look at.
+/// A transport without functions. Tests override the functions that they need.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,6 @@
 /// @file
-/// A device that works only when it is synchronized, as a GPU may: code that reads a result too early reads old bytes.
+/// A device that executes work only when it is synchronized, as a GPU may. Code that reads a result too early reads old
+/// bytes.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +14,17 @@
 
 namespace pgas::testing {
 
-/// *Callers* one thread at a time; all streams are one.
+/// *Callers* one thread at a time. All streams are the same stream.
 class lazy_device final : public unit_test::faulty_device {
  public:
-  std::size_t waits = 0;                                                       ///< synchronize() calls
-  std::size_t copies = 0;                                                      ///< enqueued
-  std::size_t updates = 0;                                                     ///< batches enqueued
-  std::vector<bool> fenced;                                                    ///< flags of the updates in them
-  static inline detail::remote_writes order = detail::remote_writes::visible;  ///< of devices made from now on
-  std::string done;  ///< a letter for each call: Copy, Update, Flush
+  std::size_t waits = 0;    ///< the number of synchronize() calls
+  std::size_t copies = 0;   ///< the number of enqueued copies
+  std::size_t updates = 0;  ///< the number of enqueued batches
+  /// the flags of the updates in the batches
+  std::vector<bool> fenced;
+  /// the order of devices that are made from now on
+  static inline detail::remote_writes order = detail::remote_writes::visible;
+  std::string done;  ///< one letter for each call: Copy, Update, Flush
   std::function<void()> before_work = [] {};
 
   ~lazy_device() override { work(); }

@@ -21,7 +21,7 @@ namespace {
 /// A kind of memory_access and its device.
 struct kind {
   const char* name;
-  std::unique_ptr<detail::device> (*make)();  ///< null: the host's memory
+  std::unique_ptr<detail::device> (*make)();  ///< null: host memory
   detail::pinned_sizes pinned{};
 };
 template <class Device>

@@ -1,5 +1,5 @@
 /// @file
-/// One core for all threads of the process: what the scheduler decides between them becomes visible.
+/// Runs all threads of the process on one core, so that the test shows the scheduler's decisions between them.
 #pragma once
 
 #include <dirent.h>
@@ -10,8 +10,8 @@
 
 namespace pgas::testing {
 
-/// While it lives, the threads of this process, and those that they start, run on the first core that the process may
-/// use.
+/// During its lifetime the threads of this process, and threads that they start, run on the first core that the process
+/// may use.
 class one_core {
  public:
   one_core() {

@@ -1,4 +1,4 @@
-// The order of effects, over every kind of network and memory.
+// The order of effects, with every kind of network and memory.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ using detail::load_relaxed;
 class proxy_order : public ::testing::TestWithParam<variant> {};
 INSTANTIATE_TEST_SUITE_P(over, proxy_order, ::testing::ValuesIn(variants), variant_name);
 
-/// As kernels wait: polls relaxed, then a fence.
+/// Waits like a kernel: polls with relaxed loads, then executes a fence.
 void wait_until_equal(const std::uint64_t& word, std::uint64_t value) {
   wait_for("a word", [&] { return load_relaxed(&word) == value; });
   detail::fence_acquire();
@@ -119,7 +119,7 @@ TEST_P(proxy_order, signals_to_one_pe_are_seen_in_order) {
     if (i % 20 == 0) ring.push(put(2, data_at, data.data(), data.size()));
     if (i % 3 == 0)
       ring.push(signal(1, flag, i, atomic_update::set));
-    else if (i % 10 == 0)  // puts are unordered: small and bulk ones have different destinations
+    else if (i % 10 == 0)  // puts are unordered, so small and bulk puts have different destinations
       ring.push(put_signal(1, data_at, data.data(), data.size(), flag, i, atomic_update::set));
     else
       ring.push(put_signal(1, data_at + data.size(), data.data(), 16, flag, i, atomic_update::set));

@@ -24,12 +24,12 @@
 
 namespace pgas::testing {
 
-/// A kind of network and memory that tests run over.
+/// A kind of network and memory with which tests run.
 struct variant {
   const char* name;
-  std::uint32_t seed = 0;  ///< of a faulty network; 0: loopback alone
-  bool keys = true;        ///< the transport may put and get
-  bool staged = false;     ///< memory is that of a lazy device
+  std::uint32_t seed = 0;  ///< the seed of a faulty network; 0: only loopback
+  bool keys = true;        ///< the transport may execute puts and gets
+  bool staged = false;     ///< the memory belongs to a lazy device
   detail::pinned_sizes pinned{};
 };
 inline constexpr variant variants[] = {{.name = "direct"},
@@ -44,7 +44,7 @@ inline constexpr variant variants[] = {{.name = "direct"},
                                         .pinned = {.staging_bytes = 10'000, .updates = 3, .buffer_bytes = 1}}};
 inline std::string variant_name(const ::testing::TestParamInfo<variant>& info) { return info.param.name; }
 
-/// A slot, a ring and a proxy.
+/// A PE with a slot, a ring and a proxy.
 class proxied_pe {
  public:
   proxied_pe(int me, int n, std::size_t slot_bytes, std::unique_ptr<detail::transport> network, const variant& how,
@@ -90,7 +90,7 @@ class proxied_pe {
   std::optional<detail::proxy_thread> proxy_;
 };
 
-/// `n` of them, connected.
+/// `n` connected PEs.
 class proxied_world {
  public:
   explicit proxied_world(int n, const variant& how = variants[0], std::size_t slot_bytes = std::size_t{4} << 20,
@@ -137,7 +137,7 @@ class proxied_world {
   bool expects_failures_ = false;
 };
 
-/// Bytes that depend on their position and `seed`.
+/// Bytes that depend on the position and `seed`.
 [[nodiscard]] inline std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
   std::vector<std::byte> made(bytes);
   std::uint32_t x = seed * 2654435761u + 1;

@@ -11,10 +11,10 @@
 namespace pgas::testing {
 namespace {
 
-constexpr std::uint64_t undisturbed = 300;  ///< nanoseconds of a yield where no other thread wants the core
-constexpr std::uint64_t contended = 2'500;  ///< and where one does
+constexpr std::uint64_t undisturbed = 300;  ///< nanoseconds of a yield if no other thread waits for the core
+constexpr std::uint64_t contended = 2'500;  ///< nanoseconds of a yield if another thread waits for the core
 
-/// Calls without a yield before the next one with it.
+/// The number of calls without a yield before the next call that yields.
 int skipped(detail::yield_rhythm& rhythm) {
   int count = 0;
   while (!rhythm.due()) ++count;
@@ -45,7 +45,7 @@ TEST(yield_rhythm, yields_at_every_chance_while_others_want_the_core) {
 }
 
 constexpr std::uint64_t ms = 1'000'000;
-constexpr std::uint64_t slice = 4 * ms;  ///< of a thread that computes
+constexpr std::uint64_t slice = 4 * ms;  ///< the time slice of a thread that computes
 
 TEST(core_sharing, is_not_crowded_where_yields_are_short) {
   detail::core_sharing core;
@@ -66,7 +66,7 @@ TEST(core_sharing, is_crowded_for_longer_while_a_thread_keeps_the_core) {
     EXPECT_TRUE(core.crowded(now + expected * ms - 1));
     EXPECT_FALSE(core.crowded(now + expected * ms));
     now += expected * ms;
-    core.yielded(now, now + undisturbed);  // the other thread's time may come later
+    core.yielded(now, now + undisturbed);  // the time slice of the other thread may come later
     now += undisturbed;
     EXPECT_FALSE(core.crowded(now));
   }
@@ -92,7 +92,7 @@ TEST(sleep_after, grows_with_the_wait_between_limits) {
   EXPECT_EQ(detail::sleep_after(1'000 * ms), ms);
 }
 
-// A yield lasts a time slice of the thread that computes: 2000 turns would take 8 s or more.
+// A yield takes a time slice of the computing thread, so 2000 turns would take 8 s or more.
 TEST(yield_now_and_then, lets_threads_take_turns_soon_beside_one_that_computes) {
   using clock = std::chrono::steady_clock;
   const one_core here;

@@ -1,5 +1,5 @@
 /// @file
-/// Threads of the host as producers of a ring, by the protocol of proxy_ring.hpp, for tests of the consumer.
+/// Threads of the host as producers of a ring, with the protocol of proxy_ring.hpp, for tests of the consumer.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace pgas::testing {
 
-/// Returns once `condition` holds; throws after a minute.
+/// Waits until `condition` is true. Throws after a minute.
 template <class F>
 void wait_for(const char* what, const F& condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -41,7 +41,8 @@ class producer {
     const std::uint64_t size = std::uint64_t{1} << ring_.log2_commands;
     wait_for("a free slot", [&] { return number < size || load_acquire(ring_.progress->taken) > number - size; });
     detail::command& slot = ring_.commands[number % size];
-    constexpr std::size_t behind_lap = sizeof slot.lap;  // which the proxy may be polling
+    // The lap word, which the proxy may be polling, is written last.
+    constexpr std::size_t behind_lap = sizeof slot.lap;
     std::memcpy(reinterpret_cast<std::byte*>(&slot) + behind_lap,
                 reinterpret_cast<const std::byte*>(&what) + behind_lap, sizeof slot - behind_lap);
     std::atomic_ref(slot.lap).store(number / size + 1, std::memory_order_release);
@@ -60,7 +61,7 @@ class producer {
     return {cell, lap};
   }
   [[nodiscard]] bool is_there(ticket mine) const { return load_acquire(ring_.answers[mine.cell].lap) == mine.lap + 1; }
-  /// Waits for the answer and returns both its values.
+  /// Waits for the answer and returns its two values.
   struct values {
     std::uint64_t low;
     std::uint64_t high;
@@ -163,7 +164,7 @@ class producer {
   what.value[1] = signal_offset;
   return what;
 }
-/// The same with at most 8 bytes that the command carries itself.
+/// As above, with at most 8 bytes that the command itself contains.
 [[nodiscard]] inline detail::command put_value_signal(int pe, std::uint64_t offset, std::uint64_t data,
                                                       std::uint64_t bytes, std::uint64_t signal_offset,
                                                       std::uint64_t value,

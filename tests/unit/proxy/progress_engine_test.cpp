@@ -1,4 +1,4 @@
-// The engine turn by turn, on one thread: messages, chunks and rounds are counted.
+// The engine turn by turn on one thread. Messages, chunks and rounds are counted.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -27,7 +27,7 @@ TEST(progress_engine, commands_are_counted_by_the_pe_that_they_are_for) {
   std::vector<std::byte> data = pattern(100'000, 1);
   ring.push(put_value(1, 0, 1));
   ring.push(put(1, 64, data.data(), 100));
-  ring.push(put(1, 64, data.data(), data.size()));  // in chunks
+  ring.push(put(1, 64, data.data(), data.size()));  // sent in chunks
   ring.push(put(1, 64, data.data(), 0));
   ring.push(put_signal(1, 64, data.data(), 24, 8, 1));
   ring.push(put_signal(2, 64, data.data(), 0, 8, 1));
@@ -66,7 +66,7 @@ TEST(progress_engine, a_small_put_with_signal_takes_one_message_where_nothing_el
   stepped_world world(2);
   const producer ring = world.produce(0);
   const std::vector<std::byte> data = pattern(4000, 1);
-  ring.push(put(1, 0, data.data(), 8));  // to the same PE: messages keep the order
+  ring.push(put(1, 0, data.data(), 8));  // to the same PE, so messages keep the order
   ring.push(put_signal(1, 64, data.data(), data.size(), 8, 1));
   world.send_all(0);
   world.turn(1);
@@ -120,7 +120,7 @@ TEST(progress_engine, a_pe_that_does_not_listen_holds_back_its_sender_but_nobody
   EXPECT_LE(stuck.messages, detail::message_window);
   EXPECT_LT(stuck.commands, 1000u) << "commands that can't be sent are not taken";
   EXPECT_LT(load_acquire(ring.ring().progress->taken), 1000u);
-  other.push(add(0, 8, 1));  // PE 0 still serves others
+  other.push(add(0, 8, 1));  // PE 0 still serves other rings
   const producer::ticket answer = other.ask(get_value(0, 8));
   for (int i = 0; i < 10; ++i) {
     world.turn(0);
@@ -163,7 +163,7 @@ TEST(progress_engine, bulk_puts_go_by_the_transport_where_it_has_a_key) {
 
 TEST(progress_engine, chunks_of_a_bulk_put_go_by_halves_of_the_window) {
   stepped_world world(2);
-  const std::vector<std::byte> data = pattern(slot_bytes, 1);  // as many chunks as may be in flight
+  const std::vector<std::byte> data = pattern(slot_bytes, 1);  // fills the limit of chunks in flight
   world.produce(0).push(put(1, 0, data.data(), data.size()));
   for (std::uint64_t turn = 1; turn <= 2; ++turn) {
     world.turn(0);

@@ -1,4 +1,4 @@
-// The thread of the proxy sleeps while only its peers can go on.
+// The proxy thread sleeps while it can only wait for its peers.
 #include "host/proxy/proxy_thread.hpp"
 
 #include <gtest/gtest.h>
@@ -21,12 +21,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// A network whose other PEs are stopped: it takes all messages, and sends none of them on.
+/// A network whose other PEs are stopped: it accepts all messages and forwards none.
 class stuck_transport final : public idle_transport {
  public:
   struct sleeps {
     std::atomic<int> count{0};
-    std::atomic<nanoseconds> longest{nanoseconds(0)};  ///< limit of them
+    std::atomic<nanoseconds> longest{nanoseconds(0)};  ///< the longest limit of the waits
   };
   explicit stuck_transport(sleeps& seen) : seen_(seen) {}
 

@@ -1,4 +1,4 @@
-// Random operations of all PEs against a model of the memory.
+// Random operations of all PEs, compared with a model of the memory.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -16,18 +16,18 @@ namespace {
 using detail::command_kind;
 
 constexpr int n = 3;
-constexpr std::size_t region = 300'000;  ///< of each PE in each slot
+constexpr std::size_t region = 300'000;  ///< bytes of each PE in each slot
 constexpr std::uint64_t shared_words = 8;
 constexpr std::uint64_t regions_at = 8 * shared_words;
 
 #if defined(PGAS_TSAN)
 constexpr int operations = 2000;
 #else
-constexpr int operations = 6000;  ///< by each PE, over each variant
+constexpr int operations = 6000;  ///< for each PE and each variant
 #endif
 
-/// The operations of one PE. It alone writes its region of each slot, so the content is known. A fence or a quiet
-/// precedes every operation on bytes of an earlier one.
+/// The operations of one PE. Only this PE writes its region of each slot, so the content is known. A fence or a quiet
+/// precedes every operation on bytes of an earlier operation.
 class random_pe {
  public:
   random_pe(proxied_world& world, int me, unsigned seed)
@@ -65,7 +65,7 @@ class random_pe {
     }
   }
 
-  /// Orders the next operation behind earlier ones on the same bytes.
+  /// Orders the next operation after earlier operations on the same bytes.
   void order(int pe, range mine) {
     auto& ranges = dirty_[static_cast<std::size_t>(pe)];
     for (const range& each : ranges) {
@@ -170,7 +170,7 @@ class random_pe {
   const producer ring_;
   std::mt19937_64 random_;
   std::vector<std::vector<std::byte>> model_;  ///< by PE
-  std::vector<std::vector<range>> dirty_;      ///< by PE, since the last fence
+  std::vector<std::vector<range>> dirty_;      ///< by PE, the ranges written since the last fence
   std::vector<std::uint64_t> added_;
 };
 

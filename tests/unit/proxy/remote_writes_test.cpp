@@ -1,4 +1,4 @@
-// Writes of a network device into a GPU's memory become visible before any operation that may signal them.
+// Writes of a network device to GPU memory become visible before any operation that may signal them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,16 +10,17 @@ namespace pgas::testing {
 namespace {
 
 constexpr detail::pinned_sizes enough{};
-constexpr std::size_t large = 1 << 20;  // a bulk put, by the transport
+constexpr std::size_t large = 1 << 20;  // a bulk put, which the transport executes
 
-/// The order of remote writes reported by devices that are created during its lifetime.
+/// Sets the order of remote writes that devices report if they are made during its lifetime.
 class devices_that {
  public:
   explicit devices_that(detail::remote_writes order) { lazy_device::order = order; }
   ~devices_that() { lazy_device::order = detail::remote_writes::visible; }
 };
 
-/// PE 0 puts to exposed memory of PE 1 and then executes `tells`. Returns the calls of PE 1's device.
+/// PE 0 puts to exposed memory of PE 1 and then executes `tells`, which informs PE 1. Returns the calls of PE 1's
+/// device.
 std::string told_by(const detail::command& tells, detail::remote_writes order, bool exposed = true) {
   const devices_that have(order);
   stepped_world world(2, true, 11, &enough);

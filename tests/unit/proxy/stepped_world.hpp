@@ -1,5 +1,5 @@
 /// @file
-/// PEs in one thread; the calls of a test run their engines one after another.
+/// PEs in one thread. A test runs their engines one after another.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -48,16 +48,16 @@ class stepped_world {
   stepped_world(const stepped_world&) = delete;
   stepped_world& operator=(const stepped_world&) = delete;
 
-  /// Turns of one PE, until its transport has sent all that it can without the other PEs.
+  /// Runs turns of one PE until its transport has sent all that it can send without the other PEs.
   void send_all(int pe) {
     for (int i = 0; i < 100; ++i) turn(pe);
   }
   bool turn(int pe) { return at(pe).engine.progress(); }
-  /// One turn of each PE.
+  /// Runs one turn of each PE.
   void round() {
     for (const auto& each : pes_) each->engine.progress();
   }
-  /// Rounds until nothing is in flight; returns their number.
+  /// Runs rounds until nothing is in flight. Returns the number of rounds.
   int rounds_to_idle() {
     for (int count = 1; count < 100'000; ++count) {
       round();

@@ -42,17 +42,17 @@ class collecting_transport final : public idle_transport {
   [[nodiscard]] std::size_t max_message() const noexcept override { return message_bytes; }
 };
 
-/// A target with a slot between two guards, and messages of PE 3.
+/// A target whose slot lies between two guard areas, and messages of PE 3.
 class targets : public ::testing::Test {
  protected:
   [[nodiscard]] std::string execute(const std::vector<std::byte>& ops) { return target_.execute(peer, ops); }
-  /// The key of a request to PE 3 for 10 bytes.
+  /// Adds a request to PE 3 for 10 bytes. Returns its key.
   [[nodiscard]] std::uint64_t add_request() {
     const std::uint64_t key = state_.requests.take();
     state_.requests[key] = {&op_, peer, nullptr, {}, 10};
     return key;
   }
-  /// Replies so far, all to PE 3.
+  /// The number of replies so far, all to PE 3.
   [[nodiscard]] std::size_t replies() {
     static_cast<void>(state_.to(peer).out.flush(0));
     std::size_t count = 0;
@@ -192,7 +192,7 @@ TEST_F(targets, random_bytes_do_no_harm) {
     if (round % 4 == 0) {
       bytes.resize(random() % 200);
       for (std::byte& b : bytes) b = static_cast<std::byte>(random());
-    } else {  // valid ones with a few changes
+    } else {  // valid messages with a few changes
       for (int i = 0; i < 3; ++i) {
         const auto& next = good[random() % good.size()];
         bytes.insert(bytes.end(), next.begin(), next.end());

@@ -1,4 +1,4 @@
-// Objects that streams may still use are released when these have passed, and by then only.
+// Objects that streams may still use are released when the streams have passed, and not earlier.
 #include "host/share/deferred_release.hpp"
 
 #include <gtest/gtest.h>
@@ -34,12 +34,12 @@ bool comes(const auto& condition) {
   return false;
 }
 
-/// Streams whose work up to a mark has run once as many steps are done as had been enqueued by then.
+/// Simulated streams. The work before a mark has run when as many steps are done as were enqueued before the mark.
 struct streams {
   std::atomic<int> enqueued{0};
   std::atomic<int> done{0};
-  std::atomic<int> refusals{0};  ///< marks that can't be taken
-  std::atomic<int> marks{0};     ///< that were taken
+  std::atomic<int> refusals{0};  ///< the number of marks that cannot be taken
+  std::atomic<int> marks{0};     ///< the number of marks that were taken
 
   struct work final : enqueued_work {
     work(const streams& its, int end) : of(its), until(end) {}
@@ -84,13 +84,14 @@ TEST_F(DeferredRelease, IsAtOnceWhereStreamsAreIdle) {
 TEST_F(DeferredRelease, WaitsForWhatHadBeenEnqueuedAndForNoMore) {
   streams_.enqueued = 1;
   release_.drop(made());
-  ASSERT_TRUE(comes([this] { return streams_.marks == 2; }));  // to see whether they are idle; for the object
+  // One mark for the check whether streams are idle, one for the object.
+  ASSERT_TRUE(comes([this] { return streams_.marks == 2; }));
   EXPECT_EQ(destroyed_, 0);
   streams_.enqueued = 2;
   release_.drop(made());
   ASSERT_TRUE(comes([this] { return streams_.marks == 3; }));
   streams_.done = 1;
-  EXPECT_TRUE(comes([this] { return destroyed_ == 1; }));  // without a call of the program
+  EXPECT_TRUE(comes([this] { return destroyed_ == 1; }));  // happens without a call of the program
   std::this_thread::sleep_for(150ms);
   EXPECT_EQ(destroyed_, 1);
   streams_.done = 2;
@@ -176,7 +177,7 @@ TEST_F(DeferredRelease, AChildOfForkHasAReleaseOfItsOwnWhateverItsParentsThreads
   busy.join();
 }
 
-/// A stream of the host that reads memory once `open` is set.
+/// A stream of the host that reads memory after `open` is set.
 class slow_reader {
  public:
   explicit slow_reader(const void* at) : stream_(device_->create_stream()) {

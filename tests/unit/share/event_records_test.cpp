@@ -1,4 +1,4 @@
-// The records of an interprocess event, with streams of the host in place of a GPU's.
+// The records of an interprocess event, with streams of the host in place of GPU streams.
 #include "host/share/event_records.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 constexpr std::uint64_t name_of_7 = (std::uint64_t{1} << 32) | 7;
 constexpr std::uint64_t name_of_8 = (std::uint64_t{1} << 32) | 8;
 
-/// Two processes' parts of one event, as pids 7 and 8, and a stream whose first work goes on until `open`.
+/// One event as two processes use it, with pids 7 and 8, and a stream whose first work lasts until `open`.
 class event_records_test : public testing::Test {
  protected:
   void block(detail::stream_handle stream) {
@@ -82,7 +82,7 @@ TEST_F(event_records_test, the_end_of_a_recorder_ends_waits_and_says_whose) {
   device_->synchronize(waiting);
   EXPECT_EQ(eight.lost_wait(), std::optional<pid_t>(7));
   EXPECT_EQ(eight.release_lost(), std::nullopt);
-  // The event goes on with another recorder, and the next wait has lost nothing. CUDA's event can't go on.
+  // The event continues with another recorder, and the next wait reports no loss. CUDA's event cannot continue.
   EXPECT_EQ(eight.record(nullptr, [] { FAIL() << "a stream that records CUDA's event would stop"; }), 3U);
   eight.wait(waiting);
   device_->synchronize(waiting);
@@ -96,7 +96,7 @@ TEST_F(event_records_test, the_end_of_a_recorder_ends_waits_and_says_whose) {
 TEST_F(event_records_test, a_second_process_that_finds_the_end_leaves_the_mark) {
   event_records seven = part(name_of_7);
   event_records eight = part(name_of_8);
-  // This one is overtaken by `eight` between its look at the word and its own attempt to write it.
+  // `eight` writes the word after this process has read it and before this process tries to write it.
   event_records nine(*page_, detail::make_cpu_stream_words(), name_of_8 + 1, [&](std::uint64_t) {
     static_cast<void>(eight.release_lost());
     return std::optional<pid_t>(7);
@@ -110,7 +110,7 @@ TEST_F(event_records_test, a_second_process_that_finds_the_end_leaves_the_mark) 
   EXPECT_EQ(nine.release_lost(), std::nullopt);
   device_->synchronize(waiting);
   EXPECT_EQ(eight.lost_wait(), std::optional<pid_t>(7));
-  // Nor does a stream that outlives its process take it away.
+  // A stream that outlives its process does not remove the loss either.
   open_ = true;
   device_->synchronize(stream);
   EXPECT_EQ(eight.lost_wait(), std::optional<pid_t>(7));
@@ -139,10 +139,10 @@ TEST_F(event_records_test, a_recorder_waits_while_too_many_are_under_way) {
 
 TEST_F(event_records_test, whoever_ends_while_it_records_holds_up_nobody) {
   event_records eight = part(name_of_8);
-  page_->recording = name_of_7;  // before its record
+  page_->recording = name_of_7;  // the process ends before its record
   ended_.insert(name_of_7);
   EXPECT_EQ(eight.record(nullptr, nothing_), 1U);
-  // After the number was given, before the stream had the word.
+  // The process ends after the number was claimed and before the stream had the word.
   page_->recording = name_of_7;
   page_->slot_of(2).recorder = name_of_7;
   page_->records = 2;

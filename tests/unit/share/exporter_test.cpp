@@ -1,4 +1,4 @@
-// The exporter of a process and its importers, which are in the same process here.
+// The exporter of a process and its importers, which are in the same process in this test.
 #include "host/share/exporter.hpp"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ using pgas::code;
 using namespace pgas::detail;
 using pgas_test::code_of;
 
-/// Pieces that are files with their number in them.
+/// Pieces that are files, each of which contains its number.
 class numbered_files final : public shared_object {
  public:
   explicit numbered_files(std::size_t count) : count_(count) {}
@@ -47,7 +47,7 @@ class numbered_files final : public shared_object {
     if (no_memory) throw std::bad_alloc();
     return std::to_string(count_) + " files";
   }
-  std::atomic<bool> no_memory{false};  ///< read by the thread of the exporter
+  std::atomic<bool> no_memory{false};  ///< read by the exporter's thread
   std::size_t fail_at = ~std::size_t{0};
 
  private:
@@ -58,7 +58,7 @@ deadline soon() { return deadline(5s); }
 
 opened_ticket open(const std::string& text) { return open_ticket(decode(text), ticket_kind::timeline, soon()); }
 
-/// Waits for what another thread does.
+/// Waits for a condition that another thread makes true.
 template <class Condition>
 bool comes(Condition&& condition) {
   for (int i = 0; i < 1000; ++i) {
@@ -103,7 +103,7 @@ TEST(Exporter, WhatOthersHaveOpenIsFreedWithoutMemoryToo) {
   const auto files = std::make_shared<numbered_files>(1);
   auto shared = std::make_unique<export_registration>(files);
   const opened_ticket opened = open(shared->make_ticket({}, {}));
-  files->no_memory = true;  // for the line of the log: a destructor can't fail
+  files->no_memory = true;  // the line of the log needs memory, and a destructor must not fail
   shared.reset();
   EXPECT_TRUE(comes([&] { return !opened.connection->alive(); }));
 }
@@ -117,7 +117,7 @@ TEST(Exporter, TicketsExpireAreUsedUpAndRevoked) {
   const std::string brief = shared.make_ticket({.lifetime = 3s}, {});
   const opened_ticket kept = open(brief);
   kept.connection->check_ticket();
-  std::this_thread::sleep_for(4100ms);  // a ticket's text has whole seconds
+  std::this_thread::sleep_for(4100ms);  // the text of a ticket has whole seconds
   EXPECT_EQ(code_of([&] { static_cast<void>(open(brief)); }), code::authentication);
   EXPECT_EQ(code_of([&] { kept.connection->check_ticket(); }), code::authentication);
   const std::string lasting = shared.make_ticket({}, {});
@@ -132,7 +132,7 @@ TEST(Exporter, TicketsExpireAreUsedUpAndRevoked) {
 TEST(Exporter, ExpiryIsTheExportersToo) {
   export_registration shared(std::make_shared<numbered_files>(1));
   ticket altered = decode(shared.make_ticket({.lifetime = 1s, .opens = 1}, {}));
-  altered.expires = 0;  // as a forger who has the secret would
+  altered.expires = 0;  // like a forger who has the secret
   altered.opens = 0;
   std::this_thread::sleep_for(1100ms);
   EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(altered, ticket_kind::timeline, soon())); }),
@@ -218,10 +218,10 @@ TEST(Exporter, StrangersGetNothingAndCostNothing) {
     ASSERT_TRUE(noisy.fd);
     const std::size_t length = static_cast<std::size_t>(i) * 7;
     static_cast<void>(send_packet(noisy.fd.get(), std::as_bytes(std::span(noise)).first(length), {}, {}));
-    EXPECT_TRUE(wait_for_events(noisy.fd.get(), POLLIN, soon()));  // the end, or an error
+    EXPECT_TRUE(wait_for_events(noisy.fd.get(), POLLIN, soon()));  // the end of the connection, or an error
   }
   EXPECT_EQ(open(text).pieces.size(), 1u);
-  for (const unique_fd& one : silent) {  // they are closed when their time is over
+  for (const unique_fd& one : silent) {  // they are closed when their time limit is reached
     EXPECT_TRUE(wait_for_events(one.get(), POLLIN, soon()));
   }
 }
@@ -237,7 +237,7 @@ TEST(Exporter, ManyConnectionsWithoutARequestDoNotDelayImporters) {
   }
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(open_ticket(decode(text), ticket_kind::timeline, deadline(30s)).pieces.size(), 1u);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);  // 6 s where each batch waits for its time limit
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);  // it would take 6 s if each batch waited for its time limit
 }
 
 TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {
@@ -263,7 +263,8 @@ TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {
 }
 
 TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
-  // As after the exporter's end, when a later process has got its number and has taken its socket's name.
+  // Simulates the time after the exporter's end, when a later process has the same number and uses the same socket
+  // name.
   std::string text;
   {
     export_registration shared(std::make_shared<numbered_files>(1));
@@ -280,7 +281,7 @@ TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
       ASSERT_EQ(receive_packet(from.fd.get(), writable_bytes_of(request)).what, received_packet::status::complete);
       share_reply head;
       head.what = share_reply::status::granted;
-      head.code = speaks ? request.code : random_bits();  // it has nothing better than what it was sent
+      head.code = speaks ? request.code : random_bits();  // it only has the code that it was sent
       EXPECT_EQ(send_packet(from.fd.get(), bytes_of(head), {}, {}), 0);
       static_cast<void>(wait_for_events(from.fd.get(), POLLIN, soon()));
     });
@@ -288,7 +289,7 @@ TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
               code::authentication);
     answer.join();
   }
-  // And one that shares by the library, under the same name or not, does not know the ticket.
+  // A process that uses the library to share under the same name does not know the ticket either.
   export_registration later(std::make_shared<numbered_files>(1));
   ticket moved = old;
   moved.exporter.socket = decode(later.make_ticket({}, {})).exporter.socket;

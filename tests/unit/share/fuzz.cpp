@@ -1,8 +1,8 @@
-// Random and nearly right tickets, packets to an exporter, and answers to an importer.
+// Random and almost valid tickets, packets to an exporter, and answers to an importer.
 //
 //     share_fuzz SECONDS [SEED]
 //
-// Whatever comes, it is an error of the library; nothing leaks and both sides go on to work.
+// Every input must lead to an error of the library, without leaks, and both sides must continue to work.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -40,7 +40,7 @@ std::size_t descriptors() {
   return count;
 }
 
-/// Some bytes are changed, taken away, put in, or doubled.
+/// Changes, removes, inserts or doubles some bytes.
 template <class Bytes>
 void mutate(Bytes& bytes) {
   using byte = typename Bytes::value_type;
@@ -65,7 +65,7 @@ void mutate(Bytes& bytes) {
   }
 }
 
-/// Only errors of the library may come of it.
+/// Runs `call`, which may only throw errors of the library.
 template <class Call>
 bool works(Call&& call) {
   try {
@@ -80,14 +80,14 @@ pgas::blob as_blob(std::span<const std::byte> bytes) { return {bytes.begin(), by
 
 unique_fd some_file() { return unique_fd(::memfd_create("fuzz", MFD_CLOEXEC)); }
 
-/// Without white space around it, which a ticket may have.
+/// Removes white space at both ends, which a ticket may have.
 std::string trimmed(const std::string& text) {
   constexpr const char* blanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(blanks);
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blanks) + 1 - first);
 }
 
-/// A ticket that is changed as text, and one whose contents are changed before its code is made.
+/// Changes a ticket as text, and changes the contents of another before its code is made.
 void fuzz_ticket(const std::string& good) {
   std::string text = good;
   mutate(text);
@@ -106,7 +106,7 @@ void fuzz_ticket(const std::string& good) {
   static_cast<void>(works([&] { static_cast<void>(pgas::opened_memory::open(text, {.timeout = 2s})); }));
 }
 
-/// A packet to the exporter, from one that is as it should be to noise, with or without descriptors.
+/// Sends a packet to the exporter: a valid one, one with changes, or random bytes, with or without descriptors.
 void fuzz_request(const ticket& good) {
   const unix_address address("", good.exporter.socket.substr(1));
   const connect_result made = connect_to(address);
@@ -130,7 +130,7 @@ void fuzz_request(const ticket& good) {
   if (below(2) == 0) static_cast<void>(wait_for_events(made.fd.get(), POLLIN, deadline(20ms)));
 }
 
-/// An exporter that knows the ticket's secret and answers as it likes.
+/// An exporter that knows the ticket's secret and sends random answers.
 void fuzz_reply() {
   const std::string name = fmt::format("pgas-fuzz-{}", ::getpid());
   const unix_listener listener(unix_address("", name), 8);
@@ -142,7 +142,7 @@ void fuzz_reply() {
   sharing_description described;
   described.bytes = 4096;
   described.block = random_bits();
-  described.carries_timeline = below(16) == 0 ? 1 : 0;  // nobody answers then
+  described.carries_timeline = below(16) == 0 ? 1 : 0;  // no process answers then
   made.payload = as_blob(bytes_of(described));
   const std::string text = encode(made);
   const bits128 key = decode(text).key;
@@ -208,7 +208,7 @@ int main(int argc, char** argv) {
   const auto idle = [&] {
     for (int i = 0; i < 5000 && !(mine.opened_by().empty() && ready.opened_by().empty()); ++i)
       std::this_thread::sleep_for(1ms);
-    std::this_thread::sleep_for(request_timeout + 500ms);  // silent connections have ended
+    std::this_thread::sleep_for(request_timeout + 500ms);  // silent connections have ended by now
   };
   idle();
   const std::size_t before = descriptors();

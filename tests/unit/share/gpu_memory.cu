@@ -1,4 +1,4 @@
-// Memory that a program made on a GPU, shared with another program: which kinds can be, what is refused, what it costs.
+// GPU memory of a program, shared with another program: the kinds that can be shared, the refused ones, and the costs.
 //
 //     gpu_memory         everything; starts itself as the importer
 //     gpu_memory import  the importer: a ticket for each line of its input
@@ -47,7 +47,7 @@ void check(CUresult result, const char* what) {
 
 constexpr std::size_t unit = std::size_t{2} << 20;
 
-/// Pieces of cuMemCreate, one behind the other.
+/// Contiguous pieces of cuMemCreate.
 class pieces {
  public:
   pieces(std::size_t count, bool exportable) : bytes_(count * unit) {
@@ -78,7 +78,7 @@ class pieces {
   std::size_t bytes_;
 };
 
-/// The other program.
+/// The process of the importer.
 class importer {
  public:
   importer() {
@@ -105,7 +105,7 @@ class importer {
     std::fclose(from_);
     ::waitpid(pid_, nullptr, 0);
   }
-  /// Its answer: what it has read in the first and the last word, after which it adds 1 to both; or an error.
+  /// The importer's answer: the first and the last word, after which it adds 1 to both; or an error.
   std::string open(const std::string& ticket) {
     std::fprintf(to_, "%s\n", ticket.c_str());
     std::fflush(to_);
@@ -155,7 +155,7 @@ std::string refusal(void* pointer, std::size_t bytes, const pgas::shared_memory_
   return "";
 }
 
-/// Shares the memory, and sees that the importer's kernel and copies meet it.
+/// Shares the memory, and checks that the importer's kernel and copies access it.
 void expect_shared(importer& other, const char* kind, void* pointer, std::size_t bytes,
                    pgas::whole_block block = pgas::whole_block::refuse) {
   try {
@@ -239,7 +239,7 @@ void adopt(importer& other) {
   party::check(cudaFreeHost(pinned));
 }
 
-/// The driver's own import of one piece: descriptor to mapped memory, without anybody to ask for it.
+/// The driver's import of one piece, from descriptor to mapped memory, without a request to another process.
 double own_import() {
   const pieces one(1, true);
   CUmemGenericAllocationHandle handle = 0;

@@ -1,4 +1,4 @@
-// Memory by tickets on the host heap, opened in the process that shares it.
+// Memory shared by tickets on the host heap, opened in the process that shares it.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -48,7 +48,7 @@ std::size_t descriptors() {
   return count;
 }
 
-/// Of addresses, in pages.
+/// The process's address space in pages.
 std::size_t addresses() {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -112,12 +112,12 @@ TEST(SharedMemory, ReadOnlyIsEnforced) {
   EXPECT_NE(::mprotect(theirs.data(), unit, PROT_READ | PROT_WRITE), 0);
 }
 
-/// Neither the mapping can be made writable, nor can the file be had for writing through it.
+/// The mapping cannot be made writable, and the file cannot be opened for writing.
 void expect_read_only(const opened_memory& theirs, std::size_t bytes) {
   EXPECT_EQ(theirs.access(), pgas::access::read_only);
   EXPECT_NE(::mprotect(theirs.data(), bytes, PROT_READ | PROT_WRITE), 0);
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
-  EXPECT_EQ(::read(zero, theirs.data(), 1), -1);  // the kernel writes there as little
+  EXPECT_EQ(::read(zero, theirs.data(), 1), -1);  // the kernel cannot write there either
   EXPECT_EQ(errno, EFAULT);
   ::close(zero);
 }
@@ -135,7 +135,7 @@ TEST(SharedMemory, ATicketMayBeReadOnlyWhereOthersMayWrite) {
   static_cast<int*>(writer.data())[0] = 6;
   EXPECT_EQ(static_cast<const int*>(reader.data())[0], 6);
   EXPECT_EQ(words[0], 6);
-  // After a ticket for writing, too.
+  // Also after a ticket that allows writing.
   expect_read_only(opened_memory::open(mine.ticket({.importers = pgas::access::read_only})), unit);
   auto timeline = pgas::timeline::make(memory_place::host());
   EXPECT_EQ(code_of([&] { static_cast<void>(timeline.ticket({.importers = pgas::access::read_only})); }),
@@ -149,7 +149,8 @@ TEST(SharedMemory, TheExporterRefusesATicketThatWasAltered) {
   EXPECT_EQ(opened.description(), "shape 3");
   EXPECT_EQ(opened_memory::open(mine.ticket()).description(), "");
   EXPECT_EQ(opened.place(), memory_place::host());
-  // Whoever has a ticket can make one whose code fits; it is not the one that was made.
+  // A process that has a ticket can make another ticket with a matching code. It differs from the ticket that the
+  // exporter made.
   pgas::detail::ticket altered = pgas::detail::decode(text);
   altered.description = "shape 9";
   EXPECT_EQ(code_of([&] { static_cast<void>(opened_memory::open(pgas::detail::encode(altered))); }),
@@ -179,16 +180,16 @@ TEST(SharedMemory, OfMemoryThatExists) {
     EXPECT_EQ(static_cast<char*>(theirs.data())[5000], 'x');
     EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(theirs.data(), 8192)); }), code::invalid_argument);
   }
-  static_cast<char*>(at)[0] = 'y';  // still the program's
-  // Part of it, and more than it.
+  static_cast<char*>(at)[0] = 'y';  // the program can still use its memory
+  // Sharing a part of the file, or more than the file, is refused.
   EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(at, 4096)); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(at, 1 << 20)); }), code::invalid_argument);
   {
-    // Without a seal as well: importers get a descriptor for reading.
+    // Also without a seal: importers get a descriptor for reading.
     shared_memory mine = shared_memory::share(at, 8192, {.importers = pgas::access::read_only});
     expect_read_only(opened_memory::open(mine.ticket()), 8192);
     static_cast<char*>(at)[1] = 'z';
-    EXPECT_EQ(shared_memory::share(at, 8192).size(), 8192u);  // its file can still be found
+    EXPECT_EQ(shared_memory::share(at, 8192).size(), 8192u);  // the file of the mapping can still be found
   }
   ::munmap(at, 8192);
   ::close(file);
@@ -199,7 +200,7 @@ TEST(SharedMemory, NeitherSideCanTruncateWhatTheOtherUses) {
   ASSERT_EQ(::ftruncate(file, 8192), 0);
   void* const at = ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ASSERT_NE(at, MAP_FAILED);
-  // What has no seal when it is opened is refused by the one who opens it.
+  // A file without a seal is refused by the process that opens the ticket.
   pgas::detail::sharing_description described;
   described.bytes = 8192;
   std::vector<pgas::detail::shared_piece> pieces(1);
@@ -218,7 +219,7 @@ TEST(SharedMemory, NeitherSideCanTruncateWhatTheOtherUses) {
   }
   ::munmap(at, 8192);
   ::close(file);
-  // A file that takes no seal is refused where it is to be shared.
+  // A file that accepts no seal is refused when it is shared.
   const int unsealed = ::memfd_create("program", MFD_CLOEXEC);
   ASSERT_EQ(::ftruncate(unsealed, 8192), 0);
   void* const other = ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, unsealed, 0);
@@ -301,7 +302,7 @@ TEST(SharedMemory, ALongSeriesOfOpensLeavesNothing) {
   open_and_close(2000);
   EXPECT_TRUE(comes([&] { return mine.opened_by().empty(); }));
   EXPECT_EQ(descriptors(), fds);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they have addresses of their own
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // a sanitizer reserves addresses for itself
   EXPECT_LE(addresses(), pages + 64);
 #endif
   static_cast<void>(pages);
@@ -347,8 +348,8 @@ TEST(SharedMemory, AChildOfForkHasNeitherTicketsNorConnections) {
       if (failure.code() != code::forked_process) failed = 2;
     }
     theirs.reset();
-    // One of its own, with an exporter of its own, and the parent's as any other process.
-#if !defined(__SANITIZE_THREAD__)  // which ends a child that starts a thread
+    // Memory of the child with its own exporter, and memory of the parent as in any other process.
+#if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer ends a child that starts a thread
     shared_memory own = shared_memory::make(memory_place::host(), unit);
     if (!opened_memory::open(own.ticket()).alive()) failed = 3;
 #endif

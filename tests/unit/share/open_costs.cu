@@ -1,10 +1,10 @@
-// The time of opening 2 MiB of another process on a GPU, step by step: by the driver's own calls, and by tickets. Then
-// the bandwidth of copies from an opened ticket beside that from local memory.
+// Measures the time to open 2 MiB of another process on a GPU, step by step: with the driver's calls, and with tickets.
+// Then compares the bandwidth of copies from an opened ticket with that of copies from local memory.
 //
-//     open_costs [TIMES]     starts itself as the exporter; ends with 1 where a ticket costs over 1.2 times the
+//     open_costs [TIMES]     starts itself as the exporter; ends with 1 if a ticket costs over 1.2 times the
 //     driver's way
 //
-// The steps of tickets are what the log says at level debug.
+// The steps of tickets are those that the log reports at level debug.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::size_t unit = std::size_t{2} << 20;
 constexpr std::size_t large = std::size_t{256} << 20;
-constexpr int with_descriptor = 3;  // where the exporter finds its socket
+constexpr int with_descriptor = 3;  // the descriptor by which the exporter finds its socket
 
 void check(CUresult result, const char* what) {
   if (result == CUDA_SUCCESS) return;
@@ -45,7 +45,7 @@ void need(bool holds, const char* what) {
   std::exit(3);
 }
 
-/// The driver's functions, so that the program loads where there is none.
+/// The driver's functions, looked up at run time, so that the program loads on machines without a driver.
 struct driver_calls {
 #define PGAS_CALL(name) decltype(&name) name##_ = find<decltype(&name)>(#name)
   template <class Function>
@@ -134,7 +134,7 @@ int export_for(int socket) {
       pgas::shared_memory::share(party::allocate(unit), unit, {.block = pgas::whole_block::allow});
   for (;;) {
     const std::string asked = receive(socket);
-    if (asked == "e") {  // exported for this one importer
+    if (asked == "e") {  // exported for this importer only
       int fd = -1;
       const double took = party::time([&] { fd = exported(own); });
       send(socket, &took, sizeof took, fd);
@@ -153,7 +153,7 @@ int export_for(int socket) {
 
 // ---- the importer
 
-/// The times of each step, by name, in their order.
+/// The times of each step, by name, in the order of the steps.
 class steps {
  public:
   void add(const std::string& name, double us) {
@@ -178,7 +178,7 @@ class steps {
   std::map<std::string, std::vector<double>> times_;
 };
 
-/// Ends a step of `into` at each call.
+/// Each call ends a step of `into`.
 class stopwatch {
  public:
   explicit stopwatch(steps& into) : into_(into) {}
@@ -195,7 +195,7 @@ class stopwatch {
   std::chrono::steady_clock::time_point last_ = begin_;
 };
 
-/// The driver's own way. Returns the median of all steps from the request to the mapped memory.
+/// Opens memory with the driver's calls. Returns the median time of all steps from the request to the mapped memory.
 double driver_way(int socket, const char* request, const char* title, int times) {
   steps opening;
   steps closing;
@@ -240,7 +240,7 @@ double driver_way(int socket, const char* request, const char* title, int times)
   return opening.median("= open");
 }
 
-/// Adds the steps of lines like "...: total 91.3 us: connect 12.0, answer 30.1" that tell of `what`.
+/// Adds the steps of log lines about `what`, such as "...: total 91.3 us: connect 12.0, answer 30.1".
 void read_log(const std::string& file, const std::string& what, steps& into) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
@@ -261,7 +261,7 @@ void read_log(const std::string& file, const std::string& what, steps& into) {
 double ticket_way(int socket, const char* request, const char* title, int times, const std::string& log) {
   send(socket, request, 1);
   const std::string ticket = receive(socket);
-  static_cast<void>(pgas::opened_memory::open(ticket));  // what a process does once
+  static_cast<void>(pgas::opened_memory::open(ticket));  // the first call contains the work that a process does once
   if (::truncate(log.c_str(), 0) != 0) std::printf("no log at %s\n", log.c_str());
   steps whole;
   for (int i = 0; i < times; ++i) {
@@ -285,7 +285,7 @@ __global__ void copy_words(uint4* to, const uint4* from, std::size_t count) {
     to[i] = from[i];
 }
 
-/// GB/s, by a kernel or by the copy engines, the best of 5 times 4 copies.
+/// The bandwidth in GB/s, with a kernel or with the copy engines, the best of 5 times 4 copies.
 double bandwidth(void* to, const void* from, bool by_kernel) {
   cudaEvent_t begin = nullptr;
   cudaEvent_t end = nullptr;

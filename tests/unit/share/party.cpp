@@ -1,5 +1,5 @@
-// A process that shares and opens memory as the lines of its standard input say, with one line of answer for each.
-// share_test.py runs several of them, which know nothing of one another.
+// A process that shares and opens memory as the lines of its standard input request, and answers each with one line.
+// share_test.py runs several such processes, which are unrelated.
 #include "party.hpp"
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ std::string numbers() {
   return text.str();
 }
 
-/// Bytes a microsecond of the best of several copies.
+/// The bandwidth in bytes per microsecond, the best of several copies.
 double bandwidth(void* to, const void* from, std::size_t bytes) {
   double best = 0;
   for (int i = 0; i < 15; ++i)
@@ -66,7 +66,7 @@ std::string answer(const std::string& line) {
     options.lifetime = std::chrono::seconds(seconds);
     if (user >= 0) options.user = static_cast<uid_t>(user);
     out << mine.ticket(options);
-  } else if (what == "ready") {  // [USER]: a ticket that carries a timeline; the memory is ready
+  } else if (what == "ready") {  // [USER]: a ticket that carries a timeline; the memory counts as ready
     pgas::ticket_options options;
     long user = -1;
     words >> user;
@@ -80,18 +80,18 @@ std::string answer(const std::string& line) {
     words >> ticket;
     opened.push_back(pgas::opened_memory::open(ticket));
     out << "opened " << opened.back().size() << " " << opened.back().exporter().pid;
-  } else if (what == "open_on") {  // GPU TICKET: from now on kernels run on that GPU
+  } else if (what == "open_on") {  // GPU TICKET: from this command on, kernels run on that GPU
     int ordinal = 0;
     std::string ticket;
     words >> ordinal >> ticket;
     opened.push_back(pgas::opened_memory::open(ticket, {.place = pgas::memory_place::gpu(ordinal)}));
     party::use(ordinal);
     out << "opened " << opened.back().size();
-  } else if (what == "on_its_gpu") {  // the same for the GPU of the one opened last: its number here
+  } else if (what == "on_its_gpu") {  // opens on the GPU of the last memory; answers with its number here
     const int ordinal = party::gpu_of(opened.back().data());
     party::use(ordinal);
     out << ordinal;
-  } else if (what == "write") {  // OFFSET VALUE, of the one opened last, else of what is shared
+  } else if (what == "write") {  // OFFSET VALUE, in the memory opened last, else in the shared memory
     std::size_t offset = 0;
     unsigned value = 0;
     words >> offset >> value;
@@ -143,7 +143,7 @@ std::string answer(const std::string& line) {
       });
     for (std::thread& one : all) one.join();
     out << good;
-  } else if (what == "times") {  // TICKET: microseconds of the first open and of the next, medians
+  } else if (what == "times") {  // TICKET: microseconds of the first and the second open, medians
     std::string ticket;
     words >> ticket;
     std::vector<double> first;
@@ -156,7 +156,7 @@ std::string answer(const std::string& line) {
     std::sort(first.begin(), first.end());
     std::sort(again.begin(), again.end());
     out << first[100] << " " << again[100];
-  } else if (what == "bandwidth") {  // of copies from local memory, and from the one opened last, in GB/s
+  } else if (what == "bandwidth") {  // the GB/s of copies from local memory, and from the memory opened last
     const std::size_t bytes = opened.back().size();
     void* const to = party::allocate(bytes);
     void* const local = party::allocate(bytes);

@@ -1,5 +1,5 @@
 /// @file
-/// Where a party's memory is, and how it reads, writes and copies it: host memory under g++, a GPU's under nvcc.
+/// The memory of a party, and how the party reads, writes and copies it: host memory with g++, GPU memory with nvcc.
 #pragma once
 
 #include <chrono>
@@ -34,19 +34,19 @@ inline void copy(void* to, const void* from, std::size_t bytes) {
 
 inline __global__ void poke(unsigned* at, unsigned value) { *at = value; }
 
-/// By a kernel, which meets the protection of the mapping.
+/// Writes by a kernel, so that the protection of the mapping applies.
 inline void write(void* at, unsigned value) {
   poke<<<1, 1>>>(static_cast<unsigned*>(at), value);
   check(cudaDeviceSynchronize());
 }
 
-/// The GPU, as this process numbers them, whose memory this is.
+/// The number in this process of the GPU that has the memory.
 inline int gpu_of(const void* memory) {
   cudaPointerAttributes about{};
   check(cudaPointerGetAttributes(&about, memory));
   return about.device;
 }
-/// Kernels of write() run there.
+/// Selects the GPU for the kernels of write().
 inline void use(int ordinal) { check(cudaSetDevice(ordinal)); }
 
 inline void* allocate(std::size_t bytes) {
@@ -76,7 +76,7 @@ inline unsigned read(const void* at) {
   return value;
 }
 
-/// Microseconds that `work` takes.
+/// The time of `work` in microseconds.
 template <class Work>
 double time(Work&& work) {
   const auto begin = std::chrono::steady_clock::now();

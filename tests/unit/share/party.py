@@ -5,9 +5,9 @@ import sys
 import time
 
 PROGRAM = sys.argv[1]
-GPU = "cuda" in os.path.basename(PROGRAM)  # each process has a context there, which takes memory and time
-TOLD = 1.0  # seconds until one side knows of the other's death
-skipped = []  # tests, and why
+GPU = "cuda" in os.path.basename(PROGRAM)  # each process has a CUDA context, which takes memory and time
+TOLD = 1.0  # seconds until one side detects the death of the other
+skipped = []  # skipped tests with their reasons
 
 
 class Party:

@@ -53,7 +53,7 @@ def a_directory_is_left_clean():
         assert comes(lambda: other.good("alive") == "dead")
         other.good("close")
         assert not os.listdir(folder), os.listdir(folder)
-        two = exporter(environment=shared)  # both sides are killed: the next exporter cleans up
+        two = exporter(environment=shared)  # both sides are killed, and the next exporter removes the socket
         pid_of(two, two.good("ticket"))
         assert comes(lambda: two.good("openers") == "openers")
         two.kill()
@@ -76,7 +76,7 @@ def a_directory_is_left_clean():
             os.utime(os.path.join(folder, left), (1, 1))
             return left
 
-        left = killed()  # whoever comes next to that directory as an importer
+        left = killed()  # the next process that uses the directory as an importer
         Party().good(f"open {three.good('ticket')}")
         assert comes(lambda: left not in os.listdir(folder))
         info = os.environ.get("SHARE_INFO")
@@ -126,7 +126,7 @@ def gpus_go_by_uuid():
     assert one.good("read 64") == "21"
     turned.end()
     peer = Party(environment={"CUDA_VISIBLE_DEVICES": f"{seen[0]},{seen[1]}"})
-    peer.good(f"open_on 1 {one.good('ticket')}")  # the memory is of GPU 0, and GPU 1 uses it
+    peer.good(f"open_on 1 {one.good('ticket')}")  # the memory belongs to GPU 0, and GPU 1 uses it
     peer.good("write 128 22")
     assert one.good("read 128") == "22"
     one.good("write 128 23")

@@ -1,4 +1,5 @@
-// Tickets of memory that carry a timeline, on the host heap, in one process: what is waited for, and when not.
+// Tickets of memory that carry a timeline, on the host heap, in one process: the calls that wait, and those that do
+// not.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ using pgas::timeline;
 using pgas::detail::timeline_page;
 using pgas_test::code_of;
 
-/// A stream that has been told to record a value, and gets there when the test says so.
+/// A stream that is to record a value and does so when the test says so.
 class slow_stream {
  public:
   explicit slow_stream(const timeline& records_in)
@@ -155,7 +156,7 @@ TEST(Ready, IsForTicketsOfMemoryAndTimelinesOfTheirMaker) {
   EXPECT_EQ(code_of([&] { static_cast<void>(plain.ticket({.ready = &opened})); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(plain.ticket({.ready = &empty})); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(here.ready.ticket({.ready = &here.ready})); }), code::invalid_argument);
-  // Neither ticket opens what is of the other kind.
+  // Neither ticket opens an object of the other kind.
   EXPECT_EQ(code_of([&] { static_cast<void>(timeline::open(here.ticket)); }), code::handle_invalid);
   EXPECT_EQ(code_of([&] { static_cast<void>(opened_memory::open(here.ready.ticket())); }), code::handle_invalid);
 }
@@ -173,14 +174,14 @@ TEST(Ready, GoesToThoseWhoHaveOpenedTheMemory) {
   theirs = opened_memory();
   EXPECT_TRUE(comes([&] { return here.memory.opened_by().empty(); }));
   EXPECT_EQ(code_of(ask), code::authentication);
-  // And is not counted as an open.
+  // The refused open does not count as an open.
   const std::string once = here.memory.ticket({.opens = 1, .ready = &here.ready});
   theirs = opened_memory::open(once);
   open_for(once, 1s);
   EXPECT_EQ(here.ready.opened_by().size(), 1u);
   here.memory.revoke();
   EXPECT_EQ(code_of([&] { open_for(once, 1s); }), code::authentication);
-  // One without a timeline gives none, whatever the request says.
+  // A ticket without a timeline does not open one, whatever the request says.
   const std::string plain = here.memory.ticket();
   theirs = opened_memory::open(plain);
   EXPECT_EQ(code_of([&] {
@@ -196,7 +197,7 @@ TEST(Ready, ARevokedTimelineTakesTheTicketAlong) {
   here.ready.revoke();
   EXPECT_EQ(code_of([&] { open_for(here.ticket, 1s); }), code::authentication);
   here.ready.set(2);
-  theirs.wait_host(1s);  // what is open stays
+  theirs.wait_host(1s);  // opened memory stays open
   theirs = opened_memory();
   EXPECT_TRUE(comes([&] { return here.memory.opened_by().empty(); }));
   EXPECT_EQ(code_of([&] { open_for(here.ticket, 1s); }), code::authentication);
@@ -234,7 +235,7 @@ TEST(Ready, AChildOfForkHasNeitherTicketNorWait) {
     if (code_of([&] { static_cast<void>(here.memory.ticket({.ready = &here.ready})); }) != code::forked_process)
       failed |= 4;
     theirs.reset();
-    open_for(here.ticket, 10s);  // as any other process
+    open_for(here.ticket, 10s);  // like any other process
     ::_exit(failed);
   }
   int status = -1;

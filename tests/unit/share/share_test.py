@@ -40,7 +40,7 @@ def tickets_end():
     other.good(f"open {once}")
     Party().bad(f"open {once}", "PGAS-E0104", "its limit")
     other.good("close")
-    other.bad(f"open {once}", "PGAS-E0104", "its limit")  # used up
+    other.bad(f"open {once}", "PGAS-E0104", "its limit")  # the number of opens is used up
     brief = one.good("ticket 0 1")
     time.sleep(2.1)
     other.bad(f"open {brief}", "PGAS-E0104", "expired")
@@ -91,7 +91,7 @@ def users_are_told_apart():
     stranger.good("write 0 9")
     assert one.good("read 0") == "9"
     stranger.bad(f"open {one.good('ready')}", "PGAS-E0104", "for processes of user 0")
-    stranger.good(f"open {one.good(f'ready {nobody}')}")  # the timeline goes to the same ones
+    stranger.good(f"open {one.good(f'ready {nobody}')}")  # the process that opened the memory also gets the timeline
     Party().bad(f"open {for_them}", "PGAS-E0104", f"user {nobody}")
     one.end()
     stranger.end()
@@ -216,7 +216,7 @@ def a_long_series_grows_nothing(times=None):
     for name, before, after in (("importer", here, numbers(other)), ("exporter", there, numbers(one))):
         print(f"  {name}: descriptors, mappings, pages, resident pages {before} -> {after}")
         assert after[0] <= before[0], (name, before, after)
-        if "SHARE_SANITIZED" in os.environ:  # what is freed is kept for a while
+        if "SHARE_SANITIZED" in os.environ:  # a sanitizer keeps freed memory for a while
             continue
         assert after[1] <= before[1] + (20 if GPU else 2), (name, before, after)
         assert after[2] <= before[2] + 600 and after[3] <= before[3] + 600, (name, before, after)
@@ -233,7 +233,7 @@ def a_thousand_at_once():
         other.say(f"together 100 1 {ticket}")
     for other in others:
         assert other.hear() == "100"
-    # What is closed here is released by a thread where streams are busy, and several hundred are at once.
+    # If streams are busy, a thread releases closed memory, and there are several hundred pieces at once.
     assert comes(lambda: one.good("openers") == "openers", 10 * TOLD)
     for other in others:
         other.end()
@@ -294,7 +294,8 @@ def pgas_info_lists_both_sides():
 
 
 def costs():
-    one = exporter((16 if "SHARE_SANITIZED" in os.environ else 256) << 20)  # a sanitizer has several bytes for each
+    # a sanitizer needs several bytes for each byte
+    one = exporter((16 if "SHARE_SANITIZED" in os.environ else 256) << 20)
     ticket = one.good("ticket")
     other = Party()
     first, again = map(float, other.good(f"times {ticket}").split())

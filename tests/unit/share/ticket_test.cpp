@@ -1,4 +1,4 @@
-// Tickets as text: they come back whole, and no change of them goes unnoticed.
+// Tickets as text: decoding gives the same ticket, and every change of the text is detected.
 #include "host/share/ticket.hpp"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST(Ticket, RefusesWhatDoesNotFit) {
 }
 
 TEST(Ticket, EveryFlippedBitOfEveryCharacterIsFound) {
-  for (std::size_t payload : {0u, 1u, 2u}) {  // the three ways in which the last digit can have bits to spare
+  for (std::size_t payload : {0u, 1u, 2u}) {  // the three cases in which the last digit has unused bits
     const std::string text = encode(sample(payload));
     for (std::size_t at = 0; at < text.size(); ++at)
       for (int bit = 0; bit < 8; ++bit) {

@@ -1,4 +1,4 @@
-// One process's part of a timeline, with streams of the host in place of a GPU's.
+// A timeline as one process uses it, with streams of the host in place of GPU streams.
 #include "host/share/timeline_state.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ std::string text_of(const auto& call) {
   return "no error";
 }
 
-/// As of a GPU: nothing keeps the pages for a stream, a wait calls no check, and only its word ends it.
+/// Words like those of a GPU: a stream does not keep the pages, a wait calls no check, and only its word ends the wait.
 class device_words final : public stream_words {
  public:
   [[nodiscard]] std::uint64_t* address(std::uint64_t* word) const noexcept override { return word; }
@@ -120,7 +120,7 @@ TEST(TimelineState, AfterAReleaseTheValueAndTheLostProcessStay) {
   const std::string process = "process " + std::to_string(child) + " ";
   EXPECT_NE(text_of([&] { one.state->check_waits(); }).find(process), std::string::npos);
   EXPECT_NE(text_of([&] { other.check(); }).find(process), std::string::npos) << text_of([&] { other.check(); });
-  one.state.reset();  // the end of the maker changes neither
+  one.state.reset();  // the end of the maker changes neither of them
   EXPECT_EQ(other.query(), 3U);
   EXPECT_NE(text_of([&] { other.check(); }).find(process), std::string::npos) << text_of([&] { other.check(); });
   stop = true;
@@ -178,8 +178,9 @@ TEST(TimelineState, WhatWasRecordedBeforeTheDropStillComes) {
   one.state->record(stream, 7);
   one.state.reset();
   EXPECT_EQ(other.query(), 0U);
-  EXPECT_EQ(code_of([&] { other.wait_host(8, 20s); }), code::peer_lost);       // nobody will record it
-  EXPECT_EQ(code_of([&] { other.wait_host(7, 100ms); }), code::wait_timeout);  // the stream is on the way
+  EXPECT_EQ(code_of([&] { other.wait_host(8, 20s); }), code::peer_lost);  // no process will record the value
+  // the stream is about to record the value
+  EXPECT_EQ(code_of([&] { other.wait_host(7, 100ms); }), code::wait_timeout);
   EXPECT_FALSE(other.alive());
   EXPECT_EQ(code_of([&] { static_cast<void>(timeline::open(ticket)); }), code::peer_lost);
   open = true;
@@ -204,7 +205,7 @@ TEST(TimelineState, AWaitOfItsMakerForWhatNobodyRecordsEndsAfterTheDrop) {
   device->destroy_stream(stream);
 }
 
-/// The warnings about waits while `wait` runs with this PGAS_WAIT_WARNING.
+/// The warnings about waits that are logged while `wait` runs with this PGAS_WAIT_WARNING.
 std::string warnings_of(const auto& wait, const char* after = "300ms") {
   ::setenv("PGAS_WAIT_WARNING", after, 1);
   testing::internal::CaptureStderr();

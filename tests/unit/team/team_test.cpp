@@ -1,5 +1,5 @@
-// Teams among threads and forked processes: what they hold, many at once, and PEs that die. What teams are for is
-// tested on real processes, in tests/multi_pe/team_tests.cpp.
+// Teams of threads and of forked processes: their data, many teams at once, and PEs that die.
+// tests/multi_pe/team_tests.cpp tests the use of teams with separate processes.
 #include "pgas/team.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ config host_heap() {
   return settings;
 }
 
-/// A bootstrap that somebody else owns.
+/// A bootstrap that another object owns.
 class lent_bootstrap : public bootstrap {
  public:
   explicit lent_bootstrap(bootstrap& owner) : owner_(owner) {}
@@ -97,7 +97,7 @@ TEST(team, offsets_are_the_same_on_members_and_never_shared_by_two_teams) {
     std::vector<team> held;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
     for (int round = 0; round < 60; ++round) {
-      // PEs of a changing pair; their accounts of what is free drift apart.
+      // PEs of a changing pair, so that their maps of free offsets become different.
       const int a = round % 4;
       const int b = (round * 7 + 1 + round / 4) % 4;
       if (a == b) continue;
@@ -126,7 +126,7 @@ TEST(team, overlapping_ones_from_several_threads_at_once) {
   expect_none(run_threads(3, [](bootstrap& exchange) {
     world w = join(exchange);
     const int me = w.my_pe();
-    // Each PE is in two of the three pairs, and works on both at the same time.
+    // Each PE is in two of the three pairs and uses both at the same time.
     std::vector<team> pairs;
     for (int first = 0; first < 3; ++first)
       pairs.push_back(w.team().split_list(std::vector<int>{first, (first + 1) % 3}));
@@ -157,7 +157,7 @@ TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
       EXPECT_GE(w.state().heap().team_segment_map().count(), 2u);
       try {
         static_cast<void>(
-            t.allocate<char>(std::size_t{1} << 30));  // more addresses than the slot has for team segments
+            t.allocate<char>(std::size_t{1} << 30));  // more than the slot's address range for team segments
         ADD_FAILURE() << "more than there is was allocated";
       } catch (const error& full) {
         EXPECT_EQ(full.code(), code::out_of_memory);
@@ -165,7 +165,7 @@ TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
       }
       parts.clear();
       const std::size_t team_segment_map = w.state().heap().team_segment_map().count();
-      auto across = t.allocate<char>(std::size_t{5} << 20);  // over the border between two team segments
+      auto across = t.allocate<char>(std::size_t{5} << 20);  // across the border between two team segments
       EXPECT_EQ(w.state().heap().team_segment_map().count(), team_segment_map);
       EXPECT_TRUE(w.state().heap().contains(across.data(), across.size()));
       EXPECT_TRUE(w.state().heap().peer_has(across.data(), 1));

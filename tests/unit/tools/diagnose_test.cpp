@@ -1,4 +1,4 @@
-// Which PE pgas-why names, for states of jobs that nobody has to play.
+// The PE that pgas-why reports as the root, for constructed states of jobs.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -18,7 +18,7 @@ using namespace pgas_why;
 using kind = root::kind;
 using life = pe_state::life;
 
-/// PEs that answer and wait for nothing.
+/// PEs that answer and do not wait.
 std::vector<pe_state> idle(int n) {
   std::vector<pe_state> pes(static_cast<std::size_t>(n));
   for (int pe = 0; pe < n; ++pe) {
@@ -63,7 +63,7 @@ TEST(Diagnose, a_call_without_an_answer_of_its_kernel_is_no_all_clear) {
             "has reported a wait in pgas within 400 ms. The kernels of such calls are computing, or had no processor "
             "to answer on.");
   for (pe_state& one : pes) {
-    one.calls = {{"reduce", 2}};  // it began while the question was open
+    one.calls = {{"reduce", 2}};  // the call began during the question
     one.looked_ms = 15;
   }
   expect(pes, kind::nobody_waits, {});
@@ -112,7 +112,7 @@ TEST(Diagnose, signals_behind_waits_of_two_streams_are_a_cycle) {
     one.behind = {{"put_signal", 1 - pe, 0x40, 8}};
     pes[static_cast<std::size_t>(pe)].waits = {one};
   }
-  pes[2].waits = {for_word()};  // whose word nobody writes
+  pes[2].waits = {for_word()};  // no PE writes the word
   complete(pes);
   expect(pes, kind::cycle, {0, 1});
   EXPECT_EQ(
@@ -202,14 +202,14 @@ TEST(Diagnose, a_cycle_that_somebody_may_end_is_not_the_root) {
   expect(pes, kind::elsewhere, {2});
 }
 
-/// `n` PEs that wait, each for those that `named` says.
+/// `n` PEs that wait, each for the PEs that `named` returns.
 std::vector<pe_state> waiting(int n, const std::function<std::vector<int>(int pe)>& named) {
   auto pes = idle(n);
   for (pe_state& one : pes) one.waits = {for_pes(named(one.pe))};
   return pes;
 }
 
-// The PEs of a job find the root themselves, by the thread that also hears of deaths.
+// The PEs of a job also find the root, on the thread that receives the deaths of PEs.
 TEST(Diagnose, the_root_of_a_large_job_is_found_at_once) {
   constexpr int n = 640;
   std::vector<int> all(n);

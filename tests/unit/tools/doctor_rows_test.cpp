@@ -1,4 +1,4 @@
-// What pgas-doctor makes of figures and differences that machines of these tests don't have: GPUs, RDMA, many hosts.
+// The rows of pgas-doctor for figures and differences that the test machines do not have: GPUs, RDMA, many hosts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace pgas::doctor {
 namespace {
 
-/// Two PEs, on one host or on two, without GPUs and RDMA.
+/// Two PEs on one host or on two hosts, without GPUs and RDMA.
 job two_pes(bool one_host) {
   job all;
   for (int pe = 0; pe < 2; ++pe) {

@@ -1,4 +1,4 @@
-// The page of pgas-info --serve: the statistics of PEs as text that Prometheus reads.
+// The page of pgas-info --serve: the statistics of PEs as text for Prometheus.
 #include "tools/pgas-info/metrics_page.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using namespace pgas;
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-/// A value for every field.
+/// Statistics with a value in every field.
 world_stats some_stats() {
   world_stats of;
   of.pe = 1;
@@ -55,7 +55,7 @@ pe_info here() {
 
 json answer_of(const world_stats& stats) { return json::parse("{" + detail::stats_answer(stats, here(), 3) + "}"); }
 
-/// Two PEs that have answered, and one that has not.
+/// A page with two PEs that have answered and one PE that has not.
 std::string page() {
   world_stats idle;
   idle.pe = 2;
@@ -84,7 +84,7 @@ TEST(metrics_page, each_line_is_one_of_the_format) {
   std::set<std::string> series;
   std::string name;
   std::string type_of_name;
-  bool described_only = false;  // HELP without its TYPE
+  bool described_only = false;  // a HELP line has no TYPE line yet
   for (const std::string& line : lines_of(text)) {
     std::smatch found;
     if (std::regex_match(line, found, help)) {

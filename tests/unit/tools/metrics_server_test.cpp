@@ -1,4 +1,4 @@
-// The port of pgas-info --serve: what it answers, and that no client holds it up.
+// The server of pgas-info --serve: its answers. No client blocks it.
 #include "tools/pgas-info/metrics_server.hpp"
 
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ class MetricsServer : public ::testing::Test {
     EXPECT_TRUE(wait_for_events(to.fd.get(), POLLOUT, deadline(30s)));
     return std::move(to.fd);
   }
-  /// All that comes until the other side closes; none where it does not within a minute.
+  /// All bytes until the other side closes the connection. Empty if it does not close it within a minute.
   [[nodiscard]] static std::optional<std::string> rest_of(int fd) {
     const deadline limit(60s);
     std::string all;
@@ -154,7 +154,8 @@ TEST_F(MetricsServer, many_connections_without_a_request_do_not_delay_others) {
   for (int i = 0; i < 400; ++i) silent.push_back(connected());
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(status_of(scrape()), "HTTP/1.0 200 OK");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);  // a minute where each batch waits for its time limit
+  // It would take a minute if each batch waited for its time limit.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
 TEST_F(MetricsServer, connections_without_a_request_do_not_end_one_that_is_answered) {

@@ -1,4 +1,4 @@
-// The texts that are made of a command, where its words are such as shells and roff take for their own.
+// The generated texts of a command, with words that contain special characters of shells and roff.
 #include <gtest/gtest.h>
 
 #include "tools/common/command.hpp"

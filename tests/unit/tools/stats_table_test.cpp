@@ -1,4 +1,4 @@
-// pgas-info --stats: the table of what a job's PEs say, whole or not.
+// pgas-info --stats: the table of the answers of a job's PEs, complete or not.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Which signal pgas-trace says has ended which wait.
+// The signals that pgas-trace reports as the ends of waits.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 using namespace played;
 using pgas_trace::find_arrows;
 
-/// As "signal>wait", by the numbers of the events in their tracks.
+/// The arrows as "signal>wait", with the numbers of the events in their tracks.
 std::vector<std::string> drawn(const document& of) {
   std::vector<std::string> all;
   for (const pgas_trace::arrow& one : find_arrows(of).all)

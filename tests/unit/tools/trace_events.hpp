@@ -1,4 +1,4 @@
-// Time lines that no PE has to record.
+// Constructed traces for tests.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ inline event barrier(std::int64_t begin, std::int64_t end, std::uint64_t number)
   return made;
 }
 
-/// A track for each PE.
+/// A trace with one track for each PE.
 inline document pes(std::vector<std::vector<event>> events) {
   document made;
   for (std::vector<event>& each : events) {

@@ -1,4 +1,4 @@
-// The critical path of traces for which the path is known.
+// The critical path of constructed traces with a known path.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace played;
 
-/// As "PE[begin,end]", with the PE before where the path came from there.
+/// The path as "PE[begin,end]", with the previous PE if the path came from another PE.
 std::string path(const document& of, const pgas_trace::stretch& within) {
   std::string text;
   for (const pgas_trace::path_step& one : critical_path(of, pgas_trace::find_arrows(of), within)) {
@@ -45,7 +45,7 @@ TEST(critical_path, visits_a_chain_of_pes) {
 }
 
 TEST(critical_path, ends_where_clocks_disagree) {
-  // By the clocks each PE waited for a signal that the other one sent later.
+  // According to the clocks, each PE waited for a signal that the other PE sent later.
   const document of = pes(
       {{wait(1, 50, 0, 1), signal(49, 1, 0, update::set, 1)}, {wait(1, 50, 0, 1), signal(49, 0, 0, update::set, 1)}});
   EXPECT_FALSE(path(of, {0, 60}).empty());

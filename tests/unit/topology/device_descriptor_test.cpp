@@ -1,4 +1,4 @@
-// What PEs say of their devices.
+// The descriptors of the PEs' devices.
 #include "host/topology/device_descriptor.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Domains: which PEs share memory.
+// Domains: the PEs that share memory.
 #include "host/topology/domains.hpp"
 
 #include <gtest/gtest.h>

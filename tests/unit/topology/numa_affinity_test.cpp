@@ -14,7 +14,7 @@ using detail::allowed_cpus;
 using detail::locality_of;
 using cpus = std::vector<int>;
 
-/// A folder like /sys/bus/pci/devices, until the end of its scope.
+/// A folder like /sys/bus/pci/devices, which exists until the end of the scope.
 class fake_devices {
  public:
   fake_devices() : root_(std::filesystem::temp_directory_path() / ("pgas-pci-" + std::to_string(::getpid()))) {}

@@ -1,4 +1,4 @@
-// The sets of PGAS_P2P: what it may say, and that all PEs say the same.
+// The sets of PGAS_P2P: the allowed values, and the check that all PEs have the same value.
 #include "host/topology/p2p_setting.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(p2p_setting, all_pes_are_in_one_set_unless_told_otherwise) {
   EXPECT_EQ(parse_p2p_sets("all", 1), (std::vector<int>{0}));
 }
 
-/// Which PEs have the same number as each.
+/// For each PE, the PEs with the same number.
 std::vector<std::vector<int>> sets(const std::string& direct, int n) {
   const std::vector<int> number = parse_p2p_sets(direct, n);
   std::vector<std::vector<int>> all;

@@ -43,7 +43,7 @@ TEST_P(contract, many_messages_of_several_to_one) {
     std::vector<blob> sent;
     for (int i = 0; i < each; ++i) sent.push_back(pattern(static_cast<std::size_t>(i * 7 % 3000 + 4), pe.me, i));
     for (int i = 0; i < each; ++i) std::memcpy(sent[static_cast<std::size_t>(i)].data(), &i, sizeof i);
-    for (const blob& one : sent) pe.send(0, one);  // PE 0 also to itself
+    for (const blob& one : sent) pe.send(0, one);  // PE 0 also sends to itself
     pe.until_done();
     if (pe.me != 0) return;
     pe.until_messages(std::size_t{n} * each);
@@ -103,7 +103,7 @@ TEST_P(contract, puts_and_gets_of_all_sizes) {
         EXPECT_EQ(back.back(), std::byte{0xdd});
         EXPECT_TRUE(std::equal(back.begin() + 1, back.end() - 1, source.begin() + static_cast<std::ptrdiff_t>(skew)))
             << bytes << " bytes at offset " << offset;
-        pe.barrier();  // the owner checks its memory
+        pe.barrier();  // the owner checks its own memory
         const blob theirs = pattern(bytes + skew, peer, round);
         EXPECT_TRUE(
             std::equal(theirs.begin() + static_cast<std::ptrdiff_t>(skew), theirs.end(), memory.data() + offset))
@@ -134,7 +134,7 @@ TEST_P(contract, many_puts_and_gets_in_flight) {
     std::vector<blob> sources;
     for (int i = 0; i < each; ++i) sources.push_back(pattern(static_cast<std::size_t>(i) % slot + 1, pe.me, i));
     for (int i = 0; i < each; ++i)
-      for (int to = 0; to < n; ++to) {  // also to itself
+      for (int to = 0; to < n; ++to) {  // a PE also sends to itself
         const blob& source = sources[static_cast<std::size_t>(i)];
         pe.put(imported[static_cast<std::size_t>(to)], place(pe.me, i), source.data(), source.size());
       }
@@ -160,7 +160,7 @@ TEST_P(contract, many_puts_and_gets_in_flight) {
   });
 }
 
-// The guarantee that the proxy relies on.
+// The proxy relies on this guarantee.
 TEST_P(contract, a_pe_that_learns_of_a_finished_put_sees_it) {
   constexpr int n = 3;
   constexpr int rounds = 60;
@@ -168,7 +168,7 @@ TEST_P(contract, a_pe_that_learns_of_a_finished_put_sees_it) {
   run(n, [](test_pe& pe) {
     blob memory(n * bytes);
     const exposed_memory exposed = pe.expose(memory);
-    if (pe.me == 0) {  // before the barrier, which may deliver the first messages
+    if (pe.me == 0) {  // sent before the barrier, during which the first messages may arrive
       pe.on_message = [&](int from, const blob& round) {
         const blob expected = pattern(bytes, from, static_cast<int>(round.size()));
         EXPECT_EQ(std::memcmp(memory.data() + static_cast<std::size_t>(from) * bytes, expected.data(), bytes), 0)
@@ -289,7 +289,7 @@ TEST_P(contract, wake_ends_a_wait_or_the_next) {
       EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(30)) << "wake() did not end the wait";
     };
     pe.link->wake();
-    pe.link->wait(seconds(35));  // ends at once: wake() was called before
+    pe.link->wait(seconds(35));  // returns at once, because wake() was called before
     std::atomic<bool> over{false};
     std::thread waker([&] {
       while (!over) {
@@ -323,7 +323,7 @@ TEST_P(contract, ends_without_ever_being_used) {
   for (int round = 0; round < 3; ++round) run(3, [](test_pe&) {});
 }
 
-// A PE with operations in flight to a PE that disconnects may lose it: it has disconnected too early.
+// A PE with operations in flight to a PE that disconnects may lose that PE, because it has disconnected too early.
 TEST_P(contract, operations_in_flight_are_abandoned) {
   std::vector<blob> memory(2, blob(4 << 20));
   const blob source(4 << 20);

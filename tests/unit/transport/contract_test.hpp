@@ -1,5 +1,5 @@
 /// @file
-/// The suite that every transport has to pass; each test program instantiates it for its kinds of transport.
+/// The suite that every transport must pass. Each test program instantiates it with its kinds of transport.
 #pragma once
 
 #include "test_pe.hpp"
@@ -11,7 +11,7 @@ class contract : public testing::TestWithParam<transport_kind> {
   static void run(int n, const std::function<void(test_pe&)>& body) { run_pes(GetParam(), n, body); }
 };
 
-/// For INSTANTIATE_TEST_SUITE_P.
+/// The name of a test, for INSTANTIATE_TEST_SUITE_P.
 [[nodiscard]] inline std::string kind_name(const testing::TestParamInfo<transport_kind>& info) {
   return info.param.name;
 }

@@ -43,7 +43,7 @@ TEST(loopback, a_pe_that_is_cut_is_lost_to_all) {
         pe.until([&] { return pe.losses.size() == expected; }, "the loss");
         if (pe.me == victim) return;
         EXPECT_EQ(pe.losses.front().first, victim);
-        pe.link->send(victim, hello, pe.next_token());  // does nothing
+        pe.link->send(victim, hello, pe.next_token());  // has no effect
         const int next = pe.me == 1 ? 3 : (pe.me + 1) % 4;
         pe.link->send(next, hello, 1000);
         pe.until([&] { return pe.done_count.contains(1000) && pe.messages.size() == 2; }, "those who are left");
@@ -58,7 +58,7 @@ TEST(loopback, a_pe_that_does_not_disconnect_is_lost) {
       on(network), 2,
       [&](test_pe& pe) {
         if (pe.me == 1) {
-          network->gone(1);  // as the destructor of a transport does
+          network->gone(1);  // as a transport's destructor does
           return;
         }
         pe.until([&] { return !pe.losses.empty(); }, "the loss");
@@ -75,7 +75,7 @@ TEST(loopback, refuses_invalid_networks) {
   EXPECT_EQ(code_of([&] { (void)network->join(1); }), code::invalid_argument);
 }
 
-// Otherwise tests over it would show nothing.
+// Without reordering, tests with this transport would find nothing.
 TEST(faulty, reorders_messages_and_completions) {
   const transport_kind kind = kinds_in_one_process().at(1);
   ASSERT_EQ(kind.name, "faulty");

@@ -25,7 +25,7 @@ using pgas::detail::transport_token;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// A kind of transport, and a function that makes those of `n` PEs.
+/// A kind of transport, and a function that makes the transports of `n` PEs.
 struct transport_kind {
   std::string name;
   std::function<std::vector<std::unique_ptr<transport>>(int n)> make;
@@ -37,7 +37,7 @@ class test_pe final : public pgas::detail::transport_events {
  public:
   using everyone = std::vector<std::unique_ptr<test_pe>>;
 
-  /// Of every wait; the test fails after it.
+  /// The time limit of every wait. The test fails after it.
   static constexpr seconds timeout{40};
 
   test_pe(int number, std::unique_ptr<transport> way, const everyone& all, std::atomic<int>& arrived)
@@ -49,8 +49,9 @@ class test_pe final : public pgas::detail::transport_events {
   std::map<transport_token, int> done_count;
   std::vector<std::pair<int, std::string>> losses;
 
-  /// Drives the transport until `ready()`, which is not asked again when it has said so: it may take what it finds.
-  /// Throws when that takes too long. @param doze the limit of one wait()
+  /// Makes progress until `ready()` returns true. `ready` is not called again after that, because it may consume what
+  /// it finds. Throws if the time limit is reached.
+  /// @param doze the limit of one wait()
   void until(const std::function<bool()>& ready, const char* what, milliseconds doze = seconds(1)) {
     const auto give_up = std::chrono::steady_clock::now() + timeout;
     while (!ready()) {
@@ -62,7 +63,7 @@ class test_pe final : public pgas::detail::transport_events {
     }
   }
 
-  /// Drives the transport until all operations so far are done, each once.
+  /// Makes progress until all operations so far are done, each exactly once.
   void until_done() {
     until([&] { return done_count.size() == next_token_ - 1; }, "operations to be done");
     for (const auto& [token, count] : done_count) EXPECT_EQ(count, 1) << "operation " << token;
@@ -71,7 +72,7 @@ class test_pe final : public pgas::detail::transport_events {
     until([&] { return messages.size() >= count; }, "messages");
   }
 
-  /// A barrier of all PEs. Drives the transport, as other PEs may still need this one.
+  /// A barrier of all PEs. Makes progress meanwhile, because other PEs may still need this PE.
   void barrier() {
     const int target = ++barriers_ * static_cast<int>(all_.size());
     if (++arrived_ == target) {
@@ -89,7 +90,7 @@ class test_pe final : public pgas::detail::transport_events {
     link->get(imported, offset, to, bytes, next_token());
   }
 
-  /// Exposes memory; fails the test where that can't be.
+  /// Exposes memory. Fails the test if that is not possible.
   [[nodiscard]] exposed_memory expose(blob& memory) {
     std::string why_not;
     auto exposed = link->expose(memory.data(), memory.size(), why_not);
@@ -124,14 +125,14 @@ class test_pe final : public pgas::detail::transport_events {
   blob shown_;
 };
 
-/// Runs `body` for each of `n` connected PEs in a thread of its own; then all disconnect at once. A loss fails the test
-/// unless `may_lose`.
+/// Runs `body` for each of `n` connected PEs in a separate thread. Then all PEs disconnect at the same time. A loss
+/// fails the test unless `may_lose`.
 void run_pes(const transport_kind& kind, int n, const std::function<void(test_pe&)>& body, bool may_lose = false);
 
-/// Bytes that depend on their position, PE and round.
+/// Bytes that depend on the position, the PE and the round.
 [[nodiscard]] blob pattern(std::size_t bytes, int pe, int round = 0);
 
-/// Loopback, and the transports that wrap it.
+/// Loopback, and the transports that use loopback.
 [[nodiscard]] std::vector<transport_kind> kinds_in_one_process();
 
 }  // namespace pgas_test

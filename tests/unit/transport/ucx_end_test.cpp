@@ -1,7 +1,7 @@
 /// @file
-/// UCX and PEs that die, hang or disconnect: each loss is reported once, and no process crashes or hangs.
+/// UCX with PEs that die, hang or disconnect. Each loss is reported once, and no process crashes or hangs.
 ///
-/// The PEs are processes of their own, forked before UCX starts here; the test checks their exit status.
+/// The PEs are separate processes, forked before UCX starts here. The test checks their exit status.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@
 namespace pgas_test {
 namespace {
 
-/// One of two PEs, in its own process.
+/// One of two PEs, in a separate process.
 class lone_pe {
  public:
   lone_pe(int me, int socket, const transport_kind& kind, std::size_t memory_bytes)
@@ -26,7 +26,7 @@ class lone_pe {
     theirs = pe.link->import_memory(1 - me, swap(pe.expose(memory).key));
   }
 
-  /// Exchanges bytes with the other PE; also a barrier.
+  /// Exchanges bytes with the other PE. Also a barrier.
   blob swap(const blob& mine) const {
     const std::size_t bytes = mine.size();
     std::size_t their_bytes = 0;
@@ -52,7 +52,7 @@ class lone_pe {
  public:
   blob memory;
   test_pe pe;
-  std::uint64_t theirs = 0;  ///< the memory of the other PE, imported
+  std::uint64_t theirs = 0;  ///< the imported memory of the other PE
 };
 
 using body = std::function<void(lone_pe&)>;
@@ -73,8 +73,8 @@ using body = std::function<void(lone_pe&)>;
   ::_exit(testing::Test::HasFailure() ? 1 : 0);
 }
 
-/// The exit status of both processes, as a shell reports it. An ended process is reaped at once, as UCX tests whether
-/// the process exists. A stopped one is killed when the other has ended, and so is one that hangs.
+/// The exit status of both processes, as a shell reports it. A process that has ended is reaped at once, because UCX
+/// checks whether the process exists. A stopped or hanging process is killed when the other has ended.
 struct ends {
   int first = -1;
   int second = -1;
@@ -109,7 +109,7 @@ constexpr ends second_killed{0, 128 + SIGKILL};
   return both;
 }
 
-/// Runs PE 0 and PE 1 until both have ended.
+/// Runs PE 0 and PE 1 until both processes have ended.
 [[nodiscard]] ends run_two(const transport_kind& kind, std::size_t memory_bytes, const body& first,
                            const body& second) {
   std::array<int, 2> sockets{};
@@ -152,7 +152,7 @@ void work_until_lost(lone_pe& mine) {
   EXPECT_EQ(pe.losses.front().first, 1);
   EXPECT_FALSE(pe.losses.front().second.empty());
   const std::size_t done = pe.done_count.size();
-  pe.send(1, message);  // does nothing, and reports nothing
+  pe.send(1, message);  // has no effect, and reports no event
   pe.put(mine.theirs, 0, source.data(), source.size());
   pe.link->forget(mine.theirs);
   for (int i = 0; i < 100; ++i) (void)pe.link->progress();
@@ -186,7 +186,7 @@ TEST_P(ucx_end, who_is_killed_while_idle_is_lost) {
   EXPECT_EQ(both, second_killed);
 }
 
-// Only PE 1 has sent a message: its receiver detects the death.
+// Only PE 1 has sent a message, and its receiver detects the death.
 TEST_P(ucx_end, who_only_listens_learns_of_a_death_too) {
   const ends both = run_two(
       GetParam(), 64,
@@ -219,7 +219,7 @@ TEST_P(ucx_end, who_was_dead_before_is_lost_at_the_first_use) {
   EXPECT_EQ(both, second_killed);
 }
 
-// PE 1 stops with operations in flight: the disconnect of PE 0 takes a bounded time all the same.
+// PE 1 stops with operations in flight. The disconnect of PE 0 still takes a limited time.
 TEST_P(ucx_end, leaving_does_not_wait_for_who_hangs) {
   for (std::size_t messages = 1; messages <= 3; ++messages) {
     const ends both = run_two(
@@ -243,7 +243,7 @@ TEST_P(ucx_end, leaving_does_not_wait_for_who_hangs) {
   }
 }
 
-// As when an exception ends a program: the transport is destroyed with operations in flight.
+// Like a program that ends by an exception: the transport is destroyed with operations in flight.
 TEST_P(ucx_end, who_goes_without_leaving_does_no_harm) {
   for (const int calls : {0, 1, 3, 1000}) {
     const ends both = run_two(
@@ -281,7 +281,7 @@ TEST_P(ucx_end, both_leave_at_once_without_a_loss) {
       }
       pe.until_messages(5);
       pe.until_done();
-      // A PE that is done drives its transport for a while, during which the other may disconnect.
+      // A PE that is done makes progress for a while, during which the other PE may disconnect.
       for (int i = 0; i < 50 * pe.me * round; ++i) (void)pe.link->progress();
       pe.link->disconnect(seconds(30));
       EXPECT_TRUE(pe.losses.empty()) << pe.losses.front().second;

@@ -1,5 +1,5 @@
 /// @file
-/// UCX as the tests use it: with its own choice of transports, and over TCP.
+/// The kinds of UCX transport in the tests: with UCX's own choice of transports, and over TCP.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace pgas_test {
 
-/// Sets environment variables of UCX for its life.
+/// Sets environment variables of UCX during its lifetime.
 class ucx_variables {
  public:
   explicit ucx_variables(std::map<std::string, std::string> variables) : variables_(std::move(variables)) {

@@ -13,7 +13,7 @@ namespace {
 using pgas::detail::interface_of;
 using pgas::detail::net_devices;
 
-/// A folder like /sys/class/infiniband, until the end of its scope.
+/// A folder like /sys/class/infiniband, which exists until the end of the scope.
 class fake_sysfs {
  public:
   fake_sysfs() : root_(std::filesystem::temp_directory_path() / ("pgas-ib-" + std::to_string(::getpid()))) {}
@@ -50,7 +50,7 @@ TEST(net_devices, of_a_connection_is_that_with_its_address) {
   const auto local = pgas::detail::tcp_address::parse("127.0.0.1:" + std::to_string(listener.port()));
   const pgas::detail::connect_result calling = pgas::detail::begin_connect(*local);
   EXPECT_EQ(interface_of(calling.fd.get()), "lo");
-  pgas::detail::tcp_listener::caller answering;  // an IPv4 address in the clothes of IPv6
+  pgas::detail::tcp_listener::caller answering;  // an IPv4 address in the form of an IPv6 address
   while (!answering.fd) answering = listener.accept();
   EXPECT_EQ(interface_of(answering.fd.get()), "lo");
   EXPECT_EQ(interface_of(listener.fd()), "") << "it has no address of its own";

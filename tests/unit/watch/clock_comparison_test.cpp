@@ -1,4 +1,4 @@
-// What barriers tell of clocks, for clocks whose difference is known.
+// The comparison of clocks by barriers, for clocks with a known difference.
 #include "host/watch/clock_comparison.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ namespace {
 
 using namespace pgas::detail;
 
-/// Barriers of two PEs that come up to `spread` ns apart, and leave up to as much after the later one. The clock of
-/// the second one is `ahead` of that of the first.
+/// Barriers of two PEs that arrive up to `spread` ns apart, and leave up to `spread` ns after the later one has
+/// arrived. The second clock is ahead of the first by `ahead`.
 std::pair<barrier_times, barrier_times> played(std::int64_t ahead, std::int64_t spread, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_int_distribution<std::int64_t> some(0, spread);
@@ -41,7 +41,7 @@ TEST(clock_comparison, the_true_difference_is_within_the_bounds) {
       EXPECT_LE(found.low, -ahead);
       EXPECT_GE(found.high, -ahead);
       EXPECT_LE(std::abs(found.middle() + ahead), found.error());
-      EXPECT_LE(found.error(), 20'000);  // one barrier alone gives 40'000 at most, on both sides
+      EXPECT_LE(found.error(), 20'000);  // a single barrier has an error of at most 40'000 on each side
     }
 }
 
@@ -62,7 +62,7 @@ TEST(clock_comparison, the_first_pe_differs_from_itself_by_nothing) {
 }
 
 TEST(clock_comparison, readings_of_the_clock_of_kernels_bound_it) {
-  // The device's clock is 1000 behind; each reading was taken somewhere between the host's two.
+  // The device's clock is behind by 1000. Each reading was taken between the two readings of the host's clock.
   const std::vector<clock_reading> readings = {{5'000, 4'040, 5'100}, {6'000, 5'010, 6'300}, {7'000, 6'100, 7'120}};
   const clock_difference found = difference(readings);
   EXPECT_EQ(found.low, 990);
@@ -71,7 +71,8 @@ TEST(clock_comparison, readings_of_the_clock_of_kernels_bound_it) {
 }
 
 TEST(clock_comparison, a_clock_in_steps_has_an_error_too) {
-  const std::vector<clock_reading> readings = {{5'000, 4'000, 5'010}, {6'900, 5'000, 6'910}};  // a step of 1000
+  // the clock advances in steps of 1000
+  const std::vector<clock_reading> readings = {{5'000, 4'000, 5'010}, {6'900, 5'000, 6'910}};
   const clock_difference found = difference(readings);
   EXPECT_LE(found.low, found.high);
   EXPECT_GT(found.error(), 0);

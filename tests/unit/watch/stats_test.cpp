@@ -1,4 +1,4 @@
-// The counts of a PE, where they are kept.
+// The counters of a PE, in the objects that keep them.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -55,7 +55,7 @@ TEST(operation_counter, counts_of_many_threads_are_exact) {
 
 TEST(call_list, adds_up_the_calls_of_a_name) {
   detail::call_list calls;
-  const std::string same = "barrier";  // at another address than the literal
+  const std::string same = "barrier";  // has another address than the literal
   for (const char* const name : {"barrier", same.c_str(), "quiet"}) {
     ASSERT_TRUE(calls.enter(name));
     EXPECT_FALSE(calls.enter("inside"));
@@ -66,7 +66,7 @@ TEST(call_list, adds_up_the_calls_of_a_name) {
   ASSERT_EQ(totals.size(), 2u);
   EXPECT_EQ(totals[0].name, "barrier");
   EXPECT_EQ(totals[0].calls, 2u);
-  EXPECT_GE(totals[0].time, 80ms);  // each end of the clock is up to 10 ms too early
+  EXPECT_GE(totals[0].time, 80ms);  // each end of the interval is up to 10 ms too early
   EXPECT_EQ(totals[1].name, "quiet");
   EXPECT_EQ(totals[1].calls, 1u);
   EXPECT_GE(totals[1].time, 40ms);

@@ -25,7 +25,7 @@ class WaitReport : public ::testing::Test {
     const std::vector<int> all{0, 1, 2, 3};
     teams_.add(this, control_group::world, world(), all);
   }
-  /// The answer of a thread of a kernel that waits, as it leaves it while it polls.
+  /// Leaves the answer of a waiting thread of a kernel, as the thread does while it polls.
   void answer(const failure_record& wait) { leave_record(&control_, control_.my_slot, wait); }
   [[nodiscard]] static failure_record wait_for(int pe) {
     failure_record found{};
@@ -51,7 +51,7 @@ class WaitReport : public ::testing::Test {
     return four;
   }
 
-  /// Answers with a wait in a collective, as it is in the state of a team, and reads the answers.
+  /// Answers with a wait in a collective, whose word is in the state of a team, and reads the answers.
   [[nodiscard]] static failure_record packet_wait(std::uint64_t packets, int from, std::uint64_t units = 3) {
     failure_record wait = wait_for(-1);
     wait.what = operation::none;
@@ -59,7 +59,7 @@ class WaitReport : public ::testing::Test {
     wait.heap_offset = packets + team_state_layout::line + static_cast<std::uint64_t>(from) * units * 32;
     return wait;
   }
-  /// As another thread of the system would leave it.
+  /// Leaves an answer as another thread of the system would.
   void answer_elsewhere(const failure_record& wait) {
     std::thread([&] { answer(wait); }).join();
   }
@@ -106,7 +106,7 @@ TEST_F(WaitReport, two_groups_in_one_collective_are_told) {
   failure_record wait = packet_wait(packets, 2);
   report_.ask();
   answer(wait);
-  wait.heap_offset += team_state_layout::packet_buffer_bytes(false);  // of the next epoch, by another launch
+  wait.heap_offset += team_state_layout::packet_buffer_bytes(false);  // the word of the next epoch, in another launch
   ++wait.expected;
   answer_elsewhere(wait);
   json said = told();
@@ -125,7 +125,7 @@ TEST_F(WaitReport, a_wait_that_began_after_the_question_is_no_second_group) {
   failure_record wait = packet_wait(packets, 2);
   report_.ask();
   answer(wait);
-  wait.limit_ms = 0;  // the next launch of the same kernel, which follows the one that has answered
+  wait.limit_ms = 0;  // the next launch of the same kernel, after the launch that has answered
   answer_elsewhere(wait);
   const json said = told();
   EXPECT_EQ(said.at("waits").size(), 2u);
@@ -147,7 +147,7 @@ TEST_F(WaitReport, words_of_the_program_are_awaited_by_as_many_threads_as_like) 
 TEST_F(WaitReport, what_is_enqueued_behind_a_wait_of_a_stream_is_told) {
   const stream_handle one = device_->create_stream();
   const stream_handle other = device_->create_stream();
-  streams_.add_write(one, {"signal_set", 1, 64, 8});  // before the wait
+  streams_.add_write(one, {"signal_set", 1, 64, 8});  // enqueued before the wait
   const wait_ticket ticket = streams_.add_wait(one);
   streams_.add_write(other, {"signal_set", 2, 64, 8});
   streams_.add_write(one, {"put", 3, 512, 4096});
@@ -159,7 +159,7 @@ TEST_F(WaitReport, what_is_enqueued_behind_a_wait_of_a_stream_is_told) {
   json said = told().at("waits")[0];
   EXPECT_EQ(said.at("pe"), -1);
   EXPECT_EQ(said.at("behind"), json::parse(R"([{"what":"put","pe":3,"offset":512,"bytes":4096}])"));
-  // An entry that newer ones have replaced is not mistaken for one of them.
+  // An entry that newer entries have replaced is not mistaken for one of these.
   for (int i = 0; i < 1000; ++i) static_cast<void>(streams_.add_wait(other));
   streams_.add_write(other, {"put", 3, 512, 4096});
   report_.ask();
@@ -218,7 +218,7 @@ TEST_F(WaitReport, nobody_answers_unless_asked) {
   answer(wait_for(2));
   report_.ask();
   EXPECT_EQ(told().at("waits").size(), 0u);
-  answer(wait_for(2));  // the question is over
+  answer(wait_for(2));  // the question has ended
   report_.ask();
   EXPECT_EQ(told().at("waits").size(), 0u);
 }
@@ -334,7 +334,7 @@ TEST_F(WaitReport, two_who_ask_at_once_both_get_the_answers) {
 TEST_F(WaitReport, a_call_whose_kernel_has_not_answered_leaves_the_question_open) {
   using std::chrono::milliseconds;
   ASSERT_TRUE(calls_.enter("reduce"));
-  std::this_thread::sleep_for(milliseconds(50));  // longer than the coarse clock's step
+  std::this_thread::sleep_for(milliseconds(50));  // longer than a step of the coarse clock
   report_.ask();
   EXPECT_FALSE(report_.settled());
   answer(wait_for(2));
@@ -353,7 +353,7 @@ TEST_F(WaitReport, a_call_whose_kernel_has_not_answered_leaves_the_question_open
 TEST_F(WaitReport, a_program_that_asks_waits_for_a_kernel_without_a_processor) {
   ASSERT_TRUE(calls_.enter("reduce"));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  std::thread kernel([&] {  // it gets its processor when the usual time is over
+  std::thread kernel([&] {  // the kernel gets a processor only after the usual time
     while (load_relaxed(&control_.question) == 0) std::this_thread::yield();
     std::this_thread::sleep_for(3 * time_to_answer);
     answer(wait_for(2));

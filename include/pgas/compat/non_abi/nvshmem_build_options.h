@@ -1,8 +1,7 @@
 /// @file
-/// What this implementation has of the parts that NVSHMEM can be built with, for programs that ask by the preprocessor.
-/// Parts that are looked for when a program starts are there: MPI, OpenSHMEM, PMIx, UCX, NVTX. The transports of
-/// NVSHMEM itself (IBRC, IBDEVX, IBGDA, GPUNETIO, LIBFABRIC) are not: a program that finds one defined calls its
-/// internal functions.
+/// The parts with which NVSHMEM can be built, for programs that test them in the preprocessor. Parts that are looked up
+/// when a program starts are defined: MPI, OpenSHMEM, PMIx, UCX, NVTX. The transports of NVSHMEM itself (IBRC, IBDEVX,
+/// IBGDA, GPUNETIO, LIBFABRIC) are not defined, because a program that finds one calls NVSHMEM's internal functions.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

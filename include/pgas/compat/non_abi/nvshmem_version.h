@@ -7,7 +7,7 @@
 #define NVSHMEM_VENDOR_PATCH_VERSION 0
 #define NVSHMEM_VENDOR_PACKAGE_VERSION 0
 
-// The same as text. The package version counts repackagings of one release.
+// The versions as text. The package version counts repackagings of one release.
 #define NVSHMEM_VENDOR_BASE_VERSION_STRING "3.8.0"
 #define NVSHMEM_VENDOR_NUMERIC_VERSION_STRING "3.8.0.0"
 #define NVSHMEM_VENDOR_ARTIFACT_VERSION_STRING "3.8.0"

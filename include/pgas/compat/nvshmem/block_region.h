@@ -11,9 +11,9 @@ namespace pgas::compat {
 /// The region of a block. Shared memory is not initialized: the block is in no region unless `owner` is its own.
 struct block_region {
   std::uint64_t owner;
-  nvshmemx_region_handle_t handle;  ///< 0: none
+  nvshmemx_region_handle_t handle;  ///< 0: no region
   std::uint32_t hints;
-  std::uint32_t started;  ///< regions of the block so far
+  std::uint32_t started;  ///< the number of regions of the block so far
 
   /// The value of `owner` for the calling block. Uninitialized memory is unlikely to have it.
   [[nodiscard]] PGAS_FN static std::uint64_t own_owner() {

@@ -34,13 +34,14 @@ enum class collective : int { barrier, sync, broadcast, fcollect, alltoall, redu
 /// The completion of an operation that the host calls.
 struct when {
   enum class mode : int {
-    blocking,     ///< when the call returns
-    nonblocking,  ///< at the next quiet: the `_nbi` forms
-    on_stream     ///< in the order of a stream
+    blocking,     ///< complete when the call returns
+    nonblocking,  ///< complete after the next quiet: the `_nbi` forms
+    on_stream     ///< complete in the order of a stream
   };
   mode how;
   void* stream;          ///< a cudaStream_t
-  const char* function;  ///< the function that the program called: the caller of the three functions below
+  const char* function;  ///< the name of the function that the program called, which is the caller of the three
+                         ///< functions below
 };
 inline when blocking(const char* function = __builtin_FUNCTION()) { return {when::mode::blocking, nullptr, function}; }
 inline when nonblocking(const char* function = __builtin_FUNCTION()) {
@@ -62,10 +63,10 @@ struct words {
   const void* at;
   size_t count;
   const int* status;     ///< null, or excludes words with an entry other than 0
-  int cmp;               ///< NVSHMEM_CMP_*
-  uint64_t value;        ///< bit pattern in the low bytes, for all words
+  int cmp;               ///< an NVSHMEM_CMP_*
+  uint64_t value;        ///< a bit pattern in the low bytes, for all words
   const void* values;    ///< one value for each word; null: `value` for all
-  const char* function;  ///< the function that the program called
+  const char* function;  ///< the name of the function that the program called
 };
 
 /// A collective of a team. Data members that a collective does not use keep their defaults.
@@ -76,8 +77,8 @@ struct collective_call {
   const void* src = nullptr;
   size_t count = 0;
   size_t element_bytes = 1;
-  int root = 0;              ///< of broadcast
-  number type = number::u8;  ///< of reductions, as is the next one
+  int root = 0;              ///< for a broadcast
+  number type = number::u8;  ///< for reductions, like the next member
   reduction op = reduction::sum;
 };
 
@@ -86,7 +87,7 @@ struct collective_call {
 #pragma GCC visibility push(default)
 extern "C" {
 
-/// Copies from and to PE `pe`. Strides count elements.
+/// the name of the function that the program called, which is the caller of the three functions below
 void pgas_nvshmem_put(pgas::compat::when when, void* dst, const void* src, pgas::compat::elements n, int pe);
 void pgas_nvshmem_get(pgas::compat::when when, void* dst, const void* src, pgas::compat::elements n, int pe);
 void pgas_nvshmem_iput(pgas::compat::when when, void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,

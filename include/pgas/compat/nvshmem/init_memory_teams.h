@@ -17,7 +17,7 @@ extern "C" {
 
 /// Collective: finds the other PEs through the launcher.
 void nvshmem_init(void);
-/// The same. @return 0; `*provided` is always NVSHMEM_THREAD_MULTIPLE.
+/// nvshmem_init() with a requested thread level. @return 0; `*provided` is always NVSHMEM_THREAD_MULTIPLE.
 int nvshmem_init_thread(int requested, int* provided);
 void nvshmem_query_thread(int* provided);
 /// Collective: finds the other PEs by the method of the flag NVSHMEMX_INIT_WITH_*, or through the launcher without such
@@ -65,8 +65,9 @@ void nvshmemx_buffer_unregister_all(void);
 /// Collective: also maps memory that the program allocated into the symmetric heap. @return Its symmetric address, or
 /// null. *Memory* as for pgas::register_symmetric(); `flags` are ignored.
 void* nvshmemx_buffer_register_symmetric(void* buf_ptr, size_t size, int flags);
-/// The same, at `preferred_addr` if it is free on all PEs, otherwise at another address; use the returned address. A
-/// program can thus map memory again at an address that it has unregistered.
+/// Collective: nvshmemx_buffer_register_symmetric() at `preferred_addr` if that address is free on all PEs, otherwise
+/// at another address; use the returned address. A program can thus map memory again at an address that it has
+/// unregistered.
 void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* buf_ptr, size_t size, void* preferred_addr,
                                                               int flags);
 /// Collective: ends the registration. @return An nvshmemx_status.

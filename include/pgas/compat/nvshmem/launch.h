@@ -80,8 +80,8 @@ inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 bloc
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // NVSHMEM gives the struct and the function the same name
-/// The same with launch attributes of the program. The launch is cooperative unless an attribute specifies otherwise.
-/// *Errors* also NVSHMEMX_ERROR_INVALID_VALUE for null, and for more attributes than the CUDA runtime has.
+/// A collective launch with launch attributes of the program. The launch is cooperative unless an attribute specifies
+/// otherwise. *Errors* also NVSHMEMX_ERROR_INVALID_VALUE for null, and for more attributes than the CUDA runtime has.
 inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr_t* attr, const void* func,
                                            void** args) {
   constexpr unsigned most = 64;

@@ -98,9 +98,9 @@ struct tile_rows {
   const T* src;
   std::ptrdiff_t dst_stride;
   std::ptrdiff_t src_stride;
-  std::size_t block;   ///< elements of a row before `end_coord`
-  std::size_t count;   ///< rows before `end_coord`
-  std::ptrdiff_t row;  ///< from one row of the source to the next, in elements
+  std::size_t block;   ///< the elements of a row before `end_coord`
+  std::size_t count;   ///< the number of rows before `end_coord`
+  std::ptrdiff_t row;  ///< the distance from one row of the source to the next, in elements
   std::ptrdiff_t rows;
   std::ptrdiff_t dst_row;
   bool valid;
@@ -134,7 +134,7 @@ template <class Src, class Dst, class Coord>
           contiguous && flat && dst_tile.data() != nullptr && src_tile.data() != nullptr};
 }
 
-/// The same in bytes, with one side at another address.
+/// The rows in bytes, with other addresses.
 template <class T>
 [[nodiscard]] PGAS_FN detail::byte_blocks bytes_of(const tile_rows<T>& tile, T* dst, const T* src) {
   return detail::byte_blocks_of(dst, src, tile.dst_stride, tile.src_stride, tile.block, tile.count);

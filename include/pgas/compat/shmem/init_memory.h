@@ -12,7 +12,7 @@ extern "C" {
 /// Collective: joins the world of the launcher, on the host heap unless PGAS_HEAP is set. On the host heap static data
 /// becomes symmetric: call it before other threads write to such data. Each further call needs a shmem_finalize().
 PGAS_SHMEM_DECLARE(void, init, (void))
-/// The same. `provided` is always SHMEM_THREAD_MULTIPLE. @return Nonzero on failure.
+/// shmem_init() with a requested thread level. `provided` is always SHMEM_THREAD_MULTIPLE. @return Nonzero on failure.
 PGAS_SHMEM_DECLARE(int, init_thread, (int requested, int* provided))
 PGAS_SHMEM_DECLARE(void, query_thread, (int* provided))
 PGAS_SHMEM_DECLARE(void, query_initialized, (int* initialized))

@@ -115,7 +115,7 @@ class mpi_exchange final : public bootstrap {
   }
 
   void check(int status, std::string_view what) const {
-    if (status == 0) return;  // MPI_SUCCESS, by the standard
+    if (status == 0) return;  // MPI_SUCCESS, which the standard defines as 0
     throw error{code::bootstrap_protocol,
                 std::string{what} + " failed: " + Mpi::text(status) + ". See the output of MPI and of the other ranks"};
   }

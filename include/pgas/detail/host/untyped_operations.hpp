@@ -51,7 +51,7 @@ struct word_set {
   std::size_t count;
   const int* status;
   cmp compare;
-  std::uint64_t value = 0;       ///< bit pattern
+  std::uint64_t value = 0;       ///< a bit pattern
   const void* values = nullptr;  ///< one for each word; null: `value` for all
 };
 

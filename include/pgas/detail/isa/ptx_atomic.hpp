@@ -211,7 +211,7 @@ template <rmw Op, class T>
   }
 }
 
-/// Relaxed, no result.
+/// Relaxed, without a result.
 template <rmw Op, class T>
 PGAS_FN void reduce(T* p, T value) {
 #if defined(__CUDACC__)

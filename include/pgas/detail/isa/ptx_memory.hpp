@@ -180,7 +180,7 @@ PGAS_FN void store_release(T* p, T value) {
   return v;
 }
 
-/// The matching store.
+/// The store that matches load_relaxed() of a vec16.
 PGAS_FN void store_relaxed(vec16* p, vec16 v) {
 #if defined(__CUDACC__)
   asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1,%2};" ::"l"(global(p)),

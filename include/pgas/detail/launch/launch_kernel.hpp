@@ -14,7 +14,7 @@
 
 namespace pgas::detail {
 
-/// Makes the world's GPU current on this thread for as long as it lives. Does nothing on the host heap.
+/// Makes the world's GPU current on this thread during its lifetime. Has no effect on the host heap.
 class PGAS_API device_guard {
  public:
   explicit device_guard(world& w);
@@ -26,7 +26,7 @@ class PGAS_API device_guard {
   world& world_;
 };
 
-/// The shape of a launch, defaults filled in.
+/// The shape of a launch, with the defaults filled in.
 struct launch_shape {
   unsigned blocks;
   unsigned threads;
@@ -39,22 +39,24 @@ struct launch_shape {
 /// The shared state of a launch's blocks.
 struct grid_place {
   grid_state* states;
-  bool table;             ///< of which the launch takes one
-  bool overlaps = false;  ///< with the stream's earlier launch: the kernel itself waits for that
+  bool table;             ///< whether `states` is a table, of which the launch takes one state
+  bool overlaps = false;  ///< whether the launch overlaps with the stream's earlier launch; the kernel then waits for
+                          ///< that launch
 };
 /// The shared state of a launch on this stream of a GPU.
 [[nodiscard]] PGAS_API grid_place grid_area(world& w, const stream& on);
-/// A kernel whose blocks are to run all at once, on the GPU that is to hold them.
+/// A kernel whose blocks must all be resident, and the GPU that must hold them.
 struct resident_kernel {
-  unsigned multiprocessors;  ///< that this process may use
-  unsigned each;             ///< blocks that one of them holds
-  unsigned threads;          ///< of a block
-  unsigned registers;        ///< of a thread
+  unsigned multiprocessors;  ///< the number that this process may use
+  unsigned each;             ///< the number of blocks that a multiprocessor holds
+  unsigned threads;          ///< the number of threads in a block
+  unsigned registers;        ///< the number of registers of a thread
 };
-/// How many of its blocks this PE may have: its part of the GPU's capacity, less the proxy's need where there is one.
+/// The number of the kernel's blocks that this PE may have: its part of the GPU's capacity, minus the room for the
+/// proxy's kernel if there is one.
 [[nodiscard]] PGAS_API unsigned admitted_blocks(world& w, const resident_kernel& kernel);
 
-/// The error of a launch whose blocks do not run all at once. @param otherwise the remedy where none of them waits
+/// The error of a launch whose blocks cannot all be resident. @param otherwise the remedy if no block waits for another
 [[nodiscard]] PGAS_API error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit,
                                           const char* otherwise);
 
@@ -63,7 +65,8 @@ struct resident_kernel {
 /// would block the proxy that a running kernel may be waiting for.
 class PGAS_API registered_kernel {
  public:
-  /// @param load into the current context; returns the bytes of a thread's stack, 0 where it fails, as the launch will
+  /// @param load loads the kernel into the current context; returns the bytes of a thread's stack, or 0 on failure,
+  /// which the launch reports
   explicit registered_kernel(std::size_t (*load)());
   ~registered_kernel();
   registered_kernel(const registered_kernel&) = delete;
@@ -75,25 +78,26 @@ class PGAS_API registered_kernel {
 
 #if defined(__CUDACC__)
 
-/// Kernels that state how large their blocks are at most and how many of them a multiprocessor is to hold.
+/// Kernels that state their largest block size and the number of blocks that a multiprocessor must hold.
 template <class Kernel>
 concept bounded_kernel = requires {
   Kernel::max_threads;
   Kernel::min_blocks;
 };
 
-/// Runs the kernel. The address of an argument identifies the launch among all concurrent ones, other instances of its
-/// graph included: each has its own arguments in memory.
+/// Runs the kernel. The address of an argument identifies the launch among all concurrent launches, including other
+/// instances of its graph, because each launch has its own arguments in memory.
 template <class Kernel, class... Arguments>
 PGAS_FN void run_kernel(const grid_place& place, Kernel& kernel, Arguments&... arguments) {
   if (!place.overlaps) wait_for_predecessor();
   grid_visit visit{place.states, reinterpret_cast<std::uintptr_t>(&place), nullptr};
   const launched_block block = place.table ? launched_block(&visit) : launched_block(place.states);
   kernel(block, arguments...);
-  if (visit.state != nullptr) leave_state(*visit.state, block.num_blocks());  // the first thread is through, so all are
+  // the first thread has ended the kernel, so all threads have
+  if (visit.state != nullptr) leave_state(*visit.state, block.num_blocks());
 }
 
-/// Entry points of portable kernels.
+/// The entry points of portable kernels.
 template <class Kernel, class... Arguments>
 __global__ void kernel_entry(const __grid_constant__ grid_place place, Kernel kernel, Arguments... arguments) {
   run_kernel(place, kernel, arguments...);
@@ -122,21 +126,22 @@ inline const registered_kernel registration_of{[]() -> std::size_t {
 
 inline void check_launch(cudaError_t result, const launch_shape& shape) {
   if (result == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // reported here, it must not surface again in the application
+  static_cast<void>(cudaGetLastError());  // clears the error, which is reported here and must not appear again in the
+                                          // application
   throw error(code::launch_failed, "launch of " + std::to_string(shape.blocks) + " blocks of " +
                                        std::to_string(shape.threads) + " threads with " +
                                        std::to_string(shape.shared_bytes) +
                                        " bytes of shared memory: " + cudaGetErrorString(result));
 }
 
-/// A kernel on a GPU.
+/// A kernel that is loaded on a GPU.
 struct loaded_kernel {
   resident_kernel limits;
-  bool early;  ///< may_be_set_up_early()
+  bool early;  ///< the result of may_be_set_up_early()
 };
 
-/// Loads the kernel for the current GPU and asks how many of its blocks a multiprocessor holds. Each thread caches the
-/// last answer, as the driver takes microseconds for it.
+/// Loads the kernel for the current GPU and queries the number of its blocks that a multiprocessor holds. Each thread
+/// caches the last result, because the driver takes microseconds for it.
 template <class Kernel, class... Arguments>
 [[nodiscard]] loaded_kernel describe_kernel(const launch_shape& shape) {
   struct answer {
@@ -153,14 +158,14 @@ template <class Kernel, class... Arguments>
   cudaFuncAttributes about{};
   check_launch(cudaFuncGetAttributes(&about, entry), shape);
   if (shape.shared_bytes > static_cast<std::size_t>(about.maxDynamicSharedSizeBytes)) {
-    // It is a limit of the kernel, for all threads of the process, and costs nothing: so all that there is.
+    // This is a limit of the kernel, for all threads of the process. It costs nothing, so the maximum is used.
     int most = 0;
     check_launch(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu), shape);
     check_launch(cudaFuncSetAttribute(reinterpret_cast<const void*>(entry), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       most - static_cast<int>(about.sharedSizeBytes)),
                  shape);
   }
-  int multiprocessors = 0;  // under MPS only those that this process may use
+  int multiprocessors = 0;  // under MPS, only the multiprocessors that this process may use
   check_launch(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, gpu), shape);
   int each = 0;
   check_launch(
@@ -175,7 +180,7 @@ template <class Kernel, class... Arguments>
   return last.kernel;
 }
 
-/// The same on the world's GPU.
+/// As above, on the world's GPU.
 template <class Kernel, class... Arguments>
 [[nodiscard]] loaded_kernel load_kernel(world& w, const launch_shape& shape) {
   if (w.heap() != heap_kind::cuda)
@@ -211,17 +216,17 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
   if (shape.urgent) asked[how.numAttrs++] = highest_priority();
   grid_place place = grid_area(w, on);
   place.overlaps = shape.overlaps;
-  // Not <<<>>>, whose errors come from cudaGetLastError, together with the application's own.
+  // Not <<<>>>, whose errors are returned by cudaGetLastError together with the application's own.
   check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), place, kernel, arguments...), shape);
 }
 
 #else
 
-/// Runs `member` once for every thread of every block when the stream gets there: all at once, each on its own thread,
-/// or without `resident` as many blocks at a time as the CPU takes.
+/// Enqueues a run of `member` once for every thread of every block. With `resident`, all threads run at the same time,
+/// each on its own CPU thread; otherwise as many blocks at a time as the CPU can run.
 PGAS_API void run_grid(world& w, const stream& on, const launch_shape& shape,
                        std::function<void(const cpu_block&)> member);
-/// How many blocks of `threads` threads run at once.
+/// The number of blocks of `threads` threads that can run at the same time.
 [[nodiscard]] PGAS_API unsigned resident_on_cpu(world& w, unsigned threads);
 
 inline void expect_host_heap(world& w) {

@@ -1,7 +1,7 @@
 /// @file
-/// Launching the library's own kernels: each is listed by the act of launching it somewhere in the code, so that none
-/// can be left out when all are loaded. And each may be set up on the GPU while the one before it on the stream ends
-/// (`launch_attributes.hpp`).
+/// Launches the library's kernels. A launch in the code also adds the kernel to the list of kernels, so that the list
+/// is complete when all kernels are loaded. Each kernel may be set up on the GPU while the previous kernel of the
+/// stream ends (`launch_attributes.hpp`).
 #pragma once
 
 #include "device/cuda/kernels/kernels.hpp"
@@ -9,16 +9,17 @@
 
 namespace pgas::detail::cuda {
 
-/// As many registers as a multiprocessor has for one and a half such blocks: the rest is for kernels that run beside
-/// this one. By default the compiler aims at two, and its spills have to come from L2 again after each wait, which
-/// empties L1.
+/// The limit is the number of registers with which one and a half blocks fit on a multiprocessor. The rest is for
+/// kernels that run beside this one. By default the compiler aims at two blocks. Its spills then come from L2 again
+/// after each wait, because a wait empties L1.
 template <class Body, class... Arguments>
 __global__ void __launch_bounds__(Body::max_threads * 3 / 2, 1) library_entry(Arguments... arguments) {
   wait_for_predecessor();
   Body()(arguments...);
 }
 
-/// The only way to launch a kernel in this library. `Body` is a function object with the largest size of its blocks.
+/// Every kernel of this library is launched through this class. `Body` is a function object that states its largest
+/// block size.
 template <class Body>
 class kernel_launcher {
  public:
@@ -34,7 +35,7 @@ class kernel_launcher {
     shape.attrs = &early;
     shape.numAttrs = is_early<Arguments...>() ? 1 : 0;
     const cudaError_t result = cudaLaunchKernelEx(&shape, library_entry<Body, Arguments...>, arguments...);
-    // What is reported here must not surface again in the application.
+    // Clears the error, which is reported here and must not appear again in the application.
     if (result != cudaSuccess) static_cast<void>(cudaGetLastError());
     return result;
   }
@@ -45,7 +46,7 @@ class kernel_launcher {
   }
 
  private:
-  /// may_be_set_up_early(), asked once for each GPU that a thread turns to.
+  /// may_be_set_up_early(), called once for each GPU that a thread uses.
   template <class... Arguments>
   [[nodiscard]] static bool is_early() {
     static thread_local int asked = -1;
@@ -55,7 +56,7 @@ class kernel_launcher {
     if (gpu == asked) return early;
     cudaFuncAttributes about{};
     const bool found = describe<Arguments...>(about) == cudaSuccess;
-    if (!found) static_cast<void>(cudaGetLastError());  // the launch reports what is wrong
+    if (!found) static_cast<void>(cudaGetLastError());  // the launch reports the error
     early = found && may_be_set_up_early(about);
     asked = gpu;
     return early;

@@ -1,6 +1,6 @@
 /// @file
-/// The library's own kernels for host code: functions that enqueue them, and the list of all of them, to be loaded at
-/// join. A kernel loaded later would wait for one that spins, which may be waiting for it. The bodies are ordinary
+/// The library's kernels for host code: functions that enqueue them, and the list of all kernels, which are loaded at
+/// join. A kernel that is loaded later would wait for a spinning kernel, which may be waiting for it. The bodies are
 /// device operations.
 #pragma once
 
@@ -18,55 +18,58 @@
 
 namespace pgas::detail::cuda {
 
-/// One operation; kernels must reach all memory that it names.
+/// Enqueues one operation. Kernels must be able to access all memory of the operation.
 [[nodiscard]] cudaError_t launch_operation(const operation_request& request, cudaStream_t stream);
 
-/// A thread with a stack as large as CUDA's default limit.
+/// The stack size of a thread, as large as CUDA's default limit.
 inline constexpr unsigned used_stack_bytes = 1024;
 [[nodiscard]] cudaError_t launch_stack_user(cudaStream_t stream);
 
-/// A list of atomic operations, by one warp: the first to find room beside other kernels.
+/// Enqueues a list of atomic operations. One warp executes it, because one warp finds room beside other kernels
+/// soonest.
 [[nodiscard]] cudaError_t launch_updates(batched_atomic* list, unsigned count, cudaStream_t stream);
-/// Its needs of a multiprocessor of the current GPU.
+/// The resources of a multiprocessor that the kernel of launch_updates() needs, on the current GPU.
 [[nodiscard]] cudaError_t describe_updates(cudaFuncAttributes& about);
-/// Where the reader of the clock and the host meet, in mapped memory.
+/// The words by which the reader of the clock and the host exchange rounds, in mapped memory.
 struct clock_rounds {
   std::uint32_t asked = 0;
   std::uint32_t answered = 0;
   std::uint64_t time = 0;
 };
-/// Reads the clock each time that the host raises `asked`, until it has done so for `rounds`.
+/// Enqueues a kernel that reads the clock each time the host raises `asked`, and ends after `rounds` readings.
 [[nodiscard]] cudaError_t launch_clock_reader(clock_rounds* shared, std::uint32_t rounds, cudaStream_t stream);
 
-/// Enqueues a request whose elements are of this group (type_group).
+/// Enqueues a request whose elements belong to this group (type_group).
 template <class Types>
 [[nodiscard]] cudaError_t launch_collective_of(const context& context, const team_view& team,
                                                const collective_request& request, grid_state* blocks,
                                                cudaStream_t stream);
-/// Enqueues a request. A failure ends the kernel early and is left in the context's failure record. In cuda_device.cpp:
-/// where the template is defined, a call for all groups would compile them all.
-/// *Errors* cudaErrorInvalidValue for an operation that does not take the type.
+/// Enqueues a request. A failure ends the kernel early and is stored in the context's failure record. Defined in
+/// cuda_device.cpp: at the definition of the template, a call for all groups would compile them all.
+/// *Errors* cudaErrorInvalidValue for an operation that does not support the type.
 [[nodiscard]] cudaError_t launch_collective(const context& context, const team_view& team,
                                             const collective_request& request, grid_state* blocks, cudaStream_t stream);
 
-/// Most threads of a collective's block. More would leave each too few registers.
+/// The largest number of threads in a block of a collective. With more threads, each would have too few registers.
 inline constexpr unsigned max_collective_threads = 512;
 
-/// The blocks of a request: the same on all members, but for collect(). One moves some 40 GB/s.
+/// The number of blocks of a request. It is the same on all members, except for collect(). One block moves about 40
+/// GB/s.
 [[nodiscard]] inline unsigned blocks_for(const collective_request& request, const team_view& team) {
   const bool oneshot = request.what == collective_kind::reduce && has_oneshot_staging(team);  // if the staging holds it
   const bool by_member =
       oneshot || request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
-  const std::size_t times = by_member ? static_cast<std::size_t>(team.n_pes()) : 2;  // else in and out
+  // without staging: data goes in and out
+  const std::size_t times = by_member ? static_cast<std::size_t>(team.n_pes()) : 2;
   const std::size_t bytes = request.count * request.element_bytes * times;
-  // What LL packets hold: of the grid, which is one block then, or of each block. Half of it is faster.
+  // The capacity of the LL packets, of the grid if it is one block, or of each block. Half of it is faster.
   constexpr std::size_t packets = team_state_layout::packet_data_bytes(true);
   const std::size_t each =
       oneshot && bytes > packets && bytes <= packets * request.most_blocks ? packets / 2 : std::size_t{32} << 10;
   return static_cast<unsigned>(std::clamp((bytes + each - 1) / each, std::size_t{1}, std::size_t{request.most_blocks}));
 }
 
-/// The threads of a request's block. A barrier alone is fastest by one warp.
+/// The number of threads of a request's block. A barrier alone is fastest with one warp.
 [[nodiscard]] constexpr unsigned threads_for(const collective_request& request) {
   const bool only_barrier = request.what <= collective_kind::word_barrier;
   return only_barrier ? 32 : max_collective_threads;
@@ -78,7 +81,7 @@ inline constexpr unsigned max_collective_threads = 512;
   return all;
 }
 
-/// Loads them into the current context. @param stack_bytes the largest stack of a thread
+/// Loads all kernels into the current context. @param stack_bytes receives the largest stack of a thread
 [[nodiscard]] inline cudaError_t load_library_kernels(std::size_t& stack_bytes) {
   cudaFuncAttributes about{};
   for (const void* kernel : library_kernels()) {

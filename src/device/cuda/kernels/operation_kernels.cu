@@ -21,9 +21,9 @@ struct strided_kernel {
   }
 };
 
-/// As many updates at once as there are lanes; reading the list from the host's memory takes longer than the updates.
-/// The lanes go in steps, one after the other: a step begins with each fenced update, and with each on a word that an
-/// earlier lane has, too.
+/// Executes one update in each lane at the same time. Reading the list from host memory takes longer than the updates.
+/// The lanes work in steps, one after another. A new step begins with each fenced update, and with each update on a
+/// word that an earlier lane also updates.
 struct update_kernel {
   static constexpr unsigned max_threads = warp;
   __device__ void operator()(batched_atomic* list, unsigned count) const {
@@ -34,17 +34,17 @@ struct update_kernel {
       const bool mine = first + lane < count;
       batched_atomic what;
       if (mine) what = list[first + lane];
-      // The list follows earlier work of the stream.
+      // The whole list follows the earlier work of the stream.
       const bool fenced = mine && (what.fenced || first + lane == 0);
       const auto place =
-          reinterpret_cast<std::uintptr_t>(what.at) / sizeof(std::uint64_t);  // words of 4 bytes are in it
+          reinterpret_cast<std::uintptr_t>(what.at) / sizeof(std::uint64_t);  // words of 4 bytes lie inside it
       const bool again = (__match_any_sync(all, mine ? place : lane) & up_to_me) != 1u << lane;
       const unsigned starts = __ballot_sync(all, fenced || (mine && again));
       const int step_of_mine = __popc(starts & up_to_me);
       for (int step = 0; step <= __popc(starts); ++step) {
         __syncwarp();
         const bool my_turn = mine && step == step_of_mine;
-        // By all lanes: those of later steps are ordered after it as well.
+        // All lanes execute the fence, because lanes of later steps are also ordered after it.
         if (__any_sync(all, my_turn && fenced)) fence_release();
         if (my_turn) what.old = execute_update(what);
       }
@@ -53,11 +53,12 @@ struct update_kernel {
   }
 };
 
-/// Launched for the size of its stack alone.
+/// Launched only because of its stack size.
 struct stack_kernel {
   static constexpr unsigned max_threads = 32;
   __device__ void operator()(unsigned at) const {
-    volatile unsigned char stack[used_stack_bytes];  // addressed at will, so that it is memory
+    // Accessed by a variable index, so that the compiler keeps it in memory.
+    volatile unsigned char stack[used_stack_bytes];
     stack[at % used_stack_bytes] = 1;
     static_cast<void>(stack[(at + 1) % used_stack_bytes]);
   }
@@ -92,7 +93,7 @@ cudaError_t describe_updates(cudaFuncAttributes& about) {
 cudaError_t launch_operation(const operation_request& request, cudaStream_t stream) {
   if (request.what == operation_request::kind::strided) {
     constexpr std::uint64_t threads = most_threads;
-    constexpr std::uint64_t most_blocks = 64;  // as many as a link or the memory needs to be busy
+    constexpr std::uint64_t most_blocks = 64;  // the number that keeps a link or the memory busy
     const std::uint64_t pieces = request.count * request.bytes / unit_of_copy(request);
     const std::uint64_t blocks = (pieces + threads * 8 - 1) / (threads * 8);
     return kernel_launcher<strided_kernel>::launch(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks),

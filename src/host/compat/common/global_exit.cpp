@@ -36,10 +36,10 @@ using std::chrono::milliseconds;
 
 constexpr std::string_view mark = " ends the processes of all PEs with status ";
 
-/// All PEs are to end within a second, and learn of it 100 ms late: see the monitor.
+/// All PEs should end within a second. A PE learns of the end up to 100 ms late, see the monitor.
 constexpr milliseconds time_for_handlers{500};
 constexpr milliseconds time_to_end{700};
-/// A thread that writes a line holds its stream for less.
+/// A thread that writes a line holds its stream for a shorter time.
 constexpr milliseconds time_for_locks{20};
 
 /// Set by the first thread that ends the process.
@@ -79,7 +79,8 @@ std::optional<int> status_in(std::string_view message) {
   for (;;) ::pause();
 }
 
-/// Exit handlers run while other threads use what they destroy: a crash then must not change the exit status.
+/// Exit handlers run while other threads use data that the handlers destroy. A crash of such a thread must not change
+/// the exit status.
 void end_after_crash(int) {
   constexpr std::string_view text = "[pgas] warning: a thread crashed while the process ended: output may be lost\n";
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
@@ -88,11 +89,11 @@ void end_after_crash(int) {
 
 void keep_status_at_signals() noexcept {
   for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(number, end_after_crash);
-  // A launcher ends the other PEs once one has ended; a reader of output may have ended.
+  // A launcher ends the other PEs when one has ended, and a reader of output may have ended.
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) std::signal(number, SIG_IGN);
 }
 
-/// Two threads, as the first one writes, which may wait for a reader.
+/// Starts two threads, because the first one writes a message and may wait for a reader.
 bool start_guards() noexcept {
   try {
     std::thread([] {
@@ -106,12 +107,12 @@ bool start_guards() noexcept {
           "is not written yet is lost",
           time_for_handlers.count()));
       const int status = ending.status.load();
-      if (status == 0) std::quick_exit(0);  // runs the handlers with which bootstraps report success to the launcher
+      if (status == 0) std::quick_exit(0);  // runs the handlers by which bootstraps report success to the launcher
       std::_Exit(status);
     }).detach();
     return true;
   } catch (const std::exception&) {
-    return false;  // no thread: end_process() runs nothing that could wait
+    return false;  // without a thread, end_process() calls no function that could wait
   }
 }
 
@@ -128,7 +129,7 @@ bool lock_until(std::FILE* stream, std::chrono::steady_clock::time_point until) 
   return true;
 }
 
-/// Flushes one stream where no thread holds it and its reader reads.
+/// Flushes one stream if no thread holds it and its reader reads.
 void flush_stream(std::FILE* stream, std::chrono::steady_clock::time_point until) {
   const bool locked = lock_until(stream, until);
   const std::size_t bytes = ::__fpending(stream);
@@ -156,7 +157,7 @@ void flush_streams() noexcept {
     if (_IO_list_lock == nullptr || _IO_list_unlock == nullptr || _IO_iter_begin == nullptr ||
         _IO_iter_end == nullptr || _IO_iter_next == nullptr || _IO_iter_file == nullptr || !ending.has_guards)
       return;
-    _IO_list_lock();  // fflush(NULL) of another thread may hold it: then the guards end the process
+    _IO_list_lock();  // fflush(NULL) of another thread may hold the lock; then the guards end the process
     for (void* one = _IO_iter_begin(); one != _IO_iter_end(); one = _IO_iter_next(one)) {
       std::FILE* const stream = _IO_iter_file(one);
       if (stream != stdout && stream != stderr) flush_stream(stream, until);
@@ -189,7 +190,7 @@ void take_end_status(int status) noexcept {
 
 void begin_end(int status) noexcept {
   if (ending.begun.exchange(true)) return static_cast<void>(is_ending());
-  // A thread that is cancelled in here would end the process before the other PEs are told.
+  // If the thread were cancelled in here, the process would end before the other PEs are told.
   static_cast<void>(::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr));
   ending.status = status;
   ending.thread = std::this_thread::get_id();
@@ -202,21 +203,22 @@ void end_process(int status) noexcept {
   flush_streams();
   if (!ending.has_guards) std::_Exit(ending.status.load());
   if (another_thread_exits()) stop_thread();  // exit() by two threads at once is undefined
-  std::exit(ending.status.load());            // in a handler of exit(), it goes on with the next handler
+  std::exit(ending.status.load());            // in an exit handler, exit() continues with the next handler
 }
 
 void exit_if_requested(const error& failure) noexcept {
   if (is_ending() || failure.code() != code::aborted) return;
   const std::optional<int> status = status_in(failure.what());
   if (!status) return;
-  // The PE that called global_exit ends first: launchers report the first that ends, and take its status.
+  // The PE that called global_exit ends first, because launchers report the first PE that ends and use its status.
   std::this_thread::sleep_for(milliseconds(50));
   end_process(*status);
 }
 
 global_exit_monitor::global_exit_monitor(const world& joined) : world_(joined) {
   try {
-    thread_ = std::thread([this] { run(); });  // with its signals: exit handlers run there
+    // With the signals of this thread, because exit handlers run on the new thread.
+    thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& why) {
     throw pgas::detail::thread_refused(why);
   }
@@ -238,7 +240,8 @@ void global_exit_monitor::run() {
     try {
       world_.check();
     } catch (const error& failure) {
-      // A thread of the program in a call ends the process itself, where its exit handlers meet no other thread.
+      // If a thread of the program is in a call, that thread ends the process, so that exit handlers run beside no
+      // other thread.
       if (ended_.wait_for(lock, pause, [this] { return ends_; })) return;
       exit_if_requested(failure);
       if (failure.code() == code::device_failed && failure.pe() >= 0 && failure.pe() != world_.my_pe() && !is_ending())

@@ -1,5 +1,6 @@
 /// @file
-/// One PE ends the processes of all: shmem_global_exit, nvshmem_global_exit, and functions without a status that fail.
+/// Lets one PE end the processes of all PEs: shmem_global_exit, nvshmem_global_exit, and failing functions that return
+/// no status.
 #pragma once
 
 #include <condition_variable>
@@ -12,34 +13,37 @@
 
 namespace pgas::compat {
 
-/// The reason to abort the world with; it carries the exit status to the other PEs.
+/// The reason with which the world is aborted. It carries the exit status to the other PEs.
 [[nodiscard]] std::string exit_reason(std::string_view function, int status);
 
-/// Begins the end of this process: it ends with this status in 0.7 s at most, whatever its threads hold or wait for.
-/// Returns in the first thread that calls it, also when that thread calls it again; other threads stop here.
+/// Begins the end of this process. The process ends with this status within 0.7 s, even if its threads hold locks or
+/// wait. Returns in the first thread that calls it, also when that thread calls it again. Other threads stop in this
+/// function.
 void begin_end(int status) noexcept;
 
-/// Whether this thread ends the process, or runs exit() while another thread does. All others stop here then.
+/// Whether this thread ends the process, or runs exit() while another thread ends the process. All other threads stop
+/// in this function then.
 [[nodiscard]] bool is_ending() noexcept;
 
-/// From now on end_process() knows whether the calling thread runs exit(). Has an effect only in the main thread:
-/// others may end without it.
+/// From this call on, end_process() knows whether the calling thread runs exit(). Has an effect only in the main
+/// thread, because other threads may end without exit().
 void watch_exit() noexcept;
 
-/// For an exit handler with this status: goes on with the status of begin_end(), if another thread has called that.
+/// For an exit handler with this status. If another thread has called begin_end(), continues with the status of that
+/// call.
 void take_end_status(int status) noexcept;
 
-/// Ends this process as exit() does: its output is flushed, its exit handlers and static destructors run. Where the
-/// main thread runs them already, it goes on, with this status. Streams that another thread holds, and handlers that do
-/// not return, delay it no longer than begin_end() says; a warning then names what may be lost.
+/// Ends this process as exit() does: flushes its output, and runs exit handlers and static destructors. If the main
+/// thread already runs them, the main thread continues with this status. Streams that other threads hold, and handlers
+/// that do not return, delay the end at most as begin_end() says. A warning then names the output that may be lost.
 [[noreturn]] void end_process(int status) noexcept;
 
-/// Ends this process if `failure` carries another PE's exit_reason(). Returns in the thread that ends the process
-/// already: its exit handlers may call the library.
+/// Ends this process if `failure` carries another PE's exit_reason(). Returns in the thread that already ends the
+/// process, because its exit handlers may call the library.
 void exit_if_requested(const error& failure) noexcept;
 
-/// A thread that checks the world every 50 ms, and ends this process once another PE has called global_exit, or its
-/// device has failed. So PEs that never call the library again end as well.
+/// A thread that checks the world every 50 ms. It ends this process when another PE has called global_exit or the
+/// device has failed, so that PEs that never call the library again also end.
 class global_exit_monitor {
  public:
   /// Starts the thread; `joined` must outlive this object.

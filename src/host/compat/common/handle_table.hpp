@@ -1,5 +1,5 @@
 /// @file
-/// Objects by number: the handles of C interfaces.
+/// A table of objects by number, for the handles of C interfaces.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace pgas::compat {
 
-/// Owns objects and gives each the lowest free number. Their addresses stay valid until they are taken out.
+/// Owns objects and gives each the lowest free number. The address of an object is valid until the object is taken out.
 ///
 /// *Callers* any thread; an object must not be taken out while another thread uses it.
 template <class T>
@@ -24,7 +24,7 @@ class handle_table {
   /// @param what the name of an object in messages, such as "team". @param first the lowest number.
   explicit handle_table(std::string what, int first = 0) : what_(std::move(what)), first_(first) {}
 
-  /// Takes over `object`. *On return* its number.
+  /// Takes ownership of `object`. *On return* its number.
   [[nodiscard]] int add(T object) {
     const std::lock_guard lock(mutex_);
     std::size_t at = 0;
@@ -34,7 +34,7 @@ class handle_table {
     return static_cast<int>(at) + first_;
   }
 
-  /// The object with this number. *Errors* invalid_argument where there is none.
+  /// The object with this number. *Errors* invalid_argument if there is none.
   [[nodiscard]] T& find(int number) {
     const std::lock_guard lock(mutex_);
     return *slot(number);
@@ -46,14 +46,14 @@ class handle_table {
     return index(number) < objects_.size() && objects_[index(number)] != nullptr;
   }
 
-  /// Takes the object out; its number is free again. *Errors* invalid_argument where there is none.
+  /// Removes the object and returns it. Its number is free again. *Errors* invalid_argument if there is none.
   [[nodiscard]] T take(int number) {
     const std::lock_guard lock(mutex_);
     const std::unique_ptr<T> object = std::move(slot(number));
     return std::move(*object);
   }
 
-  /// Calls `visit(number, object)` for each object, with the table locked: `visit` must not use it.
+  /// Calls `visit(number, object)` for each object, with the table locked. `visit` must not use the table.
   template <class Visit>
   void for_each(Visit&& visit) {
     const std::lock_guard lock(mutex_);
@@ -61,7 +61,7 @@ class handle_table {
       if (objects_[at] != nullptr) visit(static_cast<int>(at) + first_, *objects_[at]);
   }
 
-  /// One past the highest number given so far.
+  /// The highest number given so far, plus one.
   [[nodiscard]] int end() {
     const std::lock_guard lock(mutex_);
     return first_ + static_cast<int>(objects_.size());
@@ -77,7 +77,7 @@ class handle_table {
   }
 
  private:
-  /// Wraps to a value beyond any table where `number` is below the first.
+  /// If `number` is below the first number, the result wraps to an index beyond any table.
   [[nodiscard]] std::size_t index(int number) const {
     return static_cast<std::size_t>(static_cast<long long>(number) - first_);
   }

@@ -1,7 +1,7 @@
-# pgas_prefix(NAME HEADERS ... LIBRARIES ... [PROGRAMS ...] PACKAGE FOLDER/NAME): installs lib/pgas/NAME, which looks like an
-# installation of NVSHMEM or of an OpenSHMEM, for build systems that take one directory. It holds no copies: its headers and
-# its CMake package include the installed ones, the rest are links, in which NAME=FILE gives FILE another name. All paths are
-# relative.
+# pgas_prefix(NAME HEADERS ... LIBRARIES ... [PROGRAMS ...] PACKAGE FOLDER/NAME): installs lib/pgas/NAME. The directory
+# looks like an installation of NVSHMEM or of an OpenSHMEM library, for build systems that take one directory. It
+# contains no copies: its headers and its CMake package include the installed ones, and the other files are links.
+# NAME=FILE gives the link to FILE the name NAME. All paths are relative.
 function(pgas_prefix name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PACKAGE" "HEADERS;LIBRARIES;PROGRAMS")
   set(tree ${CMAKE_CURRENT_BINARY_DIR}/prefix/${name})
@@ -28,7 +28,7 @@ function(pgas_prefix name)
   foreach(file ${arg_PACKAGE}Config.cmake ${arg_PACKAGE}ConfigVersion.cmake)
     cmake_path(GET file PARENT_PATH folder)
     file(RELATIVE_PATH target /${home}/lib/cmake/${folder} /${CMAKE_INSTALL_LIBDIR}/cmake/${file})
-    # The prefix may be a link to this directory: the relative path starts where the file is.
+    # The prefix may be a link to this directory, so the relative path starts at the real location of the file.
     file(CONFIGURE OUTPUT ${tree}/lib/cmake/${file} @ONLY CONTENT
       "get_filename_component(pgas_home \${CMAKE_CURRENT_LIST_DIR} REALPATH)\ninclude(\${pgas_home}/${target})\n")
   endforeach()

@@ -28,7 +28,7 @@ struct gathered {
   bool same_program = true;
 };
 
-/// Collective. A text ends the program, as a host's identity may have any bytes.
+/// Collective. Each PE sends the program, a zero byte, and the host's identity, which may contain any byte.
 gathered gather_facts(bootstrap& exchange, const config& settings, const std::string& program) {
   const std::string mine = program + '\0' + detail::host_identity(settings);
   const std::vector<blob> all = exchange.all_gather(std::as_bytes(std::span(mine)));
@@ -43,7 +43,7 @@ gathered gather_facts(bootstrap& exchange, const config& settings, const std::st
   return facts;
 }
 
-/// Whether the program may expect this error: a bad argument, or full memory.
+/// Whether the program may expect this error, such as a bad argument or full memory.
 bool is_expected(code what) {
   switch (what) {
     case code::out_of_memory:
@@ -57,11 +57,12 @@ bool is_expected(code what) {
   }
 }
 
-/// The name of a function of the interface: those that are templates for nvcc give theirs as "nvshmem_barrier_all<>".
+/// The name of a function of the interface. Functions that are templates for nvcc pass names such as
+/// "nvshmem_barrier_all<>".
 std::string_view plain_name(std::string_view function) { return function.substr(0, function.find('<')); }
 
-/// The text of an error, "PGAS-E0301: p: PE 7 does not exist", without the operation's name: the log line begins with
-/// the name of the C function instead.
+/// The text of an error, such as "PGAS-E0301: p: PE 7 does not exist", without the operation's name. The log line
+/// begins with the name of the C function instead.
 std::string without_operation(std::string_view text) {
   constexpr std::string_view lower = "abcdefghijklmnopqrstuvwxyz_";
   const std::size_t word = text.find(": ") + 2;
@@ -147,14 +148,14 @@ void runtime::start(start_request request) {
 }
 
 void runtime::stop() {
-  if (is_ending()) return;  // in an exit handler of the program
+  if (is_ending()) return;  // this is an exit handler of the program
   const std::lock_guard lock(mutex_);
   if (users_ == 0) return;
   if (users_ > 1) {
     --users_;
     return;
   }
-  if (world_) static_cast<void>(world_->my_pe());  // throws in a forked child, where the monitor has no thread
+  if (world_) static_cast<void>(world_->my_pe());  // throws in a forked child, which has no monitor thread
   std::optional<error> first;
   try {
     exit_monitor_.reset();
@@ -162,7 +163,7 @@ void runtime::stop() {
       if (leaving_) leaving_();
       world_->leave();
     } else if (exchange_ != nullptr) {
-      exchange_->barrier();  // a launcher takes a PE that ends while others start for a failure
+      exchange_->barrier();  // a launcher treats a PE that ends while others start as a failure
     }
   } catch (const error& failed) {
     exit_if_requested(failed);
@@ -173,8 +174,8 @@ void runtime::stop() {
 }
 
 void runtime::abort(std::string_view reason, log_level level) noexcept {
-  // A thread that joins or leaves holds the lock while it waits for other PEs, and a world then stays until abort()
-  // has ended its wait.
+  // A thread that joins or leaves holds the lock while it waits for other PEs. The world stays valid until abort() has
+  // ended that wait.
   constexpr auto patience = std::chrono::milliseconds(50);
   const auto until = std::chrono::steady_clock::now() + patience;
   std::unique_lock lock(mutex_, std::try_to_lock);
@@ -229,7 +230,7 @@ void runtime::global_exit(std::string_view function, int status) noexcept {
 
 void runtime::fail(const char* function, const std::exception& cause) noexcept {
   if (const auto* const known = dynamic_cast<const error*>(&cause)) exit_if_requested(*known);
-  begin_end(EXIT_FAILURE);  // of several threads that fail, one logs why
+  begin_end(EXIT_FAILURE);  // if several threads fail, only one logs the reason
   write_log(log_level::error, function, cause);
   global_exit(plain_name(function), EXIT_FAILURE);
 }
@@ -281,7 +282,7 @@ void runtime::check_started() const {
 }
 
 void runtime::end() noexcept {
-  exit_monitor_.reset();  // it refers to the world
+  exit_monitor_.reset();  // the monitor refers to the world
   current_world_.store(nullptr, std::memory_order_release);
   teams_.clear();
   predefined_ = {};
@@ -386,7 +387,7 @@ void runtime::write_log(log_level level, const char* function, const std::except
   try {
     write_log(level, fmt::format("{}: {}", plain_name(function), without_operation(error_of(cause).what())));
   } catch (const std::exception&) {
-    // No memory for the text; the caller still returns a status or ends all processes.
+    // No memory for the text. The caller still returns a status or ends all processes.
   }
 }
 
@@ -400,7 +401,7 @@ void runtime::write_log(log_level level, std::string_view text) noexcept {
     }
     log->write(level, text);
   } catch (const std::exception&) {
-    // As above.
+    // No memory, as above.
   }
 }
 

@@ -1,6 +1,6 @@
 /// @file
-/// The one world of a C program and its teams by number, for functions that take no world. Each library of a C
-/// interface has its own runtime.
+/// The one world of a C program and its teams by number, for functions that have no world as an argument. Each library
+/// of a C interface has its own runtime.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +25,10 @@
 
 namespace pgas::compat {
 
-/// How far a program is initialized. After the last stop() it is `none` again.
+/// The state of initialization of a program. After the last stop() it is `none` again.
 enum class stage {
   none,          ///< not started
-  bootstrapped,  ///< knows its number and the number of PEs; no memory yet
+  bootstrapped,  ///< the PE's number and the number of PEs are known; there is no memory yet
   joined         ///< the world is joined
 };
 
@@ -45,21 +45,21 @@ inline constexpr int first_own = 7;
 
 /// Arguments of start().
 struct start_request {
-  std::unique_ptr<bootstrap> exchange;       ///< null: of the launcher
-  heap_kind heap = heap_kind::automatic;     ///< used where the settings leave the choice
-  int device = -1;                           ///< the GPU where the settings leave the choice; -1: see config::device
+  std::unique_ptr<bootstrap> exchange;       ///< null: the launcher's bootstrap
+  heap_kind heap = heap_kind::automatic;     ///< used if the settings do not choose a heap
+  int device = -1;                           ///< the GPU if the settings do not choose one; -1: see config::device
   std::string opening;                       ///< printed by PE 0, if not empty
-  std::string program;                       ///< compared with that of the other PEs: see same_program()
+  std::string program;                       ///< compared with the program of the other PEs, see same_program()
   bool deferred = false;                     ///< join when the world is first needed; ignored on the host heap
   std::function<void(class world&)> joined;  ///< called once the world and the predefined teams exist
-  std::function<void()> leaving;             ///< called before the world is left, also where `joined` has failed
+  std::function<void()> leaving;             ///< called before the world is left, also if `joined` has failed
 };
 
 /// A team of the table.
 struct team_entry {
-  team own;                          ///< made by a split; empty for a team of the world
+  team own;                          ///< a team that was made by a split; empty for a team of the world
   const team* predefined = nullptr;  ///< a team of the world
-  int num_contexts = 0;              ///< as the program asked; for its query
+  int num_contexts = 0;              ///< the value that the program requested, for its query
 
   [[nodiscard]] bool exists() const { return predefined != nullptr || own; }
   [[nodiscard]] const team& get() const { return predefined != nullptr ? *predefined : own; }
@@ -67,35 +67,36 @@ struct team_entry {
 
 /// The program's membership in its world.
 ///
-/// *Callers* any thread; start(), stop() and all that may join are collective.
-/// *Errors* not_joined before start() and after stop(), saying so; otherwise as the functions of pgas::world.
+/// *Callers* any thread; start(), stop() and all functions that may join are collective.
+/// *Errors* not_joined before start() and after stop(); otherwise as the functions of pgas::world.
 class runtime {
  public:
-  /// The instance of this library. Never destroyed: a process that ends without stop() must not wait for other PEs.
+  /// The instance of this library. Never destroyed, because a process that ends without stop() must not wait for other
+  /// PEs.
   [[nodiscard]] static runtime& instance();
 
   runtime() = default;
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  /// Collective. Starts; if started before, only counts one more user and ignores the request.
-  /// *Errors* as world::join(); nothing is started then.
+  /// Starts the runtime. If it is already started, only counts one more user and ignores the request. Collective.
+  /// *Errors* as world::join(). Nothing is started then.
   void start(start_request request);
-  /// Collective. Leaves the world once called as often as start(); further calls do nothing. *Errors* as
-  /// world::leave(); stopped all the same.
+  /// Leaves the world when the number of calls reaches that of start(). Further calls have no effect. Collective.
+  /// *Errors* as world::leave(). The runtime is stopped even then.
   void stop();
-  /// Aborts the world, or the launcher's job where there is no world yet. Frees nothing: see stop(). The reason is
+  /// Aborts the world, or the launcher's job if there is no world yet. Frees no memory, see stop(). The reason is
   /// logged on this PE at `level`.
   void abort(std::string_view reason, log_level level = log_level::error) noexcept;
-  /// Ends the processes of all PEs with this status, as end_process() does. *Callers* any time.
+  /// Ends the processes of all PEs with this status, as end_process() does. *Callers* any thread at any time.
   [[noreturn]] void global_exit(std::string_view function, int status) noexcept;
-  /// For a function without a status that has failed: logs the cause and ends the processes of all PEs with status 1.
+  /// For a failing function without a status: logs the cause and ends the processes of all PEs with status 1.
   [[noreturn]] void fail(const char* function, const std::exception& cause) noexcept;
 
-  /// How far this program is initialized.
+  /// The state of initialization.
   [[nodiscard]] pgas::compat::stage stage() const noexcept;
 
-  /// The world. Collective the first time after a deferred start, when it joins.
+  /// The world. After a deferred start, the first call joins and is collective.
   /// *Errors* also the failure of an earlier attempt to join.
   [[nodiscard]] class world& world() {
     class world* const joined = current_world_.load(std::memory_order_acquire);
@@ -104,26 +105,27 @@ class runtime {
 
   /// Whether all PEs gave the same start_request::program.
   [[nodiscard]] bool same_program() const noexcept { return same_program_; }
-  /// How many calls of start() have no stop() yet.
+  /// The number of calls of start() that have no stop() yet.
   [[nodiscard]] int users() const;
 
-  /// This PE's number and the number of PEs; never joins.
+  /// This PE's number, and the number of PEs. Never joins.
   [[nodiscard]] int my_pe();
   [[nodiscard]] int n_pes();
 
-  /// The same in a team. Never joins for predefined teams, whose members are known from start(). *Errors*
-  /// invalid_argument where there is no such team.
+  /// This PE's number in a team, and the team's number of PEs. Never joins for predefined teams, whose members are
+  /// known from start(). *Errors* invalid_argument if there is no such team.
   [[nodiscard]] int team_my_pe(int number);
   [[nodiscard]] int team_n_pes(int number);
 
-  /// A team by number, predefined ones included; joins. *Errors* invalid_argument.
+  /// A team by number, also a predefined one. Joins. *Errors* invalid_argument.
   [[nodiscard]] team_entry& find_team(int number);
   [[nodiscard]] const pgas::team& team(int number) { return find_team(number).get(); }
-  /// Takes over a team made by a split. *On return* its number; team_number::invalid for an empty team.
+  /// Takes ownership of a team that was made by a split. *On return* its number; team_number::invalid for an empty
+  /// team.
   [[nodiscard]] int add_team(pgas::team added, int num_contexts = 0);
   /// Collective over the team: destroys it and frees its number. *Errors* invalid_argument for a predefined team.
   void destroy_team(int number);
-  /// Calls `visit(number, team)` for each team, predefined ones included, with the table locked. Never joins.
+  /// Calls `visit(number, team)` for each team, including the predefined teams, with the table locked. Never joins.
   template <class Visit>
   void for_each_team(Visit&& visit) {
     for (std::size_t number = 0; number < predefined_.size(); ++number)
@@ -133,11 +135,11 @@ class runtime {
   /// Whether there is a team with this number. Joins.
   [[nodiscard]] bool has_team(int number);
 
-  /// The settings of the environment, read by the first of this and start() and kept until the last stop(), so that
-  /// remarks about them are logged once. *Errors* config_value.
+  /// The settings of the environment. The first call of this function or of start() reads them, and they are kept until
+  /// the last stop(), so that remarks about them are logged once. *Errors* config_value.
   [[nodiscard]] const config& settings();
-  /// Logs why a call returned a failure status or null. Bad arguments and full memory are logged at level `expected`:
-  /// the program may expect them.
+  /// Logs the reason why a call returned a failure status or null. Bad arguments and full memory are logged at level
+  /// `expected`, because the program may expect them.
   void report(const char* function, const error& cause, log_level expected = log_level::info) noexcept;
   /// Logs a warning.
   void warn(std::string_view text) noexcept;
@@ -145,7 +147,7 @@ class runtime {
  private:
   /// The host of each PE, known before joining.
   struct host_map {
-    std::vector<int> host;  ///< of each PE: the lowest PE of its host
+    std::vector<int> host;  ///< for each PE: the lowest PE of its host
     [[nodiscard]] int rank(int pe) const;
     [[nodiscard]] int size(int pe) const;
     [[nodiscard]] int same_rank_below(int pe, int end) const;  ///< PEs below `end` with the rank of `pe` on their hosts
@@ -159,10 +161,10 @@ class runtime {
   void write_log(log_level level, const char* function, const std::exception& cause) noexcept;
 
   const detail::fork_guard process_;
-  mutable std::recursive_mutex mutex_;  ///< guards the stage; the `joined` callback may ask for the world
+  mutable std::recursive_mutex mutex_;  ///< guards the stage; the `joined` callback may call world()
   int users_ = 0;
   std::optional<config> settings_;
-  std::unique_ptr<bootstrap> exchange_;  ///< until the world is joined
+  std::unique_ptr<bootstrap> exchange_;  ///< set until the world is joined
   std::function<void(class world&)> joined_;
   std::function<void()> leaving_;
   int my_pe_ = -1;
@@ -172,31 +174,34 @@ class runtime {
   std::optional<class world> world_;
   std::optional<global_exit_monitor> exit_monitor_;
   std::atomic<class world*> current_world_{nullptr};
-  std::optional<error> failure_;  ///< of joining
+  std::optional<error> failure_;  ///< the failure of joining
   std::array<team_entry, team_number::first_own> predefined_;
   handle_table<team_entry> teams_{"team", team_number::first_own};
-  std::mutex log_mutex_;  ///< apart, so that a process can say why it ends while another thread joins or leaves
+  /// A separate mutex, so that a process can log the reason for its end while another thread joins or leaves.
+  std::mutex log_mutex_;
   std::shared_ptr<detail::interface_log> log_;
 };
 
-/// For a process that ends without its last runtime::stop(): an exit handler calls `stop`, which stops one user, until
-/// none is left, or aborts the world where the exit status is not 0. Does nothing in the child of a fork. *Callers*
-/// once the world is joined: what joining has loaded is then there until the handler has run; further calls do nothing.
+/// For a process that ends without its last runtime::stop(). Registers an exit handler. The handler calls `stop`, which
+/// stops one user, until no user is left. If the exit status is not 0, it aborts the world instead. It does nothing in
+/// a child of fork(). *Callers* once the world is joined, so that libraries that joining has loaded stay until the
+/// handler has run. Further calls have no effect.
 void leave_at_exit(void (*stop)());
 
-/// The alignment of memory where a program asks for `alignment`: the next power of two, and enough for any element.
+/// The alignment of memory for a program that requests `alignment`: the next power of two, and enough for any element.
 [[nodiscard]] constexpr std::size_t alignment_of(std::size_t alignment) {
   constexpr std::size_t lowest = 16;
   constexpr std::size_t highest = std::size_t{1} << 62;  // too large: the heap refuses it
   return std::bit_ceil(std::clamp(alignment, lowest, highest));
 }
 
-/// The error that an exception stands for: one of the C++ library says that this process lacks memory, or threads.
+/// Converts an exception to an error. An exception of the C++ library means that this process lacks memory or threads.
 [[nodiscard]] error error_of(const std::exception& cause);
 
 /// Runs `body`. Logs an exception with the function's name and returns `failed`: a value, or a function of the
-/// pgas::error. For functions that return a status or a pointer. @param expected see runtime::report(); level error for
-/// functions whose status does not say why a program cannot start
+/// pgas::error. For functions that return a status or a pointer.
+/// @param expected see runtime::report(); level error for functions whose status does not show why a program cannot
+/// start
 template <class Failed, class Body>
 auto to_status(const char* function, Failed&& failed, Body&& body, log_level expected = log_level::info) noexcept
     -> decltype(body()) {
@@ -213,8 +218,8 @@ auto to_status(const char* function, Failed&& failed, Body&& body, log_level exp
   }
 }
 
-/// Runs `body`; an exception ends all processes by runtime::fail(). For functions without a status: an exception must
-/// not unwind through C code.
+/// Runs `body`. An exception ends all processes by runtime::fail(). For functions without a status, because an
+/// exception must not unwind through C code.
 template <class Body>
 auto or_global_exit(const char* function, Body&& body) noexcept -> decltype(body()) {
   try {

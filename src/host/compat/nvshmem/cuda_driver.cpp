@@ -12,7 +12,7 @@ namespace pgas::compat {
 
 namespace {
 
-/// Functions of the driver API without its headers: handles are pointers, a CUresult is an int.
+/// Functions of the driver API, declared without its headers: handles are pointers, a CUresult is an int.
 struct driver_calls {
   int (*ctx_get_current)(void**) = nullptr;
   int (*ctx_get_device)(int*) = nullptr;
@@ -62,8 +62,8 @@ void check(int result, const char* what) {
   throw error(code::device_failed, fmt::format("{}: {}", what, name != nullptr ? name : "unknown error"));
 }
 
-/// Whether an error of the driver is the end of a context. Other errors tell of the call: another thread may have begun
-/// a capture, or the driver may be at its end.
+/// Whether an error of the driver means that a context is unusable. Other errors concern the call: another thread may
+/// have begun a capture, or the driver may be unloading.
 [[nodiscard]] bool is_sticky(int status) {
   constexpr int illegal_address = 700;
   constexpr int timeout = 702;
@@ -124,7 +124,7 @@ void write_variable(const loaded_code& where, const char* name, const void* from
         code::version_mismatch,
         fmt::format("{} of the loaded code has {} bytes instead of {}: compile it with the headers of this library",
                     name, size, bytes));
-  // Not the default stream: it would wait for running kernels, which may wait for this PE.
+  // Not the default stream, which would wait for running kernels that may wait for this PE.
   void* stream = nullptr;
   constexpr unsigned non_blocking = 1;
   check(calls.stream_create(&stream, non_blocking), "cuStreamCreate");

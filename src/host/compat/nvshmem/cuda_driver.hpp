@@ -1,6 +1,6 @@
 /// @file
-/// The few functions of the CUDA driver that libnvshmem_host needs, looked up at run time: it also works on machines
-/// without a driver.
+/// The few functions of the CUDA driver that libnvshmem_host needs, looked up at run time, so that the library also
+/// works on machines without a driver.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace pgas::compat {
 /// The GPU whose context is current on this thread; -1 without a context or a driver.
 [[nodiscard]] int current_device() noexcept;
 
-/// Whether the legacy default stream of the current context has work left. False where no context is current, and while
-/// this stream is being captured into a graph. *Errors* device_failed where work of this context has failed.
+/// Whether the legacy default stream of the current context has work left. False if no context is current, and while
+/// this stream is being captured into a graph. *Errors* device_failed if work of this context has failed.
 [[nodiscard]] bool default_stream_is_busy();
 
 /// Code that the program loaded into the current context.
@@ -22,8 +22,8 @@ struct loaded_code {
   [[nodiscard]] bool operator==(const loaded_code&) const = default;
 };
 
-/// Copies `bytes` to the variable `name` of loaded code, which must have that size. *Errors* invalid_argument where
-/// there is no such variable, device_failed with the driver's words.
+/// Copies `bytes` to the variable `name` of loaded code. The variable must have that size. *Errors* invalid_argument if
+/// there is no such variable, device_failed with the driver's message.
 void write_variable(const loaded_code& where, const char* name, const void* from, std::size_t bytes);
 
 }  // namespace pgas::compat

@@ -15,17 +15,17 @@ namespace pgas::compat {
 
 namespace {
 
-/// As declared in device_state.h.
+/// The name that device_state.h declares.
 constexpr const char* variable_name = "pgas_nvshmem_device_state";
 
-/// In this PE's part of the heap: the table, and the context with operations that look there for lent memory.
+/// In this PE's part of the heap: the table, and the context whose operations look up lent memory in the table.
 struct alignas(128) table_and_context {
   detail::block_table table;
   detail::lending_context context;
 };
 table_and_context* table_of_blocks = nullptr;
 
-/// Makes operations by `context` look for lent memory.
+/// Makes operations of `context` look up lent memory.
 void lend_by(world& joined, context& of) {
   of.flags_ |= detail::slow_path::lent;
   of.copy_ = &table_of_blocks->context;
@@ -58,7 +58,7 @@ void state_registry::add(pgas_nvshmem_state_setter set) {
     try {
       if (copy.stale) write(copy, state_);
     } catch (const error&) {
-      // complete() reports it before a launch, if the write fails again.
+      // complete() reports the failure before a launch, if the write fails again.
     }
   }
 }
@@ -106,7 +106,7 @@ void state_registry::withdraw() noexcept {
     try {
       write(copy, state_);
     } catch (const error&) {
-      // Its context or code is gone, so no kernel can read the copy.
+      // The copy's context or code is gone, so no kernel can read the copy.
     }
   };
   if (joined_ != nullptr) {
@@ -133,7 +133,7 @@ void state_registry::write(unit& copy, const pgas_nvshmem_state& state) const {
 }
 
 void state_registry::write(const loaded_code& loaded, const pgas_nvshmem_state& state) const {
-  std::optional<detail::device_guard> there;  // none on the host heap: nothing is published
+  std::optional<detail::device_guard> there;  // empty on the host heap: nothing is published
   if (joined_ != nullptr) there.emplace(*joined_);
   write_variable(loaded, variable_name, &state, sizeof(state));
 }

@@ -1,6 +1,6 @@
 /// @file
-/// The state of the world that kernels read: a copy in each translation unit and in each loaded module, all kept up to
-/// date.
+/// The state of the world that kernels read. Each translation unit and each loaded module has a copy, and all copies
+/// are kept up to date.
 #pragma once
 
 #include <functional>
@@ -13,26 +13,29 @@
 
 namespace pgas::compat {
 
-/// All copies. They are on the world's GPU, whichever GPU is current in a call. *Callers* any thread.
+/// All copies. They are on the world's GPU, even if another GPU is current in a call. *Callers* any thread.
 class state_registry {
  public:
-  /// The instance of this library. Never destroyed: units unregister their copies while the process ends.
+  /// The instance of this library. Never destroyed, because units unregister their copies while the process ends.
   [[nodiscard]] static state_registry& instance();
 
-  /// Registers a copy, and writes it if there is a state. With -rdc=true the units of a library register one by one,
-  /// and none can be written before the last has registered: writes that fail are retried with each later unit.
+  /// Registers a copy, and writes it if there is a state. With -rdc=true the units of a library register one after
+  /// another, and no copy can be written before the last unit has registered. A failed write is repeated with each
+  /// later unit.
   void add(pgas_nvshmem_state_setter set);
   /// Writes the copies whose first write failed. *Errors* device_failed.
   void complete();
   /// Unregisters a copy.
   void remove(pgas_nvshmem_state_setter set);
-  /// Registers a module or library that the program loaded. *Errors* of write_variable(); it is not registered then.
+  /// Registers a module or library that the program loaded. *Errors* of write_variable(). The code is not registered
+  /// then.
   void add(const loaded_code& loaded);
-  /// Empties its copy and unregisters it. *Errors* invalid_argument where it is not registered.
+  /// Empties the copy of loaded code and unregisters it. *Errors* invalid_argument if it is not registered.
   void remove(const loaded_code& loaded);
 
-  /// Writes the state of `joined` to all copies, and to new ones until withdraw(), which must come before the world is
-  /// left. @param now returns the state; called under a lock, so that the last state written is the newest.
+  /// Writes the state of `joined` to all copies, and to new copies until withdraw(). withdraw() must be called before
+  /// the world is left.
+  /// @param now returns the state; called under a lock, so that the last state written is the newest.
   /// *Errors* of `now`, device_failed.
   void publish(world& joined, const std::function<pgas_nvshmem_state()>& now);
   /// Empties all copies that were written.
@@ -54,12 +57,12 @@ class state_registry {
   pgas_nvshmem_state state_{};
 };
 
-/// Collective: allocates the table of the memory that blocks lend (block_table), where PGAS_LENT_MEMORY asks for it.
-/// Nothing on the host heap.
+/// Allocates the table of the memory that blocks lend (block_table) if PGAS_LENT_MEMORY requests it. Collective. No
+/// effect on the host heap.
 void create_block_table(world& joined);
 
-/// Publishes the current state, once the world is joined and after each change of teams. Nothing on the host heap,
-/// which has no kernels. *Errors* device_failed.
+/// Publishes the current state. Called when the world is joined, and after each change of teams. No effect on the host
+/// heap, which has no kernels. *Errors* device_failed.
 void publish_state(world& joined);
 /// Empties all copies before the world is left.
 void withdraw_state() noexcept;

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int version_of(int number, std::size_t size) { return (number << 16) + static_cast<int>(size); }
 
-/// Kernels of the program run on the GPU that the attributes name, else on the current one: the heap must be there.
+/// Kernels of the program run on the GPU that the attributes name, or else on the current GPU. The heap must be on that
+/// GPU.
 void check_device(const world& joined, int named) {
   if (joined.heap() != heap_kind::cuda || joined.device() == (named < 0 ? current_device() : named)) return;
   if (named >= 0)
@@ -30,7 +31,7 @@ void check_device(const world& joined, int named) {
                   joined.device()));
 }
 
-/// A program that ends without a call of nvshmem_finalize(): the interface asks for one on each PE.
+/// For a program that ends without nvshmem_finalize(): the interface requires a call on each PE.
 void finalize_at_exit() {
   runtime& here = runtime::instance();
   if (here.my_pe() == 0)
@@ -77,7 +78,7 @@ std::unique_ptr<bootstrap> make_uid_bootstrap(const nvshmemx_uniqueid_args_t& ar
   return make_bootstrap(options).exchange;
 }
 
-/// The bootstrap that the flags ask for; null for that of the launcher.
+/// The bootstrap that the flags request; null for the launcher's bootstrap.
 std::unique_ptr<bootstrap> choose_bootstrap(unsigned flags, const nvshmemx_init_attr_t* attributes) {
   constexpr unsigned known =
       NVSHMEMX_INIT_THREAD_PES | NVSHMEMX_INIT_WITH_MPI_COMM | NVSHMEMX_INIT_WITH_SHMEM | NVSHMEMX_INIT_WITH_UNIQUEID;
@@ -96,7 +97,7 @@ std::unique_ptr<bootstrap> choose_bootstrap(unsigned flags, const nvshmemx_init_
   throw error(code::invalid_argument, "more than one of the flags NVSHMEMX_INIT_WITH_*: give one");
 }
 
-/// The GPU that the attributes name; -1 where their versions are not set: programs leave them uninitialized.
+/// The GPU that the attributes name. -1 if their versions are not set, because programs leave them uninitialized.
 int device_of(const nvshmemx_init_attr_t* attributes) {
   if (attributes == nullptr ||
       (attributes->version != NVSHMEM_INIT_ATTR_V1_IDENTIFIER &&

@@ -1,4 +1,4 @@
-// The library's part of nvshmemx_collective_launch: how many blocks fit, and why a launch failed.
+// The library's part of nvshmemx_collective_launch: the number of blocks that fit, and the reason why a launch failed.
 #include <fmt/format.h>
 
 #include "host/compat/nvshmem/shared_declarations.hpp"

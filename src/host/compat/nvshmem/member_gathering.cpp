@@ -1,4 +1,4 @@
-// Members of a new team meet by a number that they alone know, in words of the heap.
+// Members of a new team find one another by a number that only they know, in words of the heap.
 #include "host/compat/nvshmem/member_gathering.hpp"
 
 #include <fmt/format.h>
@@ -15,10 +15,10 @@ namespace pgas::compat {
 
 namespace {
 
-constexpr int slots_per_pe = 32;  // teams with the same home PE that may be under construction at once
+constexpr int slots_per_pe = 32;  // the number of teams with the same home PE that can be under construction at once
 constexpr std::uint64_t has_read_all = std::uint64_t{1} << 63;  // a flag in a member's word
 
-/// Calls `done` until it is true. *Errors* wait_timeout, the world's first failure.
+/// Calls `done` until it returns true. *Errors* wait_timeout, the world's first failure.
 void wait_for(world& w, const char* what, const std::function<bool()>& done) {
   using clock = std::chrono::steady_clock;
   const auto limit = w.settings().wait_timeout;
@@ -53,7 +53,7 @@ std::uint64_t* member_gathering::find(std::uint64_t id) const {
 }
 
 std::uint64_t* member_gathering::find_or_claim(std::uint64_t id) {
-  // Under a lock: slots become free meanwhile, so two members might find different ones.
+  // Under a lock, because slots become free meanwhile and two members might find different slots.
   set_lock(world_, lock_);
   std::uint64_t* found = find(id);
   for (int i = 0; found == nullptr && i < slots_per_pe; ++i)

@@ -1,5 +1,5 @@
 /// @file
-/// How nvshmemx_team_init() finds the members of a team.
+/// Finds the members of a team for nvshmemx_team_init().
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,28 @@
 
 namespace pgas::compat {
 
-/// How PEs that share only a number find one another, for nvshmemx_team_init(): by slots in the symmetric heap,
-/// some on each PE. *Callers* any thread, also several at once with different numbers.
+/// Lets PEs that have only a number in common find one another, for nvshmemx_team_init(). Uses slots in the symmetric
+/// heap, some on each PE. *Callers* any thread, also several at once with different numbers.
 class member_gathering {
  public:
   /// Collective over all PEs. The slots are freed with the world.
   explicit member_gathering(world& joined);
 
-  /// Collective over the `size` PEs that call it with the same `id`, not 0, and different indices. *On return* the PEs
-  /// by index. When index 0 returns, the slot is free again: after any collective of theirs they may use the `id`
-  /// again. *Errors* invalid_argument where two have the same index, wait_timeout when PGAS_WAIT_TIMEOUT is set, the
-  /// world's first failure.
+  /// Collective over the `size` PEs that call it with the same `id`, which is not 0, and different indices. *On return*
+  /// the PEs by index. When index 0 returns, the slot is free again. After any of their collectives the PEs may use the
+  /// `id` again. *Errors* invalid_argument if two PEs have the same index, wait_timeout if PGAS_WAIT_TIMEOUT is set,
+  /// the world's first failure.
   [[nodiscard]] std::vector<int> gather_members(std::uint64_t id, int size, int index);
 
  private:
-  /// A slot: the id, then a word for each index: the PE plus one, and a flag once that PE has read all members.
+  /// A slot: the id, then a word for each index. The word is the PE plus one, and a flag that is set once that PE has
+  /// read all members.
   [[nodiscard]] std::uint64_t* slot(int number) const;
   /// The PE whose slots are used for `id`.
   [[nodiscard]] int home(std::uint64_t id) const;
   /// The slot of `id`; null if there is none.
   [[nodiscard]] std::uint64_t* find(std::uint64_t id) const;
-  /// The same, or a free slot, which then has this `id`. Null where all are taken.
+  /// The slot of `id`, or a free slot, which then gets this `id`. Null if all slots are in use.
   [[nodiscard]] std::uint64_t* find_or_claim(std::uint64_t id);
 
   world& world_;

@@ -15,7 +15,8 @@ namespace pgas::compat {
 
 namespace {
 
-/// Memory that the program has registered for local use. Operations take any memory; this only finds mistakes.
+/// Memory that the program has registered for local use. Operations accept any memory, so the registrations only serve
+/// to find errors.
 class local_registrations {
  public:
   void add(void* address, std::size_t bytes) {
@@ -50,7 +51,7 @@ local_registrations& registered() {
   return all;
 }
 
-/// Allocates, then a barrier: no PE returns before all have called, as OpenSHMEM has it.
+/// Allocates memory, followed by a barrier: no PE returns before all PEs have called, as OpenSHMEM requires.
 void* allocate(std::size_t count, std::size_t size, std::size_t alignment, initialize how) {
   world& w = runtime::instance().world();
   wait_for_default_stream(w);
@@ -59,7 +60,7 @@ void* allocate(std::size_t count, std::size_t size, std::size_t alignment, initi
   return memory;
 }
 
-/// Alignment of nvshmem_malloc: any element type, and 16-byte accesses of kernels.
+/// The alignment of nvshmem_malloc, sufficient for any element type and for 16-byte accesses of kernels.
 constexpr std::size_t default_alignment = 16;
 
 }  // namespace
@@ -88,7 +89,7 @@ void nvshmem_free(void* memory) {
     world& w = runtime::instance().world();
     if (memory == nullptr) return;
     wait_for_default_stream(w);
-    quiet(w);  // pending writes to the memory of other PEs; free() begins with a barrier
+    quiet(w);  // completes pending writes to other PEs; free() begins with a barrier
     w.free(memory);
   });
 }
@@ -104,7 +105,7 @@ void* pgas_nvshmem_ptr(const void* local, int pe) {
 void* pgas_nvshmem_mc_ptr(int team, const void*) {
   return to_status("nvshmemx_mc_ptr", nullptr, [&]() -> void* {
     static_cast<void>(runtime::instance().team(team));
-    return nullptr;  // there is no multicast memory
+    return nullptr;  // multicast memory is not supported
   });
 }
 
@@ -141,7 +142,7 @@ int nvshmemx_qp_create(int count, nvshmemx_qp_handle_t** handles) {
     static_cast<void>(runtime::instance().world());
     if (count < 1 || handles == nullptr)
       throw error(code::invalid_argument, fmt::format("{} queue pairs, or a null pointer to them", count));
-    // All queue pairs are the same. The array is leaked: NVSHMEM has no function that frees it.
+    // All queue pairs are equal. The array is never freed, because NVSHMEM has no function for that.
     auto made = std::make_unique<nvshmemx_qp_handle_t[]>(static_cast<std::size_t>(count));
     std::iota(made.get(), made.get() + count, NVSHMEMX_QP_DEFAULT + 1);
     *handles = made.release();

@@ -1,6 +1,7 @@
-// Joining over an MPI communicator of the program. This library is not linked to an MPI: it looks up the functions of
-// the one that the program has loaded. There are two ABIs of handles and constants. Open MPI's are pointers to exported
-// objects. MPICH's are integers, shared by Intel MPI, MVAPICH and Cray MPICH (https://www.mpich.org/abi/).
+// Joins over an MPI communicator of the program. This library is not linked to an MPI library. It looks up the
+// functions of the MPI library that the program has loaded. There are two ABIs of handles and constants. Open MPI's are
+// pointers to exported objects. MPICH's are integers, which Intel MPI, MVAPICH and Cray MPICH also use
+// (https://www.mpich.org/abi/).
 #include <string>
 
 #include "host/compat/nvshmem/shared_declarations.hpp"
@@ -57,7 +58,7 @@ struct loaded_mpi {
     int (*error_string)(int, char*, int*);
   };
 
-  /// *Errors* bootstrap_unavailable where a function is missing.
+  /// *Errors* bootstrap_unavailable if a function is missing.
   static const table& calls() {
     static const table found = [] {
       table all{};
@@ -134,7 +135,7 @@ std::unique_ptr<bootstrap> exchange_over(const void* comm, const config& setting
 std::string library_version() {
   int (*get)(char*, int*) = nullptr;
   look_up(get, "MPI_Get_library_version", "MPI");
-  constexpr std::size_t longest = 8192;  // MPICH's constant, the largest known
+  constexpr std::size_t longest = 8192;  // MPICH's constant, which is the largest known one
   std::string text(longest, '\0');
   int length = 0;
   get(text.data(), &length);

@@ -20,7 +20,7 @@ namespace pgas::compat {
 /// The nvshmemx_status of an error.
 [[nodiscard]] int status_of(const error& cause) noexcept;
 
-/// to_status() of functions that return an nvshmemx_status: success unless `body` throws.
+/// to_status() for functions that return an nvshmemx_status: success unless `body` throws.
 template <class Body>
 int to_nvshmemx_status(const char* function, Body&& body, log_level expected = log_level::info) noexcept {
   return to_status(
@@ -35,7 +35,7 @@ int to_nvshmemx_status(const char* function, Body&& body, log_level expected = l
 /// One call of the program: the world, and the stream if the call is enqueued.
 class host_call {
  public:
-  /// Joins the world where that was deferred. *Errors* of runtime::world() and stream::wrap().
+  /// Joins the world if a deferred start is pending. *Errors* of runtime::world() and stream::wrap().
   explicit host_call(const compat::when& when)
       : world_(runtime::instance().world()), blocking_(when.how == mode::blocking) {
     if (when.how == mode::on_stream) stream_.emplace(stream::wrap(world_, when.stream));
@@ -52,10 +52,10 @@ class host_call {
   std::optional<stream> stream_;
 };
 
-/// Waits until the legacy default stream is idle: programs fill memory there, call a barrier on the host, and go on in
-/// other PEs' kernels. Queries the stream, as an event in it would block the program's other streams. Waits no longer
-/// than PGAS_DEFAULT_STREAM_WAIT, as a kernel on that stream may wait for this PE's host. *Errors* the world's first
-/// failure.
+/// Waits until the legacy default stream is idle. Programs fill memory there, call a barrier on the host, and continue
+/// in other PEs' kernels. The function queries the stream, because an event in it would block the program's other
+/// streams. It waits at most PGAS_DEFAULT_STREAM_WAIT, because a kernel on that stream may wait for this PE's host.
+/// *Errors* the world's first failure.
 void wait_for_default_stream(world& w);
 
 /// Drops all registrations of nvshmemx_buffer_register().
@@ -76,7 +76,7 @@ template <class T>
   return reinterpret_cast<T*>(::dlsym(RTLD_DEFAULT, name));
 }
 
-/// Looks up the function `name`. *Errors* bootstrap_unavailable naming `library`.
+/// Looks up the function `name`. *Errors* bootstrap_unavailable with the name `library`.
 template <class Function>
 void look_up(Function*& function, const char* name, std::string_view library) {
   function = find_loaded<Function>(name);
@@ -88,11 +88,11 @@ void look_up(Function*& function, const char* name, std::string_view library) {
                     library, name));
 }
 
-/// A bootstrap over `comm`, which points to an MPI_Comm of the MPI that this process has loaded.
-/// *Errors* bootstrap_unavailable where no MPI is loaded, or an unknown one.
+/// A bootstrap over `comm`, which points to an MPI_Comm of the MPI library that this process has loaded. *Errors*
+/// bootstrap_unavailable if no MPI library is loaded, or an unknown one.
 [[nodiscard]] std::unique_ptr<bootstrap> make_mpi_bootstrap(const void* comm, const config& settings);
 
-/// A bootstrap over the OpenSHMEM that this process has loaded and initialized. *Errors* bootstrap_unavailable.
+/// A bootstrap over the OpenSHMEM library that this process has loaded and initialized. *Errors* bootstrap_unavailable.
 [[nodiscard]] std::unique_ptr<bootstrap> make_shmem_bootstrap();
 
 }  // namespace pgas::compat

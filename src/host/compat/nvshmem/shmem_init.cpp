@@ -1,5 +1,5 @@
-// Joining over an OpenSHMEM library that the program has initialized, ours or another. Calls only functions whose types
-// are the same in all implementations, looked up by name.
+// Joins over an OpenSHMEM library that the program has initialized, such as libpgas_shmem. Calls only functions whose
+// types are the same in all implementations, and looks them up by name.
 #include <algorithm>
 #include <cstring>
 
@@ -51,7 +51,7 @@ class shmem_memory {
   std::byte* const at_;
 };
 
-/// A bootstrap over OpenSHMEM. Its calls have no time limit, as OpenSHMEM has none.
+/// A bootstrap over OpenSHMEM. Its calls have no time limit, because OpenSHMEM has none.
 class shmem_exchange final : public bootstrap {
  public:
   shmem_exchange() : calls_(find_calls()), rank_(calls_.my_pe()), size_(calls_.n_pes()) {}

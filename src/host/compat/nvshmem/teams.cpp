@@ -1,4 +1,4 @@
-// Making and destroying teams, and queries of their members.
+// Creates and destroys teams, and answers queries of their members.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int unset_contexts = -1;
 
-/// Whether a program has got this id from nvshmemx_team_get_uniqueid().
+/// Whether the id comes from nvshmemx_team_get_uniqueid().
 bool is_set(nvshmemx_team_uniqueid_t id) { return id != 0 && id != NVSHMEM_TEAM_UNIQUID_INITIALIZER; }
 
 int contexts_of(const nvshmem_team_config_t* config, long mask) {

@@ -1,4 +1,4 @@
-// The wait for CUDA's legacy default stream, which host barriers, allocations and collectives come after.
+// The wait for CUDA's legacy default stream. Host barriers, allocations and collectives begin with it.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ void wait_for_default_stream(world& w) {
   const auto is_busy = [] {
     try {
       return default_stream_is_busy();
-    } catch (const error& failed) {  // the other PEs would wait for this one
+    } catch (const error& failed) {  // without this call the other PEs would wait for this PE
       runtime::instance().abort(exit_reason(failed.what(), EXIT_FAILURE), log_level::info);
       throw;
     }

@@ -10,7 +10,7 @@ namespace pgas::compat {
 namespace {
 
 constexpr int max_log_stride = 30;
-constexpr int pe_bits = 24;  // in a key
+constexpr int pe_bits = 24;  // the bits of a PE number in a key
 
 /// The PEs of a set. *Errors* invalid_argument.
 std::vector<int> members_of(int n_pes, int start, int log_stride, int size) {

@@ -1,5 +1,5 @@
 /// @file
-/// The teams behind active sets.
+/// The teams that implement active sets.
 #pragma once
 
 #include <map>
@@ -12,14 +12,14 @@
 
 namespace pgas::compat {
 
-/// The active sets of OpenSHMEM 1.4 as teams: PEs start, start + 2^log_stride, ..., given in each call. Makes the team
-/// of a set on its first use, and keeps it.
+/// The active sets of OpenSHMEM 1.4 as teams. Each call gives the PEs start, start + 2^log_stride, and so on. The team
+/// of a set is made at its first use, and is kept.
 ///
-/// *Callers* any thread of the PEs of a set, at the same point of their collective calls. Only the set's own lock is
-/// held while its team is made, so that sets may first be used in any order that is valid for their collectives.
+/// *Callers* any thread of the PEs of a set, at the same point of their collective calls. Only the lock of the set is
+/// held while its team is made, so sets may first be used in any order that is valid for their collectives.
 class active_set_teams {
  public:
-  /// *Errors* invalid_argument for an invalid set, or one without this PE; those of team::create_group().
+  /// *Errors* invalid_argument for an invalid set, or for a set without this PE; those of team::create_group().
   [[nodiscard]] const team& find(world& w, int start, int log_stride, int size);
   /// Drops all teams, after the world was left.
   void clear();

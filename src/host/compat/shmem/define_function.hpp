@@ -1,6 +1,6 @@
 /// @file
-/// Macros that define the functions of shmem.h: each once, under its profiling name. The other name is a weak alias,
-/// which a program or a profiler may replace.
+/// Macros that define the functions of shmem.h. Each function is defined once, under its profiling name. The other name
+/// is a weak alias, which a program or a profiler may replace.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace pgas::compat {
 
-/// to_status() of functions that return zero on success.
+/// to_status() for functions that return zero on success.
 template <class Body>
 int to_shmem_status(const char* function, Body&& body) noexcept {
   return to_status(function, -1, [&] {
@@ -45,14 +45,14 @@ template <std::size_t Bytes>
 #define PGAS_SHMEM_ALIAS(RESULT, NAME, PARAMETERS) \
   __attribute__((weak, alias("pshmem_" #NAME), visibility("default"))) RESULT shmem_##NAME PARAMETERS;
 
-/// A function that ends all processes when its body, the last argument, throws.
+/// A function that ends all processes if its body, the last argument, throws.
 #define PGAS_SHMEM_DEFINE(RESULT, NAME, PARAMETERS, ...)                                    \
   RESULT pshmem_##NAME PARAMETERS {                                                         \
     return ::pgas::compat::or_global_exit("shmem_" #NAME, [&]() -> RESULT { __VA_ARGS__ }); \
   }                                                                                         \
   PGAS_SHMEM_ALIAS(RESULT, NAME, PARAMETERS)
 
-/// The same without and with a context, `ctx` in its body.
+/// Two functions as above: without a context, and with a context, which is `ctx` in the body.
 #define PGAS_SHMEM_DEFINE_CTX(RESULT, NAME, PARAMETERS, ...)                                \
   RESULT pshmem_##NAME PARAMETERS {                                                         \
     const shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;                                              \
@@ -61,14 +61,14 @@ template <std::size_t Bytes>
   PGAS_SHMEM_ALIAS(RESULT, NAME, PARAMETERS)                                                \
   PGAS_SHMEM_DEFINE(RESULT, ctx_##NAME, (shmem_ctx_t ctx, PGAS_SHMEM_UNPACK PARAMETERS), __VA_ARGS__)
 
-/// A function that returns zero, or nonzero when its body throws.
+/// A function that returns zero, or nonzero if its body throws.
 #define PGAS_SHMEM_DEFINE_STATUS(NAME, PARAMETERS, ...)                          \
   int pshmem_##NAME PARAMETERS {                                                 \
     return ::pgas::compat::to_shmem_status("shmem_" #NAME, [&] { __VA_ARGS__ }); \
   }                                                                              \
   PGAS_SHMEM_ALIAS(int, NAME, PARAMETERS)
 
-/// A function that returns FAILED when its body throws.
+/// A function that returns FAILED if its body throws.
 #define PGAS_SHMEM_DEFINE_OR(RESULT, FAILED, NAME, PARAMETERS, ...)                                                 \
   RESULT pshmem_##NAME PARAMETERS {                                                                                 \
     return ::pgas::compat::to_status("shmem_" #NAME, static_cast<RESULT>(FAILED), [&]() -> RESULT { __VA_ARGS__ }); \

@@ -8,7 +8,7 @@ namespace {
 
 using namespace pgas::compat;
 
-/// shmem_ptr(): null for static data that is not symmetric, which is an error elsewhere.
+/// shmem_ptr(): null for static data that is not symmetric. Other functions report an error for such data.
 void* pointer_to(const void* dest, const pgas::team& of, int pe) {
   class pgas::world& w = library().world();
   const bool is_static = library().static_data().contains(dest);
@@ -26,7 +26,7 @@ void* after_barrier(void* memory) {
 
 pgas::memory_hint hints_of(long hints) {
   constexpr long known = SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE;
-  return static_cast<pgas::memory_hint>(hints & known);  // the same bits; unknown hints are ignored
+  return static_cast<pgas::memory_hint>(hints & known);  // the bits are the same; unknown hints are ignored
 }
 
 }  // namespace

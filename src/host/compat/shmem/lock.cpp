@@ -1,5 +1,5 @@
-// shmem.h: locks, which are those of pgas/lock.hpp under the names of OpenSHMEM: a process that is lost while it has
-// one makes the others' set_lock() end with an error.
+// shmem.h: locks, implemented by pgas/lock.hpp. If a process is lost while it holds a lock, set_lock() of the other
+// processes ends with an error.
 #include "pgas/lock.hpp"
 
 #include "host/compat/shmem/define_function.hpp"

@@ -1,4 +1,4 @@
-// shmem.h: names that OpenSHMEM 1.2 to 1.4 replaced.
+// shmem.h: the old names that OpenSHMEM 1.2 to 1.4 replaced.
 #include "host/compat/shmem/define_function.hpp"
 #include "pgas/atomic.hpp"
 #include "pgas/wait.hpp"
@@ -12,7 +12,7 @@ using namespace pgas::compat;
 extern "C" {
 
 void start_pes(int) {
-  if (runtime::instance().stage() == stage::none) pshmem_init();  // not counted, as shmem_init() is
+  if (runtime::instance().stage() == stage::none) pshmem_init();  // unlike shmem_init(), not counted
 }
 int _my_pe(void) { return pshmem_my_pe(); }
 int _num_pes(void) { return pshmem_n_pes(); }

@@ -1,5 +1,5 @@
 /// @file
-/// Reductions of long double, a type of shmem.h that pgas has no reductions of.
+/// Reductions of long double, a type that shmem.h has and pgas does not reduce.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,8 +26,9 @@ struct long_double_max {
   long double operator()(long double a, long double b) const { return a < b || b != b ? b : a; }
 };
 
-/// Collective over `of`: combines the elements of members 0 to end - 1 in their order into this member's `dst`; zeros
-/// where `end` is 0. In place: `dst == src`. Each member gets the elements of the others between two barriers.
+/// Combines the elements of members 0 to end - 1 in their order into this member's `dst`. If `end` is 0, the result is
+/// zeros. Collective over `of`. In place if `dst == src`. Each member gets the elements of the others between two
+/// barriers.
 template <class Op>
 void reduce_long_double(class world& w, const team& of, long double* dst, const long double* src, std::size_t count,
                         int end, Op op) {

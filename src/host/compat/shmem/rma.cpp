@@ -1,4 +1,4 @@
-// shmem.h: copies, their order and their completion.
+// shmem.h: copies, and their order and completion.
 #include "pgas/rma.hpp"
 
 #include "host/compat/shmem/define_function.hpp"
@@ -7,7 +7,8 @@ namespace {
 
 using namespace pgas::compat;
 
-/// Completes one context by completing all: they share a queue. *Errors* invalid_argument for an unknown context.
+/// Completes one context by completing all, because they share a queue. *Errors* invalid_argument for an unknown
+/// context.
 void complete(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
   static_cast<void>(library().team_number_of(ctx));
@@ -18,7 +19,7 @@ void complete(shmem_ctx_t ctx) {
 
 extern "C" {
 
-// put, get and their nonblocking forms of one type. DEST and SOURCE cast to the element type.
+// put, get and their nonblocking forms for one type. DEST and SOURCE cast to the element type.
 #define PGAS_SHMEM_CONTIGUOUS(PUT, GET, SUFFIX, TYPE, DEST, SOURCE)                                          \
   PGAS_SHMEM_DEFINE_CTX(void, PUT##SUFFIX, (TYPE * dest, const TYPE* source, size_t nelems, int pe), {       \
     const target peer = target_of(ctx, pe);                                                                  \

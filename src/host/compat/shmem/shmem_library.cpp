@@ -7,7 +7,7 @@
 namespace pgas::compat {
 
 shmem_library& shmem_library::instance() {
-  // Never destroyed, like the runtime: functions may be called until the process ends.
+  // Never destroyed, like the runtime, because functions may be called until the process ends.
   static shmem_library* const only = new shmem_library;
   return *only;
 }
@@ -20,7 +20,7 @@ void shmem_library::start() {
   request.joined = [this](class world& w) { static_data_.join(w, runtime::instance().same_program()); };
   request.leaving = [this] { static_data_.leave(); };
   runtime::instance().start(std::move(request));
-  leave_at_exit([] { library().stop(); });  // as programs before OpenSHMEM 1.2 rely on
+  leave_at_exit([] { library().stop(); });  // programs written before OpenSHMEM 1.2 rely on this
 }
 
 void shmem_library::stop() {
@@ -31,7 +31,7 @@ void shmem_library::stop() {
     contexts_.clear();
   };
   try {
-    if (run.users() > 1) world().barrier_all();  // a program relies on it at the end of every level
+    if (run.users() > 1) world().barrier_all();  // each shmem_finalize is a barrier
     run.stop();
   } catch (...) {
     clear();
@@ -61,12 +61,12 @@ shmem_ctx_t shmem_library::make_context(int team_number, long options) {
         code::invalid_argument,
         fmt::format("options {:#x}: a context takes SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE and SHMEM_CTX_NOSTORE",
                     options));
-  static_cast<void>(runtime::instance().team(team_number));  // checks the number
+  static_cast<void>(runtime::instance().team(team_number));  // throws if the number is invalid
   return reinterpret_cast<shmem_ctx_t>(static_cast<std::intptr_t>(contexts_.add({team_number})));
 }
 
 int shmem_library::team_number_of(shmem_ctx_t ctx) {
-  static_cast<void>(world());  // checks that it is joined
+  static_cast<void>(world());  // throws if the program has not joined
   if (ctx == SHMEM_CTX_DEFAULT) return team_number::world;
   return contexts_.find(static_cast<int>(reinterpret_cast<std::intptr_t>(ctx))).team_number;
 }

@@ -1,5 +1,5 @@
 /// @file
-/// State of an OpenSHMEM program besides its world: symmetric static data, active sets, contexts, handles.
+/// The state of an OpenSHMEM program besides its world: symmetric static data, active sets, contexts, handles.
 #pragma once
 
 #include <atomic>
@@ -37,15 +37,15 @@ class shmem_library {
   [[nodiscard]] static class world& world() { return runtime::instance().world(); }
 
   /// The target of an operation on context `ctx` and its PE `pe`. *Errors* invalid_argument for an invalid context,
-  /// pe_out_of_range for a context of a team; the operation itself checks PEs of the world.
+  /// pe_out_of_range for a context of a team. The operation itself checks PEs of the world.
   [[nodiscard]] target target_of(shmem_ctx_t ctx, int pe);
   /// *Errors* invalid_argument for an invalid handle.
   [[nodiscard]] const team& team_of(shmem_team_t handle);
-  /// The team of an active set. Collective over its PEs the first time.
+  /// The team of an active set. The first call is collective over the PEs of the set.
   [[nodiscard]] const team& active_set(int start, int log_stride, int size);
 
-  /// The address in the heap of a pointer of the program, which differs for static data. *Errors* outside_heap for
-  /// static data that is not symmetric, with the reason.
+  /// The heap address of a pointer of the program. For static data it differs from the pointer. *Errors* outside_heap
+  /// for static data that is not symmetric, with the reason.
   template <class T>
   [[nodiscard]] T* symmetric(T* pointer) const {
     return static_cast<T*>(const_cast<void*>(static_data_.translate(pointer)));
@@ -72,7 +72,7 @@ class shmem_library {
   struct context {
     int team_number = 0;
   };
-  static constexpr int first_context = 2;  ///< after SHMEM_CTX_INVALID and SHMEM_CTX_DEFAULT
+  static constexpr int first_context = 2;  ///< the numbers below stand for SHMEM_CTX_INVALID and SHMEM_CTX_DEFAULT
 
   class static_data static_data_;
   active_set_teams active_sets_;

@@ -1,4 +1,4 @@
-// shmem.h: signals, copies that end with one, waits and tests.
+// shmem.h: signals, copies that end with a signal, waits and tests.
 #include <fmt/format.h>
 
 #include "host/compat/shmem/define_function.hpp"
@@ -59,7 +59,7 @@ PGAS_SHMEM_DEFINE(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, ui
   PGAS_SHMEM_DEFINE(int, NAME##_test, (TYPE * ivar, int cmp, TYPE cmp_value),                             \
                     return pgas::test(library().world(), symmetric(ivar), comparison_of(cmp), cmp_value) ? 1 : 0;)
 
-// The forms with one value and with a value for each word.
+// The forms with one value, and the forms with a value for each word.
 #define PGAS_SHMEM_WAIT_SET(NAME, SUFFIX, TYPE, VALUE)                                                                \
   PGAS_SHMEM_DEFINE(                                                                                                  \
       void, NAME##_wait_until_all##SUFFIX, (TYPE * ivars, size_t nelems, const int* status, int cmp, VALUE value),    \

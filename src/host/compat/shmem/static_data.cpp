@@ -33,7 +33,8 @@ bool needs_shmem(const dl_phdr_info& object) {
     const auto* const first = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
     const char* strings = nullptr;
     for (const auto* entry = first; entry->d_tag != DT_NULL; ++entry)
-      if (entry->d_tag == DT_STRTAB && entry->d_un.d_ptr >= object.dlpi_addr)  // the vDSO's is not relocated
+      // the addresses of the vDSO are not relocated
+      if (entry->d_tag == DT_STRTAB && entry->d_un.d_ptr >= object.dlpi_addr)
         strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);
     if (strings == nullptr) return false;
     for (const auto* entry = first; entry->d_tag != DT_NULL; ++entry)
@@ -43,7 +44,7 @@ bool needs_shmem(const dl_phdr_info& object) {
   return false;
 }
 
-/// Writable pages of an object, [begin, end), and a number that differs for another layout of its sections.
+/// The writable pages of an object, [begin, end), and a number that depends on the layout of its sections.
 struct pages {
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -69,8 +70,8 @@ void collect_pages(const dl_phdr_info& object, std::vector<pages>& found) {
   }
 }
 
-/// Whether a page is all zeros: such pages need not be written to the file. Not sanitized, as it also reads the padding
-/// between variables.
+/// Whether a page contains only zeros. Such a page need not be written to the file. Not sanitized, because the function
+/// also reads the padding between variables.
 __attribute__((no_sanitize("address", "thread"))) bool is_zero(const std::uint64_t* words, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
     if (words[i] != 0) return false;
@@ -81,7 +82,7 @@ __attribute__((no_sanitize("address", "thread"))) bool is_zero(const std::uint64
   throw error(code::system, fmt::format("{} failed: {}", call, std::strerror(errno)));
 }
 
-/// Copies pages into the file. By raw system calls, which sanitizers do not intercept.
+/// Copies pages into the file. Uses raw system calls, which sanitizers do not intercept.
 void copy_pages(std::uintptr_t begin, std::size_t bytes, int file, std::size_t offset) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   for (std::size_t at = 0; at < bytes; at += page) {
@@ -121,7 +122,7 @@ void static_data::replace_pages() {
   }
   for (const range& one : ranges_) copy_pages(one.begin, one.bytes, file.get(), one.offset);
   for (const range& one : ranges_) {
-    // MAP_FIXED replaces the pages of a range atomically: they are never unmapped.
+    // MAP_FIXED replaces the pages of a range atomically, so no page is unmapped at any time.
     const long at = ::syscall(SYS_mmap, one.begin, one.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                               file.get(), static_cast<off_t>(one.offset));
     if (at == -1) fail("mmap");
@@ -138,9 +139,9 @@ std::string static_data::program() {
 
 namespace {
 
-/// The static data of this process with replaced pages, for the handlers of fork().
+/// The static data of this process, once its pages are replaced. For the handlers of fork().
 static_data* replaced = nullptr;
-/// While this thread forks: a file with a copy of the pages.
+/// Set while this thread forks: a file with a copy of the pages.
 thread_local int copied_pages = -1;
 
 }  // namespace
@@ -179,7 +180,7 @@ void static_data::copy_at_fork() {
 }
 
 void static_data::add(world& w) {
-  // Registration takes a mapping of the whole file, which is only needed meanwhile.
+  // Registration needs a mapping of the whole file, and only until it returns.
   void* const whole = ::mmap(nullptr, file_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (whole == MAP_FAILED) fail("mmap");
   try {
@@ -204,7 +205,7 @@ void static_data::join(world& w, bool same_program) {
     why_not_ = "the PEs run different programs";
     return;
   }
-  if (ranges_.empty()) return;  // a program that loads the library at run time
+  if (ranges_.empty()) return;  // the program has loaded the library at run time
   if (!file_) {
     replace_pages();
     copy_at_fork();

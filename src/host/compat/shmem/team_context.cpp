@@ -10,7 +10,7 @@ namespace {
 
 using namespace pgas::compat;
 
-/// The number of contexts that the program asked for, kept for its query.
+/// The number of contexts that the program requested, kept for its query.
 int contexts_of(const shmem_team_config_t* config, long mask) {
   return config != nullptr && (mask & SHMEM_TEAM_NUM_CONTEXTS) != 0 ? config->num_contexts : 0;
 }
@@ -63,7 +63,7 @@ PGAS_SHMEM_DEFINE_STATUS(team_split_2d,
                            *yaxis_team = SHMEM_TEAM_INVALID;
                            check(parent_team);
                            const pgas::team& parent = library().team_of(parent_team);
-                           // A row longer than the team is the whole team.
+                           // If a row is longer than the team, the row is the whole team.
                            auto [row, column] = parent.split_2d(xrange > parent.n_pes() ? parent.n_pes() : xrange);
                            *xaxis_team = add_team(std::move(row), contexts_of(xaxis_config, xaxis_mask));
                            *yaxis_team = add_team(std::move(column), contexts_of(yaxis_config, yaxis_mask));
@@ -95,7 +95,7 @@ PGAS_SHMEM_DEFINE(void, ctx_destroy, (shmem_ctx_t ctx), {
   library().destroy_context(ctx);
 })
 PGAS_SHMEM_DEFINE(void, ctx_session_start, (shmem_ctx_t ctx, long, const shmem_ctx_session_config_t*, long), {
-  if (ctx != SHMEM_CTX_INVALID) static_cast<void>(library().team_number_of(ctx));  // checks the handle
+  if (ctx != SHMEM_CTX_INVALID) static_cast<void>(library().team_number_of(ctx));  // throws if the handle is invalid
 })
 PGAS_SHMEM_DEFINE(void, ctx_session_stop, (shmem_ctx_t ctx), {
   if (ctx != SHMEM_CTX_INVALID) static_cast<void>(library().team_number_of(ctx));

@@ -1,5 +1,5 @@
 /// @file
-/// Events of UCX's callbacks that the transport handles later, outside of UCX.
+/// Events of UCX's callbacks. The transport handles them later, outside of UCX.
 #pragma once
 
 #include <array>
@@ -17,23 +17,24 @@ namespace pgas::detail {
 
 class ucx_endpoint;
 
-/// The longest messages that are sent in one buffer with their header: UCX writes a message that fits an element of its
-/// shared-memory queues straight into it, but not a header and data. (100 bytes, less UCX's own header. The gain shows
-/// in `ucx_perftest -t ucp_am_lat -s 16` and `-s 96`.)
+/// The size of the longest message that is sent in one buffer with its header. UCX writes a small message straight into
+/// an element of its shared-memory queue if the message is one buffer. If header and data are separate, UCX does not.
+/// (The element has 100 bytes, including UCX's own header. `ucx_perftest -t ucp_am_lat -s 16` and `-s 96` show the
+/// gain.)
 inline constexpr std::size_t ucx_packed_bytes = 92;
 
-/// Operations that end together: any number of puts and the flush behind them, or one other operation.
+/// Operations that end together: any number of puts and the flush after them, or one other operation.
 struct ucx_batch {
   ucx_endpoint* peer = nullptr;
-  std::uint64_t key = 0;  ///< in ucx_completion_queue
-  int pending = 0;        ///< requests of UCX in flight, and 1 as long as puts may still be added
+  std::uint64_t key = 0;  ///< the key in ucx_completion_queue
+  int pending = 0;        ///< the number of UCX requests in flight, plus 1 while puts may still be added
   ucs_status_t status = UCS_OK;
   std::vector<transport_token> tokens;
-  std::array<std::byte, ucx_packed_bytes> packed{};  ///< a small message and its header, until UCX has sent it
+  std::array<std::byte, ucx_packed_bytes> packed{};  ///< a small message with its header, kept until UCX has sent it
 };
 
-/// Owns the batches and lists the events. *Memory* batches keep their addresses, which UCX holds, until this is
-/// destroyed: after the worker.
+/// Owns the batches and lists the events. *Memory* batches keep their addresses, which UCX stores, until this object is
+/// destroyed, after the worker.
 class ucx_completion_queue {
  public:
   [[nodiscard]] ucx_batch& take(ucx_endpoint& peer, int pending) {
@@ -56,7 +57,7 @@ class ucx_completion_queue {
     if (status != UCS_OK) batch.status = status;
     if (--batch.pending == 0) ended_.push_back(&batch);
   }
-  /// The peer has puts that need a flush.
+  /// Adds a peer whose puts need a flush.
   void add_unflushed(ucx_endpoint& peer) { unflushed_.push_back(&peer); }
   void add_failed(ucx_endpoint& peer) { failed_.push_back(&peer); }
 

@@ -13,12 +13,12 @@
 namespace pgas::detail {
 namespace {
 
-/// The time for UCX to end the requests to a failed peer, and the same time for closing the endpoint.
+/// The time in which UCX ends the requests to a failed peer. Closing the endpoint may take the same time again.
 constexpr std::chrono::seconds close_timeout{1};
 
 struct key_header {
   std::uint64_t magic;
-  std::uint64_t checksum;  ///< of all bytes behind it
+  std::uint64_t checksum;  ///< the checksum of all bytes behind it
   std::uint64_t address;
   std::uint64_t bytes;
 };
@@ -55,7 +55,7 @@ ucx_memory_key ucx_memory_key::unpack(int pe, std::span<const std::byte> packed)
   return {header.address, header.bytes, blob(rkey.begin(), rkey.end())};
 }
 
-/// Called by UCX from within its progress function and its closing ones.
+/// UCX calls these functions from its progress function and its closing functions.
 struct ucx_callbacks {
   static void failed(void* arg, ucp_ep_h, ucs_status_t status) {
     auto& peer = *static_cast<ucx_endpoint*>(arg);
@@ -85,7 +85,7 @@ void ucx_endpoint::fail(const std::string& why) {
 
 void ucx_endpoint::connect() {
   if (endpoint_ != nullptr || failure_) return;
-  fill_standard_descriptors();  // the program may have closed them since it joined
+  fill_standard_descriptors();  // the program may have closed standard descriptors since it joined
   ucp_ep_params_t wanted{};
   wanted.field_mask =
       UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
@@ -138,7 +138,7 @@ ucp_request_param_t ucx_endpoint::reporting_to(ucx_batch& batch) const {
 
 void ucx_endpoint::started(ucs_status_ptr_t request, ucx_batch& batch) {
   if (UCS_PTR_IS_PTR(request))
-    ++requests_;  // UCX calls back later, from its progress function only
+    ++requests_;  // UCX calls back later, only from its progress function
   else
     completions_.request_ended(batch, UCS_PTR_STATUS(request));
 }
@@ -158,7 +158,7 @@ ucp_rkey_h ucx_endpoint::rkey_of(std::uint64_t imported, const ucx_memory_key& k
 bool ucx_endpoint::start() {
   ++incomplete_;
   connect();
-  if (failure_ && incomplete_ == 1) completions_.add_failed(*this);  // the failure was no loss before this operation
+  if (failure_ && incomplete_ == 1) completions_.add_failed(*this);  // before this operation the failure was no loss
   return !failure_;
 }
 
@@ -205,7 +205,7 @@ void ucx_endpoint::send(ucx_header::kind what, std::span<const std::byte> messag
   ucx_batch& batch = completions_.take(*this, 1);
   if (token) batch.tokens.push_back(*token);
   ucp_request_param_t wanted = reporting_to(batch);
-  // Eager: messages are small, so that a handshake would cost more than a copy.
+  // Eager, because messages are small: a handshake would cost more than a copy.
   wanted.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
   wanted.flags = UCP_AM_SEND_FLAG_EAGER;
   const ucx_header& header = headers_[static_cast<std::size_t>(what)];
@@ -220,7 +220,7 @@ void ucx_endpoint::send(ucx_header::kind what, std::span<const std::byte> messag
 
 void ucx_endpoint::forget(std::uint64_t imported) noexcept {
   const auto found = rkeys_.find(imported);
-  if (found == rkeys_.end() || failure_) return;  // after a failure UCX may still use it, until the endpoint is closed
+  if (found == rkeys_.end() || failure_) return;  // after a failure UCX may use the key until the endpoint is closed
   worker_.library().rkey_destroy(found->second);
   rkeys_.erase(found);
 }
@@ -257,12 +257,12 @@ bool ucx_endpoint::close_after_failure() noexcept {
   const auto now = std::chrono::steady_clock::now();
   if (!close_by_) close_by_ = now + close_timeout;
   if (endpoint_ != nullptr && (requests_ == 0 || now >= *close_by_)) {
-    // UCX 1.13 crashes when an endpoint is closed while a put over TCP is half sent. Over TCP it ends such requests by
-    // itself, over shared memory it does not.
+    // UCX 1.13 crashes if an endpoint is closed while a put over TCP is half sent. Over TCP, UCX ends such requests
+    // without a close. Over shared memory it does not.
     close();
     close_by_ = now + close_timeout;
   } else if (closing_ != nullptr && now >= *close_by_) {
-    // Over shared memory the close waits for the dead peer to make room in its queue.
+    // Over shared memory the close waits until the dead peer makes room in its queue.
     worker_.library().request_free(std::exchange(closing_, nullptr));
     release_rkeys();
   }
@@ -277,7 +277,7 @@ bool ucx_endpoint::disconnect() {
     disconnect_sent_ = true;
     send(ucx_header::kind::disconnect, {}, std::nullopt);
     puts_ = &completions_.take(*this, 1);
-    flush();  // so that also messages have left this process when it ends
+    flush();  // the flush also ensures that messages have left this process when it ends
   }
   return disconnect_sent_ && requests_ == 0 && peer_disconnected_;
 }

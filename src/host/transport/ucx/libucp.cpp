@@ -43,7 +43,7 @@ void look_up(void* handle, const char* name, Function& function) {
 }
 
 [[nodiscard]] ucx_library load(bool keep_signals) {
-  // Another part of the program that has loaded UCX may want its signal handlers.
+  // If another part of the program has loaded UCX, it may want UCX's signal handlers.
   void* const loaded_before = ::dlopen("libucs.so.0", RTLD_NOW | RTLD_NOLOAD);
   void* const ucp = open_library("libucp.so.0");
   void* const ucs = open_library("libucs.so.0");
@@ -84,7 +84,7 @@ void look_up(void* handle, const char* name, Function& function) {
   look_up(ucs, "ucs_log_push_handler", library.log_push_handler);
   look_up(ucs, "ucs_log_pop_handler", library.log_pop_handler);
   if (!keep_signals && loaded_before == nullptr) {
-    // Not in every version; without it, UCX prints a backtrace before the program dies of a signal.
+    // Some versions do not have this function. Without it, UCX prints a backtrace before the program dies of a signal.
     if (const auto disable = reinterpret_cast<void (*)()>(::dlsym(ucs, "ucs_debug_disable_signals"))) disable();
   }
   return library;

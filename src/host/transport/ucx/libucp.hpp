@@ -1,6 +1,5 @@
 /// @file
-/// libucp, loaded at run time: one binary runs with UCX 1.13 and newer, or without UCX. Only functions of 1.13 are
-/// used.
+/// Loads libucp at run time. One binary runs with UCX 1.13 and newer, and without UCX. It uses only functions of 1.13.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -47,7 +46,7 @@ struct ucx_library {
   decltype(&ucs_log_pop_handler) log_pop_handler;
   std::string version;  ///< "1.13.1"
 
-  /// Loads the library at the first call and never unloads it: its threads and hooks may outlive any world.
+  /// Loads the library at the first call and never unloads it, because its threads and hooks may outlive any world.
   /// @param keep_signals whether UCX may install its handlers of SIGSEGV and other signals
   /// *Errors* code::transport_failed with the loader's reason or the version found.
   [[nodiscard]] static const ucx_library& get_loaded(bool keep_signals);

@@ -1,6 +1,6 @@
 /// @file
-/// The settings of the UCX transport, what it needs of the system, and its factory. By default UCX takes all network
-/// devices of the host, and listens on them.
+/// The settings of the UCX transport, its requirements to the system, and its factory. By default UCX uses all network
+/// devices of the host and listens on them.
 #pragma once
 
 #include <filesystem>
@@ -16,43 +16,43 @@ class logger;
 
 namespace pgas::detail {
 
-/// `interfaces` and the active ports of InfiniBand, in the format of UCX_NET_DEVICES; empty where there are no
-/// interfaces. @param infiniband the kernel's list of ports
+/// `interfaces` and the active ports of InfiniBand, in the format of UCX_NET_DEVICES. Empty if there are no interfaces.
+/// @param infiniband the kernel's list of ports
 [[nodiscard]] std::string net_devices(std::vector<std::string> interfaces,
                                       const std::filesystem::path& infiniband = "/sys/class/infiniband");
 
-/// The same text in processes of one host that share memory by name.
+/// A text that is equal in processes of one host that can share memory by name.
 [[nodiscard]] std::string memory_namespaces();
 
-/// The state of /dev/shm, through which UCX passes data between the PEs of a host.
+/// The state of /dev/shm, which UCX uses to pass data between the PEs of a host.
 struct shared_memory_room {
-  std::size_t free = 0;  ///< bytes
-  std::string found;     ///< "12 KiB of the 1 MiB of /dev/shm are free", or why no file can be made there
+  std::size_t free = 0;  ///< the free bytes
+  std::string found;     ///< "12 KiB of the 1 MiB of /dev/shm are free", or the reason why no file can be made there
 };
 
-/// Makes a file in /dev/shm, for a moment.
+/// Checks /dev/shm by making a temporary file in it.
 [[nodiscard]] shared_memory_room look_at_shared_memory();
 
-/// The space that a PE takes in /dev/shm, and how to make /dev/shm larger.
+/// The space that a PE uses in /dev/shm, and how to make /dev/shm larger.
 inline constexpr std::size_t shared_memory_of_pe = std::size_t{5} << 20;
 inline constexpr const char* more_shared_memory =
     "mount -o remount,size=1g /dev/shm, or mount -t tmpfs tmpfs /dev/shm (docker run --shm-size=1g); or UCX_TLS=tcp, "
     "which is slow";
 
 struct ucx_settings {
-  int pe = 0;                  ///< this PE's world number; each message names its sender
-  bool one_host = true;        ///< false: no shared memory, as UCX may take two containers for one host
+  int pe = 0;                  ///< the world number of this PE; each message contains it
+  bool one_host = true;        ///< false: no shared memory, because UCX may treat two containers as one host
   bool without_tcp = false;    ///< shared memory reaches all PEs
   std::string devices{};       ///< network devices to use, separated by commas; empty: UCX chooses
-  log::logger* log = nullptr;  ///< never null in a call; outlives the transport
+  log::logger* log = nullptr;  ///< set in every call; outlives the transport
 };
 
-/// Loads UCX at run time. The user's own UCX_* variables take precedence over these settings.
+/// Loads UCX at run time. The user's own UCX_* variables override these settings.
 ///
-/// UCX authenticates nobody, and over TCP it listens on all devices that it may use: anybody who can connect to such a
-/// port can end the process (see docs/security.md). Arriving messages are checked for their shape, not for their
-/// origin. *Errors* transport_failed where UCX is not installed, is too old, can't be started, or was left out of this
-/// build.
+/// UCX does not authenticate connections. Over TCP it listens on all devices that it may use, and a process that can
+/// connect to such a port can end this process (see docs/security.md). The shape of arriving messages is checked, but
+/// their origin is not. *Errors* transport_failed if UCX is not installed, is too old, cannot be started, or is not
+/// part of this build.
 [[nodiscard]] std::unique_ptr<transport> make_ucx_transport(const ucx_settings& settings);
 
 }  // namespace pgas::detail

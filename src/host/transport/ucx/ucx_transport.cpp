@@ -22,18 +22,18 @@ using std::chrono::steady_clock;
 
 /// The interval at which endpoints that wait to be closed are polled.
 constexpr milliseconds while_closing{50};
-/// For requests to peers that do not disconnect, and for closing.
+/// The time limit for requests to peers that do not disconnect, and for closing.
 constexpr milliseconds longest_closing{2000};
 
-/// Whether the CPU can read the byte at `address`: not so for memory of a GPU. Without its CUDA part UCX takes GPU
-/// memory for the CPU's, and the process would die at the first access.
+/// Whether the CPU can read the byte at `address`. It cannot read memory of a GPU. Without its CUDA part, UCX treats
+/// GPU memory as memory of the CPU, and the process would crash at the first access.
 [[nodiscard]] bool cpu_can_read(const void* address) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
     throw error{code::system, fmt::format("pipe2: {}", std::strerror(errno))};
   const unique_fd out(ends[0]);
   const unique_fd in(ends[1]);
-  // The kernel reads the byte on behalf of this process and reports EFAULT where it can't.
+  // The kernel reads the byte for this process and reports EFAULT if it cannot be read.
   return ::write(in.get(), address, 1) == 1;
 }
 
@@ -58,7 +58,7 @@ ucx_transport::ucx_transport(const ucx_settings& settings)
 }
 
 ucx_transport::~ucx_transport() {
-  if (events_ != nullptr) close_all(longest_closing);  // without disconnect messages: peers see a loss
+  if (events_ != nullptr) close_all(longest_closing);  // without disconnect messages, so peers see a loss
   if (std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->unfinished(); }))
     worker_.leave_unfinished();
   for (const auto& [id, memory] : exposed_) (void)worker_.library().mem_unmap(worker_.context(), memory);
@@ -173,7 +173,7 @@ void ucx_transport::send(int pe, std::span<const std::byte> message, transport_t
   peers_[static_cast<std::size_t>(pe)]->send(ucx_header::kind::data, message, token);
 }
 
-// Called by UCX: may not throw, and events are reported later, outside of UCX.
+// Called by UCX. Must not throw. Events are reported later, outside of UCX.
 ucs_status_t ucx_transport::arrived(void* self, const void* header, std::size_t header_bytes, void* data,
                                     std::size_t bytes, const ucp_am_recv_param_t* param) {
   auto& me = *static_cast<ucx_transport*>(self);
@@ -276,7 +276,7 @@ void ucx_transport::wait(nanoseconds limit) {
   if (!arrivals_.empty() || completions_.any()) return;
   if (!to_close_.empty()) limit = std::min<nanoseconds>(limit, while_closing);
   const ucs_status_t armed = worker_.library().worker_arm(worker_.get());
-  if (armed == UCS_ERR_BUSY) return;  // an event has come since, for progress()
+  if (armed == UCS_ERR_BUSY) return;  // an event has arrived meanwhile; progress() handles it
   if (armed != UCS_OK)
     throw error{code::transport_failed, fmt::format("UCX: waiting: {}", worker_.library().status_string(armed))};
   pollfd both[] = {{worker_.event_fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
@@ -290,7 +290,7 @@ void ucx_transport::wait(nanoseconds limit) {
 
 void ucx_transport::wake() noexcept {
   const std::uint64_t one = 1;
-  static_cast<void>(::syscall(SYS_write, wake_.get(), &one, sizeof one));  // write() is a cancellation point
+  static_cast<void>(::syscall(SYS_write, wake_.get(), &one, sizeof one));  // write() itself is a cancellation point
 }
 
 // ---- the end
@@ -324,7 +324,7 @@ void ucx_transport::close_all(milliseconds limit) noexcept {
     while (!std::all_of(peers_.begin(), peers_.end(), reached) && steady_clock::now() < give_up)
       (void)worker_.library().worker_progress(worker_.get());
   };
-  // Requests first, as in ucx_endpoint::close_after_failure(): the same holds for a peer that lives.
+  // Requests end first, as in ucx_endpoint::close_after_failure(), also for a peer that lives.
   drive_until([](const auto& peer) { return peer->idle(); });
   for (const auto& peer : peers_) peer->close();
   drive_until([](const auto& peer) {

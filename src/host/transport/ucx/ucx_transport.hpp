@@ -17,9 +17,9 @@
 
 namespace pgas::detail {
 
-/// Puts are puts of UCX, reported as done after a flush of their endpoint: one flush for all puts between two
-/// progress() calls. Messages are eager active messages. PEs exchange disconnect messages before they close
-/// connections, so that no PE closes one that its peer still uses.
+/// Puts are puts of UCX. They are reported as done after a flush of their endpoint: one flush for all puts between two
+/// calls of progress(). Messages are eager active messages. PEs exchange disconnect messages before they close
+/// connections, so that no PE closes a connection that its peer still uses.
 class ucx_transport final : public transport {
  public:
   explicit ucx_transport(const ucx_settings& settings);
@@ -48,13 +48,13 @@ class ucx_transport final : public transport {
   void disconnect(std::chrono::milliseconds limit) noexcept override;
 
  private:
-  /// A message that UCX has delivered and transport_events have not received.
+  /// A message that UCX has delivered and transport_events has not received yet.
   struct arrival {
     ucx_header header;
-    void* kept;  ///< UCX's buffer, to be released; null if the bytes were copied
+    void* kept;  ///< UCX's buffer, released later; null if the bytes were copied
     std::size_t bytes;
-    std::array<std::byte, ucx_packed_bytes> small;  ///< a copy
-    blob copy;                                      ///< of longer messages
+    std::array<std::byte, ucx_packed_bytes> small;  ///< the copy of a small message
+    blob copy;                                      ///< the copy of a longer message
 
     [[nodiscard]] std::span<const std::byte> contents() const noexcept {
       const void* const first = kept != nullptr ? kept : bytes <= small.size() ? small.data() : copy.data();
@@ -69,7 +69,7 @@ class ucx_transport final : public transport {
   static ucs_status_t arrived(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                               const ucp_am_recv_param_t* param);
   [[nodiscard]] imported_memory& imported(std::uint64_t number, std::uint64_t offset, std::size_t bytes);
-  /// Flushes puts and drives UCX, which adds to completions_ and arrivals_.
+  /// Flushes puts and calls UCX's progress function, which adds to completions_ and arrivals_.
   bool drive();
   void deliver_arrivals();
   void deliver_ended();
@@ -80,16 +80,16 @@ class ucx_transport final : public transport {
 
   log::logger& log_;
   const int me_;
-  ucx_completion_queue completions_;  ///< destroyed after the worker, because UCX keeps pointers to it
+  ucx_completion_queue completions_;  ///< destroyed after the worker, because UCX stores pointers to it
   std::vector<std::unique_ptr<ucx_endpoint>> peers_;
   ucx_worker worker_;
   transport_events* events_ = nullptr;
   unique_fd wake_;
-  bool warned_ = false;  ///< of foreign messages
+  bool warned_ = false;  ///< whether foreign messages have been logged
   std::vector<arrival> arrivals_;
-  std::vector<arrival> spare_;  ///< empty, with the capacity for later ones
+  std::vector<arrival> spare_;  ///< always empty; its capacity is reused
   std::vector<bool> told_lost_;
-  std::vector<ucx_endpoint*> to_close_;  ///< failed, with requests in flight
+  std::vector<ucx_endpoint*> to_close_;  ///< failed endpoints with requests in flight
   std::map<std::uint64_t, imported_memory> imported_;
   std::uint64_t next_import_ = 1;
 

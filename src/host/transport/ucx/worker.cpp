@@ -22,7 +22,7 @@ using config_detail::environment;
 
 [[nodiscard]] bool set_by_user(const char* variable) { return environment::of_process().get(variable).has_value(); }
 
-/// Whether UCX_TLS, a list of transports to use or, after a ^, of transports not to use, allows shared memory.
+/// Whether UCX_TLS allows shared memory. The variable lists transports to use or, after a ^, transports not to use.
 [[nodiscard]] bool allows_shared_memory(const environment& variables) {
   const std::string_view list = variables.get("UCX_TLS").value_or("all");
   const auto names = {"all", "shm", "sm", "mm", "posix", "sysv"};
@@ -31,10 +31,10 @@ using config_detail::environment;
   return named != list.starts_with('^');
 }
 
-/// UCX ends the process where it can't start its thread ("Assertion `ucs_async_thread_global_context.thread != NULL'
-/// failed"), and no setting changes that. Two threads are tried, as the kernel counts a thread for a moment after its
-/// end. (RLIMIT_NPROC is no answer: other processes of the user count, containers have limits of their own, and root
-/// has none.)
+/// Checks that threads can be started. UCX ends the process if it cannot start its thread ("Assertion
+/// `ucs_async_thread_global_context.thread != NULL' failed"), and no setting changes that. The check starts two
+/// threads, because the kernel counts a thread for a moment after its end. RLIMIT_NPROC does not give the answer: other
+/// processes of the user count, containers have separate limits, and root has no limit.
 void check_threads() {
   std::array<std::promise<void>, 2> ends;
   std::vector<std::thread> threads;
@@ -54,8 +54,8 @@ void check_threads() {
   stop();
 }
 
-/// UCX tells hosts apart by this file. Without it UCX takes the PEs of one host for those of several: it finds no way
-/// to them, or waits for connections that nobody answers.
+/// Checks the file by which UCX distinguishes hosts. Without the file UCX treats the PEs of one host as PEs of several
+/// hosts: it finds no route to them, or waits for connections that no process answers.
 void check_boot_id() {
   std::string id;
   if (std::ifstream("/proc/sys/kernel/random/boot_id") >> id) return;
@@ -64,7 +64,7 @@ void check_boot_id() {
               "mount -t proc proc /proc"};
 }
 
-/// The message if /dev/shm has little space. UCX prints such a message on standard error only.
+/// The message if /dev/shm has little space. UCX itself prints such a message on standard error only.
 std::string about_shared_memory() {
   const shared_memory_room room = look_at_shared_memory();
   if (room.free >= 4 * shared_memory_of_pe) return {};
@@ -118,11 +118,11 @@ void ucx_worker::start_context(const ucx_settings& settings) {
   };
   if (!settings.devices.empty()) {
     prefer("UCX_NET_DEVICES", "NET_DEVICES", settings.devices);
-    prefer("UCX_WARN_INVALID_CONFIG", "WARN_INVALID_CONFIG", "n");  // of devices for which it has no transport
+    prefer("UCX_WARN_INVALID_CONFIG", "WARN_INVALID_CONFIG", "n");  // about devices for which UCX has no transport
   }
   if (settings.without_tcp) prefer("UCX_TLS", "TLS", "^tcp");
-  // With error handling UCX uses shared memory only if this is set. It detects dead peers there by keepalives, by
-  // default every 20 s.
+  // With error handling, UCX uses shared memory only if this option is set. It then detects dead peers by keepalives,
+  // by default every 20 s.
   if (!settings.one_host)
     prefer("UCX_TLS", "TLS", "^shm");
   else if (allows_shared_memory(environment::of_process()))
@@ -132,9 +132,9 @@ void ucx_worker::start_context(const ucx_settings& settings) {
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_NAME;
   wanted.features = UCP_FEATURE_RMA | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
-  wanted.mt_workers_shared = 1;  // memory is mapped by other threads
+  wanted.mt_workers_shared = 1;  // other threads map memory
   wanted.name = "pgas";
-  // The version whose functions and fields are used, not that of the headers.
+  // The version whose functions and fields this code uses, not the version of the headers.
   const ucs_status_t status = library_.init_version(1, 13, &wanted, config, &context_);
   library_.config_release(config);
   check(status, settings.devices.empty() ? "starting" : fmt::format("starting on {}", settings.devices).c_str());

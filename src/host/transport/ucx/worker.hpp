@@ -10,11 +10,11 @@
 
 namespace pgas::detail {
 
-/// Owns context and worker. *Callers* any thread for mapping memory, one at a time for the worker.
+/// Owns the context and the worker. *Callers* any thread for mapping memory; one thread at a time for the worker.
 class ucx_worker {
  public:
-  /// *Errors* transport_failed with the message of UCX, or for what UCX would end the process or connect nobody; system
-  /// where no thread can be started.
+  /// *Errors* transport_failed with the message of UCX, or for a state in which UCX would end the process or connect no
+  /// PEs; system if no thread can be started.
   explicit ucx_worker(const ucx_settings& settings);
   ~ucx_worker();
   ucx_worker(const ucx_worker&) = delete;
@@ -26,16 +26,16 @@ class ucx_worker {
   /// Readable when an armed worker has work.
   [[nodiscard]] int event_fd() const noexcept { return event_fd_; }
   [[nodiscard]] blob address() const;
-  /// Whether this UCX can access memory of CUDA.
+  /// Whether this UCX can access CUDA memory.
   [[nodiscard]] bool reaches_cuda() const noexcept { return reaches_cuda_; }
-  /// A PE has died with requests in flight: stops UCX from warning of each of them at the end.
+  /// Called when a PE has died with requests in flight. UCX then prints no warning about each of them at the end.
   void leave_unfinished() noexcept { unfinished_ = true; }
 
  private:
   void start_context(const ucx_settings& settings);
   void start_worker(bool uses_shared_memory);
   void stop() noexcept;
-  /// @param why what may be the reason: a sentence after a full stop, or nothing
+  /// @param why the possible reason: a sentence that follows a full stop, or empty
   void check(ucs_status_t status, const char* what, const std::string& why = {}) const;
 
   const ucx_library& library_;

@@ -1,5 +1,5 @@
 /// @file
-/// A map against an earlier one of the same world.
+/// Compares a map with an earlier map of the same world.
 #pragma once
 
 #include <string>
@@ -18,18 +18,18 @@ struct pair_change {
   std::size_t to = 0;
   double before = 0;
   double now = 0;
-  double slower = 0;  ///< by this share of what it was, less than 0 where it is faster
+  double slower = 0;  ///< the share of the earlier speed that is lost; less than 0 if the pair is faster
 };
 
 struct map_comparison {
-  std::vector<pair_change> pairs;  ///< that both have, the most slowed first
-  double tolerance = 0;            ///< share that a pair may be slower
+  std::vector<pair_change> pairs;  ///< the pairs of both maps, the most slowed first
+  double tolerance = 0;            ///< the tolerated share
 
-  /// How many pairs are slower than that: the first ones of `pairs`.
+  /// The number of pairs that are slower than tolerated. They are the first ones of `pairs`.
   [[nodiscard]] std::size_t too_slow() const;
 };
 
-/// Why two maps can't be compared; empty if they can.
+/// The reason why two maps cannot be compared; empty if they can.
 [[nodiscard]] std::string why_incomparable(const world_map& before, const world_map& now);
 
 [[nodiscard]] map_comparison compare(const world_map& before, const world_map& now, double tolerance);

@@ -11,7 +11,8 @@
 
 namespace pgas::perf {
 
-/// At most four characters, which are two or three digits: more are noise. "-" for a figure that was not measured.
+/// The text of a figure in at most four characters, which are two or three digits, because further digits are noise.
+/// "-" for a figure that was not measured.
 [[nodiscard]] inline std::string figure_text(double value) {
   if (std::isnan(value)) return "-";
   if (value < 0.0995) return fmt::format("{:.3f}", value).substr(value < 0.9995 ? 1 : 0);
@@ -34,7 +35,7 @@ namespace pgas::perf {
   return fmt::format("{}{}", bytes, units[unit]);
 }
 
-/// A share in percent.
+/// A share as percent.
 [[nodiscard]] inline std::string percent_text(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.0f}", share * 100);
 }

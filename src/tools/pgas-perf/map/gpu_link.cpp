@@ -11,7 +11,7 @@ namespace pgas::perf {
 
 namespace {
 
-// The part of nvml.h that is used here. Names are NVML's.
+// The part of nvml.h that is used here. The names are those of NVML.
 using nvml_device = detail::nvml::gpu;
 constexpr int success = detail::nvml::success;
 constexpr unsigned most_links = 36;
@@ -64,7 +64,7 @@ struct gpu_links::library {
   int (*pcie_lanes)(nvml_device, unsigned*) = nullptr;
   detail::nvml loaded;
 
-  /// False where the library, or a function of it, is missing.
+  /// Loads the functions. False if the library or a function is missing.
   [[nodiscard]] bool load() {
     if (!loaded) return false;
     const auto look_up = [this]<class Result, class... Arguments>(const char* name, Result (*&function)(Arguments...)) {
@@ -80,7 +80,7 @@ struct gpu_links::library {
            look_up("nvmlDeviceGetMaxPcieLinkWidth", pcie_lanes);
   }
 
-  /// The active links of `from` that lead to `to`, or to a switch.
+  /// The number of active links of `from` that lead to `to`, or to a switch.
   [[nodiscard]] unsigned count_links(nvml_device from, nvml_device to) const {
     pci_info there{};
     if (pci(to, &there) != success) return 0;
@@ -136,7 +136,8 @@ link_peak gpu_links::between(const std::string& from, const std::string& to) con
 }
 
 double pcie_gb_per_s(unsigned generation, unsigned lanes) {
-  // Transfers a second by lane, 8b/10b coding up to the second generation, 128b/130b up to the fifth, then none.
+  // Gigatransfers per second and lane. The coding is 8b/10b up to the second generation, 128b/130b up to the fifth, and
+  // none later.
   constexpr std::array gigatransfers{2.5, 5.0, 8.0, 16.0, 32.0, 64.0};
   if (generation == 0 || generation > std::size(gigatransfers) || lanes == 0) return unmeasured;
   const double coding = generation <= 2 ? 8.0 / 10 : generation <= 5 ? 128.0 / 130 : 1.0;

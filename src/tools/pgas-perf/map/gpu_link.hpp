@@ -9,7 +9,7 @@
 
 namespace pgas::perf {
 
-/// NVML, if this machine has it. It comes with the driver, is loaded when an object is made, and is never needed.
+/// NVML, if this machine has it. It is part of the driver, is loaded when an object is made, and is optional.
 class gpu_links {
  public:
   gpu_links();
@@ -17,17 +17,19 @@ class gpu_links {
   gpu_links(const gpu_links&) = delete;
   gpu_links& operator=(const gpu_links&) = delete;
 
-  /// One way, between two different GPUs of this machine: NVLink's active links that lead there, or to the switch that
-  /// does, times their speed; else PCIe, the slower of the two, by lanes and generation. Unmeasured where NVML does not
-  /// tell. @param from, to pe_info::device_uuid
+  /// The bandwidth in one direction between two different GPUs of this machine. With NVLink: the number of active links
+  /// to the other GPU, or to the switch that leads there, times their speed. Otherwise PCIe: the slower of the two
+  /// GPUs, by lanes and generation. Unmeasured if NVML does not report it.
+  /// @param from, to pe_info::device_uuid
   [[nodiscard]] link_peak between(const std::string& from, const std::string& to) const;
 
  private:
   struct library;
-  std::unique_ptr<library> nvml_;  ///< null where there is none
+  std::unique_ptr<library> nvml_;  ///< null if the machine has no NVML
 };
 
-/// GB/s of `lanes` of PCIe one way, after the coding of its generation; unmeasured for one that is not known.
+/// GB/s of `lanes` lanes of PCIe in one direction, without the overhead of the coding. Unmeasured for an unknown
+/// generation.
 [[nodiscard]] double pcie_gb_per_s(unsigned generation, unsigned lanes);
 
 }  // namespace pgas::perf

@@ -1,5 +1,5 @@
 /// @file
-/// The peak rate between two PEs of a map: that of NVLink or PCIe between their GPUs; where neither is known, the rate
+/// The peak rate between two PEs of a map: the rate of NVLink or PCIe between their GPUs. If neither is known, the rate
 /// of the best pair with the same kind of route.
 #pragma once
 
@@ -12,14 +12,14 @@ namespace pgas::perf {
 
 /// The peak bandwidth of the link from one PE to another.
 struct link_peak {
-  /// 1e9 bytes per second, one way.
+  /// 10^9 bytes per second, in one direction.
   double gb_per_s = unmeasured;
   std::string source;  ///< "NVLink", "PCIe", or best_pair
 };
 inline constexpr std::string_view best_pair = "best pair alone";
 
-/// The peaks of all pairs: the link's own where it is known, else the bandwidth of the best pair of the same kind of
-/// route, measured alone; unmeasured where there is neither.
+/// The peaks of all pairs. The peak of a pair is the link's peak if known, else the bandwidth of the best pair with the
+/// same kind of route, measured alone. Unmeasured if there is neither.
 [[nodiscard]] square<link_peak> peaks_of(const world_map& map);
 
 }  // namespace pgas::perf

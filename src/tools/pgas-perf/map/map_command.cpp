@@ -29,8 +29,8 @@ namespace {
 volatile ::sig_atomic_t asked_to_end = 0;
 volatile ::time_t asked_at = 0;
 
-/// Notes the signal. Launchers may send one twice, to the process and to its group; one that comes seconds later is
-/// from somebody who does not want to wait for the end of a step.
+/// Notes the signal. Launchers may send a signal twice, to the process and to its group. A second signal that comes
+/// seconds later is from a user who does not want to wait for the end of a step.
 void note_signal(int number) {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -43,7 +43,7 @@ void note_signal(int number) {
   }
 }
 
-/// While it lives, a signal to end is noted, and the map ends after the step.
+/// During its lifetime, a signal to end is noted, and the map ends after the current step.
 class end_on_signal {
  public:
   end_on_signal() {
@@ -65,7 +65,7 @@ class end_on_signal {
   struct sigaction terminate_ {};
 };
 
-/// A line on the terminal of the errors that shows the step. Nothing where there is no terminal.
+/// A line on the terminal of standard error that shows the step. No output if there is no terminal.
 class progress_line {
  public:
   void show(const map_progress& now) {
@@ -77,7 +77,7 @@ class progress_line {
   }
   ~progress_line() {
     if (!shown_) return;
-    std::fputs("\r\033[K", stderr);  // fmt::print() throws where the terminal is gone
+    std::fputs("\r\033[K", stderr);  // not fmt::print(), which throws if the terminal is gone
     std::fflush(stderr);
   }
   progress_line() = default;
@@ -97,7 +97,7 @@ text_style style_of(const map_options& how) {
   return style;
 }
 
-/// *Errors* system, naming the file: better before minutes of measuring than after.
+/// *Errors* system with the name of the file. Called before the measurement, so that the error costs no time.
 void expect_writable(const std::string& file) {
   if (file.empty() || file == "-" || ::access(file.c_str(), W_OK) == 0) return;
   const std::size_t slash = file.rfind('/');
@@ -106,9 +106,9 @@ void expect_writable(const std::string& file) {
     throw error(code::system, fmt::format("{} cannot be written: {}", file, std::strerror(errno)));
 }
 
-/// *Errors* invalid_argument where the options leave nothing that could be measured.
+/// *Errors* invalid_argument if the options leave no step to measure.
 void expect_steps(const map_options& how, const world_map& now, std::size_t steps) {
-  const std::size_t least = std::max<std::size_t>(64, 8 * now.size());  // a word from each PE to each
+  const std::size_t least = std::max<std::size_t>(64, 8 * now.size());  // one word from each PE to each PE
   if (now.bytes < least)
     throw error(code::invalid_argument, fmt::format("--bytes is less than {}, too few for {} PEs", least, now.size()));
   if (steps == 0 && now.size() > 1)
@@ -118,8 +118,8 @@ void expect_steps(const map_options& how, const world_map& now, std::size_t step
                             fmt::join(how.measures, ", "), fmt::join(how.patterns, ", ")));
 }
 
-/// PE 0's part before measuring: the files, and the first words. *Errors* those of expect_steps(), expect_writable(),
-/// load_map(); invalid_argument for a map of another world.
+/// The work of PE 0 before the measurement: the files, and the first lines of output. *Errors* those of expect_steps(),
+/// expect_writable(), load_map(); invalid_argument for a map of another world.
 std::optional<world_map> prepare(const map_options& how, const world_map& now) {
   expect_writable(how.save);
   const map_estimate needs = estimate(how, static_cast<int>(now.size()));
@@ -137,7 +137,7 @@ std::optional<world_map> prepare(const map_options& how, const world_map& now) {
   return before;
 }
 
-/// PE 0's part after measuring. Returns the exit status.
+/// The work of PE 0 after the measurement. Returns the exit status.
 int report(const map_options& how, const world_map& map, const std::optional<world_map>& before) {
   std::optional<map_comparison> against;
   if (before) against = compare(*before, map, how.tolerance_percent / 100);
@@ -173,7 +173,7 @@ tools::page about_map() {
                     {"PGAS_P2P", "the direct PEs of a host; the others are measured as proxied"},
                     {"PGAS_*", "the other settings, as programs read them"},
                     {"NO_COLOR", "if it is set and not empty, no colours on terminals, unless --color asks for them"}},
-      .see_also = {"pgas-perf", "pgasrun", "pgas-doctor"},
+      .see_also = {"pgas-perf", "pgas-plot", "pgasrun", "pgas-doctor"},
   };
 }
 
@@ -186,7 +186,7 @@ int agree(world& w, int mine) {
   return g(w, value.data(), w.my_pe());
 }
 
-/// Calls PE 0's `part` and prints its errors. Returns its status, or status_of_failure, on all PEs.
+/// Calls `part` on PE 0 and prints its errors. Returns the status of `part`, or status_of_failure, on all PEs.
 template <class Part>
 int on_pe_0(world& w, const Part& part) {
   int status = 0;

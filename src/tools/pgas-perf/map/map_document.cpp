@@ -19,7 +19,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// JSON has no number for what was not measured.
+/// A figure that was not measured is null, because JSON has no such number.
 json number(double value) { return std::isnan(value) ? json() : json(value); }
 double figure(const json& from) { return from.is_null() ? unmeasured : from.get<double>(); }
 
@@ -32,7 +32,7 @@ json figures(const square<double>& of) {
   return rows;
 }
 
-/// *Errors* std::invalid_argument where it is not n x n.
+/// *Errors* std::invalid_argument if the array is not n x n.
 template <class T, class F>
 square<T> read_square(const json& from, std::size_t n, const F& read) {
   square<T> found;

@@ -1,6 +1,6 @@
 /// @file
-/// A map as a JSON document: what --save writes and --compare reads. docs/perf-map.md has the schema. Each of its
-/// members has a line of its own, as a figure for each pair of many PEs would have as many lines otherwise.
+/// A map as a JSON document, which --save writes and --compare reads. docs/perf-map.md has the schema. Each member
+/// stands on one line, because one line per figure would be long for many PEs.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace pgas::perf {
 
-/// The value of the document's "format"; another one is another schema.
+/// The value of the document's "format". Another value stands for another schema.
 inline constexpr const char* map_format = "pgas-perf map 1";
 
-/// The document. Names that are no UTF-8 have replacement characters.
-/// @param against what it was compared with, or null
+/// The document. Invalid UTF-8 in names is replaced.
+/// @param against the comparison with another map, or null
 [[nodiscard]] std::string document_of(const world_map& map, const map_comparison* against = nullptr);
 
-/// The map in a document. *Errors* invalid_argument, saying what is wrong with the text that is called `name`.
+/// Reads the map in a document. `name` names the text in errors. *Errors* invalid_argument with the reason.
 [[nodiscard]] world_map read_document(const std::string& text, const std::string& name);
-/// The same from a file. *Errors* also system if it cannot be read.
+/// Reads the map in a file. *Errors* as read_document(); also system if the file cannot be read.
 [[nodiscard]] world_map load_map(const std::string& file);
 
 }  // namespace pgas::perf

@@ -21,13 +21,13 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 
-/// One step of the whole: a measure in a pattern; for pattern::all neither measure nor targets.
+/// One step of the measurement: a measure in a pattern. For pattern::all there are neither measure nor targets.
 struct planned_step {
   const map_measure* what = nullptr;
   traffic_step traffic;
 };
 
-/// Patterns with few steps come first, so that a limit of time costs pairs alone, and no whole pattern.
+/// Patterns with few steps come first, so that a time limit cuts only the pattern "alone", and no whole pattern.
 std::vector<planned_step> plan(const map_options& how, int n) {
   const auto wants = [&](pattern in) { return std::ranges::find(how.patterns, name_of(in)) != how.patterns.end(); };
   const auto measured = [&](std::string_view name) {
@@ -57,7 +57,7 @@ std::string text_of(const planned_step& step) {
   return text;
 }
 
-/// Words of each PE, on all of them.
+/// Gathers words of each PE on all PEs.
 square<std::uint64_t> gather_words(world& w, const std::vector<std::uint64_t>& mine) {
   const auto n = static_cast<std::size_t>(w.n_pes());
   const symmetric<std::uint64_t> words = w.allocate<std::uint64_t>(mine.size() * (n + 1));
@@ -71,7 +71,7 @@ square<std::uint64_t> gather_words(world& w, const std::vector<std::uint64_t>& m
   return found;
 }
 
-// Routes as numbers, to be gathered. Each PE knows its own.
+// Routes as numbers, which can be gathered. Each PE knows only its own routes.
 constexpr std::uint64_t proxied = 1;
 constexpr std::uint64_t other_host = 2;
 constexpr std::uint64_t same_gpu = 4;
@@ -87,7 +87,7 @@ std::string kind_of(std::uint64_t route) {
 
 using core_set = std::array<std::uint64_t, sizeof(cpu_set_t) / sizeof(std::uint64_t)>;
 
-/// The cores that this process may use; none where the system does not tell.
+/// The cores that this process may use. Empty if the system does not report them.
 core_set own_cores() {
   cpu_set_t cores;
   core_set words{};
@@ -95,8 +95,9 @@ core_set own_cores() {
   return words;
 }
 
-/// What makes the figures of the host heap those of the scheduler; empty if nothing does. PE 0's host stands for all.
-/// @param cores of each PE, from the word `first` on
+/// The reason why figures of the host heap depend on the scheduler; empty if they do not. PE 0's host represents all
+/// hosts.
+/// @param cores the cores of each PE, from the word `first` on
 std::string crowding_of(const world_map& map, const square<std::uint64_t>& words, std::size_t first) {
   core_set all{};
   std::size_t pes = 0;
@@ -112,7 +113,7 @@ std::string crowding_of(const world_map& map, const square<std::uint64_t>& words
                      cores == 1 ? "" : "s");
 }
 
-/// The map that a step's figures belong to; it is made with the first of them.
+/// The map that contains the step's figures. It is made with the first figure.
 pair_map& map_for(world_map& map, const planned_step& step, std::string_view unit) {
   for (pair_map& each : map.maps)
     if (each.measure == step.what->name && each.in == name_of(step.traffic.in)) return each;
@@ -121,7 +122,7 @@ pair_map& map_for(world_map& map, const planned_step& step, std::string_view uni
                                         make_square(map.size(), unmeasured)});
 }
 
-/// Maps in the order in which people read them, whatever was measured first.
+/// Sorts the maps in the order for readers, which differs from the order of measurement.
 void sort_maps(world_map& map) {
   const auto place = [](const pair_map& each) {
     const auto measure = std::ranges::find(map_measures(), std::string_view(each.measure), &map_measure::name);
@@ -133,8 +134,8 @@ void sort_maps(world_map& map) {
 }  // namespace
 
 map_estimate estimate(const map_options& how, int n_pes) {
-  constexpr double overhead_ms = 5;    // of a step: overwriting, checking, barriers
-  constexpr double runs_to_probe = 1;  // by which the number of iterations is found
+  constexpr double overhead_ms = 5;    // the time of a step for overwriting, checking and barriers
+  constexpr double runs_to_probe = 1;  // the number of runs that determine the number of iterations
   constexpr double least_ms = 0.1;
   map_estimate found;
   found.steps = plan(how, n_pes).size();
@@ -196,7 +197,7 @@ map_outcome measure_map(world& w, const map_options& how, const std::function<bo
   options of_rows;
   of_rows.most_bytes = map.bytes;
   of_rows.repeats = how.repeats;
-  of_rows.warmup = 2;  // there are many steps, and the buffers of all of them are warm
+  of_rows.warmup = 2;  // small, because there are many steps, and after the first ones all buffers are warm
   of_rows.milliseconds = estimate(how, w.n_pes()).milliseconds;
   benchmark_world s(w, map.bytes);
   traffic_meter meter(s, of_rows, all_rows(w.heap() == heap_kind::cuda));
@@ -219,7 +220,7 @@ map_outcome measure_map(world& w, const map_options& how, const std::function<bo
       for (std::size_t pe = 0; pe < step.traffic.to.size(); ++pe)
         if (step.traffic.to[pe] >= 0) into.figures[pe][static_cast<std::size_t>(step.traffic.to[pe])] = figures.of[pe];
     }
-    // Every PE may want to end, PE 0 has the clock, and all must end after the same step.
+    // Any PE may ask to end, PE 0 has the clock, and all PEs must end after the same step.
     constexpr std::uint64_t late = std::uint64_t{1} << 32;
     const std::uint64_t wishes =
         s.sum((interrupted() ? 1 : 0) + (w.my_pe() == 0 && seconds_since(start) > how.limit_seconds ? late : 0));

@@ -1,5 +1,5 @@
 /// @file
-/// Measures the map of a world, step by step, within a limit of time.
+/// Measures the map of a world step by step within a time limit.
 #pragma once
 
 #include <cstddef>
@@ -13,34 +13,36 @@
 
 namespace pgas::perf {
 
-/// How long the steps of a map will take.
+/// The expected duration of the steps of a map.
 struct map_estimate {
   std::size_t steps = 0;
   double seconds = 0;
-  double milliseconds = 0;  ///< of a run: as the options have it, or less, so that all steps fit their limit
+  /// The duration of a run: as in the options, or less so that all steps fit into the time limit.
+  double milliseconds = 0;
 };
 [[nodiscard]] map_estimate estimate(const map_options& how, int n_pes);
 
-/// The message to PE 0 before each step.
+/// What PE 0 reports before each step.
 struct map_progress {
-  std::size_t step = 0;  ///< from 0
+  std::size_t step = 0;  ///< counted from 0
   std::size_t steps = 0;
   std::string what;  ///< "bandwidth alone, PE 0 -> PE 3"
   double seconds_left = 0;
 };
 
-/// What is to be measured, what there is of it, and whether it is all.
+/// The requested steps, the measured ones, and whether the map is complete.
 struct map_outcome {
   world_map map;
-  bool interrupted = false;  ///< on a PE, which asked for it by `ask_to_stop`
+  bool interrupted = false;  ///< `ask_to_stop` has returned true on a PE
 };
 
-/// *Callers* all PEs, with equal options. Steps for which there is no time are left out, and counted.
-/// @param interrupted is asked after each step whether this PE wants to end
+/// Measures the map. Steps for which there is no time are left out and counted.
+/// *Callers* all PEs, with equal options.
+/// @param interrupted called after each step; returns whether this PE wants to end
 [[nodiscard]] map_outcome measure_map(world& w, const map_options& how, const std::function<bool()>& interrupted,
                                       const std::function<void(const map_progress&)>& progress);
 
-/// The map of a world without any figures: its PEs, and the routes and links between them. *Callers* all PEs.
+/// The map of a world without figures: the PEs, and the routes and links between them. *Callers* all PEs.
 [[nodiscard]] world_map describe_world(world& w, const map_options& how);
 
 }  // namespace pgas::perf

@@ -22,7 +22,7 @@ void set_range(summary_line& line, const std::vector<double>& figures) {
   line.highest = std::ranges::max(figures);
 }
 
-/// The differing ones, in order of their first appearance, the first few in words.
+/// The distinct names in the order of their first appearance. The first few are written out.
 std::string list_of_names(const std::vector<std::string>& names) {
   constexpr std::size_t most = 3;
   std::vector<std::string> different;

@@ -1,6 +1,5 @@
 /// @file
-/// A map in a few lines, for the terminal and the page: for every measure and pattern, the figures of each kind of
-/// route.
+/// A summary of a map for the terminal and the page: for each measure and pattern, the figures of each kind of route.
 #pragma once
 
 #include <string>
@@ -13,29 +12,30 @@ namespace pgas::perf {
 struct summary_line {
   std::string measure;
   std::string in;
-  std::string kind;  ///< of route; of the pattern "all": "out of each PE"
+  std::string kind;  ///< the kind of route; for the pattern "all": "out of each PE"
   std::size_t pairs = 0;
   double lowest = unmeasured;
   double median = unmeasured;
   double highest = unmeasured;
   std::string unit;
-  double share = unmeasured;  ///< the median's, of the peak
+  double share = unmeasured;  ///< the median as a share of the peak
 };
 
 [[nodiscard]] std::vector<summary_line> summary_of(const world_map& map);
 
-/// What shares are of: "the peak is that of the best pair alone: 10.4 GB/s (direct, same host)"; a line for each.
+/// The peaks to which the shares refer: "the peak is that of the best pair alone: 10.4 GB/s (direct, same host)". One
+/// line each.
 [[nodiscard]] std::vector<std::string> peak_lines(const world_map& map);
 
 /// The median of the figures out of this PE, or into it.
 [[nodiscard]] double median_of_line(const pair_map& map, std::size_t pe, bool out);
 
-/// The subject of the map: "4 PEs on 1 host, host memory".
+/// Describes the measured world: "4 PEs on 1 host, host memory".
 [[nodiscard]] std::string world_line(const world_map& map);
-/// How complete and right it is: an empty text if all was measured, and all data right.
+/// Describes what is missing or wrong. Empty if all steps were measured and all data was correct.
 [[nodiscard]] std::string complaint_line(const world_map& map);
 
-/// The words for people for one of the maps: "bandwidth alone, GB/s".
+/// The title of one of the maps: "bandwidth alone, GB/s".
 [[nodiscard]] std::string title_of(const pair_map& map);
 
 }  // namespace pgas::perf

@@ -26,12 +26,12 @@ std::string painted(const std::string& text, const char* with, const text_style&
   return style.colour ? fmt::format("{}{}\033[0m", with, text) : text;
 }
 
-/// Text in lines of the style's width; further lines are indented.
+/// Text in lines of the style's width. Further lines are indented.
 std::string wrapped(const std::string& text, const text_style& style) {
   return tools::wrapped(text, style.width, 2) + '\n';
 }
 
-/// Cells of all pairs, rows are `from`. Split into bands of columns where they don't fit beside each other.
+/// The cells of all pairs. A row is a `from`. Columns that do not fit beside each other are split into bands.
 std::string matrix(const std::string& title, std::size_t n, const text_style& style,
                    const std::function<std::string(std::size_t, std::size_t)>& cell,
                    const std::function<const char*(std::size_t, std::size_t)>& paint) {
@@ -62,7 +62,7 @@ std::string matrix(const std::string& title, std::size_t n, const text_style& st
   return out;
 }
 
-/// The pairs of a map that are named as outliers, or are in a row or column that is.
+/// The pairs of a map that are outliers, or lie in a row or column that is an outlier.
 class slow_pairs {
  public:
   slow_pairs(const pair_map& map, const std::vector<outlier>& outliers) {
@@ -100,7 +100,7 @@ std::string matrices(const world_map& map, const std::vector<outlier>& outliers,
   return out;
 }
 
-/// The medians out of each PE and into it, of the maps of pairs alone or of what there is.
+/// The medians out of each PE and into it, for the maps of the pattern "alone", or for other maps if there are none.
 std::string lines_of_pes(const world_map& map, const text_style& style) {
   std::vector<const pair_map*> shown;
   for (const std::string_view measure : {"bandwidth", "latency", "atomics"}) {

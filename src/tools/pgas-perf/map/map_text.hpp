@@ -1,5 +1,5 @@
 /// @file
-/// A map on the terminal: matrices for a few PEs, a line for each PE for many.
+/// A map as text for the terminal. A few PEs get matrices; many PEs get one line each.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace pgas::perf {
 struct text_style {
   std::size_t width = 100;  ///< columns; at least 80
   bool colour = false;
-  bool matrices = false;  ///< also of many PEs, in bands as wide as fits
+  bool matrices = false;  ///< print matrices also for many PEs, in bands as wide as the terminal
 };
 
-/// Above this number of PEs there are no matrices, unless they are asked for.
+/// Above this number of PEs there are no matrices unless they are requested.
 inline constexpr std::size_t most_pes_of_matrices = 16;
 
-/// Matrices, a summary, and what is slow.
+/// The matrices, a summary, and the slow PEs and pairs.
 [[nodiscard]] std::string text_of(const world_map& map, const text_style& style);
-/// The pairs that became slower than tolerated, the slowest first, and how many there are.
+/// The pairs that became slower than tolerated, the slowest first, and their number.
 [[nodiscard]] std::string text_of(const map_comparison& comparison, const text_style& style);
 
 }  // namespace pgas::perf

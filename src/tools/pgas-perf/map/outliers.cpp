@@ -16,7 +16,7 @@ namespace {
   return share < slow_share * middle && middle - share > slow_deviations * deviation;
 }
 
-/// A map whose figures are shares of the median of their kind: 1 is usual, less is worse, whatever the unit.
+/// A map whose figures are multiples of the median of their kind. 1 is usual and less is worse, regardless of the unit.
 class shares {
  public:
   shares(const pair_map& map, const square<std::string>& kinds)
@@ -30,7 +30,7 @@ class shares {
   }
 
   [[nodiscard]] std::size_t size() const { return map_.size(); }
-  /// Of this pair; unmeasured if it was left out.
+  /// The share of this pair; unmeasured if the pair was left out.
   [[nodiscard]] double at(std::size_t from, std::size_t to) const {
     const double figure = left_[from][to];
     if (from == to || std::isnan(figure)) return unmeasured;
@@ -50,12 +50,12 @@ class shares {
     }
     return found;
   }
-  /// Leaves the line out of all that follows.
+  /// Excludes the line from all later results.
   void leave_out(std::size_t pe, bool out) {
     for (std::size_t other = 0; other < size(); ++other) (out ? left_[pe][other] : left_[other][pe]) = unmeasured;
     update();
   }
-  /// The pairs that are left and slow: beside others of their kind, if there are enough of them.
+  /// The remaining pairs that are slow compared with others of their kind, if there are enough of these.
   [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> slow_pairs() const {
     std::vector<std::vector<double>> by_kind(medians_.size());
     each_left([&](std::size_t from, std::size_t to) { by_kind[kinds_[from][to]].push_back(at(from, to)); });
@@ -77,7 +77,7 @@ class shares {
       for (std::size_t to = 0; to < size(); ++to)
         if (from != to && !std::isnan(left_[from][to])) f(from, to);
   }
-  /// Medians of what is left; a kind of which nothing is left keeps its last one.
+  /// Computes the medians of the remaining pairs. A kind without remaining pairs keeps its last median.
   void update() {
     std::vector<std::vector<double>> by_kind(medians_.size());
     each_left([&](std::size_t from, std::size_t to) { by_kind[kinds_[from][to]].push_back(left_[from][to]); });
@@ -86,20 +86,20 @@ class shares {
   }
 
   const pair_map& map_;
-  square<std::size_t> kinds_;  ///< of routes, as numbers
+  square<std::size_t> kinds_;  ///< kinds of routes as numbers
   square<double> left_;
-  std::vector<double> medians_;  ///< by kind
+  std::vector<double> medians_;  ///< medians by kind
 };
 
 /// A row or column of a map.
 struct map_line {
   std::size_t pe = 0;
   bool out = true;
-  double share = 1;  ///< of the usual line
+  double share = 1;  ///< relative to the usual line
 };
 
-/// Looks for the slowest line among the rows, or among the columns, that is slow as a whole: not just in its median,
-/// but in three quarters of its pairs. False if there is none.
+/// Finds the slowest line among the rows, or among the columns, that is slow as a whole: slow in the median and in
+/// three quarters of its pairs. False if there is none.
 [[nodiscard]] bool find_slowest(const shares& all, bool out, map_line& slowest) {
   std::vector<double> medians;
   std::vector<std::size_t> pes;
@@ -125,7 +125,7 @@ struct map_line {
   return found;
 }
 
-/// Figure and ratio of a line, now that all that is slow has been left out.
+/// The figure and ratio of a line, after all slow lines and pairs have been left out.
 [[nodiscard]] outlier outlier_of(const pair_map& map, const shares& all, const map_line& line) {
   std::vector<double> figures;
   std::vector<double> ratios;

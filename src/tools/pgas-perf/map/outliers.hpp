@@ -1,6 +1,6 @@
 /// @file
-/// Which PEs and pairs of a map are slow, by statistics that a few slow ones don't bend: medians, and the median
-/// distance from them.
+/// Finds the slow PEs and pairs of a map with statistics that a few slow ones do not change much: the median, and the
+/// median distance from it.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace pgas::perf {
 
-/// The middle of them, of an even number the mean of the two in the middle; unmeasured if there are none.
+/// The median; for an even number of values, the mean of the two in the middle. Unmeasured if there are no values.
 [[nodiscard]] double median_of(std::vector<double> values);
-/// Median absolute deviation from `middle`, scaled so that it is the standard deviation of a normal distribution.
+/// The median absolute deviation from `middle`, scaled to the standard deviation of a normal distribution.
 [[nodiscard]] double deviation_of(const std::vector<double>& values, double middle);
 
-/// A slow pair, or a PE into or out of which everything is slow.
+/// A slow pair, or a PE to or from which all transfers are slow.
 struct outlier {
   static constexpr int any = -1;
 
@@ -24,21 +24,23 @@ struct outlier {
   std::string unit;
   int from = any;
   int to = any;
-  double figure = 0;  ///< of the pair; the median of the PE's pairs
-  double ratio = 0;   ///< to the median of its kind of route, without what is slow
+  double figure = 0;  ///< the figure of the pair, or the median of the PE's pairs
+  double ratio = 0;   ///< relative to the median of the kind of route, without slow pairs
 };
 
-/// A figure counts as slow when it is worse than this share of the median of its kind,
+/// A figure counts as slow if it is worse than this share of the median of its kind, and further from the median than
+/// slow_deviations.
 inline constexpr double slow_share = 0.8;
-/// and further from it than this many deviations.
+/// The number of deviations, see slow_share.
 inline constexpr double slow_deviations = 3.5;
-/// From fewer PEs, or fewer pairs of a kind, nothing is said: the median could be a slow one itself.
+/// With fewer PEs, or fewer pairs of a kind, no pair is reported, because the median itself could be slow.
 inline constexpr std::size_t fewest_to_judge = 4;
 
-/// First the PEs into or out of which everything is slow, then the pairs that are slow without them; the slowest first.
-/// @param kinds of routes: figures are compared with those of the same kind
+/// The PEs to or from which all transfers are slow, then the pairs that are slow even without these PEs. The slowest
+/// comes first.
+/// @param kinds kinds of routes: figures are compared with those of the same kind
 [[nodiscard]] std::vector<outlier> find_outliers(const pair_map& map, const square<std::string>& kinds);
-/// Of all maps, and of the PEs' rates while all put to all.
+/// The outliers of all maps, and of the PEs' rates while all PEs put to all.
 [[nodiscard]] std::vector<outlier> find_outliers(const world_map& map);
 
 /// "PE 3 -> PE 5: 4.1 GB/s, 0.40 of the median of its kind".

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view all_pairs_row = "put_to_all_bw";
 
-/// Where the source PE of a transfer writes, if several PEs write to one: each into a slot of its own.
+/// Whether each source PE writes into a separate slot of the target, because several PEs write to one.
 [[nodiscard]] bool has_slots(const traffic_step& step) {
   std::vector<int> targets;
   for (const int to : step.to)
@@ -26,7 +26,7 @@ constexpr std::string_view all_pairs_row = "put_to_all_bw";
 const std::vector<map_measure>& map_measures() {
   static const std::vector<map_measure> all{
       {"bandwidth", "put_bw", true, 1, false, true},
-      {"latency", "signal_pp", false, 0.5, true, false},  // a round trip, there and back
+      {"latency", "signal_pp", false, 0.5, true, false},  // the row measures a round trip
       {"atomics", "atomic_fetch_add_lat", false, 1, false, false},
   };
   return all;
@@ -43,7 +43,7 @@ const row& traffic_meter::row_of(std::string_view name) const {
 
 std::string_view traffic_meter::unit_of(const map_measure& what) const { return perf::unit_of(row_of(what.row)); }
 
-/// Bandwidths by all blocks and the largest size, latencies by one thread.
+/// The point of a row: bandwidths use all blocks and the largest size, latencies use one thread.
 point traffic_meter::point_of(const row& r, const map_measure* what) const {
   options sized = how_;
   sized.least_bytes = how_.most_bytes;
@@ -61,7 +61,7 @@ std::vector<double> traffic_meter::run(const row& r, const point& at, job each, 
     std::vector<double> times;
     for (const std::uint64_t word : s_.gather(std::bit_cast<std::uint64_t>(r.run(s_, at, each))))
       times.push_back(std::bit_cast<double>(word));
-    return times;  // gather() is a barrier: all PEs have ended their part
+    return times;  // gather() is a barrier, so all PEs have ended their part
   };
   const std::uint32_t iterations = enough_iterations(how_.milliseconds, [&](std::uint32_t n) {
     double longest = 0;
@@ -94,7 +94,7 @@ step_figures traffic_meter::measure(const map_measure& what, const traffic_step&
   if (step.to[me] >= 0) {
     each.from = static_cast<std::int32_t>(me);
     each.to = step.to[me];
-  } else if (what.only_pairs) {  // the other PE of the pair has its part too
+  } else if (what.only_pairs) {  // the other PE of the pair also takes part
     for (std::size_t pe = 0; pe < step.to.size(); ++pe) {
       if (step.to[pe] != static_cast<int>(me)) continue;
       each.from = static_cast<std::int32_t>(pe);
@@ -126,7 +126,7 @@ step_figures traffic_meter::measure(const map_measure& what, const traffic_step&
   return found;
 }
 
-/// How many of this PE's words are not what the step should have put there.
+/// The number of this PE's words that differ from the data of the step.
 std::uint64_t traffic_meter::data_wrong(const traffic_step& step, std::size_t slot_words) const {
   std::uint64_t wrong = 0;
   for (std::size_t pe = 0; pe < step.to.size(); ++pe) {

@@ -1,5 +1,5 @@
 /// @file
-/// Measuring the transfers of a map, by the kernels of pgas-perf's rows.
+/// Measures the transfers of a map with the kernels of pgas-perf's rows.
 #pragma once
 
 #include <cstdint>
@@ -14,41 +14,42 @@
 
 namespace pgas::perf {
 
-/// The measured figure of a pair, and the row with the kernel that measures it.
+/// A measure of a pair, and the row whose kernel measures it.
 struct map_measure {
   std::string_view name;
   std::string_view row;
   bool more_is_better = true;
-  double from_row = 1;      ///< the figure is that of the row times this
-  bool only_pairs = false;  ///< takes both PEs, so PEs can't take part in two transfers at once
-  bool moves_data = false;  ///< words are checked, not the count of operations
+  double from_row = 1;  ///< the factor from the row's figure to the map's figure
+  /// Both PEs take part in the transfer, so a PE cannot take part in two transfers at the same time.
+  bool only_pairs = false;
+  bool moves_data = false;  ///< words are checked, not the number of operations
 };
 
-/// Bandwidth of puts, latency of signals, time of atomic operations with a result.
+/// The bandwidth of puts, the latency of signals, and the time of atomic operations with a result.
 [[nodiscard]] const std::vector<map_measure>& map_measures();
 
 struct step_figures {
-  std::vector<double> of;   ///< by PE that transferred, in the measure's unit; unmeasured for the others
-  std::uint64_t wrong = 0;  ///< words, over all PEs
+  std::vector<double> of;   ///< by transferring PE, in the measure's unit; unmeasured for other PEs
+  std::uint64_t wrong = 0;  ///< the number of wrong words over all PEs
 };
 
 /// *Callers* all PEs, for the same step.
 class traffic_meter {
  public:
-  /// @param how options::milliseconds of a run, options::repeats and options::most_bytes count; @param rows of this
-  /// heap
+  /// @param how only options::milliseconds of a run, options::repeats and options::most_bytes are used;
+  /// @param rows the rows for this heap
   traffic_meter(benchmark_world& s, const options& how, std::vector<row> rows);
 
-  /// Runs the transfers of a step at once, several times, and checks the data of the last time.
+  /// Runs the transfers of a step at the same time, several times. Checks the data of the last time.
   [[nodiscard]] step_figures measure(const map_measure& what, const traffic_step& step);
-  /// GB/s out of each PE while all put to all.
+  /// The GB/s out of each PE while all PEs put to all.
   [[nodiscard]] step_figures measure_all_pairs();
   [[nodiscard]] std::string_view unit_of(const map_measure& what) const;
 
  private:
   [[nodiscard]] const row& row_of(std::string_view name) const;
   [[nodiscard]] point point_of(const row& r, const map_measure* what) const;
-  /// Medians of several runs by PE, over those for which `counts` says so. `each` is this PE's part.
+  /// The medians of several runs by PE, for the PEs for which `counts` is true. `each` is this PE's work.
   [[nodiscard]] std::vector<double> run(const row& r, const point& at, job each, const std::vector<bool>& counts,
                                         std::uint32_t& rounds);
   [[nodiscard]] std::uint64_t data_wrong(const traffic_step& step, std::size_t slot_words) const;

@@ -1,5 +1,5 @@
 /// @file
-/// The order in which the pairs of PEs are measured, and which of them transfer at once.
+/// The order in which the pairs of PEs are measured, and the pairs that transfer at the same time.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,24 @@ namespace pgas::perf {
 /// Which transfers run at the same time.
 enum class pattern : std::uint8_t {
   alone,   ///< one ordered pair, all other PEs idle
-  shift,   ///< every PE to the one that is d further, for every distance d
-  incast,  ///< all PEs to one, for every PE
-  all,     ///< every PE to all others: measured by a row of its own
+  shift,   ///< each PE to the PE that is d further, for every distance d
+  incast,  ///< all PEs to one PE, for every PE
+  all,     ///< each PE to all others; measured by a separate row
 };
 
-/// Transfers that run at once: `to[pe]` is the PE that `pe` transfers to, -1 where it has none.
+/// Transfers that run at the same time. `to[pe]` is the target of `pe`, or -1 if `pe` does not transfer.
 struct traffic_step {
   pattern in = pattern::alone;
   std::vector<int> to;
 };
 
-/// The rounds of a round-robin tournament of `n` PEs: the pairs of a round are disjoint, and every pair meets once.
+/// The rounds of a round-robin tournament of `n` PEs. The pairs of a round are disjoint, and each pair occurs once.
 [[nodiscard]] std::vector<std::vector<std::pair<int, int>>> tournament(int n);
 
-/// The steps of a pattern, in which every ordered pair transfers once; none for pattern::all. Pairs alone come in the
-/// order of the tournament, so that the first steps have met every PE. @param disjoint_at_once the pairs of a round of
-/// pattern::alone run at once, first one way, then the other
+/// The steps of a pattern, in which each ordered pair transfers once. Empty for pattern::all. The pairs of
+/// pattern::alone are in the order of the tournament, so that the first steps include every PE.
+/// @param disjoint_at_once the pairs of a round of pattern::alone run at the same time, first in one direction, then in
+/// the other
 [[nodiscard]] std::vector<traffic_step> steps_of(pattern in, int n, bool disjoint_at_once);
 
 [[nodiscard]] std::string_view name_of(pattern in);

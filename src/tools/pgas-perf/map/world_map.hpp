@@ -1,5 +1,5 @@
 /// @file
-/// The contents of a map: a figure for each ordered pair of PEs, measured in several ways.
+/// The contents of a map: figures for each ordered pair of PEs, one for each measure and pattern.
 #pragma once
 
 #include <cmath>
@@ -51,18 +51,19 @@ struct world_map {
   std::string version;
   std::string heap;  ///< "host" or "cuda"
   std::vector<mapped_pe> pes;
-  std::size_t bytes = 0;      ///< of a transfer of the bandwidth maps
-  bool quick = false;         ///< pairs "alone" shared the machine with other disjoint ones
-  double seconds = 0;         ///< that it took
-  std::string note;           ///< what makes the figures doubtful; empty if nothing does
-  square<std::string> kinds;  ///< of routes: "direct, same host"
-  square<double> peaks;       ///< GB/s of the link between two GPUs; unmeasured where nothing tells
-  square<std::string> links;  ///< what told: "NVLink"
+  std::size_t bytes = 0;      ///< the bytes of a transfer in the maps of bandwidth
+  bool quick = false;         ///< pairs of the pattern "alone" shared the machine with other disjoint pairs
+  double seconds = 0;         ///< the duration of the measurement
+  std::string note;           ///< the reason why the figures are doubtful; empty if there is none
+  square<std::string> kinds;  ///< the kinds of routes: "direct, same host"
+  square<double> peaks;       ///< GB/s of the link between two GPUs; unmeasured if it is not known
+  square<std::string> links;  ///< the kind of link: "NVLink"
   std::vector<pair_map> maps;
-  std::vector<double> all_pairs;   ///< GB/s out of each PE while all put to all; empty: not measured
-  std::uint64_t wrong = 0;         ///< words of data
-  std::size_t skipped_steps = 0;   ///< for want of time
-  std::size_t measured_steps = 0;  ///< each the transfers of one pattern that run at once
+  std::vector<double> all_pairs;  ///< GB/s out of each PE while all PEs put to all; empty: not measured
+  std::uint64_t wrong = 0;        ///< the number of wrong words
+  std::size_t skipped_steps = 0;  ///< the number of steps left out because of the time limit
+  /// The number of measured steps; a step is the transfers of a pattern that run at the same time.
+  std::size_t measured_steps = 0;
 
   [[nodiscard]] std::size_t size() const { return pes.size(); }
   /// The map of this name, or null.

@@ -1,5 +1,5 @@
-// A library with kernels that call NVSHMEM. Compiled as several independent libraries, and as part of the
-// program: LIBRARY_NAME is its only function. All have the same internal names, on purpose.
+// A library with kernels that call NVSHMEM. It is compiled as several independent libraries, and as part of the
+// program. LIBRARY_NAME is its only function. All libraries intentionally have the same internal names.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

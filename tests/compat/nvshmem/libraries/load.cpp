@@ -10,7 +10,7 @@
 
 namespace {
 
-/// A function of the driver, looked up at run time: programs are built where there is no driver.
+/// A function of the driver, looked up at run time, because programs are also built on machines without a driver.
 template <class Function>
 Function driver(const char* name) {
   void* found = nullptr;
@@ -20,7 +20,7 @@ Function driver(const char* name) {
   return reinterpret_cast<Function>(found);
 }
 
-/// Runs the kernel; every PE then has its left neighbour's number.
+/// Runs the kernel. Afterwards every PE has its left neighbour's number.
 bool greets(CUfunction kernel, int* cell) {
   const auto launch = driver<decltype(&cuLaunchKernel)>("cuLaunchKernel");
   void* arguments[] = {&cell};

@@ -1,4 +1,4 @@
-// A trace is the same after it was written and read, and every track is properly nested.
+// A trace is unchanged after it was written and read, and the events of every track are properly nested.
 #include "common/trace/document.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(document, is_the_same_after_writing_and_reading) {
   put.facts.update = update::add;
   put.facts.peer = 1;
   put.facts.bytes = 4096;
-  put.facts.offset = 0;  // the first word of the heap is a word, too
+  put.facts.offset = 0;  // the first word of the heap is a valid word
   put.facts.value = 1;
   put.arrows_out = {7};
   event wait = made(12, 30, "wait_until");

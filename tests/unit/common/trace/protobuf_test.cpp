@@ -1,4 +1,4 @@
-// The wire format against bytes that the specification gives, and against bytes that are none.
+// The wire format, tested with bytes from the specification and with invalid bytes.
 #include "common/trace/protobuf.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is recorded is there, in order, and what is lost is counted.
+// Recorded events are present and in order, and lost events are counted.
 #include "common/trace/recorder.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(recorder, threads_have_rings_of_their_own_until_there_are_too_many) {
     threads.emplace_back([&, i] {
       events.add(numbered(i));
       ++arrived;
-      while (arrived < n) std::this_thread::yield();  // an id of a thread that has ended may be given again
+      while (arrived < n) std::this_thread::yield();  // the system may reuse the id of a thread that has ended
     });
   for (std::thread& one : threads) one.join();
   events.close();

@@ -7,7 +7,7 @@
 namespace pgas::perf {
 namespace {
 
-/// A world with bandwidths and latencies, those of one pair times the factors.
+/// A world with bandwidths and latencies. The figures of one pair are multiplied by the factors.
 world_map world_with(double bandwidth_factor, double latency_factor) {
   world_map world = synthetic_world(4, 4);
   const auto times = [](double factor, double value) {

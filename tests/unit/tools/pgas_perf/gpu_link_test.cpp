@@ -35,7 +35,7 @@ TEST(gpu_link, a_known_peak_counts_before_the_best_pair_of_its_kind) {
   const square<link_peak> peaks = peaks_of(world);
   EXPECT_EQ(peaks[0][1].gb_per_s, 450);
   EXPECT_EQ(peaks[0][1].source, "NVLink");
-  EXPECT_EQ(peaks[1][0].gb_per_s, 103);  // of the direct pairs
+  EXPECT_EQ(peaks[1][0].gb_per_s, 103);  // the best bandwidth of the direct pairs
   EXPECT_EQ(peaks[1][0].source, best_pair);
   EXPECT_EQ(peaks[0][2].gb_per_s, 10);
   EXPECT_EQ(peak_lines(world).size(), 3U);

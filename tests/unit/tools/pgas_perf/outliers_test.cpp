@@ -19,7 +19,7 @@ TEST(outliers, median_and_deviation) {
   EXPECT_EQ(median_of({3, 1, 2}), 2);
   EXPECT_EQ(median_of({4, 1, 3, 2}), 2.5);
   EXPECT_TRUE(std::isnan(median_of({})));
-  EXPECT_NEAR(deviation_of({1, 2, 3, 4, 100}, 3), 1.4826, 1e-9);  // distances 2 1 0 1 97: their median is 1
+  EXPECT_NEAR(deviation_of({1, 2, 3, 4, 100}, 3), 1.4826, 1e-9);  // the distances 2 1 0 1 97 have the median 1
 }
 
 TEST(outliers, figures_that_hardly_differ_have_none) {

@@ -1,5 +1,5 @@
 /// @file
-/// Maps with figures that a test plants.
+/// Maps with figures that a test chooses.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace pgas::perf {
 
-/// A map with a figure for each pair, which `figure(from, to)` tells.
+/// A map in which the figure of each pair is `figure(from, to)`.
 inline pair_map synthetic(std::size_t n, const std::function<double(std::size_t, std::size_t)>& figure,
                           const std::string& measure = "bandwidth", const std::string& in = "alone") {
   const bool bandwidth = measure == "bandwidth";
@@ -20,12 +20,12 @@ inline pair_map synthetic(std::size_t n, const std::function<double(std::size_t,
   return map;
 }
 
-/// Figures of one kind differ by a few percent, always in the same way.
+/// Figures of one kind that differ by a few percent, in the same way in each run.
 inline double about(double value, std::size_t from, std::size_t to) {
   return value * (1 + 0.01 * static_cast<double>((from * 7 + to * 13) % 5));
 }
 
-/// A world of `n` PEs on hosts of `pes_of_host`: direct within a host, proxied between them.
+/// A world of `n` PEs with `pes_of_host` PEs on each host: direct within a host, proxied between hosts.
 inline world_map synthetic_world(std::size_t n, std::size_t pes_of_host) {
   world_map map;
   map.version = "1.2.3";

@@ -14,7 +14,7 @@
 #error "libnvshmem.a: no jump for this processor"
 #endif
 
-// functions.inc has PGAS_FORWARD(name) for each function of the library.
+// functions.inc contains PGAS_FORWARD(name) for each function of the library.
 #define PGAS_FORWARD(name)                                                       \
   extern "C" {                                                                   \
   [[gnu::visibility("hidden")]] void* pgas_address_of_##name;                    \
@@ -37,7 +37,7 @@ constexpr function functions[] = {
 };
 #undef PGAS_FORWARD
 
-/// As the dynamic linker does where a library is missing.
+/// Ends the process with the message of the dynamic linker for a missing library.
 [[noreturn]] void refuse() {
   std::fprintf(stderr,
                "%s: link to libnvshmem.a with -Wl,-rpath,DIRECTORY of this library, or name the directory in "
@@ -46,7 +46,7 @@ constexpr function functions[] = {
   std::_Exit(127);
 }
 
-/// Before other constructors, which may call the functions.
+/// Runs before other constructors, because they may call the functions.
 [[gnu::constructor(101)]] void load() {
   void* const library = ::dlopen(PGAS_LIBRARY, RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) refuse();
