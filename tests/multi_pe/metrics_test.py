@@ -335,6 +335,23 @@ class Metrics(unittest.TestCase):
             for wire in wires:
                 wire.close()
 
+    def test_connections_that_have_their_answer_make_room_for_new_ones(self):
+        request = b"GET /metrics HTTP/1.1\r\n\r\n"
+
+        def answer(wire: socket.socket) -> bytes:
+            wire.sendall(request)
+            return b"".join(iter(lambda: wire.recv(65536), b""))
+
+        with Exporter() as exporter:
+            answered = [socket.create_connection(("127.0.0.1", exporter.port), timeout=LONG) for _ in range(32)]
+            for wire in answered:
+                self.assertIn(b"pgas_worlds ", answer(wire))  # and stays open
+            new = [socket.create_connection(("127.0.0.1", exporter.port), timeout=LONG) for _ in range(8)]
+            for wire in new:
+                self.assertIn(b"pgas_worlds ", answer(wire))
+            for wire in answered + new:
+                wire.close()
+
     def test_a_port_that_is_taken_or_none_is_an_error(self):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "common/system_error.hpp"
@@ -121,7 +122,10 @@ void metrics_server::make_room() noexcept {
   // Clients are in the order of their arrival.
   auto victim = clients_.begin();
   for (auto one = clients_.begin(); one != clients_.end(); ++one) {
-    const auto rank = [&](const client& of) { return std::pair(of.response.empty(), connections_of(of)); };
+    const auto rank = [&](const client& of) {
+      const bool answered = !of.response.empty() && of.sent == of.response.size();
+      return std::tuple(answered, of.response.empty(), connections_of(of));
+    };
     if (rank(*one) > rank(*victim)) victim = one;
   }
   close(*victim);

@@ -55,9 +55,9 @@ class metrics_server {
   };
 
   void accept();
-  /// Ends one connection without a complete request: the oldest connection of the address with the most connections. If
-  /// all clients have sent a request, ends one of these in the same way. So clients that connect and send nothing
-  /// cannot block a client that sends a request.
+  /// Ends one connection: of a client that has its whole answer, else of a client without a complete request, else of
+  /// any client. Of these, the oldest connection of the address with the most connections. So clients that connect and
+  /// send nothing cannot block a client that sends a request.
   void make_room() noexcept;
   void on_event(int fd) noexcept;
   /// Returns whether the connection stays open.
