@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <iterator>
 #include <thread>
 
 #include "joined_world.hpp"
@@ -15,6 +16,8 @@ namespace {
 struct joined_worlds {
   std::mutex mutex;
   std::vector<std::shared_ptr<joined_world>> list;
+  /// In a child of fork(): never destroyed, because the library does not expect that.
+  std::vector<std::shared_ptr<joined_world>> of_parent;
   pid_t process = 0;
 };
 
@@ -82,9 +85,8 @@ void leave_at_exit(const std::shared_ptr<joined_world>& of) {
   if (worlds.process != getpid()) {
     // Registered after everything that joining has loaded, so it runs before any of that is unloaded.
     if (on_exit(at_exit, nullptr) != 0) throw error(code::system, "on_exit: no room for another function");
-    // In a child of fork() the parent's worlds are leaked, not destroyed, because the library does not expect that.
-    new std::vector<std::shared_ptr<joined_world>>(std::move(worlds.list));
-    worlds.list = {};
+    std::move(worlds.list.begin(), worlds.list.end(), std::back_inserter(worlds.of_parent));
+    worlds.list.clear();
     worlds.process = getpid();
   }
   std::erase_if(worlds.list, [](const auto& one) { return one->left(); });

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -59,8 +60,10 @@ std::shared_ptr<runner>* idle = new std::shared_ptr<runner>;
 
 std::shared_ptr<runner> take() {
   if (*idle != nullptr && (*idle)->process == getpid()) return std::exchange(*idle, nullptr);
-  // A child of fork() has its parent's object without the thread; its locks may be held for ever.
-  if (*idle != nullptr) new std::shared_ptr<runner>(std::exchange(*idle, nullptr));
+  // A child of fork() has its parent's object without the thread. Its locks may be held for ever, so nothing destroys
+  // it.
+  static auto* const of_parents = new std::vector<std::shared_ptr<runner>>;
+  if (*idle != nullptr) of_parents->push_back(std::exchange(*idle, nullptr));
   auto made = std::make_shared<runner>();
   // Only threads of the program handle signals.
   sigset_t all;

@@ -61,7 +61,8 @@ config settings_from(const nb::dict& given) {
   config settings = config::from_environment();
   for (const auto [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
-    const auto milliseconds = [&] { return milliseconds_of(nb::cast<double>(value), "join: " + name); };
+    // Clang before 16 captures a structured binding only by name.
+    const auto milliseconds = [&, &value = value] { return milliseconds_of(nb::cast<double>(value), "join: " + name); };
     if (name == "heap") {
       const auto kind = nb::cast<std::string>(value);
       if (kind != "auto" && kind != "cuda" && kind != "host")

@@ -87,6 +87,12 @@ def test_the_programs_run():
     assert job.out
 
 
+def test_the_doctor_examines_the_installed_library(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    job = run([SCRIPTS / "pgas-doctor"], timeout=120)
+    assert f"{PACKAGE}/lib/libpgas.so" in job.out and "data correct" in job.out, job.out + job.err
+
+
 def test_every_name_is_there_and_others_are_not():
     assert "open" not in pgas.__all__ and set(pgas._places) - {"open", "compile_options"} | {"Code", "Error"} == set(pgas.__all__)
     assert pgas.open is not open and callable(pgas.open)

@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # How each code block is run: a test below has the name given here.
 BLOCKS = {
     "README.md": {"cpp": ["shift"], "sh": ["try_it"]},
-    "docs/python.md": {"sh": ["install", "ring_install", "ring_run", "ring_mps", "on_gpu"], "python": ["first_program", "ring", "sharing_summary"],
+    "docs/python.md": {"sh": ["install", "ring_install", "ring_run", "ring_mps", "sanitized", "on_gpu"], "python": ["first_program", "ring", "sharing_summary"],
                        "": ["ring_output"]},
     "docs/python-kernels.md": {"python": ["triton_shift", "cupy_fragment", "numba_fragment"]},
     "docs/torch.md": {"sh": ["install", "own_tests"], "python": ["first_torch_program", "triton_copy"]},
@@ -196,6 +196,21 @@ def test_on_gpu():
     assert (ROOT / "tests/python/on_gpu.sh").exists() and "tests/python/on_gpu.sh dist/" in command
     bash = shutil.which("bash")
     assert bash and subprocess.run([bash, "-n", ROOT / "tests/python/on_gpu.sh"]).returncode == 0
+
+
+def test_sanitized(tmp_path):
+    """The commands of docs/python.md for tests with a sanitizer; asan.python and tsan.python run them."""
+    build, test = (line.split("#")[0].split() for line in block("docs/python.md", "sh", "sanitized").splitlines())
+    assert build[:2] == ["./run", "build"] and f'"name": "{build[2]}"' in (ROOT / "CMakePresets.json").read_text()
+    script = [sys.executable, "-B", ROOT / test[1]]
+    assert {word for word in test if word.startswith("--")} <= set(run([*script, "--help"]).check().out.replace("[", "").split())
+    assert all((ROOT / "tests/python" / word).exists() for word in test if word.endswith(".py") and "/" not in word)
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "CMakeCache.txt").write_text("PGAS_SANITIZE:STRING=\n")
+    given = ["--tree", tmp_path / "tree", "--work", tmp_path / "work", "--environment"]
+    job = run([*script, *given, pathlib.Path(sys.executable).parents[1]])
+    assert job.status == 1 and "is not a sanitized build" in job.err, job.out + job.err
+    assert run([*script, *given, tmp_path]).status == 77
 
 
 def test_own_tests():
