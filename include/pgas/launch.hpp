@@ -64,7 +64,7 @@ struct launch_config {
 /// leave room for it.
 ///
 /// Joining a world loads this kernel and the library's kernels, and reserves memory for their stacks. The program must
-/// load all other kernels before any kernel waits for them, kernels of libraries that are loaded later included. With
+/// load all other kernels, also kernels of libraries that are loaded later, before any kernel waits for them. With
 /// proxied PEs the program must load them before any kernel waits at all, because loading may wait for the GPU;
 /// CUDA_MODULE_LOADING=EAGER loads all kernels at once. A kernel with a larger stack than all earlier kernels also
 /// makes the driver wait: call cudaDeviceSetLimit(cudaLimitStackSize, ...) first.

@@ -323,7 +323,7 @@ TEST(bulk_tile, bad_arguments_are_caught) {
   expect_mistake(mistake::add_outside, operation::atomic_add, failure::outside_heap);
   expect_mistake(mistake::get_outside, operation::get, failure::outside_heap);
 }
-TEST(bulk_tile, a_phase_that_lacks_bytes_ends_whoever_waits) {
+TEST(bulk_tile, a_phase_that_lacks_bytes_ends_all_waiting_threads) {
   expect_mistake(mistake::too_few_bytes, detail::operation::bulk_copy, detail::failure::timed_out);
 }
 

@@ -173,7 +173,7 @@ struct silent_body {
   }
 };
 
-TEST(ll_channel_failure, who_does_not_send_is_named) {
+TEST(ll_channel_failure, a_member_that_does_not_send_is_named) {
   for (const scope by : all_scopes) {
     for (const bool of_team : {false, true}) {
       pe_set pes(3, {.timeout = std::chrono::milliseconds(200)});

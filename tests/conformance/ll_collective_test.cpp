@@ -183,7 +183,7 @@ struct missing_member {
   }
 };
 
-TEST(packet, who_is_missing_is_named) {
+TEST(packet, a_missing_pe_is_named) {
   for (const scope who : all_scopes) {
     for (const packet_kind kind : {packet_kind::reduce, packet_kind::fcollect, packet_kind::broadcast}) {
       pe_set pes(3, {.timeout = std::chrono::milliseconds(200)});

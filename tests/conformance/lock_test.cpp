@@ -195,7 +195,7 @@ struct selfish_body {
   }
 };
 
-TEST(lock, a_wait_in_vain_names_who_is_ahead) {
+TEST(lock, a_wait_that_times_out_names_the_preceding_pe) {
   for (const bool by_abort : {false, true}) {
     for (const std::int32_t holder : {0, 2}) {
       for (const scope by : all_scopes) {

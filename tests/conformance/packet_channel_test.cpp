@@ -312,7 +312,7 @@ struct silent_body {
   }
 };
 
-TEST(packet_channel, who_does_not_send_is_named) {
+TEST(packet_channel, a_pe_that_does_not_send_is_named) {
   for (const scope by : all_scopes) {
     pe_set pes(2, {.timeout = std::chrono::milliseconds(200)});
     const silent_body body{pes.allocate<packet_line>(packet_lines(800)), pes.allocate<double>(100), by};

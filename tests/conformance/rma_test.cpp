@@ -292,7 +292,7 @@ struct everyone_alone {
   }
 };
 
-TEST(rma, threads_that_copy_each_for_itself) {
+TEST(rma, each_thread_copies_alone) {
   for (const grid_shape& grid : grids()) {
     const team_shape shape{"3 of 4 in any order", 4, {2, 3, 0}};
     const std::uint32_t threads = grid.blocks * grid.threads;

@@ -52,7 +52,7 @@ TEST(grid_barrier, numbers_of_meetings_start_again) {
 
 /// Launches with one table, like instances of a graph: more launches than states, several at a time, each with several
 /// blocks. Each launch has a number while it runs.
-TEST(grid_barrier, launches_with_one_table_meet_apart) {
+TEST(grid_barrier, launches_with_one_table_have_separate_barriers) {
   constexpr std::uint32_t size = 4;
   constexpr std::uint32_t at_once = 4;
   constexpr std::uint32_t blocks = 3;
@@ -95,7 +95,7 @@ TEST(grid_barrier, a_table_is_given_up_when_no_state_can_be_had) {
   EXPECT_EQ(control.record.what, detail::operation::grid_sync);
 }
 
-TEST(grid_barrier, is_given_up_when_a_block_does_not_come) {
+TEST(grid_barrier, ends_when_a_block_does_not_come) {
   detail::control_block control{};
   std::uint32_t claim = 0;
   control.wait_timeout_ns = 50'000'000;

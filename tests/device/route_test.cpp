@@ -126,7 +126,7 @@ struct looks_around {
   }
 };
 
-TEST(route, who_is_near) {
+TEST(route, which_pes_are_direct) {
   pe_set pes(5, {.domain = 2});
   const findings found = make_findings(pes);
   pes.run({1, 1}, looks_around{found});

@@ -45,7 +45,7 @@ TEST(sync, barrier_makes_everything_visible) {
   }
 }
 
-TEST(sync, domains_meet_by_themselves) {
+TEST(sync, domains_have_barriers_of_their_own) {
   for (const grid_shape& shape : grids()) {
     pe_set pes(4, {.domain = 2});
     const barrier_rounds body{pes.allocate<std::uint32_t>(1024), make_findings(pes),

@@ -67,7 +67,7 @@ TEST(Pace, a_target_that_is_stopped_gets_everything_once_it_goes_on) {
   EXPECT_TRUE(seen == expected);
 }
 
-TEST(Pace, who_leaves_at_once_is_reached_until_all_leave) {
+TEST(Pace, a_pe_that_leaves_at_once_is_reached_until_all_leave) {
   pgas::world world = pgas::world::join();
   if (world.n_pes() <= out_of_step) GTEST_SKIP() << "nobody is there to leave first";
   constexpr std::size_t large = 100'000;

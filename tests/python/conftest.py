@@ -24,8 +24,7 @@ class Job:
 
 
 def environment(**changes):
-    # The lines of several PEs are not mixed if each is written by one call; with PYTHONUNBUFFERED, the parts of a line
-    # would be.
+    # Without PYTHONUNBUFFERED each line is written by one call, so the lines of several PEs are not mixed.
     made = {**os.environ, "PGAS_HEAP": "host", "PYTHONFAULTHANDLER": "1", "PYTHONUNBUFFERED": None, **changes}
     return {name: value for name, value in made.items() if value is not None}
 

@@ -69,7 +69,7 @@ class event_records {
   [[nodiscard]] bool reached(std::uint64_t number) const;
   /// Ends the waits for records of processes that have ended. *On return* the last such process that was found.
   std::optional<pid_t> release_lost();
-  /// The process that ended before the record was reached for which wait() was called last.
+  /// The process of the record for which wait() was called last, if the process ended before the record was reached.
   [[nodiscard]] std::optional<pid_t> lost_wait() const;
   /// The record for which wait() was called last, and the process that made the record. Empty once the record is
   /// reached.

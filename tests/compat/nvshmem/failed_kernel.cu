@@ -1,6 +1,6 @@
 // A kernel of PE 0 uses an illegal address, and no PE queries the error. The next collective call ends the job with
-// status 1 within a second. With "context": initialization with another context of the program than the primary one is
-// refused by name.
+// status 1 within a second. With "context", the program has a context that is not the primary one:
+// initialization fails with an error that names the context.
 #include <cuda.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>

@@ -3,7 +3,7 @@
 
 namespace {
 
-TEST(NvshmemDeferred, knows_who_is_there_before_there_is_memory) {
+TEST(NvshmemDeferred, knows_all_pes_before_memory_exists) {
   nvshmem_init();
   EXPECT_EQ(nvshmemx_init_status(), NVSHMEM_STATUS_IS_BOOTSTRAPPED);
   EXPECT_LT(nvshmem_my_pe(), nvshmem_n_pes());

@@ -111,7 +111,7 @@ TEST_F(compat_state, a_unit_that_cannot_be_written_while_it_is_loaded_is_tried_a
   EXPECT_EQ(seen.size(), 4u);
 }
 
-TEST_F(compat_state, one_that_cannot_be_written_keeps_none_from_being_written_later) {
+TEST_F(compat_state, a_unit_that_cannot_be_written_does_not_prevent_later_units) {
   registry.add(first);
   registry.add(second);
   fails = 98;

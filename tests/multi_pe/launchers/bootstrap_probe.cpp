@@ -46,7 +46,7 @@ pgas::bootstrap_options from_environment() {
   return options;
 }
 
-/// Two worlds at the same time, each used by a separate thread, and the same again after leaving them.
+/// Two worlds at the same time, each used by a separate thread, and two more worlds after leaving these.
 void exercise(const pgas::bootstrap_options& options) {
   for (int repeat = 0; repeat < 2; ++repeat) {
     const auto first = pgas::make_bootstrap(options);

@@ -185,7 +185,7 @@ TEST(registration, many_dropped_in_different_orders_neither_grow_nor_mismatch) {
   EXPECT_EQ(pgas::unit_test::settle_at(before), before);
 }
 
-TEST(registration, more_at_once_than_one_exchange_tells_of) {
+TEST(registration, more_at_once_than_fit_into_one_exchange) {
   config settings = small_world();
   settings.heap_stride = std::size_t{8} << 30;
   expect_no_error(run_worlds(

@@ -86,7 +86,7 @@ TEST(tcp, leaves_no_descriptor_behind) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST(tcp, ranks_that_do_not_come_are_named_by_all_who_did) {
+TEST(tcp, missing_ranks_are_named_by_all_other_ranks) {
   const std::string id = make_unique_id();
   const auto join = [&](int rank) { (void)make_bootstrap(member_of(id, rank, 6, milliseconds(800))); };
   for (const auto& e : run_ranks({0, 1, 3}, join)) {
@@ -271,7 +271,7 @@ TEST(tcp, jobs_at_one_address_are_told_apart_by_their_run_id) {
   EXPECT_TRUE(thrown[0] && thrown[1]);
 }
 
-TEST(tcp, abort_reaches_those_who_wait) {
+TEST(tcp, abort_reaches_waiting_ranks) {
   const std::string id = make_unique_id();
   const auto thrown = run_ranks(all_ranks(4), [&](int rank) {
     const chosen_bootstrap mine = make_bootstrap(member_of(id, rank, 4));
@@ -286,7 +286,7 @@ TEST(tcp, abort_reaches_those_who_wait) {
   }
 }
 
-TEST(tcp, who_leaves_early_is_named) {
+TEST(tcp, a_rank_that_leaves_early_is_named) {
   for (const int leaver : {0, 1}) {
     const std::string id = make_unique_id();
     const auto thrown = run_ranks(all_ranks(3), [&](int rank) {
@@ -318,7 +318,7 @@ TEST(tcp, different_calls_are_noticed) {
   }
 }
 
-TEST(tcp, too_much_at_once_is_refused_and_harms_nobody) {
+TEST(tcp, a_contribution_that_is_too_large_is_refused_and_the_job_continues) {
   const std::string id = make_unique_id();
   run_all(2, [&](int rank) {
     const chosen_bootstrap mine = make_bootstrap(member_of(id, rank, 2));

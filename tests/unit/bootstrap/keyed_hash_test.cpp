@@ -34,7 +34,7 @@ TEST(keyed_hash, every_bit_of_key_and_message_counts) {
   }
 }
 
-TEST(key_of_job, what_a_job_is_known_by_makes_its_key) {
+TEST(key_of_job, is_equal_for_all_ranks_and_differs_between_jobs) {
   bootstrap_options job;
   job.master_port = 29500;
   job.run_id = "a";

@@ -78,7 +78,7 @@ TEST(server, that_gets_no_thread_is_an_error_and_leaves_the_signals_alone) {
   run_all(2, [&](int rank) { exchange_everything(*make_bootstrap(member_of(id, rank, 2)).exchange); });
 }
 
-TEST(server, whose_thread_fails_tells_everybody_and_keeps_nobody) {
+TEST(server, a_failure_of_its_thread_ends_the_calls_of_all_ranks) {
   const std::string id = make_unique_id();
   const auto thrown = run_ranks({0, 1}, [&](int rank) {
     chosen_bootstrap mine = make_bootstrap(member_of(id, rank, 2));

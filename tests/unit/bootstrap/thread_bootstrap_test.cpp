@@ -19,7 +19,7 @@ TEST_P(threads, exchange) {
 }
 INSTANTIATE_TEST_SUITE_P(sizes, threads, testing::Values(1, 2, 3, 8));
 
-TEST(threads, who_does_not_come_is_named) {
+TEST(threads, a_missing_thread_is_named) {
   const auto members = make_thread_bootstraps(4, milliseconds(100));
   const auto thrown = run_ranks({0, 3}, [&](int rank) { members[static_cast<std::size_t>(rank)]->barrier(); });
   for (const auto& e : thrown) {
@@ -43,7 +43,7 @@ TEST(threads, abort_ends_the_waiting_and_later_calls) {
   }
 }
 
-TEST(threads, who_leaves_early_is_named) {
+TEST(threads, a_thread_that_leaves_early_is_named) {
   auto members = make_thread_bootstraps(2);
   const auto thrown = run_ranks({0, 1}, [&](int rank) {
     if (rank == 1)

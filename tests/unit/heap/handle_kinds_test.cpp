@@ -171,7 +171,7 @@ TEST(handle_kinds, pgas_direct_takes_pes_apart) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST(handle_kinds, a_kind_that_makes_no_segments_is_not_taken_by_pes_that_are_all_apart_either) {
+TEST(handle_kinds, pes_without_direct_peers_also_need_a_kind_that_makes_segments) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.p2p = "0";

@@ -27,7 +27,7 @@ struct heap_pe {
         device, pe.control_plane, settings, pe.log, [this](std::size_t mapped) { grown_to.push_back(mapped); },
         detail::team_segment_map::change_callback{}, allow_proxied);
   }
-  /// The collective end. Afterwards no segment may be left.
+  /// Leaves the world, collectively, and destroys the heap. Afterwards no segment may be left.
   void leave() {
     pe.control_plane.leave();
     heap.reset();

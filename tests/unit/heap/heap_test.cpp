@@ -313,7 +313,7 @@ TEST(heap, a_pe_lost_during_growth_is_named_and_nothing_is_left) {
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST(heap, two_heaps_at_once_do_not_meet) {
+TEST(heap, two_heaps_at_once_are_independent) {
   auto second = make_thread_bootstraps(2, std::chrono::seconds(30));
   const auto ends = run_threads(2, [&](bootstrap& exchange) {
     heap_pe one(exchange);

@@ -46,7 +46,7 @@ class counting_device : public faulty_device {
   }
 };
 
-TEST(owned_memory, goes_once) {
+TEST(owned_memory, is_freed_once) {
   counting_device device;
   {
     mapped_block none;

@@ -17,7 +17,7 @@ INSTANTIATE_TEST_SUITE_P(at, killed_while_registering,
                                          std::tuple(step::map, 2), std::tuple(step::import_segment, 2),
                                          std::tuple(step::map, 3)));
 
-TEST_P(killed_while_registering, is_named_by_the_others_who_keep_nothing_of_it) {
+TEST_P(killed_while_registering, a_dead_pe_is_named_and_the_others_keep_no_memory_of_it) {
   const auto ends = run_processes(3, [&](bootstrap& exchange) {
     const auto [which, nth] = GetParam();
     heap_pe at(exchange);

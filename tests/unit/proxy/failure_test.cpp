@@ -168,29 +168,29 @@ TEST_F(scripted_peer, with_an_invalid_header_is_refused) {
   expect_refusal();
 }
 
-TEST_F(scripted_peer, who_acknowledges_what_was_never_sent_is_refused) {
+TEST_F(scripted_peer, that_acknowledges_a_message_that_was_never_sent_is_refused) {
   send(0, 1);
   expect_refusal();
 }
 
-TEST_F(scripted_peer, who_sends_a_message_twice_is_refused) {
+TEST_F(scripted_peer, that_sends_a_message_twice_is_refused) {
   send(1, 0);
   send(1, 0);
   expect_refusal();
 }
 
-TEST_F(scripted_peer, who_sends_beyond_its_window_is_refused) {
+TEST_F(scripted_peer, that_sends_beyond_its_window_is_refused) {
   send(detail::message_window + 1, 0);
   expect_refusal();
 }
 
-TEST_F(scripted_peer, who_requests_an_impossible_acknowledgement_is_refused) {
+TEST_F(scripted_peer, that_requests_an_impossible_acknowledgement_is_refused) {
   send(0, 0, {}, detail::message_window);  // the last number of the window
   send(0, 0, {}, detail::message_window + 1);
   expect_refusal();
 }
 
-TEST_F(scripted_peer, whose_acknowledgement_has_operations_is_refused) {
+TEST_F(scripted_peer, that_adds_operations_to_an_acknowledgement_is_refused) {
   send(0, 0, std::vector<std::byte>(16));
   expect_refusal();
 }
@@ -200,13 +200,13 @@ TEST_F(scripted_peer, with_an_invalid_operation_is_refused) {
   expect_refusal();
 }
 
-TEST_F(scripted_peer, who_replies_to_no_request_is_refused) {
+TEST_F(scripted_peer, that_replies_without_a_request_is_refused) {
   detail::message_op_header reply{detail::message_op_kind::reply, {}, {}, 0, 0, 1};
   send(1, 0, {reinterpret_cast<const std::byte*>(&reply), sizeof reply});
   expect_refusal();
 }
 
-TEST_F(scripted_peer, who_is_silent_does_not_keep_the_proxy_from_stopping) {
+TEST_F(scripted_peer, that_is_silent_does_not_keep_the_proxy_from_stopping) {
   const std::vector<std::byte> data = pattern(200'000, 1);
   std::vector<std::byte> here(1000);
   const producer ring = pe_.produce();
@@ -219,7 +219,7 @@ TEST_F(scripted_peer, who_is_silent_does_not_keep_the_proxy_from_stopping) {
   EXPECT_TRUE(pe_.failures().empty());
 }
 
-TEST_F(scripted_peer, who_sends_random_messages_does_no_harm) {
+TEST_F(scripted_peer, that_sends_random_messages_does_no_harm) {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {
     detail::message_header head{random() % 3 + 1, random() % 2, random() % 3, 0};

@@ -124,7 +124,7 @@ TEST_P(proxy_many, gets_in_both_directions_at_once) {
   });
 }
 
-TEST(proxy_rings, several_come_and_go) {
+TEST(proxy_rings, several_are_added_and_removed) {
   proxied_world world(2);
   for (int round = 0; round < 20; ++round) {
     detail::host_ring more[3] = {{4, 2}, {4, 2}, {4, 2}};

@@ -93,7 +93,7 @@ TEST(sleep_after, grows_with_the_wait_between_limits) {
 }
 
 // A yield takes a time slice of the computing thread, so 2000 turns would take 8 s or more.
-TEST(yield_now_and_then, lets_threads_take_turns_soon_beside_one_that_computes) {
+TEST(yield_now_and_then, lets_threads_alternate_beside_a_thread_that_computes) {
   using clock = std::chrono::steady_clock;
   const one_core here;
   std::atomic<std::uint64_t> turn{0};

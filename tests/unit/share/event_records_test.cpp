@@ -66,7 +66,7 @@ TEST_F(event_records_test, a_wait_is_for_the_last_record_of_whichever_process) {
   device_->destroy_stream(waiting);
 }
 
-TEST_F(event_records_test, the_end_of_a_recorder_ends_waits_and_says_whose) {
+TEST_F(event_records_test, the_end_of_a_recorder_ends_waits_and_names_the_recorder) {
   event_records seven = part(name_of_7);
   event_records eight = part(name_of_8);
   detail::stream_handle stream = device_->create_stream();
@@ -137,7 +137,7 @@ TEST_F(event_records_test, a_recorder_waits_while_too_many_are_under_way) {
   device_->destroy_stream(stream);
 }
 
-TEST_F(event_records_test, whoever_ends_while_it_records_holds_up_nobody) {
+TEST_F(event_records_test, a_process_that_ends_while_it_records_delays_no_other_process) {
   event_records eight = part(name_of_8);
   page_->recording = name_of_7;  // the process ends before its record
   ended_.insert(name_of_7);
@@ -155,7 +155,7 @@ TEST_F(event_records_test, whoever_ends_while_it_records_holds_up_nobody) {
   device_->destroy_stream(waiting);
 }
 
-TEST_F(event_records_test, what_fails_beside_leaves_no_record) {
+TEST_F(event_records_test, an_event_that_fails_leaves_no_record) {
   event_records seven = part(name_of_7);
   EXPECT_EQ(pgas_test::code_of([&] { seven.record(nullptr, [] { throw error(code::device_failed, "no event"); }); }),
             code::device_failed);

@@ -176,7 +176,7 @@ TEST(Diagnose, what_is_gone_comes_before_what_computes) {
   expect(pes, kind::gone, {2});
 }
 
-TEST(Diagnose, finds_the_cycle_behind_those_who_wait_for_it) {
+TEST(Diagnose, finds_the_cycle_for_which_other_pes_wait) {
   auto pes = idle(5);
   pes[0].waits = {for_pes({1})};
   pes[1].waits = {for_pes({2, 3})};
@@ -263,7 +263,7 @@ TEST(describe, names_the_allocation_of_a_word) {
       << describe(pes[0], one);
 }
 
-TEST(joining, the_name_of_a_socket_says_who_joins) {
+TEST(joining, the_name_of_a_socket_names_the_joining_pe) {
   const auto one = parse_joining("pgas-joining-4-2-1000-77.0", 3500);
   ASSERT_TRUE(one);
   EXPECT_EQ(one->n, 4);
@@ -276,7 +276,7 @@ TEST(joining, the_name_of_a_socket_says_who_joins) {
     EXPECT_FALSE(parse_joining(other, 3500)) << other;
 }
 
-TEST(joining, who_is_missing_is_said) {
+TEST(joining, missing_pes_are_named) {
   EXPECT_EQ(say(joining_job{4, {{77, 2, 4, 12'345}}}),
             "1 of 4 PEs joins on this host, for 12 s. PEs 0, 1, 3 do not: not started, not in world::join() yet, on "
             "another host, or ended.");

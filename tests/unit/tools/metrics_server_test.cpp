@@ -140,7 +140,7 @@ TEST_F(MetricsServer, too_long_a_request_is_refused_and_its_rest_ignored) {
   EXPECT_EQ(status_of(rest_of(to.get()).value_or("nothing")), "HTTP/1.0 431 Request Header Fields Too Large");
 }
 
-TEST_F(MetricsServer, who_says_nothing_holds_up_nobody_and_is_let_go) {
+TEST_F(MetricsServer, a_silent_client_delays_no_other_and_is_disconnected) {
   std::vector<unique_fd> silent;
   for (int i = 0; i < 3; ++i) silent.push_back(connected());
   const auto begin = std::chrono::steady_clock::now();

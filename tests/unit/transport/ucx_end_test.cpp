@@ -166,14 +166,14 @@ void work_until(lone_pe& mine, std::size_t messages, int signal) {
   ::raise(signal);
 }
 
-TEST_P(ucx_end, who_is_killed_at_work_is_lost_once) {
+TEST_P(ucx_end, a_pe_killed_at_work_is_lost_once) {
   for (const std::size_t messages : {1u, 2u, 4u, 9u}) {
     const auto until_killed = [&](lone_pe& mine) { work_until(mine, messages, SIGKILL); };
     ASSERT_EQ(run_two(GetParam(), megabytes, work_until_lost, until_killed), second_killed);
   }
 }
 
-TEST_P(ucx_end, who_is_killed_while_idle_is_lost) {
+TEST_P(ucx_end, a_pe_killed_while_idle_is_lost) {
   const ends both = run_two(
       GetParam(), 64,
       [](lone_pe& mine) {
@@ -187,7 +187,7 @@ TEST_P(ucx_end, who_is_killed_while_idle_is_lost) {
 }
 
 // Only PE 1 has sent a message, and its receiver detects the death.
-TEST_P(ucx_end, who_only_listens_learns_of_a_death_too) {
+TEST_P(ucx_end, a_pe_that_only_receives_learns_of_a_death) {
   const ends both = run_two(
       GetParam(), 64,
       [](lone_pe& mine) {
@@ -205,7 +205,7 @@ TEST_P(ucx_end, who_only_listens_learns_of_a_death_too) {
   EXPECT_EQ(both, second_killed);
 }
 
-TEST_P(ucx_end, who_was_dead_before_is_lost_at_the_first_use) {
+TEST_P(ucx_end, a_pe_that_was_already_dead_is_lost_at_the_first_use) {
   const ends both = run_two(
       GetParam(), 64,
       [](lone_pe& mine) {
@@ -220,7 +220,7 @@ TEST_P(ucx_end, who_was_dead_before_is_lost_at_the_first_use) {
 }
 
 // PE 1 stops with operations in flight. The disconnect of PE 0 still takes a limited time.
-TEST_P(ucx_end, leaving_does_not_wait_for_who_hangs) {
+TEST_P(ucx_end, leaving_does_not_wait_for_a_pe_that_hangs) {
   for (std::size_t messages = 1; messages <= 3; ++messages) {
     const ends both = run_two(
         GetParam(), megabytes,
@@ -244,7 +244,7 @@ TEST_P(ucx_end, leaving_does_not_wait_for_who_hangs) {
 }
 
 // Like a program that ends by an exception: the transport is destroyed with operations in flight.
-TEST_P(ucx_end, who_goes_without_leaving_does_no_harm) {
+TEST_P(ucx_end, a_pe_that_ends_without_leaving_does_no_harm) {
   for (const int calls : {0, 1, 3, 1000}) {
     const ends both = run_two(
         GetParam(), megabytes,

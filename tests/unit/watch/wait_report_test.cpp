@@ -321,7 +321,7 @@ TEST_F(WaitReport, counts_short_calls_while_a_question_is_open) {
   EXPECT_EQ(told().at("short_calls"), 2);
 }
 
-TEST_F(WaitReport, two_who_ask_at_once_both_get_the_answers) {
+TEST_F(WaitReport, two_programs_that_ask_at_once_both_get_the_answers) {
   report_.ask();
   answer(wait_for(2));
   report_.ask();

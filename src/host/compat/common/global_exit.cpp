@@ -217,7 +217,7 @@ void exit_if_requested(const error& failure) noexcept {
 
 global_exit_monitor::global_exit_monitor(const world& joined) : world_(joined) {
   try {
-    // With the signals of this thread, because exit handlers run on the new thread.
+    // The new thread inherits the signal mask of this thread, as the exit handlers that run on it expect.
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& why) {
     throw pgas::detail::thread_refused(why);

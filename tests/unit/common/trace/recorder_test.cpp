@@ -91,7 +91,7 @@ TEST(recorder, ends_while_threads_record) {
   }
 }
 
-TEST(recorder, two_recorders_of_one_thread_are_apart) {
+TEST(recorder, two_recorders_of_one_thread_are_independent) {
   recorder first;
   recorder second;
   for (std::uint64_t i = 0; i < 3; ++i) {
