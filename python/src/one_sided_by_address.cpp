@@ -259,11 +259,7 @@ nb::object outcome(detail::which words, std::size_t found, const std::vector<std
   return made;
 }
 
-bool is_met(detail::which words, std::size_t found) {
-  return words == detail::which::any ? found != SIZE_MAX : found != 0;
-}
-
-/// A wait by tests, with checks for signals in between: Ctrl-C ends it and leaves the world unchanged.
+/// A wait with checks for signals in between: Ctrl-C ends it and leaves the world unchanged.
 /// @param timeout seconds; negative: PGAS_WAIT_TIMEOUT
 nb::object wait(joined_world& of, const std::string& type, address words, std::size_t count, const std::string& which,
                 int compare, const nb::bytes& values, const std::vector<int>& status, double timeout, bool once) {
@@ -272,41 +268,28 @@ nb::object wait(joined_world& of, const std::string& type, address words, std::s
   const detail::which kind = which_of(which);
   std::vector<std::size_t> indices(kind == detail::which::some ? count : 0);
   world& w = of.get();
-  const bool idle =
-      count == 0 || (!status.empty() && std::all_of(status.begin(), status.end(), [](int s) { return s != 0; }));
-  const std::chrono::duration<double> limit =
-      timeout >= 0 ? std::chrono::duration<double>(timeout) : std::chrono::duration<double>(w.settings().wait_timeout);
-  const bool bounded = timeout >= 0 || limit.count() > 0;
   const bool interruptible_here = on_main_thread();
-  const std::uint64_t offset = w.context().offset(described.set.words);
   std::size_t found = 0;
   {
     const gil_released free;
-    const auto begin = clock::now();
-    auto looked = begin;
-    for (unsigned pauses = 0;; ++pauses) {
-      {
-        const auto held = of.hold();
-        found = detail::test_words(w, described.set, kind, indices.empty() ? nullptr : indices.data());
-        if (once || idle || is_met(kind, found)) break;
-        w.check();
-      }
-      const auto now = clock::now();
-      if (bounded && now - begin > limit)
-        throw error(code::wait_timeout, "wait_until on PE " + std::to_string(w.my_pe()) + " gave up after " +
-                                            std::to_string(limit.count()) + " s: the word at heap offset " +
-                                            std::to_string(offset) +
-                                            " has not reached the value. Find the PE that should have written it, or "
-                                            "raise the limit (timeout=, PGAS_WAIT_TIMEOUT)");
-      if (interruptible_here && now - looked > std::chrono::milliseconds(20)) {
-        check_signals();
-        looked = now;
-      }
-      // Short waits poll; long ones sleep up to 1 ms at a time.
-      if (pauses < 64)
-        std::this_thread::yield();
-      else
-        std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000u, 10 + (pauses - 64) / 4)));
+    std::optional held(of.hold());
+    if (once) {
+      found = detail::test_words(w, described.set, kind, indices.empty() ? nullptr : indices.data());
+    } else {
+      detail::wait_control how;
+      if (timeout >= 0)
+        how.limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(timeout));
+      auto looked = clock::now();
+      how.pause = [&](std::chrono::microseconds time) {
+        held.reset();  // another thread may leave the world
+        std::this_thread::sleep_for(time);
+        if (interruptible_here && clock::now() - looked > std::chrono::milliseconds(20)) {
+          check_signals();
+          looked = clock::now();
+        }
+        held.emplace(of.hold());
+      };
+      found = detail::wait_words(w, described.set, kind, indices.empty() ? nullptr : indices.data(), how);
     }
   }
   return outcome(kind, found, indices);

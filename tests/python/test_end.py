@@ -1,6 +1,7 @@
 """How programs end: as planned, in the middle, killed, interrupted."""
 
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -471,3 +472,25 @@ os._exit(0)
 """)
     assert "TimeoutError too late" in job.out and "its handler raised TimeoutError: too late on PE 0" in job.out, job.out + job.err
     assert "Ctrl-C" not in job.out + job.err
+
+
+WAITING = """
+import os, pathlib, subprocess, sys, time, pgas
+world = pgas.join()
+word = world.zeros(1, "uint64")
+world.barrier()
+if world.my_pe == 1:
+    world.wait_until(word, ">=", 2)
+else:
+    time.sleep(0.5)
+    print(subprocess.run([sys.argv[1], str(os.getpid())], capture_output=True, text=True).stdout)
+    world.signal_set(word, 2, 1)
+world.barrier()
+"""
+
+
+def test_pgas_why_names_the_word_that_a_program_waits_for(launch):
+    why = pathlib.Path(sys.executable).parent / "pgas-why"
+    said = " ".join(launch(2, WAITING, why if why.exists() else "pgas-why").check().out.split())
+    assert "PE 1 wait_until, the word at heap offset" in said, said
+    assert "to become >= 2 (it is 0)" in said, said

@@ -99,21 +99,23 @@ class word_poll {
 /// The pauses and the time limit of one wait.
 class wait_backoff {
  public:
-  wait_backoff(world_state& state, const word_set& set) : state_(state), set_(set) {}
+  wait_backoff(world_state& state, const word_set& set, const wait_control& how = {})
+      : state_(state), set_(set), how_(how) {}
 
   /// Returns after a pause that grows with the length of the wait. *Errors* the first failure of the world;
   /// wait_timeout when the wait has lasted longer than PGAS_WAIT_TIMEOUT.
   void pause(const missing_word& missing) {
     state_.check();
-    const auto limit = state_.settings().wait_timeout;
-    if (limit.count() > 0 && clock::now() - begin_ > limit) {
+    const auto limit = how_.limit.value_or(state_.settings().wait_timeout);
+    if ((how_.limit || limit.count() > 0) && clock::now() - begin_ > limit) {
       const std::uint64_t at = state_.context().offset(set_.words) + missing.index * size_of(set_.as);
       throw state_.with_stopped_pe(error(
-          code::wait_timeout,
-          fmt::format(
-              "wait_until on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT): the word at heap offset {:#x} was compared "
-              "with {}; its last value is {}. Find the PE that should have written it, or raise the limit",
-              state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen)));
+          code::wait_timeout, fmt::format("wait_until on PE {} gave up after {} ms ({}): the word at heap offset {:#x} "
+                                          "was compared with {}; its last "
+                                          "value is {}. Find the PE that should have written it, or raise the limit",
+                                          state_.context().my_pe(), limit.count(),
+                                          how_.limit ? "the timeout of the call" : "PGAS_WAIT_TIMEOUT", at,
+                                          missing.expected, missing.seen)));
     }
     // Short waits poll. Long waits sleep for up to 1 ms at a time, which keeps their cost low.
     if (clock::now() - begin_ < poll_for)
@@ -121,13 +123,18 @@ class wait_backoff {
     else {
       state_.calls().waits_for({state_.context().offset(set_.words) + missing.index * size_of(set_.as),
                                 missing.expected, missing.seen, static_cast<std::int32_t>(set_.compare), -1});
-      std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000u, 10 + sleeps_++ / 4)));
+      const std::chrono::microseconds time(std::min(1000u, 10 + sleeps_++ / 4));
+      if (how_.pause)
+        how_.pause(time);
+      else
+        std::this_thread::sleep_for(time);
     }
   }
 
  private:
   world_state& state_;
   const word_set& set_;
+  const wait_control how_;
   clock::time_point begin_ = clock::now();
   unsigned sleeps_ = 0;
 };
@@ -179,6 +186,10 @@ std::size_t test_words(world& w, const word_set& set, which words, std::size_t* 
 }
 
 std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices) {
+  return wait_words(w, set, words, indices, {});
+}
+
+std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices, const wait_control& control) {
   const op_target how = blocking(w);
   host_operation s(how, "wait_until");
   const listed_call listed(s.state(), "wait_until");
@@ -186,7 +197,7 @@ std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* 
   if (!check_set(s, set, words, indices)) return empty_answer(words);
   return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     word_poll<T> words_of_set(s.state(), set);
-    wait_backoff backoff(s.state(), set);
+    wait_backoff backoff(s.state(), set, control);
     for (;;) {
       const poll_result now = words_of_set.poll(indices, words == which::all);
       const bool enough = words == which::all ? now.satisfied == now.wanted : now.satisfied != 0;

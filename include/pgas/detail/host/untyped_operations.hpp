@@ -3,7 +3,10 @@
 #pragma once
 
 #include <bit>
+#include <chrono>
 #include <cstddef>
+#include <functional>
+#include <optional>
 
 #include "pgas/detail/datatype_and_update.hpp"
 #include "pgas/signal_types.hpp"
@@ -84,6 +87,13 @@ PGAS_API void enqueue_wait(world& w, const stream& on, const word_set& set);
 /// the number of such words and their indices (some), or 1 if every word does (all).
 PGAS_API std::size_t test_words(world& w, const word_set& set, which words, std::size_t* indices);
 PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices);
+/// A wait of a program that has more to do between two polls, such as an interpreter.
+struct wait_control {
+  std::optional<std::chrono::milliseconds> limit;        ///< in place of PGAS_WAIT_TIMEOUT
+  std::function<void(std::chrono::microseconds)> pause;  ///< sleeps that long; an exception ends the wait
+};
+PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices,
+                                const wait_control& how);
 /// Waits for one word and returns the bits that satisfied the comparison.
 PGAS_API std::uint64_t wait_word(world& w, const word_set& one);
 
