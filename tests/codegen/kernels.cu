@@ -75,7 +75,7 @@ __global__ void get_block(any_context ctx, float* dst, const float* src, std::si
   get(ctx, this_block(), dst, src, n, pe);
 }
 
-//  callee copy_long 8+  st\.global\.v4\.u32
+//  callee copy_by_thread 8+  st\.global\.v4\.u32
 //  registers 64
 __global__ void put_thread(any_context ctx, char* dst, const char* src, std::size_t n, int pe) {
   put(ctx, dst, src, n, pe);
@@ -122,9 +122,9 @@ __global__ void stencil(any_context ctx, float* to, const float* from, int nx, i
 
 // Eight elements in flight.
 //  ptx  2   bar\.sync
-//  callee copy_pieces 8   ld\.u64
-//  callee copy_pieces 8   st\.u64
-//  callee copy_pieces 0   ld\.relaxed|st\.relaxed
+//  callee copy_elements 8   ld\.u64
+//  callee copy_elements 8   st\.u64
+//  callee copy_elements 0   ld\.relaxed|st\.relaxed
 //  registers 64
 __global__ void iput_block(any_context ctx, double* dst, const double* src, std::size_t n, int pe) {
   iput(ctx, this_block(), dst, src, 3, 2, n, pe);

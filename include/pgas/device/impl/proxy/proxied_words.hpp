@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
+#include "pgas/detail/isa/ptx_opaque.hpp"
 #include "pgas/device/impl/copy/copy.hpp"
 #include "pgas/device/impl/proxy/proxy_submit.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
@@ -39,7 +40,7 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
 }
 
 /// Submits at most the payload of one command in a reserved slot.
-PGAS_FN void publish_value(proxy_queue queue, const reserved_slot& reserved, op_info about, payload value,
+PGAS_FN void publish_value(proxy_queue queue, const reserved_slot& reserved, const op_info& about, payload value,
                            std::uint32_t bytes) {
   fill(reserved.slot, command_kind::put_value, atomic_update::fetch, datatype::u64, about, 0, bytes, no_answer);
   fill(reserved.slot->value, value.word[0], value.word[1]);
@@ -54,30 +55,41 @@ PGAS_FN void publish_value(proxy_queue queue, const reserved_slot& reserved, op_
   return true;
 }
 
-/// One thread's share of `bytes` bytes at any local address, inline in commands and answers. A get is complete on
-/// return. (Addresses advance, because registers are scarce this deep below a kernel.) @return False if it gave up.
-/// @param local is not written by puts
+/// A copy inline in commands and answers, in the memory of its thread, which advances the copy: registers are scarce
+/// this deep below a kernel.
+struct inline_copy {
+  proxy_queue queue;
+  op_info about;
+  std::byte* local;  ///< not written by puts
+  std::size_t bytes;
+  std::uint32_t step;  ///< to this thread's next piece
+
+  /// The number of bytes of the next piece.
+  [[nodiscard]] PGAS_FN std::uint32_t piece() const {
+    return bytes < sizeof(payload) ? static_cast<std::uint32_t>(bytes) : static_cast<std::uint32_t>(sizeof(payload));
+  }
+};
+
+/// One thread's share of `bytes` bytes at any local address. A get is complete on return. @return False if it gave up.
 template <direction Direction>
-[[nodiscard]] PGAS_FN bool copy_inline(proxy_queue queue, op_info about, std::byte* local, std::size_t bytes,
-                                       slice me) {
-  constexpr std::uint32_t piece = sizeof(payload);
-  std::uint32_t step = me.rank * piece;
+[[nodiscard]] PGAS_FN bool copy_inline(inline_copy all, std::uint32_t next) {
+  inline_copy* const left = opaque(&all);
   PGAS_ROLLED
-  while (step < bytes) {
-    about.offset += step;
-    local += step;
-    bytes -= step;
-    const std::size_t n = bytes < piece ? bytes : piece;
+  while (left->step < left->bytes) {
+    left->about.offset += left->step;
+    left->local += left->step;
+    left->bytes -= left->step;
     if constexpr (Direction == direction::put) {
-      const reserved_slot reserved = reserve_slot(queue, about);  // before the payload, which occupies four registers
+      // before the payload, which occupies four registers
+      const reserved_slot reserved = reserve_slot(left->queue, left);
       if (reserved.slot == nullptr) return false;
-      publish_value(queue, reserved, about, pack_payload(local, n), static_cast<std::uint32_t>(n));
+      publish_value(left->queue, reserved, left->about, pack_payload(left->local, left->piece()), left->piece());
     } else {
-      const reply got = request_reply(queue, about, command_kind::get_value, n);
+      const reply got = request_reply(left->queue, left, command_kind::get_value, left->piece());
       if (got.lost) return false;
-      unpack_payload(local, got.value, n);
+      unpack_payload(left->local, got.value, left->piece());
     }
-    step = me.size * piece;
+    left->step = next;
   }
   return true;
 }
@@ -85,10 +97,14 @@ template <direction Direction>
 /// The same out of line.
 [[nodiscard]] PGAS_COLD bool put_inline(proxy_queue queue, op_info about, const void* src, std::size_t bytes,
                                         slice me) {
-  return copy_inline<direction::put>(queue, about, static_cast<std::byte*>(const_cast<void*>(src)), bytes, me);
+  constexpr std::uint32_t piece = sizeof(payload);
+  auto* const local = static_cast<std::byte*>(const_cast<void*>(src));
+  return copy_inline<direction::put>({queue, about, local, bytes, me.rank * piece}, me.size * piece);
 }
 [[nodiscard]] PGAS_COLD bool get_inline(proxy_queue queue, op_info about, void* dst, std::size_t bytes, slice me) {
-  return copy_inline<direction::get>(queue, about, static_cast<std::byte*>(dst), bytes, me);
+  constexpr std::uint32_t piece = sizeof(payload);
+  return copy_inline<direction::get>({queue, about, static_cast<std::byte*>(dst), bytes, me.rank * piece},
+                                     me.size * piece);
 }
 
 /// Writes at most the payload of one command.

@@ -46,6 +46,13 @@ struct op_info {
   std::uint64_t offset;
 };
 
+/// The target of a command, given as an op_info or as a pointer to a call that contains one.
+[[nodiscard]] PGAS_FN op_info op_info_of(const op_info& about) { return about; }
+template <class Call>
+[[nodiscard]] PGAS_FN op_info op_info_of(const Call* call) {
+  return call->about;
+}
+
 /// The record of a command that can't be submitted or is not answered. Out of line with few arguments: the 17 words of
 /// a record would otherwise determine the register count of a kernel with a p().
 PGAS_COLD void report_proxy_failure(proxy_queue queue, op_info about, failure why, std::uint64_t expected,
@@ -62,7 +69,9 @@ struct reserved_slot {
 
 /// Waits for a slot. Its owner must not wait for any thread before publish(), because the proxy takes commands in
 /// order.
-[[nodiscard]] PGAS_FN reserved_slot reserve_slot(proxy_queue queue, op_info about) {
+/// @param about an op_info, or a pointer to a call that contains one; it is loaded only for a record
+template <class About>
+[[nodiscard]] PGAS_FN reserved_slot reserve_slot(proxy_queue queue, const About& about) {
   const ring_view& ring = queue.table->ring;
   ring_heads* const heads = ring.heads;
   const std::uint32_t size = std::uint32_t{1} << ring.log2_commands;
@@ -79,7 +88,7 @@ struct reserved_slot {
       return has_room();
     });
     if (why != failure::none) PGAS_UNLIKELY {
-      report_proxy_failure(queue, about, why, number - size + 1, taken);
+      report_proxy_failure(queue, op_info_of(about), why, number - size + 1, taken);
       return {nullptr, 0};
     }
     fence_acquire();
@@ -97,7 +106,8 @@ struct reserved_answer {
 
 /// Waits for a cell. (Similar to reserve_unit(), but a separate function: with a common function a loop of g() reached
 /// 268 GB/s instead of 354, because of the code that ptxas generates for this slow path.)
-[[nodiscard]] PGAS_FN reserved_answer reserve_answer(proxy_queue queue, op_info about) {
+template <class About>
+[[nodiscard]] PGAS_FN reserved_answer reserve_answer(proxy_queue queue, const About& about) {
   const ring_view& ring = queue.table->ring;
   const std::uint64_t number = fetch<rmw::add>(&ring.heads->next_answer, std::uint64_t{1});
   const std::uint64_t laps = number >> ring.log2_answers;
@@ -109,7 +119,7 @@ struct reserved_answer {
     return seen == laps;
   });
   if (why != failure::none) PGAS_UNLIKELY {
-    report_proxy_failure(queue, about, why, laps, seen);
+    report_proxy_failure(queue, op_info_of(about), why, laps, seen);
     return {no_answer, 0};
   }
   fence_acquire();
@@ -150,7 +160,8 @@ PGAS_COLD void release_unit(proxy_queue queue, std::uint64_t number) {
 }
 
 /// Waits for the answer. Acquires: the proxy's work for the command is visible.
-[[nodiscard]] PGAS_FN reply await_answer(proxy_queue queue, op_info about, reserved_answer at) {
+template <class About>
+[[nodiscard]] PGAS_FN reply await_answer(proxy_queue queue, const About& about, reserved_answer at) {
   const ring_view& ring = queue.table->ring;
   const answer* const cell = ring.answers + at.cell;
   std::uint64_t seen = 0;
@@ -159,7 +170,7 @@ PGAS_COLD void release_unit(proxy_queue queue, std::uint64_t number) {
     return seen == at.lap;
   });
   if (why != failure::none) PGAS_UNLIKELY {
-    report_proxy_failure(queue, about, why, at.lap, seen);
+    report_proxy_failure(queue, op_info_of(about), why, at.lap, seen);
     return {{}, true};
   }
   fence_acquire();
@@ -194,13 +205,15 @@ PGAS_FN void publish(proxy_queue queue, const reserved_slot& slot) {
   wake_proxy(queue.table->control->bell);
 }
 
-/// Submits a command without operands, and waits for the answer.
-[[nodiscard]] PGAS_FN reply request_reply(proxy_queue queue, op_info about, command_kind kind, std::uint64_t bytes) {
+/// Submits a command without operands, and waits for the answer. @param about as of reserve_slot()
+template <class About>
+[[nodiscard]] PGAS_FN reply request_reply(proxy_queue queue, const About& about, command_kind kind,
+                                          std::uint64_t bytes) {
   const reserved_answer answers = reserve_answer(queue, about);
   if (answers.cell == no_answer) return {{}, true};
   const reserved_slot reserved = reserve_slot(queue, about);
   if (reserved.slot == nullptr) return {{}, true};
-  fill(reserved.slot, kind, atomic_update::fetch, datatype::u64, about, 0, bytes, answers.cell);
+  fill(reserved.slot, kind, atomic_update::fetch, datatype::u64, op_info_of(about), 0, bytes, answers.cell);
   publish(queue, reserved);
   return await_answer(queue, about, answers);
 }
@@ -220,7 +233,7 @@ PGAS_FN void publish(proxy_queue queue, const reserved_slot& slot) {
     store_release(&ring.heads->completed, completed);  // may undo a newer store of another thread, as in reserve_slot()
     return true;
   }
-  return !request_reply(queue, {what, pe, 0}, command_kind::quiet, 0).lost;
+  return !request_reply(queue, op_info{what, pe, 0}, command_kind::quiet, 0).lost;
 }
 
 }  // namespace pgas::detail

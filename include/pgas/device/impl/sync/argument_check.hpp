@@ -50,7 +50,7 @@ struct checked_heap {
   if (!inside(0, load_relaxed(&mapped.heap_bytes)) &&
       !inside(load_relaxed(&mapped.team_segments_begin), load_relaxed(&mapped.team_segments_end)))
     return failure::outside_heap;
-  if ((heap.my_slot + offset) % alignment != 0) return failure::misaligned;
+  if (((heap.my_slot + offset) & (alignment - 1)) != 0) return failure::misaligned;
   return failure::none;
 }
 
