@@ -15,7 +15,7 @@ extern "C" {
 //  sass 0   LDG|LD\.|MEMBAR|CCTL
 //  size 16
 //  general 40
-//  stack 0
+//  stack 176
 //  registers 32
 __global__ void p_float(any_context ctx, float* dst, float value, int pe) { p(ctx, dst, value, pe); }
 
@@ -28,7 +28,7 @@ __global__ void p_to_peer(any_context ctx, float* dst, float value, any_peer pe)
 //  ptx  1   st\.relaxed\.sys\.global\.u64
 //  size 20
 //  general 45
-//  stack 0
+//  stack 176
 __global__ void set_signal(any_context ctx, signal_t* sig, signal_t value, int pe) { signal_set(ctx, sig, value, pe); }
 
 // Sixteen bytes go in one instruction.
@@ -43,7 +43,7 @@ __global__ void p_sixteen_bytes(any_context ctx, detail::vec16* dst, detail::vec
 //  sass 1   LDG\.E\.64\.STRONG\.SYS
 //  sass 0   MEMBAR|CCTL
 //  general 40
-//  stack 0
+//  stack 176
 //  registers 40
 __global__ void g_double(any_context ctx, double* out, const double* src, int pe) { *out = g(ctx, src, pe); }
 
@@ -336,7 +336,7 @@ __global__ void fetch_int32(any_context ctx, int* out, const int* src, int pe) {
 //  sass 1   ATOMG?\.E\.ADD\.64\.STRONG\.SYS
 //  sass 0   MEMBAR
 //  general 60
-//  stack 0
+//  stack 176
 __global__ void fetch_add_uint64(any_context ctx, std::uint64_t* out, std::uint64_t* dst, int pe) {
   *out = atomic_fetch_add(ctx, dst, 1, pe);
 }

@@ -15,7 +15,7 @@ __global__ void p_loop(any_context ctx, float* dst, float value, int n, int pe) 
   for (int i = 0; i < n; ++i) p(ctx, dst + i, value, pe);
 }
 
-//  registers 48
+//  registers 40
 __global__ void g_loop(any_context ctx, float* dst, const float* src, int n, int pe) {
   for (int i = 0; i < n; ++i) dst[i] = g(ctx, src + i, pe);
 }
@@ -25,7 +25,7 @@ __global__ void add_loop(any_context ctx, int* dst, int n, int pe) {
   for (int i = 0; i < n; ++i) atomic_add(ctx, dst + i, 7, pe);
 }
 
-//  registers 44
+//  registers 40
 __global__ void fetch_add_loop(any_context ctx, int* out, int* dst, int n, int pe) {
   for (int i = 0; i < n; ++i) out[i] = atomic_fetch_add(ctx, dst + i, 7, pe);
 }
@@ -91,7 +91,7 @@ __global__ void get_block_loop(any_context ctx, float* dst, const float* src, in
   for (int i = 0; i < n; ++i) get(ctx, this_block(), dst + i * count, src + i * count, count, pe);
 }
 
-//  registers 56
+//  registers 48
 __global__ void put_signal_loop(any_context ctx, float* dst, const float* src, int n, std::size_t count, signal_t* sig,
                                 int pe) {
   for (int i = 0; i < n; ++i) {
@@ -99,7 +99,7 @@ __global__ void put_signal_loop(any_context ctx, float* dst, const float* src, i
   }
 }
 
-//  registers 56
+//  registers 48
 __global__ void put_signal_warp_loop(any_context ctx, float* dst, const float* src, int n, std::size_t count,
                                      signal_t* sig, int pe) {
   for (int i = 0; i < n; ++i) {
@@ -107,7 +107,7 @@ __global__ void put_signal_warp_loop(any_context ctx, float* dst, const float* s
   }
 }
 
-//  registers 56
+//  registers 48
 __global__ void put_signal_bytes_loop(any_context ctx, char* dst, const char* src, int n, std::size_t count,
                                       signal_t* sig, int pe) {
   for (int i = 0; i < n; ++i) {
@@ -154,12 +154,12 @@ __global__ void nvshmem_p_loop(float* dst, float value, int n, int pe) {
   for (int i = 0; i < n; ++i) nvshmem_float_p(dst + i, value, pe);
 }
 
-//  registers 48
+//  registers 40
 __global__ void nvshmem_g_loop(float* dst, const float* src, int n, int pe) {
   for (int i = 0; i < n; ++i) dst[i] = nvshmem_float_g(src + i, pe);
 }
 
-//  registers 44
+//  registers 40
 __global__ void nvshmem_fetch_add_loop(int* out, int* dst, int n, int pe) {
   for (int i = 0; i < n; ++i) out[i] = nvshmem_int_atomic_fetch_add(dst + i, 7, pe);
 }
@@ -216,7 +216,7 @@ __global__ void nvshmem_put_warp_loop(float* dst, const float* src, int n, std::
   for (int i = 0; i < n; ++i) nvshmemx_float_put_warp(dst + i * count, src + i * count, count, pe);
 }
 
-//  registers 56
+//  registers 48
 __global__ void nvshmem_put_signal_loop(float* dst, const float* src, int n, std::size_t count, std::uint64_t* sig,
                                         int pe) {
   for (int i = 0; i < n; ++i) {

@@ -231,18 +231,29 @@ class context {
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
     return moved_by(local, distance_of(slots));
   }
+  /// @brief An operation that by_route() can't do inline, in the memory of its thread, as slow_operation.
+  template <class T, class Check, class Direct, class Proxied>
+  struct slow_word {
+    const context* copy;
+    T* local;
+    std::int32_t pe;
+    Check check;
+    Direct direct;
+    Proxied proxied;
+  };
   /// @brief by_route() if something must be checked or arithmetic can't compute the route.
   ///
-  /// The context is read from memory: if passed by value, its 14 words would be loaded before the caller's loops. The
-  /// callbacks are passed by value, so the compiler keeps them in registers.
+  /// The context is read from memory: if passed by value, its 14 words would be loaded before the caller's loops.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_COLD static auto slow_path_call(const context* copy, T* local, std::int32_t pe, Check check, Direct direct,
                                        Proxied proxied) {
-    const context& ctx = *copy;
-    check(ctx, local, pe);
-    const std::int32_t slots = ctx.listed_slots(pe);
-    if (slots < detail::routes::proxied / 2) return proxied(ctx, local, slots - detail::routes::proxied);
-    return direct(ctx, ctx.moved(local, slots));
+    slow_word<T, Check, Direct, Proxied> in_memory{copy, local, pe, check, direct, proxied};
+    const slow_word<T, Check, Direct, Proxied>* const word = detail::opaque(&in_memory);
+    word->check(*word->copy, word->local, word->pe);
+    const std::int32_t slots = word->copy->listed_slots(word->pe);
+    if (slots < detail::routes::proxied / 2)
+      return word->proxied(*word->copy, word->local, slots - detail::routes::proxied);
+    return word->direct(*word->copy, word->copy->moved(word->local, slots));
   }
   /// @brief An operation that by_long_route() can't do inline, in the memory of its thread.
   ///

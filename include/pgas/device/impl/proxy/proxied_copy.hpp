@@ -61,23 +61,15 @@ struct proxied_blocks {
 /// Submits a copy of the kind `kind`. A strided copy has all blocks, of less than 4 GiB each; any other copy has the
 /// first block only. @return False if it gave up.
 [[nodiscard]] PGAS_COLD bool submit_copy(const proxied_blocks* all, command_kind kind) {
-  const proxy_queue queue = all->queue;
-  reserved_answer answers{no_answer, 0};
-  if (all->when == completion::local_done) {
-    answers = reserve_answer(queue, all);
-    if (answers.cell == no_answer) return false;
-  }
-  const reserved_slot reserved = reserve_slot(queue, all);
-  if (reserved.slot == nullptr) return false;
-  all = opaque(all);
   const bool strided = kind == command_kind::put_strided || kind == command_kind::get_strided;
   const std::uint64_t bytes = all->shape.bytes;
-  fill(reserved.slot, kind, atomic_update::set, datatype::u64, all->about, reinterpret_cast<std::uintptr_t>(all->local),
-       strided ? bytes * all->shape.count : bytes, answers.cell, static_cast<std::uint32_t>(bytes));
-  fill(reserved.slot->value, static_cast<std::uint64_t>(all->shape.local_step),
-       static_cast<std::uint64_t>(all->shape.remote_step));
-  publish(queue, reserved);
-  return all->when == completion::submitted || !await_answer(queue, all, answers).lost;
+  command_call call(all->queue, all->about, kind, strided ? bytes * all->shape.count : bytes);
+  call.answered = all->when == completion::local_done;
+  call.bytes[1] |= bytes << 32;
+  call.offset[1] = reinterpret_cast<std::uintptr_t>(all->local);
+  call.value[0] = static_cast<std::uint64_t>(all->shape.local_step);
+  call.value[1] = static_cast<std::uint64_t>(all->shape.remote_step);
+  return submit(&call);
 }
 
 /// Submits blocks of any number and size. @return False if it gave up.
@@ -95,21 +87,16 @@ template <direction Direction>
 
 /// Submits a put with a trailing signal. `kind` selects `bytes` bytes from `local`, the value `local` itself, or the
 /// signal alone. @return False if it gave up.
-[[nodiscard]] PGAS_FN bool submit_signal(proxy_queue queue, op_info about, command_kind kind, std::uint64_t local,
-                                         std::size_t bytes, const trailing_signal& signal, completion when) {
-  const bool waits = when == completion::local_done && kind == command_kind::put_signal;
-  reserved_answer answers{no_answer, 0};
-  if (waits) {
-    answers = reserve_answer(queue, about);
-    if (answers.cell == no_answer) return false;
-  }
-  const reserved_slot reserved = reserve_slot(queue, about);
-  if (reserved.slot == nullptr) return false;
-  fill(reserved.slot, kind, signal.op == signal_op::add ? atomic_update::add : atomic_update::set, datatype::u64, about,
-       local, bytes, answers.cell);
-  fill(reserved.slot->value, signal.value, queue.offset(signal.at));
-  publish(queue, reserved);
-  return !waits || !await_answer(queue, about, answers).lost;
+[[nodiscard]] PGAS_FN bool submit_signal(proxy_queue queue, const op_info& about, command_kind kind,
+                                         std::uint64_t local, std::size_t bytes, const trailing_signal& signal,
+                                         completion when) {
+  command_call call(queue, about, kind, bytes);
+  call.set(signal.op == signal_op::add ? atomic_update::add : atomic_update::set, datatype::u64);
+  call.answered = when == completion::local_done && kind == command_kind::put_signal;
+  call.offset[1] = local;
+  call.value[0] = signal.value;
+  call.value[1] = queue.offset(signal.at);
+  return submit(&call);
 }
 
 /// Ends the group, or the thread, if a submission failed. If the caller waits for completion, the group's threads first
