@@ -27,8 +27,8 @@ GROUPS = {"thread": "", "warp": "this_warp(this_block()), ", "warpgroup": "this_
 
 # The limits that hold. Wanted are 40 for a word by a thread, 64 for copies, as blocks of 1024 threads have 64 registers a
 # thread, and 128 for collectives. Loops that repeat a call, or keep values of their own, take more.
-WORD, COPY, COLLECTIVE = 56, 72, 136
-REPEATED = {WORD: 64, COPY: 80, COLLECTIVE: 176}
+WORD, COPY, COLLECTIVE = 48, 72, 136
+REPEATED = {WORD: 56, COPY: 80, COLLECTIVE: 176}
 
 
 class Call(NamedTuple):
