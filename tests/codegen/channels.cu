@@ -31,7 +31,7 @@ __global__ void exchange_messages(any_context ctx, packet_line* box, double* dst
 //  size 105
 //  general 265
 //  registers 64
-//  stack 64
+//  stack 192
 __global__ void exchange_values(any_context ctx, packet_line* box, double* values, int pe) {
   ll_channel<double> channel(ctx, this_warp(this_block()), box, box, pe);
   send(ctx, channel, values[threadIdx.x]);
@@ -41,7 +41,7 @@ __global__ void exchange_values(any_context ctx, packet_line* box, double* value
 // A round trip, which takes 84 instructions if written by hand.
 //  size 140
 //  general 310
-//  stack 64
+//  stack 192
 __global__ void ping_pong_values(any_context ctx, packet_line* box, double* values, int pe, int rounds) {
   ll_channel<double> channel(ctx, this_warp(this_block()), box, box, pe);
   double value = values[threadIdx.x];
@@ -61,7 +61,7 @@ __global__ void ping_pong_values(any_context ctx, packet_line* box, double* valu
 //  ptx  0   atom\.|red\.|fence|membar
 //  size 255
 //  general 435
-//  stack 64
+//  stack 192
 __global__ void reduce_values(any_context ctx, packet_line* box, double* values) {
   ll_team_channel<double> channel(ctx, this_warp(this_block()), context(ctx).team(), box);
   broadcast(ctx, channel, values[threadIdx.x]);

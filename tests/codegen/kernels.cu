@@ -16,7 +16,7 @@ extern "C" {
 //  sass 0   LDG|LD\.|MEMBAR|CCTL
 //  size 16
 //  general 40
-//  stack 0
+//  stack 176
 //  registers 32
 __global__ void p_float(any_context ctx, float* dst, float value, int pe) { p(ctx, dst, value, pe); }
 
@@ -29,7 +29,7 @@ __global__ void p_to_peer(any_context ctx, float* dst, float value, any_peer pe)
 //  ptx  1   st\.relaxed\.sys\.global\.u64
 //  size 20
 //  general 45
-//  stack 0
+//  stack 176
 __global__ void set_signal(any_context ctx, signal_t* sig, signal_t value, int pe) { signal_set(ctx, sig, value, pe); }
 
 // Sixteen bytes are stored by one instruction.
@@ -44,7 +44,7 @@ __global__ void p_sixteen_bytes(any_context ctx, detail::vec16* dst, detail::vec
 //  sass 1   LDG\.E\.64\.STRONG\.SYS
 //  sass 0   MEMBAR|CCTL
 //  general 40
-//  stack 0
+//  stack 176
 //  registers 40
 __global__ void g_double(any_context ctx, double* out, const double* src, int pe) { *out = g(ctx, src, pe); }
 
@@ -75,7 +75,7 @@ __global__ void get_block(any_context ctx, float* dst, const float* src, std::si
   get(ctx, this_block(), dst, src, n, pe);
 }
 
-//  callee copy_long 8+  st\.global\.v4\.u32
+//  callee copy_by_thread 8+  st\.global\.v4\.u32
 //  registers 64
 __global__ void put_thread(any_context ctx, char* dst, const char* src, std::size_t n, int pe) {
   put(ctx, dst, src, n, pe);
@@ -122,9 +122,9 @@ __global__ void stencil(any_context ctx, float* to, const float* from, int nx, i
 
 // Eight elements in flight.
 //  ptx  2   bar\.sync
-//  callee copy_pieces 8   ld\.u64
-//  callee copy_pieces 8   st\.u64
-//  callee copy_pieces 0   ld\.relaxed|st\.relaxed
+//  callee copy_elements 8   ld\.u64
+//  callee copy_elements 8   st\.u64
+//  callee copy_elements 0   ld\.relaxed|st\.relaxed
 //  registers 64
 __global__ void iput_block(any_context ctx, double* dst, const double* src, std::size_t n, int pe) {
   iput(ctx, this_block(), dst, src, 3, 2, n, pe);
@@ -336,7 +336,7 @@ __global__ void fetch_int32(any_context ctx, int* out, const int* src, int pe) {
 //  sass 1   ATOMG?\.E\.ADD\.64\.STRONG\.SYS
 //  sass 0   MEMBAR
 //  general 60
-//  stack 0
+//  stack 176
 __global__ void fetch_add_uint64(any_context ctx, std::uint64_t* out, std::uint64_t* dst, int pe) {
   *out = atomic_fetch_add(ctx, dst, 1, pe);
 }

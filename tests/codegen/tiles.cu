@@ -1,5 +1,5 @@
 // The registers of kernels that call NVSHMEM's tile operations in loops, as GEMMs do. 64 registers allow blocks of 1024
-// threads. Six operations take more because of proxied PEs, unless PGAS_NVSHMEM_DIRECT is set, and need
+// threads. Two reductions take more because of proxied PEs, unless PGAS_NVSHMEM_DIRECT is set, and need
 // __launch_bounds__(1024). check.py describes the form of the expectations.
 #include <pgas/compat/nvshmem.h>
 #include <pgas/compat/nvshmemx.h>
@@ -34,35 +34,35 @@ constexpr auto push = nvshmemx::NVLS_ONE_SHOT_PUSH_NBI;
 
 extern "C" {
 
-//  registers 64
+//  registers 48
 __global__ void tile_put_block_loop(matrix of, float* dst, float* src, int n, int pe) {
   for (int i = 0; i < n; ++i)
     nvshmemx::tile_put_block<tensor<float>, tensor<float>, coord, nvshmemx::PEER_PUSH_NBI>(
         of.tile(src, i), of.tile(dst, i), of.start(i), of.end(), pe, 0);
 }
 
-//  registers 78
+//  registers 64
 __global__ void tile_get_warpgroup_loop(matrix of, half* dst, half* src, int n, int pe) {
   for (int i = 0; i < n; ++i)
     nvshmemx::tile_get_warpgroup<tensor<half>, tensor<half>, coord, nvshmemx::PEER_PULL_NBI>(
         of.tile(src, i), of.tile(dst, i), of.start(i), of.end(), pe, 0);
 }
 
-//  registers 72
+//  registers 64
 __global__ void tile_put_thread_loop(matrix of, float* dst, float* src, int n, int pe) {
   for (int i = 0; i < n; ++i)
     nvshmemx::tile_put<tensor<float>, tensor<float>, coord, nvshmemx::PEER_PUSH_NBI>(of.tile(src, i), of.tile(dst, i),
                                                                                      of.start(i), of.end(), pe, 0);
 }
 
-//  registers 72
+//  registers 64
 __global__ void tile_broadcast_loop(matrix of, half* dst, half* src, int n, nvshmem_team_t team) {
   for (int i = 0; i < n; ++i)
     nvshmemx::tile_broadcast_block<tensor<half>, tensor<half>, coord, push>(team, of.tile(src, i), of.tile(dst, i),
                                                                             of.start(i), of.end(), 0);
 }
 
-//  registers 72
+//  registers 64
 __global__ void tile_allgather_loop(matrix of, float* dst, float* src, int n, nvshmem_team_t team) {
   for (int i = 0; i < n; ++i)
     nvshmemx::tile_allgather_block<tensor<float>, tensor<float>, coord, push>(team, of.tile(src, i), of.tile(dst, i),
@@ -83,7 +83,7 @@ __global__ void tile_sum_half_two_shot_loop(matrix of, half* dst, half* src, int
                                                                                  of.start(i), of.end(), i, 0);
 }
 
-//  registers 68
+//  registers 66
 __global__ void tile_max_bfloat16_rooted_loop(matrix of, __nv_bfloat16* dst, __nv_bfloat16* src, int n,
                                               nvshmem_team_t team) {
   for (int i = 0; i < n; ++i)

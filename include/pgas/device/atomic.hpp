@@ -54,10 +54,11 @@ PGAS_FN void update_by_route(const context& ctx, T* dst, T value, pe_or_peer pe,
   traced.on(ctx, pe);
   traced.updates(ctx, dst, carried(value), traced_as<Update, T>());
   ctx.by_route(
-      dst, pe, [=](const context& here) { check(here, operation_of(Update, false), dst, pe.pe()); },
+      dst, pe,
+      [](const context& here, T* word, std::int32_t number) { check(here, operation_of(Update, false), word, number); },
       [=](const context&, T* remote) { direct(remote); },
-      [=](const context& here, std::int32_t proxied_pe) {
-        proxied_update(proxy_queue_of(here), {operation_of(Update, false), proxied_pe, here.offset(dst)}, Update,
+      [=](const context& here, T* word, std::int32_t proxied_pe) {
+        proxied_update(proxy_queue_of(here), {operation_of(Update, false), proxied_pe, here.offset(word)}, Update,
                        datatype_for<T>(), carried(value));
       });
 }
@@ -70,11 +71,14 @@ template <atomic_update Update, class Word, class T, class Direct>
   traced.on(ctx, pe);
   traced.updates(ctx, dst, carried(value), traced_as<Update, T>());
   return ctx.by_route(
-      dst, pe, [=](const context& here) { check(here, operation_of(Update, true), dst, pe.pe()); },
+      dst, pe,
+      [](const context& here, Word* word, std::int32_t number) {
+        check(here, operation_of(Update, true), word, number);
+      },
       [=](const context&, Word* remote) { return direct(remote); },
-      [=](const context& here, std::int32_t proxied_pe) {
+      [=](const context& here, Word* word, std::int32_t proxied_pe) {
         const std::uint64_t old =
-            proxied_fetch(proxy_queue_of(here), {operation_of(Update, true), proxied_pe, here.offset(dst)}, Update,
+            proxied_fetch(proxy_queue_of(here), {operation_of(Update, true), proxied_pe, here.offset(word)}, Update,
                           datatype_for<T>(), carried(value), carried(condition));
         return bits_as<T>(static_cast<word_of<T>>(old));
       });

@@ -44,15 +44,17 @@ template <operation What, class T>
 PGAS_FN void put_tile(const context& ctx, bulk_ring* ring, T* dst, const T* src, tile_rows rows, pe_or_peer pe) {
   ctx.by_route(
       dst, pe,
-      [=](const context& here) { check_strided(here, What, dst, rows.dst_stride, rows.length, rows.count, pe.pe()); },
+      [=](const context& here, T* at, std::int32_t number) {
+        check_strided(here, What, at, rows.dst_stride, rows.length, rows.count, number);
+      },
       [=](const context& here, T* remote) { put_rows(here, ring, remote, src, rows); },
-      [=](const context& here, std::int32_t proxied_pe) {
+      [=](const context& here, T* at, std::int32_t proxied_pe) {
         constexpr auto done = completion::local_done;
         if constexpr (What == operation::put) {
-          proxied_put(proxied_copy{proxy_queue_of(here), proxied_pe, dst, src, rows.length * sizeof(T), done},
-                      this_thread{});
+          const proxied_copy call{proxy_queue_of(here), proxied_pe, at, src, rows.length * sizeof(T), done};
+          proxied_put(&call, this_thread{});
         } else {
-          proxied_strided<direction::put>(proxy_queue_of(here), this_thread{}, proxied_pe, dst, src,
+          proxied_strided<direction::put>(proxy_queue_of(here), this_thread{}, proxied_pe, at, src,
                                           range_of<T>(rows, rows.src_stride, rows.dst_stride), done);
         }
       });
@@ -63,15 +65,17 @@ template <operation What, class T>
 PGAS_FN void get_tile(const context& ctx, std::uint64_t* word, T* dst, const T* src, tile_rows rows, pe_or_peer pe) {
   ctx.by_route(
       src, pe,
-      [=](const context& here) { check_strided(here, What, src, rows.src_stride, rows.length, rows.count, pe.pe()); },
+      [=](const context& here, const T* at, std::int32_t number) {
+        check_strided(here, What, at, rows.src_stride, rows.length, rows.count, number);
+      },
       [=](const context&, const T* remote) { get_rows(mbarrier_at(word), dst, remote, rows); },
-      [=](const context& here, std::int32_t proxied_pe) {
+      [=](const context& here, const T* at, std::int32_t proxied_pe) {
         constexpr auto done = completion::local_done;
         if constexpr (What == operation::get) {
-          proxied_get(proxied_copy{proxy_queue_of(here), proxied_pe, src, dst, rows.length * sizeof(T), done},
-                      this_thread{});
+          const proxied_copy call{proxy_queue_of(here), proxied_pe, at, dst, rows.length * sizeof(T), done};
+          proxied_get(&call, this_thread{});
         } else {
-          proxied_strided<direction::get>(proxy_queue_of(here), this_thread{}, proxied_pe, src, dst,
+          proxied_strided<direction::get>(proxy_queue_of(here), this_thread{}, proxied_pe, at, dst,
                                           range_of<T>(rows, rows.dst_stride, rows.src_stride), done);
         }
         const std::size_t bytes = rows.length * rows.count * sizeof(T);
@@ -86,12 +90,12 @@ template <class T>
 PGAS_FN void add_tile(const context& ctx, T* dst, const T* src, tile_rows rows, pe_or_peer pe) {
   T* const remote = ctx.by_route(
       dst, pe,
-      [=](const context& here) {
-        check_strided(here, operation::atomic_add, dst, rows.dst_stride, rows.length, rows.count, pe.pe());
+      [=](const context& here, T* at, std::int32_t number) {
+        check_strided(here, operation::atomic_add, at, rows.dst_stride, rows.length, rows.count, number);
       },
       [](const context&, T* peers) { return peers; },
-      [=](const context& here, std::int32_t proxied_pe) {
-        proxied_add_rows(proxy_queue_of(here), {operation::atomic_add, proxied_pe, here.offset(dst)}, src, rows);
+      [=](const context& here, T* at, std::int32_t proxied_pe) {
+        proxied_add_rows(proxy_queue_of(here), {operation::atomic_add, proxied_pe, here.offset(at)}, src, rows);
         return static_cast<T*>(nullptr);
       });
   if (remote != nullptr) add_rows(remote, src, rows);

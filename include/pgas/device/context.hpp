@@ -6,6 +6,7 @@
 #include "pgas/detail/names_begin.inc"
 
 #include "pgas/detail/failure_record.hpp"
+#include "pgas/detail/isa/ptx_opaque.hpp"
 #include "pgas/device/peer.hpp"
 #include "pgas/device/peer_routes.hpp"
 
@@ -28,12 +29,15 @@ inline constexpr std::uint32_t abi_version = 13;
   return slots == routes::proxied ? routes::proxied + target_pe : slots;
 }
 
-/// The location of an operation's direct PE: the distance from this PE's slot to that PE's slot. If the proxied()
-/// callback of by_long_route() takes this type, it performs the operation with memory that the block has lent, or
-/// returns false.
+/// The location of an operation's direct PE: the distance from this PE's slot to that PE's slot. If the otherwise()
+/// callback of by_long_route() performs the operation with memory that the block has lent, it returns true. A callback
+/// that never does so returns nothing.
 struct by_lent_memory {
   std::uintptr_t distance;
 };
+
+/// Tells the otherwise() callback of by_long_route() to check the arguments, if checks are on.
+struct checked_arguments {};
 
 /// Reasons why an operation may need more than arithmetic and an access: bits of context::flags_, which operations test
 /// together.
@@ -140,10 +144,11 @@ class context {
   }
   /// @brief For the library's internal use: an operation on PE `pe`'s copy of `local`.
   ///
-  /// Calls direct(this context, address) for a direct PE, and proxied(this context, the PE's number in the world) for a
-  /// proxied PE. If arguments may be checked, check(this context) is called first. The path to `direct` has one test;
-  /// all other code is out of line. The callbacks capture by value, because addresses of the caller's variables would
-  /// force them into memory, and they capture no context.
+  /// Calls direct(this context, address) for a direct PE, and proxied(this context, local, the PE's number in the
+  /// world) for a proxied PE. If arguments may be checked, check(this context, local, pe) is called first. The path to
+  /// `direct` has one test; all other code is out of line. The callbacks capture by value, because addresses of the
+  /// caller's variables would force them into memory. They capture no context and no value that they get as an
+  /// argument, because each value that is passed to out-of-line code occupies registers.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     if (pe.is_found()) return direct(*this, moved_by(local, pe.distance()));
@@ -153,25 +158,24 @@ class context {
   }
   /// @brief The same for operations that return nothing and have a long direct form.
   ///
-  /// Only the direct form is inline. The arguments of check() and proxied() are passed to out-of-line code in memory.
-  template <class T, class Check, class Direct, class Proxied>
-  PGAS_FN void by_long_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
-    std::uintptr_t distance = pe.distance();
-    if (!pe.is_found()) {
-      distance = distance_of(slots_in_row(pe.pe()));
-      if (pe.is_slow() || flags_ != 0) PGAS_UNLIKELY {
-        slow_operation<Check, Proxied> slow{copy_, 0, pe.pe(), check, proxied};
-        if (!find_route(&slow)) return;
-        distance = slow.distance;
-      }
+  /// Only the direct form is inline. One callback is all other code, because its parts need the same arguments:
+  /// otherwise(this context, what). `what` is a detail::checked_arguments, the number of a proxied PE, or a
+  /// detail::by_lent_memory.
+  template <class T, class Direct, class Otherwise>
+  PGAS_FN void by_long_route(T* local, pe_or_peer pe, Direct direct, Otherwise otherwise) const {
+    T* address = moved_by(local, pe.is_found() ? pe.distance() : distance_of(slots_in_row(pe.pe())));
+    if (!pe.is_found() && (pe.is_slow() || flags_ != 0)) PGAS_UNLIKELY {
+      const std::uintptr_t distance = find_route(copy_, pe.pe(), otherwise);
+      if (distance == no_distance) return;
+      address = moved_by(local, distance);
     }
-    direct(*this, moved_by(local, distance));
+    direct(*this, address);
   }
   /// @brief The same for arguments that have already been checked.
   template <class T, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Direct direct, Proxied proxied) const {
     return by_route(
-        local, pe, [](const context&) {}, direct, proxied);
+        local, pe, [](const context&, T*, std::int32_t) {}, direct, proxied);
   }
   /// @brief For the library's internal use: the same with the PE's number in the world.
   template <class T, class Direct, class Proxied>
@@ -227,49 +231,62 @@ class context {
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
     return moved_by(local, distance_of(slots));
   }
+  /// @brief An operation that by_route() can't do inline, in the memory of its thread, as slow_operation.
+  template <class T, class Check, class Direct, class Proxied>
+  struct slow_word {
+    const context* copy;
+    T* local;
+    std::int32_t pe;
+    Check check;
+    Direct direct;
+    Proxied proxied;
+  };
   /// @brief by_route() if something must be checked or arithmetic can't compute the route.
   ///
-  /// The context is read from memory: if passed by value, its 14 words would be loaded before the caller's loops. The
-  /// callbacks are passed by value, so the compiler keeps them in registers.
+  /// The context is read from memory: if passed by value, its 14 words would be loaded before the caller's loops.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_COLD static auto slow_path_call(const context* copy, T* local, std::int32_t pe, Check check, Direct direct,
                                        Proxied proxied) {
-    const context& ctx = *copy;
-    check(ctx);
-    const std::int32_t slots = ctx.listed_slots(pe);
-    if (slots < detail::routes::proxied / 2) return proxied(ctx, slots - detail::routes::proxied);
-    return direct(ctx, ctx.moved(local, slots));
+    slow_word<T, Check, Direct, Proxied> in_memory{copy, local, pe, check, direct, proxied};
+    const slow_word<T, Check, Direct, Proxied>* const word = detail::opaque(&in_memory);
+    word->check(*word->copy, word->local, word->pe);
+    const std::int32_t slots = word->copy->listed_slots(word->pe);
+    if (slots < detail::routes::proxied / 2)
+      return word->proxied(*word->copy, word->local, slots - detail::routes::proxied);
+    return word->direct(*word->copy, word->copy->moved(word->local, slots));
   }
   /// @brief An operation that by_long_route() can't do inline, in the memory of its thread.
   ///
-  /// An out-of-line call then costs its caller one address; passing values would occupy registers throughout the
-  /// caller's loops.
-  template <class Check, class Proxied>
+  /// Values that stay in registers across the calls below find_route() would cost the kernel registers.
+  template <class Otherwise>
   struct slow_operation {
     const context* copy;
-    std::uintptr_t distance;  ///< from this PE's slot to the slot of a direct PE; set by find_route()
     std::int32_t pe;
-    Check check;
-    Proxied proxied;
+    Otherwise otherwise;
   };
+  /// @brief The result of find_route() if the proxy or lent memory has done the whole operation. Distances are
+  /// multiples of a page.
+  static constexpr std::uintptr_t no_distance = 1;
   /// @brief Checks the arguments and finds the route.
   ///
-  /// @return False if the proxy or lent memory has done the whole operation.
-  template <class Slow>
-  [[nodiscard]] PGAS_COLD static bool find_route(Slow* branch) {
-    const context& ctx = *branch->copy;
-    branch->check(ctx);
-    const std::int32_t slots = ctx.listed_slots(branch->pe);
-    branch->distance = ctx.distance_of(slots);
-    if (slots >= detail::routes::proxied / 2) {
-      if constexpr (std::is_invocable_v<decltype(branch->proxied), const context&, detail::by_lent_memory>) {
-        if ((ctx.flags_ & detail::slow_path::lent) != 0)
-          return !branch->proxied(ctx, detail::by_lent_memory{branch->distance});
-      }
-      return true;
+  /// @return The distance from this PE's slot to the slot of a direct PE, or no_distance.
+  template <class Otherwise>
+  [[nodiscard]] PGAS_COLD static std::uintptr_t find_route(const context* copy, std::int32_t pe, Otherwise otherwise) {
+    slow_operation<Otherwise> in_memory{copy, pe, otherwise};
+    const slow_operation<Otherwise>* const branch = detail::opaque(&in_memory);
+    branch->otherwise(*branch->copy, detail::checked_arguments{});
+    const std::int32_t slots = branch->copy->listed_slots(branch->pe);
+    if (slots < detail::routes::proxied / 2) {
+      branch->otherwise(*branch->copy, slots - detail::routes::proxied);
+      return no_distance;
     }
-    branch->proxied(ctx, slots - detail::routes::proxied);
-    return false;
+    const std::uintptr_t distance = branch->copy->distance_of(slots);
+    if constexpr (std::is_same_v<decltype(branch->otherwise(*branch->copy, detail::by_lent_memory{})), bool>) {
+      if ((branch->copy->flags_ & detail::slow_path::lent) != 0 &&
+          branch->otherwise(*branch->copy, detail::by_lent_memory{distance}))
+        return no_distance;
+    }
+    return distance;
   }
   /// @brief The team of the `n` consecutive PEs from `first` on.
   [[nodiscard]] PGAS_HD team_view row_of(std::int32_t first, std::int32_t n, std::uint64_t state) const {

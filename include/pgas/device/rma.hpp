@@ -85,16 +85,19 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
   traced.on(ctx, pe, count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_long_route(
-      dst, pe, [=](const context& here) { check(here, operation::put, dst, count, pe.pe()); },
+      dst, pe,
       [=](const context&, T* remote) {
         copy_to(remote);
         if constexpr (When == completion::local_done) g.sync();
       },
-      [=](const context& here, auto where) {
-        if constexpr (std::is_same_v<decltype(where), by_lent_memory>) {
-          return copy_by_lent(here, g, moved(dst, where.distance), src, count);
+      [=, number = pe.pe()](const context& here, auto what) {
+        if constexpr (std::is_same_v<decltype(what), checked_arguments>) {
+          check(here, operation::put, dst, count, number);
+        } else if constexpr (std::is_same_v<decltype(what), by_lent_memory>) {
+          return copy_by_lent(here, g, moved(dst, what.distance), src, count);
         } else {
-          proxied_put(proxied_copy{proxy_queue_of(here), where, dst, src, count * sizeof(T), When}, g);
+          const proxied_copy call{proxy_queue_of(here), what, dst, src, count * sizeof(T), When};
+          proxied_put(&call, g);
         }
       });
 }
@@ -107,16 +110,19 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
   traced.on(ctx, pe, count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_long_route(
-      src, pe, [=](const context& here) { check(here, operation::get, src, count, pe.pe()); },
+      src, pe,
       [=](const context&, const T* remote) {
         copy_from(remote);
         if constexpr (When == completion::local_done) g.sync();
       },
-      [=](const context& here, auto where) {
-        if constexpr (std::is_same_v<decltype(where), by_lent_memory>) {
-          return copy_by_lent(here, g, dst, moved(src, where.distance), count);
+      [=, number = pe.pe()](const context& here, auto what) {
+        if constexpr (std::is_same_v<decltype(what), checked_arguments>) {
+          check(here, operation::get, src, count, number);
+        } else if constexpr (std::is_same_v<decltype(what), by_lent_memory>) {
+          return copy_by_lent(here, g, dst, moved(src, what.distance), count);
         } else {
-          proxied_get(proxied_copy{proxy_queue_of(here), where, src, dst, count * sizeof(T), When}, g);
+          const proxied_copy call{proxy_queue_of(here), what, src, dst, count * sizeof(T), When};
+          proxied_get(&call, g);
         }
       });
 }
@@ -134,10 +140,11 @@ PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::p);
   traced.on(ctx, pe, sizeof(T));
   ctx.by_route(
-      dst, pe, [=](const context& here) { detail::check(here, detail::operation::p, dst, pe.pe()); },
+      dst, pe,
+      [](const context& here, T* to, std::int32_t number) { detail::check(here, detail::operation::p, to, number); },
       [=](const context&, T* remote) { detail::store_value(remote, value); },
-      [=](const context& here, std::int32_t proxied_pe) {
-        detail::proxied_p(detail::proxy_queue_of(here), proxied_pe, here.offset(dst), value);
+      [=](const context& here, T* to, std::int32_t proxied_pe) {
+        detail::proxied_p(detail::proxy_queue_of(here), proxied_pe, here.offset(to), value);
       });
 }
 
@@ -152,10 +159,13 @@ template <PGAS_IS(rma_type) T>
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::g);
   traced.on(ctx, pe, sizeof(T));
   return ctx.by_route(
-      src, pe, [=](const context& here) { detail::check(here, detail::operation::g, src, pe.pe()); },
-      [=](const context&, const T* remote) { return detail::load_value(remote); },
-      [=](const context& here, std::int32_t proxied_pe) {
-        return detail::proxied_g<T>(detail::proxy_queue_of(here), proxied_pe, here.offset(src));
+      src, pe,
+      [](const context& here, const T* from, std::int32_t number) {
+        detail::check(here, detail::operation::g, from, number);
+      },
+      [](const context&, const T* remote) { return detail::load_value(remote); },
+      [](const context& here, const T* from, std::int32_t proxied_pe) {
+        return detail::proxied_g<T>(detail::proxy_queue_of(here), proxied_pe, here.offset(from));
       });
 }
 

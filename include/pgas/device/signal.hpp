@@ -51,11 +51,6 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_long_route(
       dst, pe,
-      [=](const context& here) {
-        check(here, operation::put_signal, dst, count, pe.pe());
-        check(here, operation::put_signal, sig, 1, pe.pe());
-        check_sound(here, operation::put_signal, sig, known(op));
-      },
       [=](const context& here, T* remote) {
         copy_to(remote);
         g.sync();
@@ -63,10 +58,16 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
           drain_by_leader(proxy_queue_of(here), g, operation::put_signal, -1);
         if (g.thread_rank() == 0) signal_release(as_far(sig, dst, remote), value, op);
       },
-      [=](const context& here, std::int32_t proxied_pe) {
-        const proxied_copy data{proxy_queue_of(here), proxied_pe, dst, src, count * sizeof(T), When};
-        const trailing_signal after{sig, value, op};
-        proxied_put_signal(&data, &after, g);
+      [=, number = pe.pe()](const context& here, auto what) {
+        if constexpr (std::is_same_v<decltype(what), checked_arguments>) {
+          check(here, operation::put_signal, dst, count, number);
+          check(here, operation::put_signal, sig, 1, number);
+          check_sound(here, operation::put_signal, sig, known(op));
+        } else if constexpr (std::is_same_v<decltype(what), std::int32_t>) {
+          const proxied_copy data{proxy_queue_of(here), what, dst, src, count * sizeof(T), When};
+          const trailing_signal after{sig, value, op};
+          proxied_put_signal(&data, &after, g);
+        }
       });
 }
 
@@ -158,10 +159,13 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or
   traced.on(ctx, pe);
   traced.updates(ctx, sig, value, detail::traced_update::set);
   ctx.by_route(
-      sig, pe, [=](const context& here) { detail::check(here, detail::operation::signal, sig, pe.pe()); },
+      sig, pe,
+      [](const context& here, signal_t* word, std::int32_t number) {
+        detail::check(here, detail::operation::signal, word, number);
+      },
       [=](const context&, signal_t* remote) { detail::store_relaxed(remote, value); },
-      [=](const context& here, std::int32_t proxied_pe) {
-        detail::proxied_update(detail::proxy_queue_of(here), {detail::operation::signal, proxied_pe, here.offset(sig)},
+      [=](const context& here, signal_t* word, std::int32_t proxied_pe) {
+        detail::proxied_update(detail::proxy_queue_of(here), {detail::operation::signal, proxied_pe, here.offset(word)},
                                detail::atomic_update::set, detail::datatype::u64, value);
       });
 }
@@ -185,10 +189,13 @@ PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, pe_or
   traced.on(ctx, pe);
   traced.updates(ctx, sig, value, detail::traced_update::add);
   ctx.by_route(
-      sig, pe, [=](const context& here) { detail::check(here, detail::operation::signal, sig, pe.pe()); },
+      sig, pe,
+      [](const context& here, signal_t* word, std::int32_t number) {
+        detail::check(here, detail::operation::signal, word, number);
+      },
       [=](const context&, signal_t* remote) { detail::reduce<detail::rmw::add>(remote, value); },
-      [=](const context& here, std::int32_t proxied_pe) {
-        detail::proxied_update(detail::proxy_queue_of(here), {detail::operation::signal, proxied_pe, here.offset(sig)},
+      [=](const context& here, signal_t* word, std::int32_t proxied_pe) {
+        detail::proxied_update(detail::proxy_queue_of(here), {detail::operation::signal, proxied_pe, here.offset(word)},
                                detail::atomic_update::add, detail::datatype::u64, value);
       });
 }

@@ -17,83 +17,79 @@
 namespace pgas {
 namespace detail {
 
-/// The common body of all strided puts. @param Long whether the direct form is long: by_long_route() @param block
-/// elements of a block @param copy_to stores them at a load/store accessible address
-template <completion When, bool Long, class T, PGAS_IS(group) G, class Copy>
+/// The common body of all strided puts. @param block elements of a block @param copy_to stores them at a load/store
+/// accessible address
+template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
                                   Copy copy_to) {
   traced_operation traced(ctx, g, operation::iput);
   traced.on(ctx, pe, block * count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
-  const auto check_call = [=](const context& here) {
-    check_strided(here, operation::iput, dst, dst_stride, block, count, pe.pe());
-  };
-  const auto direct = [=](const context&, T* remote) {
-    copy_to(remote);
-    if constexpr (When == completion::local_done) g.sync();
-  };
-  const auto proxied = [=](const context& here, std::int32_t proxied_pe) {
-    proxied_strided<direction::put>(proxy_queue_of(here), g, proxied_pe, dst, src,
-                                    strided_range_of<T>(block, count, src_stride, dst_stride), When);
-  };
-  if constexpr (Long) {
-    ctx.by_long_route(dst, pe, check_call, direct, proxied);
-  } else {
-    ctx.by_route(dst, pe, check_call, direct, proxied);
-  }
+  ctx.by_long_route(
+      dst, pe,
+      [=](const context&, T* remote) {
+        copy_to(remote);
+        if constexpr (When == completion::local_done) g.sync();
+      },
+      [=, number = pe.pe()](const context& here, auto what) {
+        if constexpr (std::is_same_v<decltype(what), checked_arguments>) {
+          check_strided(here, operation::iput, dst, dst_stride, block, count, number);
+        } else if constexpr (std::is_same_v<decltype(what), std::int32_t>) {
+          proxied_strided<direction::put>(proxy_queue_of(here), g, what, dst, src,
+                                          strided_range_of<T>(block, count, src_stride, dst_stride), When);
+        }
+      });
 }
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
-  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](T* remote) {
+  put_strided_by_route<When>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](T* remote) {
     copy_strided<direction::put>(g, remote, src, dst_stride, src_stride, block, count);
   });
 }
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void put_spaced_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                  std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  put_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](T* remote) {
+  put_strided_by_route<When>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](T* remote) {
     copy_spaced<direction::put>(g, remote, src, dst_stride, src_stride, count);
   });
 }
 
 /// The common body of all strided gets. @param copy_from loads them from a load/store accessible address
-template <completion When, bool Long, class T, PGAS_IS(group) G, class Copy>
+template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
                                   Copy copy_from) {
   traced_operation traced(ctx, g, operation::iget);
   traced.on(ctx, pe, block * count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
-  const auto check_call = [=](const context& here) {
-    check_strided(here, operation::iget, src, src_stride, block, count, pe.pe());
-  };
-  const auto direct = [=](const context&, const T* remote) {
-    copy_from(remote);
-    if constexpr (When == completion::local_done) g.sync();
-  };
-  const auto proxied = [=](const context& here, std::int32_t proxied_pe) {
-    proxied_strided<direction::get>(proxy_queue_of(here), g, proxied_pe, src, dst,
-                                    strided_range_of<T>(block, count, dst_stride, src_stride), When);
-  };
-  if constexpr (Long) {
-    ctx.by_long_route(src, pe, check_call, direct, proxied);
-  } else {
-    ctx.by_route(src, pe, check_call, direct, proxied);
-  }
+  ctx.by_long_route(
+      src, pe,
+      [=](const context&, const T* remote) {
+        copy_from(remote);
+        if constexpr (When == completion::local_done) g.sync();
+      },
+      [=, number = pe.pe()](const context& here, auto what) {
+        if constexpr (std::is_same_v<decltype(what), checked_arguments>) {
+          check_strided(here, operation::iget, src, src_stride, block, count, number);
+        } else if constexpr (std::is_same_v<decltype(what), std::int32_t>) {
+          proxied_strided<direction::get>(proxy_queue_of(here), g, what, src, dst,
+                                          strided_range_of<T>(block, count, dst_stride, src_stride), When);
+        }
+      });
 }
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
-  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](const T* remote) {
+  get_strided_by_route<When>(ctx, g, dst, src, dst_stride, src_stride, block, count, pe, [=](const T* remote) {
     copy_strided<direction::get>(g, dst, remote, dst_stride, src_stride, block, count);
   });
 }
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void get_spaced_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                  std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
-  get_strided_by_route<When, false>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](const T* remote) {
+  get_strided_by_route<When>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe, [=](const T* remote) {
     copy_spaced<direction::get>(g, dst, remote, dst_stride, src_stride, count);
   });
 }

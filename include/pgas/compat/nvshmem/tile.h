@@ -156,7 +156,7 @@ PGAS_FN int tile_put(const context& ctx, const G& g, Src src_tile, Dst dst_tile,
   const auto tile = rows_of(src_tile, dst_tile, first_coord, end_coord);
   if (!tile.valid || flag != 0 || elements(src_tile) != elements(dst_tile)) return NVSHMEMX_ERROR_INVALID_VALUE;
   using T = typename Src::value_type;
-  detail::put_strided_by_route<detail::completion::submitted, true>(
+  detail::put_strided_by_route<detail::completion::submitted>(
       ctx, g, tile.dst, tile.src, tile.dst_stride, tile.src_stride, tile.block, tile.count, pe, [=](T* remote) {
         const detail::byte_blocks blocks = bytes_of(tile, remote, tile.src);
         detail::copy_by_largest_units<detail::direction::put, detail::unit_of<T>>(&blocks, detail::slice_of(g));
@@ -173,7 +173,7 @@ PGAS_FN int tile_get(const context& ctx, const G& g, Src src_tile, Dst dst_tile,
   const auto tile = rows_of(src_tile, dst_tile, first_coord, end_coord);
   if (!tile.valid || flag != 0 || elements(src_tile) != elements(dst_tile)) return NVSHMEMX_ERROR_INVALID_VALUE;
   using T = typename Src::value_type;
-  detail::get_strided_by_route<detail::completion::submitted, true>(
+  detail::get_strided_by_route<detail::completion::submitted>(
       ctx, g, tile.dst, tile.src, tile.dst_stride, tile.src_stride, tile.block, tile.count, pe, [=](const T* remote) {
         const detail::byte_blocks blocks = bytes_of(tile, tile.dst, remote);
         detail::copy_by_largest_units<detail::direction::get, detail::unit_of<T>>(&blocks, detail::slice_of(g));

@@ -77,7 +77,7 @@ template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_by_thread(std::byte* dst, const std::byte* src, std::size_t bytes) {
   const bool congruent = ((reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src)) & 15) == 0;
   const void* const local = Direction == direction::put ? static_cast<const void*>(src) : dst;
-  if (congruent && !is_private(local) && bytes >> 31 == 0) {
+  if (bytes >= least_coalesced_bytes && congruent && !is_private(local) && bytes >> 31 == 0) {
     const lane_octet lanes;
     if (lanes.complete()) return copy_coalesced<Direction, Unit>(lanes, dst, src, static_cast<std::uint32_t>(bytes));
   }
@@ -87,10 +87,16 @@ PGAS_OUTLINE void copy_by_thread(std::byte* dst, const std::byte* src, std::size
 /// Copies `count` elements by the calling thread alone, as copy().
 template <direction Direction, class T>
 PGAS_FN void copy_alone(T* dst, const T* src, std::size_t count) {
-  const std::size_t bytes = count * sizeof(T);
-  if (lane_octet::possible && bytes >= least_coalesced_bytes) {
-    copy_by_thread<Direction, unit_of<T>>(reinterpret_cast<std::byte*>(dst), reinterpret_cast<const std::byte*>(src),
-                                          bytes);
+  constexpr std::size_t unit = unit_of<T>;
+  if constexpr (lane_octet::possible) {
+    auto* const to = reinterpret_cast<std::byte*>(dst);
+    const auto* const from = reinterpret_cast<const std::byte*>(src);
+    const std::size_t bytes = count * sizeof(T);
+    if (bytes <= 4 * unit) {
+      copy_few<Direction, unit>(to, from, bytes / unit);
+    } else {
+      copy_by_thread<Direction, unit>(to, from, bytes);
+    }
   } else {
     copy<Direction>(this_thread{}, dst, src, count);
   }

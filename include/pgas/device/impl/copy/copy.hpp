@@ -18,6 +18,7 @@
 #pragma once
 
 #include "pgas/detail/isa/ptx_copy.hpp"
+#include "pgas/detail/isa/ptx_opaque.hpp"
 #include "pgas/device/group.hpp"
 
 namespace pgas::detail {
@@ -187,6 +188,7 @@ PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_
   auto left = static_cast<std::ptrdiff_t>(n * 16 - mine.start);  // from this thread's first access
   src += mine.start;
   dst += mine.start;
+  PGAS_ROLLED
   for (; left > 0; left -= static_cast<std::ptrdiff_t>(mine.step)) {
     if constexpr (Lanes == 1) {
       if (left > static_cast<std::ptrdiff_t>(prefetch_bytes)) prefetch(src + prefetch_bytes);
@@ -226,19 +228,20 @@ PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, 
     if (shift == 0) {
       if (head > bytes) head = bytes;
       n = (bytes - head) / 16;
-      copy_words<Direction, Lanes>(dst + head, src + head, n, me);
     } else {
       if (head < shift) head += 16;  // otherwise the first aligned source word would start before the source
       // the upper half of the last word must end inside the source
       if (bytes + shift >= head + 32) n = (bytes + shift - head) / 16 - 1;
-      if (n == 0) {
-        head = bytes;
-      } else {
-        copy_shifted_words<Direction, Unit, Lanes>(dst + head, src + head - shift, n, shift, me);
-      }
+      if (n == 0) head = bytes;
     }
+    // The ends come first, so the loops keep no registers for them.
     copy_ends<Direction, Unit>(dst, src, bytes, static_cast<std::uint32_t>(head),
                                static_cast<std::uint32_t>(bytes - head - n * 16), me);
+    if (shift == 0) {
+      copy_words<Direction, Lanes>(dst + head, src + head, n, me);
+    } else if (n != 0) {
+      copy_shifted_words<Direction, Unit, Lanes>(dst + head, src + head - shift, n, shift, me);
+    }
   }
 }
 
@@ -281,7 +284,8 @@ PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   constexpr std::size_t unit = unit_of<T>;
-  const slice me{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
+  slice me = slice_of(g);
+  if constexpr (!single<G>) me = {opaque(me.rank), opaque(me.size)};  // their multiples would take ten registers
   auto* const to = reinterpret_cast<std::byte*>(dst);
   const auto* const from = reinterpret_cast<const std::byte*>(src);
   const std::size_t bytes = count * sizeof(T);

@@ -18,8 +18,8 @@ PGAS_FN void put_to_member(const context& ctx, const G& g, T* dst, const T* src,
   ctx.by_world_route(
       dst, world_pe, [&](T* remote) { copy<direction::put>(g, remote, src, count); },
       [&](std::int32_t proxied_pe) {
-        proxied_put(proxied_copy{proxy_queue_of(ctx), proxied_pe, dst, src, count * sizeof(T), completion::submitted},
-                    g);
+        const proxied_copy call{proxy_queue_of(ctx), proxied_pe, dst, src, count * sizeof(T), completion::submitted};
+        proxied_put(&call, g);
       });
 }
 

@@ -70,6 +70,31 @@ PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const st
   }
 }
 
+/// Copies `count` single pieces of `Unit` bytes at regular distances, which the threads take cyclically: copy_pieces()
+/// for blocks of one piece.
+template <direction Direction, std::size_t Unit>
+PGAS_OUTLINE void copy_elements(strided_side<std::byte> dst, strided_side<const std::byte> src, std::size_t count,
+                                slice me) {
+  constexpr std::uint32_t batch = Unit == 16 ? 4 : 8;
+  dst.start += static_cast<std::ptrdiff_t>(me.rank) * dst.step;
+  src.start += static_cast<std::ptrdiff_t>(me.rank) * src.step;
+  dst.step *= static_cast<std::ptrdiff_t>(me.size);
+  src.step *= static_cast<std::ptrdiff_t>(me.size);
+  PGAS_ROLLED
+  for (auto left = static_cast<std::ptrdiff_t>(count - me.rank); left > 0;) {
+    unit_word<Unit> v[batch] = {};
+    std::ptrdiff_t loaded = left;
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < batch; ++i, loaded -= me.size, src.start += src.step) {
+      if (loaded > 0) v[i] = load_unit<source_space<Direction>, Unit>(src.start);
+    }
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < batch; ++i, left -= me.size, dst.start += dst.step) {
+      if (left > 0) store_unit<target_space<Direction>, Unit>(dst.start, v[i]);
+    }
+  }
+}
+
 /// The largest unit for copy_pieces() that divides all addresses, sizes and distances. @param bits their bitwise OR
 [[nodiscard]] PGAS_HD std::size_t unit_of_all(std::size_t bits) {
   bits |= 16;
@@ -211,7 +236,11 @@ PGAS_FN void copy_spaced(const G& g, T* dst, const T* src, std::ptrdiff_t dst_st
   constexpr std::size_t pieces = sizeof(T) / unit_of<T>;
   if (count == 0) return;
   const byte_blocks all = byte_blocks_of(dst, src, dst_stride, src_stride, 1, count);
-  copy_pieces<Direction, unit_of<T>>(all.dst, all.src, pieces, pieces * count, slice_of(g));
+  if constexpr (pieces == 1) {
+    copy_elements<Direction, unit_of<T>>(all.dst, all.src, count, slice_of(g));
+  } else {
+    copy_pieces<Direction, unit_of<T>>(all.dst, all.src, pieces, pieces * count, slice_of(g));
+  }
 }
 
 /// Copies `count` blocks of `block` elements: this thread's share, as copy(). Large blocks are copied one after another

@@ -158,14 +158,9 @@ PGAS_COLD void notify_domains(const domain_notification* call) {
   for (std::int32_t d = call->rank; d < channel.hierarchy.domains(); d += call->size) {
     if (d == channel.hierarchy.mine()) continue;
     const proxy_queue queue = channel.queue();
-    const reserved_slot reserved = reserve_slot(queue, {what, channel.hierarchy.world_pe(d, 0), 0});
-    if (reserved.slot == nullptr) end_thread();
-    fill(reserved.slot, command_kind::atomic, atomic_update::set, datatype::u64,
-         {what, channel.hierarchy.world_pe(d, 0),
-          queue.offset(channel.arrived(channel.hierarchy.mine(), channel.hierarchy.rank()))},
-         0, sizeof(std::uint64_t), no_answer);
-    fill(reserved.slot->value, load_relaxed(&channel.words()->waited) + 1, 0);
-    publish(queue, reserved);
+    const std::uint64_t offset = queue.offset(channel.arrived(channel.hierarchy.mine(), channel.hierarchy.rank()));
+    proxied_update(queue, {what, channel.hierarchy.world_pe(d, 0), offset}, atomic_update::set, datatype::u64,
+                   load_relaxed(&channel.words()->waited) + 1);
   }
 }
 

@@ -91,9 +91,9 @@ PGAS_FN void put_own_range(const domain_call* call, const G& g, byte_range where
 template <PGAS_IS(group) G>
 PGAS_FN void put_proxied(const domain_call* call, const G& g, byte_range where, const std::byte* src,
                          std::int32_t proxied_pe) {
-  proxied_put(proxied_copy{proxy_queue_of(call->here.ctx), proxied_pe, call->dst + where.begin, src, where.bytes,
-                           completion::submitted},
-              g);
+  const proxied_copy put{proxy_queue_of(call->here.ctx), proxied_pe, call->dst + where.begin, src, where.bytes,
+                         completion::submitted};
+  proxied_put(&put, g);
 }
 
 /// Sends each member of another domain its range of the root's elements.

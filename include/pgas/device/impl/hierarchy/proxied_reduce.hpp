@@ -82,7 +82,8 @@ struct element_owner {
 /// Submits a copy of some bytes to the proxy, or ends the thread.
 PGAS_OUTLINE_IN_UNIT void submit_or_end(proxy_queue queue, op_info about, command_kind kind, const std::byte* local,
                                         std::size_t bytes) {
-  if (!submit_copy(queue, about, kind, local, {bytes, 1, 0, 0}, completion::submitted)) end_thread();
+  const proxied_blocks all{queue, about, const_cast<std::byte*>(local), {bytes, 1, 0, 0}, completion::submitted};
+  if (!submit_copy(&all, kind)) end_thread();
 }
 
 /// The progress of a reduction. Each thread has its own object in memory, and all threads of a group go through the

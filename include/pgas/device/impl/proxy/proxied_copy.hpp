@@ -9,6 +9,7 @@
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
+#include "pgas/detail/isa/ptx_opaque.hpp"
 #include "pgas/device/impl/proxy/proxied_words.hpp"
 #include "pgas/signal_types.hpp"
 
@@ -41,24 +42,6 @@ template <class T>
   return {block * sizeof(T), count, local_stride * size, remote_stride * size};
 }
 
-/// Submits a copy of the kind `kind`; blocks of a strided copy have less than 4 GiB. @return False if it gave up.
-[[nodiscard]] PGAS_COLD bool submit_copy(proxy_queue queue, op_info about, command_kind kind, const void* local,
-                                         strided_range shape, completion when) {
-  reserved_answer answers{no_answer, 0};
-  if (when == completion::local_done) {
-    answers = reserve_answer(queue, about);
-    if (answers.cell == no_answer) return false;
-  }
-  const reserved_slot reserved = reserve_slot(queue, about);
-  if (reserved.slot == nullptr) return false;
-  fill(reserved.slot, kind, atomic_update::set, datatype::u64, about, reinterpret_cast<std::uintptr_t>(local),
-       std::uint64_t{shape.bytes} * shape.count, answers.cell, static_cast<std::uint32_t>(shape.bytes));
-  fill(reserved.slot->value, static_cast<std::uint64_t>(shape.local_step),
-       static_cast<std::uint64_t>(shape.remote_step));
-  publish(queue, reserved);
-  return when == completion::submitted || !await_answer(queue, about, answers).lost;
-}
-
 /// A strided copy in the memory of its thread. Its functions advance it, so their loops keep nothing in registers.
 struct proxied_blocks {
   proxy_queue queue;
@@ -75,39 +58,45 @@ struct proxied_blocks {
   }
 };
 
+/// Submits a copy of the kind `kind`. A strided copy has all blocks, of less than 4 GiB each; any other copy has the
+/// first block only. @return False if it gave up.
+[[nodiscard]] PGAS_COLD bool submit_copy(const proxied_blocks* all, command_kind kind) {
+  const bool strided = kind == command_kind::put_strided || kind == command_kind::get_strided;
+  const std::uint64_t bytes = all->shape.bytes;
+  command_call call(all->queue, all->about, kind, strided ? bytes * all->shape.count : bytes);
+  call.answered = all->when == completion::local_done;
+  call.bytes[1] |= bytes << 32;
+  call.offset[1] = reinterpret_cast<std::uintptr_t>(all->local);
+  call.value[0] = static_cast<std::uint64_t>(all->shape.local_step);
+  call.value[1] = static_cast<std::uint64_t>(all->shape.remote_step);
+  return submit(&call);
+}
+
 /// Submits blocks of any number and size. @return False if it gave up.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool submit_blocks(proxied_blocks* all) {
   constexpr bool put = Direction == direction::put;
   if (all->shape.count != 1 && all->shape.bytes >> 32 == 0)
-    return submit_copy(all->queue, all->about, put ? command_kind::put_strided : command_kind::get_strided, all->local,
-                       all->shape, all->when);
+    return submit_copy(all, put ? command_kind::put_strided : command_kind::get_strided);
   PGAS_ROLLED
   for (; all->shape.count != 0; all->skip(1)) {
-    if (!submit_copy(all->queue, all->about, put ? command_kind::put : command_kind::get, all->local,
-                     {all->shape.bytes, 1, 0, 0}, all->when))
-      return false;
+    if (!submit_copy(all, put ? command_kind::put : command_kind::get)) return false;
   }
   return true;
 }
 
 /// Submits a put with a trailing signal. `kind` selects `bytes` bytes from `local`, the value `local` itself, or the
 /// signal alone. @return False if it gave up.
-[[nodiscard]] PGAS_FN bool submit_signal(proxy_queue queue, op_info about, command_kind kind, std::uint64_t local,
-                                         std::size_t bytes, const trailing_signal& signal, completion when) {
-  const bool waits = when == completion::local_done && kind == command_kind::put_signal;
-  reserved_answer answers{no_answer, 0};
-  if (waits) {
-    answers = reserve_answer(queue, about);
-    if (answers.cell == no_answer) return false;
-  }
-  const reserved_slot reserved = reserve_slot(queue, about);
-  if (reserved.slot == nullptr) return false;
-  fill(reserved.slot, kind, signal.op == signal_op::add ? atomic_update::add : atomic_update::set, datatype::u64, about,
-       local, bytes, answers.cell);
-  fill(reserved.slot->value, signal.value, queue.offset(signal.at));
-  publish(queue, reserved);
-  return !waits || !await_answer(queue, about, answers).lost;
+[[nodiscard]] PGAS_FN bool submit_signal(proxy_queue queue, const op_info& about, command_kind kind,
+                                         std::uint64_t local, std::size_t bytes, const trailing_signal& signal,
+                                         completion when) {
+  command_call call(queue, about, kind, bytes);
+  call.set(signal.op == signal_op::add ? atomic_update::add : atomic_update::set, datatype::u64);
+  call.answered = when == completion::local_done && kind == command_kind::put_signal;
+  call.offset[1] = local;
+  call.value[0] = signal.value;
+  call.value[1] = queue.offset(signal.at);
+  return submit(&call);
 }
 
 /// Ends the group, or the thread, if a submission failed. If the caller waits for completion, the group's threads first
@@ -148,30 +137,45 @@ struct proxied_copy {
   return submit_signal(call->queue, about, kind, local, bytes, *signal, call->when);
 }
 
+/// Whether the data of a copy is inline in commands and answers.
+[[nodiscard]] PGAS_FN bool is_inline(const proxied_copy* call) {
+  return call->bytes <= sizeof(payload) || !is_global(call->local);
+}
+
+/// Submits a whole copy as one command. @return False if it gave up.
+[[nodiscard]] PGAS_FN bool submit_whole(const proxied_copy* call, operation what, command_kind kind) {
+  const proxied_blocks all{call->queue,
+                           {what, call->pe, call->queue.offset(call->remote)},
+                           static_cast<std::byte*>(const_cast<void*>(call->local)),
+                           {call->bytes, 1, 0, 0},
+                           call->when};
+  return submit_copy(&all, kind);
+}
+
 /// put(), put_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_put(proxied_copy call, G g) {
-  const op_info about{operation::put, call.pe, call.queue.offset(call.remote)};
+PGAS_COLD void proxied_put(const proxied_copy* call, G g) {
   bool lost = false;
-  if (call.bytes <= sizeof(payload) || !is_global(call.local)) {
-    lost = !put_inline(call.queue, about, call.local, call.bytes, slice_of(g));
+  if (is_inline(call)) {
+    lost = !put_inline(call->queue, {operation::put, call->pe, call->queue.offset(call->remote)}, call->local,
+                       call->bytes, slice_of(g));
   } else if (g.thread_rank() == 0) {
-    lost = !submit_copy(call.queue, about, command_kind::put, call.local, {call.bytes, 1, 0, 0}, call.when);
+    lost = !submit_whole(call, operation::put, command_kind::put);
   }
-  exit_if_lost(g, lost, call.when);
+  exit_if_lost(g, lost, call->when);
 }
 
 /// get(), get_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_get(proxied_copy call, G g) {
-  const op_info about{operation::get, call.pe, call.queue.offset(call.remote)};
+PGAS_COLD void proxied_get(const proxied_copy* call, G g) {
   bool lost = false;
-  if (call.bytes <= sizeof(payload) || !is_global(call.local)) {
-    lost = !get_inline(call.queue, about, const_cast<void*>(call.local), call.bytes, slice_of(g));
+  if (is_inline(call)) {
+    lost = !get_inline(call->queue, {operation::get, call->pe, call->queue.offset(call->remote)},
+                       const_cast<void*>(call->local), call->bytes, slice_of(g));
   } else if (g.thread_rank() == 0) {
-    lost = !submit_copy(call.queue, about, command_kind::get, call.local, {call.bytes, 1, 0, 0}, call.when);
+    lost = !submit_whole(call, operation::get, command_kind::get);
   }
-  exit_if_lost(g, lost, call.when);
+  exit_if_lost(g, lost, call->when);
 }
 
 /// One thread's share of strided copies of memory that the proxy can't access. @return False if it gave up.

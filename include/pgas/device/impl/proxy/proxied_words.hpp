@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
+#include "pgas/detail/isa/ptx_opaque.hpp"
 #include "pgas/device/impl/copy/copy.hpp"
 #include "pgas/device/impl/proxy/proxy_submit.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
@@ -38,46 +39,53 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
   }
 }
 
-/// Submits at most the payload of one command in a reserved slot.
-PGAS_FN void publish_value(proxy_queue queue, const reserved_slot& reserved, op_info about, payload value,
-                           std::uint32_t bytes) {
-  fill(reserved.slot, command_kind::put_value, atomic_update::fetch, datatype::u64, about, 0, bytes, no_answer);
-  fill(reserved.slot->value, value.word[0], value.word[1]);
-  publish(queue, reserved);
+/// Writes at most the payload of one command. @return False if it gave up.
+[[nodiscard]] PGAS_FN bool put_inline_value(proxy_queue queue, const op_info& about, const payload& value,
+                                            std::uint32_t bytes) {
+  command_call call(queue, about, command_kind::put_value, bytes);
+  call.value[0] = value.word[0];
+  call.value[1] = value.word[1];
+  return submit(&call);
 }
 
-/// The same in a slot that this function reserves. @return False if it gave up.
-[[nodiscard]] PGAS_FN bool put_inline_value(proxy_queue queue, op_info about, payload value, std::uint32_t bytes) {
-  const reserved_slot reserved = reserve_slot(queue, about);
-  if (reserved.slot == nullptr) return false;
-  publish_value(queue, reserved, about, value, bytes);
-  return true;
-}
+/// A copy inline in commands and answers, in the memory of its thread, which advances the copy.
+struct inline_copy {
+  command_call call;
+  std::byte* local;  ///< not written by puts
+  std::size_t bytes;
+  std::uint32_t step;  ///< to this thread's next piece
 
-/// One thread's share of `bytes` bytes at any local address, inline in commands and answers. A get is complete on
-/// return. (Addresses advance, because registers are scarce this deep below a kernel.) @return False if it gave up.
-/// @param local is not written by puts
+  /// The number of bytes of the next piece.
+  [[nodiscard]] PGAS_FN std::uint32_t piece() const {
+    return bytes < sizeof(payload) ? static_cast<std::uint32_t>(bytes) : static_cast<std::uint32_t>(sizeof(payload));
+  }
+};
+
+/// One thread's share of `bytes` bytes at any local address. A get is complete on return. @return False if it gave up.
 template <direction Direction>
-[[nodiscard]] PGAS_FN bool copy_inline(proxy_queue queue, op_info about, std::byte* local, std::size_t bytes,
+[[nodiscard]] PGAS_FN bool copy_inline(proxy_queue queue, const op_info& about, std::byte* local, std::size_t bytes,
                                        slice me) {
+  constexpr bool put = Direction == direction::put;
   constexpr std::uint32_t piece = sizeof(payload);
-  std::uint32_t step = me.rank * piece;
+  inline_copy all{command_call(queue, about, put ? command_kind::put_value : command_kind::get_value, 0), local, bytes,
+                  me.rank * piece};
+  all.call.answered = !put;
+  const std::uint32_t next = me.size * piece;
+  inline_copy* const left = opaque(&all);
   PGAS_ROLLED
-  while (step < bytes) {
-    about.offset += step;
-    local += step;
-    bytes -= step;
-    const std::size_t n = bytes < piece ? bytes : piece;
-    if constexpr (Direction == direction::put) {
-      const reserved_slot reserved = reserve_slot(queue, about);  // before the payload, which occupies four registers
-      if (reserved.slot == nullptr) return false;
-      publish_value(queue, reserved, about, pack_payload(local, n), static_cast<std::uint32_t>(n));
-    } else {
-      const reply got = request_reply(queue, about, command_kind::get_value, n);
-      if (got.lost) return false;
-      unpack_payload(local, got.value, n);
+  while (left->step < left->bytes) {
+    left->call.offset[0] += left->step;
+    left->local += left->step;
+    left->bytes -= left->step;
+    left->call.bytes[0] = left->piece();
+    if constexpr (put) {
+      const payload packed = pack_payload(left->local, left->piece());
+      left->call.value[0] = packed.word[0];
+      left->call.value[1] = packed.word[1];
     }
-    step = me.size * piece;
+    if (!submit(&left->call)) return false;
+    if constexpr (!put) unpack_payload(left->local, payload{{left->call.value[0], left->call.value[1]}}, left->piece());
+    left->step = next;
   }
   return true;
 }
@@ -91,15 +99,16 @@ template <direction Direction>
   return copy_inline<direction::get>(queue, about, static_cast<std::byte*>(dst), bytes, me);
 }
 
-/// Writes at most the payload of one command.
-PGAS_FN void proxied_store(proxy_queue queue, op_info about, payload value, std::uint32_t bytes) {
+/// put_inline_value() that ends the thread on failure.
+PGAS_FN void proxied_store(proxy_queue queue, const op_info& about, const payload& value, std::uint32_t bytes) {
   if (!put_inline_value(queue, about, value, bytes)) end_thread();
 }
 /// Reads at most the payload of one command.
-[[nodiscard]] PGAS_FN payload proxied_load(proxy_queue queue, op_info about, std::uint32_t bytes) {
-  const reply got = request_reply(queue, about, command_kind::get_value, bytes);
-  if (got.lost) end_thread();
-  return got.value;
+[[nodiscard]] PGAS_FN payload proxied_load(proxy_queue queue, const op_info& about, std::uint32_t bytes) {
+  command_call call(queue, about, command_kind::get_value, bytes);
+  call.answered = true;
+  if (!submit(&call)) end_thread();
+  return {{call.value[0], call.value[1]}};
 }
 
 /// p() and g() of any type.
@@ -131,39 +140,31 @@ template <class T>
   }
 }
 
-/// An atomic operation without a result. Out of line, so that a wait and the signal after it stay close together in the
-/// code.
-PGAS_COLD void proxied_update(proxy_queue queue, op_info about, atomic_update update, datatype as,
-                              std::uint64_t value) {
-  const reserved_slot reserved = reserve_slot(queue, about);
-  if (reserved.slot == nullptr) end_thread();
-  fill(reserved.slot, command_kind::atomic, update, as, about, 0, size_of(as), no_answer);
-  fill(reserved.slot->value, value, 0);
-  publish(queue, reserved);
+/// An atomic operation without a result.
+PGAS_FN void proxied_update(proxy_queue queue, const op_info& about, atomic_update update, datatype as,
+                            std::uint64_t value) {
+  command_call call(queue, about, command_kind::atomic, size_of(as));
+  call.set(update, as);
+  call.value[0] = value;
+  if (!submit(&call)) end_thread();
 }
 
 /// An atomic operation. @return The bits of the old value.
-[[nodiscard]] PGAS_FN std::uint64_t proxied_fetch(proxy_queue queue, op_info about, atomic_update update, datatype as,
-                                                  std::uint64_t value, std::uint64_t condition) {
-  const reserved_answer answers = reserve_answer(queue, about);
-  if (answers.cell == no_answer) end_thread();
-  const reserved_slot reserved = reserve_slot(queue, about);
-  if (reserved.slot == nullptr) end_thread();
-  fill(reserved.slot, command_kind::atomic, update, as, about, 0, size_of(as), answers.cell);
-  fill(reserved.slot->value, value, condition);
-  publish(queue, reserved);
-  const reply got = await_answer(queue, about, answers);
-  if (got.lost) end_thread();
-  return got.value.word[0];
+[[nodiscard]] PGAS_FN std::uint64_t proxied_fetch(proxy_queue queue, const op_info& about, atomic_update update,
+                                                  datatype as, std::uint64_t value, std::uint64_t condition) {
+  command_call call(queue, about, command_kind::atomic, size_of(as));
+  call.set(update, as);
+  call.answered = true;
+  call.value[0] = value;
+  call.value[1] = condition;
+  if (!submit(&call)) end_thread();
+  return call.value[0];
 }
 
 /// Orders later commands to PE `pe` after earlier ones.
 PGAS_FN void proxied_fence(proxy_queue queue, std::int32_t pe) {
-  const op_info about{operation::fence, pe, 0};
-  const reserved_slot reserved = reserve_slot(queue, about);
-  if (reserved.slot == nullptr) end_thread();
-  fill(reserved.slot, command_kind::fence, atomic_update::fetch, datatype::u64, about, 0, 0, no_answer);
-  publish(queue, reserved);
+  command_call call(queue, {operation::fence, pe, 0}, command_kind::fence, 0);
+  if (!submit(&call)) end_thread();
 }
 
 /// drain() that ends the thread on failure. Out of line, as the next function is, because worlds without a proxy never

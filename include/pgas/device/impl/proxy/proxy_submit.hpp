@@ -3,11 +3,10 @@
 /// answer. Used by `proxied_words.hpp`, `proxied_copy.hpp` and `hierarchical_barrier.hpp`. Multi-producer ring with
 /// tickets and laps.
 ///
-/// Operations on words contain this code inline, even if all PEs are direct. An out-of-line function costs its callers
-/// the registers that it saves plus the maximum of all functions that it calls, which is more than the inline code
-/// needs. (A stencil kernel that sends its halo by p() has 32 registers; with the calls it has 57, and half as many
-/// threads are resident.) The arguments of a command take few registers: a `proxy_queue` and an `op_info` instead of a
-/// context.
+/// One function, submit(), passes all commands. A command is in the memory of its thread, and submit() gets its
+/// address. A kernel needs registers for the values that its loop keeps and, on top of them, for the deepest of the
+/// functions that the loop may call. Commands by value would therefore cost every kernel registers, even if all PEs are
+/// direct. (A loop around g() has 38 registers; with arguments by value it had 46.)
 ///
 /// Waits are those of `wait.hpp`: a ring that stays full, or a missing answer, ends with a record.
 #pragma once
@@ -33,12 +32,6 @@ struct payload {
   std::uint64_t word[2];
 };
 
-/// The answer to a command.
-struct reply {
-  payload value;
-  bool lost;  ///< there will be no answer; the record is written
-};
-
 /// The operation and target of a command, for records.
 struct op_info {
   operation what;
@@ -46,74 +39,68 @@ struct op_info {
   std::uint64_t offset;
 };
 
-/// The record of a command that can't be submitted or is not answered. Out of line with few arguments: the 17 words of
-/// a record would otherwise determine the register count of a kernel with a p().
-PGAS_COLD void report_proxy_failure(proxy_queue queue, op_info about, failure why, std::uint64_t expected,
-                                    std::uint64_t seen) {
-  leave_failure_here(queue.table->control, queue.table->my_slot,
-                     lost_wait(why, about.what, about.pe, about.offset, cmp::ge, expected, seen));
-}
+/// A command, its answer, and the wait in progress, in the memory of its thread. Registers are scarce this deep below a
+/// kernel, so the functions keep nothing in registers across a wait.
+struct command_call {
+  std::uint64_t head;       ///< kind, update, type and PE, as in a command
+  std::uint64_t offset[2];  ///< `offset` and `local`
+  std::uint64_t bytes[2];   ///< `bytes`; `answer` and `block`
+  std::uint64_t value[2];   ///< of the command; after submit() of the answer
+  proxy_queue queue;
+  operation what;
+  bool answered;  ///< the command has an answer, for which submit() waits
 
-/// A slot of the ring that this thread fills.
-struct reserved_slot {
-  command* slot;  ///< null: the thread gave up; the record is written
-  std::uint64_t lap;
+  wait_state now;            ///< of the wait for a counter
+  const std::uint64_t* at;   ///< the counter
+  std::uint64_t least;       ///< the value that the counter must reach
+  std::uint64_t seen;        ///< the last value of the counter
+  std::uint64_t number;      ///< of the command
+  std::uint64_t answer_lap;  ///< of the answer
+
+  /// A command without operands and answer.
+  PGAS_FN command_call(proxy_queue to, const op_info& about, command_kind kind, std::uint64_t n)
+      : head(static_cast<std::uint64_t>(kind) | std::uint64_t{static_cast<std::uint32_t>(about.pe)} << 32),
+        offset{about.offset, 0},
+        bytes{n, no_answer},
+        value{0, 0},
+        queue(to),
+        what(about.what),
+        answered(false) {
+    set(atomic_update::fetch, datatype::u64);
+  }
+
+  PGAS_FN void set(atomic_update update, datatype as) {
+    constexpr std::uint64_t kinds = 0xffff00;
+    head = (head & ~kinds) | static_cast<std::uint64_t>(update) << 8 | static_cast<std::uint64_t>(as) << 16;
+  }
+  /// The cell of the answer.
+  [[nodiscard]] PGAS_FN std::uint32_t cell() const { return static_cast<std::uint32_t>(bytes[1]); }
 };
 
-/// Waits for a slot. Its owner must not wait for any thread before publish(), because the proxy takes commands in
-/// order.
-[[nodiscard]] PGAS_FN reserved_slot reserve_slot(proxy_queue queue, op_info about) {
-  const ring_view& ring = queue.table->ring;
-  ring_heads* const heads = ring.heads;
-  const std::uint32_t size = std::uint32_t{1} << ring.log2_commands;
-  const std::uint64_t number = fetch<rmw::add>(&heads->next, std::uint64_t{1});
-  std::uint64_t taken = load_relaxed(&heads->taken);
-  // The difference is at most the number of threads, so 32 bits hold it and take fewer registers.
-  const auto has_room = [&] { return static_cast<std::uint32_t>(number - taken) < size; };
-  if (has_room()) {
-    fence_acquire();
-  } else {
-    const std::uint64_t* const progress = &ring.progress->taken;
-    const failure why = poll_quietly(queue.table->control, [&] {
-      taken = load_relaxed(progress);
-      return has_room();
-    });
-    if (why != failure::none) PGAS_UNLIKELY {
-      report_proxy_failure(queue, about, why, number - size + 1, taken);
-      return {nullptr, 0};
+/// The record of a command that can't be submitted or is not answered.
+PGAS_COLD void report_proxy_failure(const command_call* call) {
+  leave_failure_here(call->queue.table->control, call->queue.table->my_slot,
+                     lost_wait(call->now.why, call->what, static_cast<std::int32_t>(call->head >> 32), call->offset[0],
+                               cmp::ge, call->least, call->seen));
+}
+
+/// Waits until the counter at `at` has counted to `least`, and acquires. @return False if it gave up.
+[[nodiscard]] PGAS_COLD bool await_counter(command_call* call, const std::uint64_t* at, std::uint64_t least) {
+  call->at = at;
+  call->least = least;
+  call->now = {0, failure::none};
+  call = opaque(call);
+  for (;;) {
+    PGAS_ROLLED
+    for (std::uint32_t i = 0; i < polls_between_checks; ++i) {
+      call->seen = load_relaxed(call->at);
+      if (static_cast<std::int64_t>(call->seen - call->least) < 0) continue;
+      fence_acquire();
+      return true;
     }
-    fence_acquire();
-    // may undo a newer store of another thread, which then reads the host's word again
-    store_release(&heads->taken, taken);
+    if (call->now.why != failure::none) return false;
+    call->now = next_state<false>(call->queue.table->control, call->now.since, 0);
   }
-  return {ring.commands + (number & (size - 1)), (number >> ring.log2_commands) + 1};
-}
-
-/// A cell for an answer, for the exclusive use of this thread until it has read the answer.
-struct reserved_answer {
-  std::uint32_t cell;  ///< no_answer: the thread gave up
-  std::uint64_t lap;
-};
-
-/// Waits for a cell. (Similar to reserve_unit(), but a separate function: with a common function a loop of g() reached
-/// 268 GB/s instead of 354, because of the code that ptxas generates for this slow path.)
-[[nodiscard]] PGAS_FN reserved_answer reserve_answer(proxy_queue queue, op_info about) {
-  const ring_view& ring = queue.table->ring;
-  const std::uint64_t number = fetch<rmw::add>(&ring.heads->next_answer, std::uint64_t{1});
-  const std::uint64_t laps = number >> ring.log2_answers;
-  const auto cell = static_cast<std::uint32_t>(number - (laps << ring.log2_answers));
-  const std::uint64_t* const free_laps = ring.free_laps() + cell;
-  std::uint64_t seen = 0;
-  const failure why = poll_quietly(queue.table->control, [&] {
-    seen = load_relaxed(free_laps);
-    return seen == laps;
-  });
-  if (why != failure::none) PGAS_UNLIKELY {
-    report_proxy_failure(queue, about, why, laps, seen);
-    return {no_answer, 0};
-  }
-  fence_acquire();
-  return {cell, laps + 1};
 }
 
 /// A unit of the workspace, for the exclusive use of this group until release_unit().
@@ -128,17 +115,11 @@ struct reserved_unit {
   const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});
   const std::uint64_t laps = number >> space.log2_units;
   const std::uint64_t unit = number - (laps << space.log2_units);
-  const std::uint64_t* const free_laps = space.next + 1 + unit;
-  std::uint64_t seen = 0;
-  const failure why = poll_quietly(queue.table->control, [&] {
-    seen = load_relaxed(free_laps);
-    return seen == laps;
-  });
-  if (why != failure::none) PGAS_UNLIKELY {
-    report_proxy_failure(queue, about, why, laps, seen);
+  command_call wait(queue, about, command_kind::quiet, 0);  // not a command, but what a wait needs
+  if (!await_counter(&wait, space.next + 1 + unit, laps)) {
+    report_proxy_failure(&wait);
     return {nullptr, 0};
   }
-  fence_acquire();
   return {space.units + unit * workspace_view::unit_bytes, number};
 }
 
@@ -149,66 +130,93 @@ PGAS_COLD void release_unit(proxy_queue queue, std::uint64_t number) {
   store_release(space.next + 1 + (number - (laps << space.log2_units)), laps + 1);
 }
 
-/// Waits for the answer. Acquires: the proxy's work for the command is visible.
-[[nodiscard]] PGAS_FN reply await_answer(proxy_queue queue, op_info about, reserved_answer at) {
-  const ring_view& ring = queue.table->ring;
-  const answer* const cell = ring.answers + at.cell;
-  std::uint64_t seen = 0;
-  const failure why = poll_quietly(queue.table->control, [&] {
-    seen = load_relaxed(&cell->lap);
-    return seen == at.lap;
-  });
-  if (why != failure::none) PGAS_UNLIKELY {
-    report_proxy_failure(queue, about, why, at.lap, seen);
-    return {{}, true};
-  }
-  fence_acquire();
-  const reply got{{{load_relaxed(&cell->value[0]), load_relaxed(&cell->value[1])}}, false};
-  store_release(ring.free_laps() + at.cell, at.lap);
-  return got;
-}
-
 /// Two words of a command.
-PGAS_FN void fill(std::uint64_t* to, std::uint64_t low, std::uint64_t high) {
+PGAS_FN void fill(std::uint64_t* to, const std::uint64_t* pair) {
   store_relaxed(reinterpret_cast<vec16*>(to),
-                vec16{{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
-                       static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)}});
+                vec16{{static_cast<std::uint32_t>(pair[0]), static_cast<std::uint32_t>(pair[0] >> 32),
+                       static_cast<std::uint32_t>(pair[1]), static_cast<std::uint32_t>(pair[1] >> 32)}});
 }
 
-/// Fills all fields of a command except `lap`. The stores are strong: the thread sanitizer then does not treat them as
+/// Fills all fields of a slot except `lap`. The stores are strong: the thread sanitizer then does not treat them as
 /// bulk data, which would end the effect of an earlier fence.
-PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, datatype as, const op_info& about,
-                  std::uint64_t local, std::uint64_t bytes, std::uint32_t cell, std::uint32_t block = 0) {
-  const std::uint64_t head = static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(update) << 8 |
-                             static_cast<std::uint64_t>(as) << 16 |
-                             std::uint64_t{static_cast<std::uint32_t>(about.pe)} << 32;
-  store_relaxed(&slot->lap + 1, head);
-  fill(&slot->offset, about.offset, local);
-  fill(&slot->bytes, bytes, cell | std::uint64_t{block} << 32);
+PGAS_FN void fill(command* slot, const command_call* call) {
+  store_relaxed(&slot->lap + 1, call->head);
+  fill(&slot->offset, call->offset);
+  fill(&slot->bytes, call->bytes);
+  fill(slot->value, call->value);
 }
 
-/// Passes the command to the proxy. *Order* this thread's earlier accesses are visible to the proxy when it sees the
-/// command, and to all threads that see the command's effect.
-PGAS_FN void publish(proxy_queue queue, const reserved_slot& slot) {
-  store_release(&slot.slot->lap, slot.lap);
-  wake_proxy(queue.table->control->bell);
+/// Reserves a cell for the answer, for the exclusive use of this thread until it has read the answer. @return False if
+/// it gave up.
+[[nodiscard]] PGAS_FN bool reserve_answer(command_call* call) {
+  const ring_view& ring = call->queue.table->ring;
+  const std::uint64_t number = fetch<rmw::add>(&ring.heads->next_answer, std::uint64_t{1});
+  const std::uint64_t laps = number >> ring.log2_answers;
+  const std::uint64_t cell = number - (laps << ring.log2_answers);
+  call->bytes[1] = (call->bytes[1] & ~std::uint64_t{0xffffffff}) | static_cast<std::uint32_t>(cell);
+  call->answer_lap = laps + 1;
+  return await_counter(call, ring.free_laps() + cell, laps);
 }
 
-/// Submits a command without operands, and waits for the answer.
-[[nodiscard]] PGAS_FN reply request_reply(proxy_queue queue, op_info about, command_kind kind, std::uint64_t bytes) {
-  const reserved_answer answers = reserve_answer(queue, about);
-  if (answers.cell == no_answer) return {{}, true};
-  const reserved_slot reserved = reserve_slot(queue, about);
-  if (reserved.slot == nullptr) return {{}, true};
-  fill(reserved.slot, kind, atomic_update::fetch, datatype::u64, about, 0, bytes, answers.cell);
-  publish(queue, reserved);
-  return await_answer(queue, about, answers);
+/// Waits for the answer and releases its cell. @return False if it gave up.
+[[nodiscard]] PGAS_FN bool await_answer(command_call* call) {
+  if (!await_counter(call, &call->queue.table->ring.answers[call->cell()].lap, call->answer_lap)) return false;
+  const ring_view& ring = call->queue.table->ring;
+  const answer* const got = ring.answers + call->cell();
+  call->value[0] = load_relaxed(&got->value[0]);
+  call->value[1] = load_relaxed(&got->value[1]);
+  store_release(ring.free_laps() + call->cell(), call->answer_lap);
+  return true;
+}
+
+/// Reserves a slot of the ring. The thread must not wait for any thread before it releases the slot to the proxy,
+/// because the proxy takes commands in order. @return False if it gave up.
+[[nodiscard]] PGAS_FN bool reserve_slot(command_call* call) {
+  const ring_view& ring = call->queue.table->ring;
+  ring_heads* const heads = ring.heads;
+  const std::uint32_t size = std::uint32_t{1} << ring.log2_commands;
+  const std::uint64_t number = fetch<rmw::add>(&heads->next, std::uint64_t{1});
+  const std::uint64_t taken = load_relaxed(&heads->taken);
+  call->number = number;
+  // The difference is at most the number of threads, so 32 bits hold it and take fewer registers.
+  if (static_cast<std::uint32_t>(number - taken) < size) {
+    fence_acquire();
+    return true;
+  }
+  if (!await_counter(call, &ring.progress->taken, number - size + 1)) return false;
+  // may undo a newer store of another thread, which then reads the host's word again
+  store_release(&call->queue.table->ring.heads->taken, call->seen);
+  return true;
+}
+
+/// submit() without a record.
+[[nodiscard]] PGAS_FN bool submit_quietly(command_call* call) {
+  if (call->answered && !reserve_answer(call)) return false;
+  if (!reserve_slot(call)) return false;
+  {
+    const ring_view& ring = call->queue.table->ring;
+    const std::uint32_t size = std::uint32_t{1} << ring.log2_commands;
+    command* const slot = ring.commands + (call->number & (size - 1));
+    fill(slot, call);
+    store_release(&slot->lap, (call->number >> ring.log2_commands) + 1);
+  }
+  wake_proxy(call->queue.table->control->bell);
+  return !call->answered || await_answer(call);
+}
+
+/// Passes a command to the proxy. If the command has an answer, waits for the answer, and acquires: the proxy's work
+/// for the command is visible. *Order* this thread's earlier accesses are visible to the proxy when it sees the
+/// command, and to all threads that see the command's effect. @return False if it gave up; the record is written.
+[[nodiscard]] PGAS_COLD bool submit(command_call* call) {
+  if (submit_quietly(call)) return true;
+  report_proxy_failure(call);
+  return false;
 }
 
 /// Returns when all earlier commands of this PE's contexts to PE `pe` of the world, or to all PEs if `pe` is -1, are
 /// complete. Acquires: their data has arrived. @return False if it gave up.
 [[nodiscard]] PGAS_FN bool drain(proxy_queue queue, operation what, std::int32_t pe) {
-  const ring_view ring = queue.table->ring;
+  const ring_view& ring = queue.table->ring;
   const std::uint64_t next = load_relaxed(&ring.heads->next);
   if (load_relaxed(&ring.heads->completed) >= next) {  // no command since the host was last asked
     fence_acquire();
@@ -220,7 +228,9 @@ PGAS_FN void publish(proxy_queue queue, const reserved_slot& slot) {
     store_release(&ring.heads->completed, completed);  // may undo a newer store of another thread, as in reserve_slot()
     return true;
   }
-  return !request_reply(queue, {what, pe, 0}, command_kind::quiet, 0).lost;
+  command_call call(queue, {what, pe, 0}, command_kind::quiet, 0);
+  call.answered = true;
+  return submit(&call);
 }
 
 }  // namespace pgas::detail

@@ -21,12 +21,6 @@ namespace pgas::detail {
   return found;
 }
 
-/// Leaves the record. Out of line with few arguments, as report_proxy_failure().
-PGAS_COLD void leave_bad_argument(control_block* control, std::uintptr_t my_slot, failure why, operation what,
-                                  std::int32_t pe, std::uint64_t offset, std::uint64_t bytes) {
-  leave_failure_here(control, my_slot, bad_argument(why, what, pe, offset, bytes));
-}
-
 /// The part of a context that the checks need, in as few registers as possible.
 struct checked_heap {
   control_block* control;
@@ -50,19 +44,8 @@ struct checked_heap {
   if (!inside(0, load_relaxed(&mapped.heap_bytes)) &&
       !inside(load_relaxed(&mapped.team_segments_begin), load_relaxed(&mapped.team_segments_end)))
     return failure::outside_heap;
-  if ((heap.my_slot + offset) % alignment != 0) return failure::misaligned;
+  if (((heap.my_slot + offset) & (alignment - 1)) != 0) return failure::misaligned;
   return failure::none;
-}
-
-/// find_fault() that ends the caller; with checks on every device operation calls it. Inline for operations on one
-/// word, to keep their kernels small; out of line for the others.
-PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile void* local, std::uint64_t bytes,
-                        std::size_t alignment, std::int32_t pe) {
-  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(local) - heap.my_slot;
-  const failure why = find_fault(heap, offset, bytes, alignment, pe);
-  if (why == failure::none) return;
-  leave_bad_argument(heap.control, heap.my_slot, why, what, pe, offset, bytes);
-  end_thread();
 }
 
 /// An access to an array, in the memory of its thread, so that the call costs its caller one address.
@@ -73,15 +56,35 @@ struct checked_access {
   const volatile void* local;
   std::uint64_t bytes;
   std::size_t alignment;
+
+  /// Bytes from the start of this PE's slot.
+  [[nodiscard]] PGAS_FN std::uint64_t offset() const { return reinterpret_cast<std::uintptr_t>(local) - heap.my_slot; }
 };
+
+/// Leaves the record of an access with invalid arguments.
+PGAS_COLD void leave_bad_argument(const checked_access* access, failure why) {
+  leave_failure_here(access->heap.control, access->heap.my_slot,
+                     bad_argument(why, access->what, access->pe, access->offset(), access->bytes));
+}
+
+/// find_fault() that ends the caller.
 PGAS_COLD void check_access(const checked_access* access) {
-  check_here(access->heap, access->what, access->local, access->bytes, access->alignment, access->pe);
+  const failure why = find_fault(access->heap, access->offset(), access->bytes, access->alignment, access->pe);
+  if (why == failure::none) return;
+  leave_bad_argument(access, why);
+  end_thread();
+}
+/// The same; with checks on every device operation calls it.
+PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile void* local, std::uint64_t bytes,
+                        std::size_t alignment, std::int32_t pe) {
+  const checked_access access{heap, what, pe, local, bytes, alignment};
+  check_access(&access);
 }
 
 /// Ends the thread because of an argument that is not an address.
 PGAS_COLD void refuse(checked_heap heap, operation what, const volatile void* local) {
-  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(local) - heap.my_slot;
-  leave_bad_argument(heap.control, heap.my_slot, failure::no_such_value, what, -1, offset, 0);
+  const checked_access access{heap, what, -1, local, 0, 1};
+  leave_bad_argument(&access, failure::no_such_value);
   end_thread();
 }
 
@@ -107,9 +110,7 @@ template <class T>
 PGAS_FN void check(const context& ctx, operation what, const T* local, std::size_t count, std::int32_t pe) {
   constexpr std::uint64_t huge = ~std::uint64_t{0};
   if (ctx.checks()) PGAS_UNLIKELY {
-    const checked_access access{
-        checked_heap_of(ctx), what, pe, local, count > huge / sizeof(T) ? huge : count * sizeof(T), alignof(T)};
-    check_access(&access);
+    check_here(checked_heap_of(ctx), what, local, count > huge / sizeof(T) ? huge : count * sizeof(T), alignof(T), pe);
   }
 }
 
@@ -120,14 +121,15 @@ PGAS_FN void check(const context& ctx, operation what, const T* local, std::size
 template <class T>
 [[nodiscard]] PGAS_COLD bool sound_wait(const context* copy, const T* ivar, cmp op) {
   const context& ctx = *copy;
-  const checked_heap heap = checked_heap_of(ctx);
-  const std::uint64_t offset = ctx.offset(ivar);
-  const failure why = find_fault(heap, offset, sizeof(T), alignof(T), ctx.my_pe());
-  if (why != failure::none)
-    leave_bad_argument(heap.control, heap.my_slot, why, operation::wait, ctx.my_pe(), offset, sizeof(T));
-  else if (!known(op))
-    leave_bad_argument(heap.control, heap.my_slot, failure::no_such_value, operation::wait, -1, offset, 0);
-  return why == failure::none && known(op);
+  checked_access access{checked_heap_of(ctx), operation::wait, ctx.my_pe(), ivar, sizeof(T), alignof(T)};
+  failure why = find_fault(access.heap, access.offset(), sizeof(T), alignof(T), ctx.my_pe());
+  if (why == failure::none && !known(op)) {
+    why = failure::no_such_value;
+    access.pe = -1;
+    access.bytes = 0;
+  }
+  if (why != failure::none) leave_bad_argument(&access, why);
+  return why == failure::none;
 }
 /// Ends the caller if checks are on and the arguments of the wait are invalid.
 template <class T>

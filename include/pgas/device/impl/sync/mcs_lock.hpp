@@ -124,7 +124,7 @@ class device_lock_words {
   PGAS_FN void merge(std::uint32_t lock_word::*half, std::int32_t pe, std::uint32_t bits) const {
     ctx_.by_route(
         &(lock_->*half), pe, [=](const context&, std::uint32_t* remote) { reduce<rmw::bit_or>(remote, bits); },
-        [=, at = &(lock_->*half)](const context& here, std::int32_t proxied_pe) {
+        [=](const context& here, std::uint32_t* at, std::int32_t proxied_pe) {
           proxied_update(proxy_queue_of(here), {operation::lock, proxied_pe, here.offset(at)}, atomic_update::bit_or,
                          datatype::u32, bits);
         });
@@ -133,7 +133,7 @@ class device_lock_words {
                                                std::uint32_t value) const {
     return ctx_.by_route(
         &(lock_->*half), pe, [=](const context&, std::uint32_t* remote) { return detail::exchange(remote, value); },
-        [=, at = &(lock_->*half)](const context& here, std::int32_t proxied_pe) {
+        [=](const context& here, std::uint32_t* at, std::int32_t proxied_pe) {
           return by_proxy(here, at, proxied_pe, atomic_update::swap, value, 0);
         });
   }
@@ -142,7 +142,7 @@ class device_lock_words {
     return ctx_.by_route(
         &(lock_->*half), pe,
         [=](const context&, std::uint32_t* remote) { return detail::compare_exchange(remote, condition, value); },
-        [=, at = &(lock_->*half)](const context& here, std::int32_t proxied_pe) {
+        [=](const context& here, std::uint32_t* at, std::int32_t proxied_pe) {
           return by_proxy(here, at, proxied_pe, atomic_update::compare_swap, value, condition);
         });
   }
