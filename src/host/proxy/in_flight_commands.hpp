@@ -50,7 +50,7 @@ struct proxy_op {
   bool complete = false;
   bool answered = false;
   signal_state signal = signal_state::none;
-  /// The time of its start; set if the command has an answer or is recorded.
+  /// The start time of the command; set if the command has an answer or is recorded.
   std::chrono::steady_clock::time_point since;
 
   [[nodiscard]] bool fetches() const noexcept {
