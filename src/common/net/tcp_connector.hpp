@@ -37,13 +37,14 @@ class tcp_attempt {
   [[nodiscard]] proven_socket take() { return talk_->take_proven(); }
 
   [[nodiscard]] bool active() const noexcept { return connecting_ || talk_; }
-  /// The time at which the attempt gives up or has given up.
+  /// The time limit of the attempt. After a failure, the time of the failure.
   [[nodiscard]] clock::time_point due() const noexcept { return due_; }
   /// The argument for poll(). The descriptor is -1, which poll() ignores, if the attempt is not active.
   [[nodiscard]] pollfd awaited() const noexcept;
-  /// The code of a failure that another attempt cannot fix. It stays until another process answers at this address.
+  /// The code of a failure that another attempt cannot fix. The code stays until another process answers at this
+  /// address.
   [[nodiscard]] std::optional<code> verdict() const noexcept { return verdict_; }
-  /// "10.0.0.1:4711 (Connection refused)"
+  /// The address and its last answer: "10.0.0.1:4711 (Connection refused)".
   [[nodiscard]] std::string report() const;
 
  private:

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "common/encode_error.hpp"  // of failures
+#include "common/encode_error.hpp"  // for the content of failure messages
 #include "common/unique_fd.hpp"
 #include "pgas/bootstrap.hpp"
 
