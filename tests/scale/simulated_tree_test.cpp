@@ -1,4 +1,4 @@
-// The growth of exchanges with the number of PEs, and exchanges among PEs that come late, die, or have slow links.
+// The growth of exchanges with the number of PEs, and exchanges among PEs that are late, die, or have slow links.
 #include "scale/simulated_tree.hpp"
 
 #include <gtest/gtest.h>

@@ -145,7 +145,8 @@ TEST(hosts_failure, a_process_of_another_host_that_stops_is_lost_after_the_limit
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
     if (pe.control_plane.my_pe() == 1) {
       ::raise(SIGSTOP);
-      // When the PE continues, it receives the failure from the others; their barrier may still complete.
+      // When the PE continues, it receives the failure from the other PEs. The barrier of the other PEs may still
+      // complete.
       const auto end = thrown_by([&] {
         for (;;) pe.control_plane.barrier();
       });
