@@ -102,7 +102,7 @@ unique_fd process_of(pid_t pid, bool& gone) {
 #ifdef SYS_pidfd_open
   // 0 means that the process has no number in this namespace.
   if (pid > 0 && pid != ::getpid()) {
-    unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // closed by exec
+    unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // exec closes the descriptor
     gone = !process && errno == ESRCH;
     return process;
   }

@@ -15,7 +15,7 @@ struct group_layout {
   /// @param hosts the number of the host of each PE of the world; outlives the layout
   group_layout(std::span<const int> all, std::span<const int> hosts);
 
-  std::vector<int> members;  ///< in ascending order
+  std::vector<int> members;  ///< the members in ascending order
   std::span<const int> hosts;
   std::vector<int> leaders;                  ///< the lowest member of each host, by position of the host
   std::unordered_map<int, int> position_of;  ///< the position of a host, in the order of lowest members

@@ -203,7 +203,7 @@ TEST(joining, who_answers_at_a_pes_address_without_the_secret_is_not_taken_for_i
     do message = receive_packet(caller.get(), heard);
     while (message.what == received_packet::status::nothing_yet);
     EXPECT_EQ(message.bytes.size(), sizeof(hello));
-    EXPECT_EQ(send_packet(caller.get(), message.bytes, {}, {}), 0);  // an echo
+    EXPECT_EQ(send_packet(caller.get(), message.bytes, {}, {}), 0);  // the message is sent back to its sender
     do message = receive_packet(caller.get(), heard);
     while (message.what == received_packet::status::nothing_yet);
   });
