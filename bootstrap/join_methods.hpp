@@ -28,7 +28,8 @@ namespace pgas::boot {
 /// a wrong size gets an answer with the reason.
 [[nodiscard]] detail::bits128 key_of_job(const bootstrap_options& options);
 
-/// Closes what make_unique_id() opened, for a world of one PE. Has no effect if worlds were already made with this id.
+/// Closes the listeners that make_unique_id() opened, for a world of one PE. Has no effect if worlds were already made
+/// with this id.
 void close_unused(const std::string& unique_id);
 
 /// Joins the job that a PMIx server has started: mpirun, prterun and `srun --mpi=pmix` run such servers. The server

@@ -104,7 +104,7 @@ chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
   if (options.timeout <= std::chrono::milliseconds{0})
     throw error{code::invalid_argument, "the time limit for joining must be positive; set PGAS_JOIN_TIMEOUT"};
   if (options.method == "auto") return automatic(options);
-  if (options.method == "singleton" || options.method == "alone")  // "alone" is the former name
+  if (options.method == "singleton" || options.method == "alone")  // "alone" is the former name of singleton
     return {singleton(options), "singleton, rank 0 of 1, as requested"};
   if (options.method == "pmix") return by_pmix(options);
   if (options.method == "local") {

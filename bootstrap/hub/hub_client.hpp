@@ -21,10 +21,11 @@ class hub_client final : public bootstrap {
   /// The process that runs the hub, for messages.
   struct hub_owner {
     std::string name;  ///< "rank 0", "pgasrun"
-    int rank;          ///< -1 if it is not a member of the world
+    int rank;          ///< the rank of the process; -1 if it is not a member of the world
   };
 
-  /// @param socket connected and non-blocking @param keys set if messages over the socket are sealed
+  /// @param socket connected and non-blocking
+  /// @param keys the keys that seal messages over the socket; empty if messages are not sealed
   hub_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner,
              const std::optional<session_keys>& keys = std::nullopt);
   /// Leaves the world.
@@ -61,7 +62,7 @@ class hub_client final : public bootstrap {
   // made early, because a destructor must not allocate memory
   const shared_frame leave_ = make_frame({.kind = frame_kind::leave});
   std::mutex sending_;            // needed because abort() may be called while another thread is in a collective
-  std::optional<error> failure_;  // the failure that broke the world; every later call throws it again
+  std::optional<error> failure_;  // the failure that broke the world; later calls throw it again
 };
 
 }  // namespace pgas::boot

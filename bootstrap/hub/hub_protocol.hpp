@@ -50,7 +50,7 @@ struct frame_header {
   frame_kind kind{};
   std::uint32_t sequence = 0;  ///< the number of the collective in this world, from 0
   collective what{};
-  std::uint32_t limit_ms = 0;  ///< contribute: how long the sender waits for the result
+  std::uint32_t limit_ms = 0;  ///< contribute: the time for which the sender waits for the result
   std::uint32_t bytes = 0;     ///< the size of the payload that follows
 };
 static_assert(sizeof(frame_header) == 24);

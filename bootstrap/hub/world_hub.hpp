@@ -41,7 +41,7 @@ class world_hub {
   world_hub& operator=(const world_hub&) = delete;
 
   /// Takes a connected, non-blocking stream socket for `rank`. Closes the socket if that rank already has one.
-  /// @param keys set if messages over the socket are sealed
+  /// @param keys the keys that seal messages over the socket; empty if messages are not sealed
   void attach(int rank, unique_fd socket, const std::optional<session_keys>& keys = std::nullopt);
   [[nodiscard]] bool has_come(int rank) const {
     return members_[static_cast<std::size_t>(rank)].where != member::state::absent;
@@ -84,7 +84,7 @@ class world_hub {
 
   event_loop& loop_;
   std::vector<member> members_;
-  int arrived_ = 0;  // the number of contributions to the current collective that have arrived
+  int arrived_ = 0;  // the number of contributions to the current collective
   int gone_ = 0;     // the number of members that have left or were lost
   std::uint32_t sequence_ = 0;
   collective what_{};

@@ -46,7 +46,7 @@ struct job_address {
   bits128 key;
   std::vector<std::uint16_t> ports;
   candidates where;
-  std::string_view hint;  // what the user can do if all ports are in use
+  std::string_view hint;  // the remedy if all ports are in use
   // Opens all listeners of rank 0 at a port. Opens none if the port is in use.
   std::function<rank0_listeners(std::uint16_t port)> listen;
 };
@@ -288,7 +288,7 @@ class tcp_root final : public bootstrap, public join_warning {
   std::uint32_t instance_;
   rank0_server::opened_world world_;
   milliseconds timeout_;
-  bool broken_ = false;  // failed before all members had arrived
+  bool broken_ = false;  // whether the world failed before all members had arrived
   std::unique_ptr<hub_client> client_;
 };
 

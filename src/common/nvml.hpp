@@ -30,7 +30,7 @@ class nvml {
 
   /// Whether the library is present and works.
   [[nodiscard]] explicit operator bool() const noexcept { return started_; }
-  /// The handle of a GPU; null if NVML does not know it. @param uuid "GPU-0123...", as pe_info::device_uuid
+  /// The handle of a GPU; null if NVML does not know the GPU. @param uuid "GPU-0123...", as pe_info::device_uuid
   [[nodiscard]] gpu find(const std::string& uuid) const noexcept {
     gpu found = nullptr;
     return started_ && find_(uuid.c_str(), &found) == success ? found : nullptr;

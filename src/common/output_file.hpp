@@ -1,6 +1,6 @@
 /// @file
-/// Opens the files that settings name: PGAS_LOG_FILE, PGAS_TRACE. Such a name is often predictable, and its directory
-/// is often writable for other users, such as /tmp.
+/// Opens the files that settings name: PGAS_LOG_FILE, PGAS_TRACE. The name of such a file is often predictable, and its
+/// directory is often writable for other users, such as /tmp.
 #pragma once
 
 #include <string>

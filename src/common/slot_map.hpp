@@ -44,7 +44,7 @@ class slot_map {
     --in_use_;
   }
 
-  /// The value of a valid key. For keys of other processes see find().
+  /// The value of a valid key. For keys of other processes, call find().
   [[nodiscard]] T& operator[](key which) noexcept { return slots_[static_cast<std::uint32_t>(which)].value; }
   [[nodiscard]] const T& operator[](key which) const noexcept {
     return slots_[static_cast<std::uint32_t>(which)].value;

@@ -24,7 +24,7 @@ class step_times {
   static void lap(std::string_view name) {
     if (step_times* const now = current()) now->add(name);
   }
-  /// "total 91.3 us: connect 12.0, answer 30.1", steps in their order.
+  /// The steps in their order: "total 91.3 us: connect 12.0, answer 30.1".
   [[nodiscard]] std::string text() const {
     return fmt::format("total {:.1f} us:{}", microseconds(last_ - begin_), steps_);
   }

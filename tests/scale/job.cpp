@@ -1,4 +1,5 @@
-// A job for measure.py: joins, allocates, meets in barriers, and leaves; or one PE is killed and the others say who.
+// A job for measure.py. It joins, allocates, calls barriers and leaves. With an argument, one PE is killed, and the
+// other PEs name it.
 //     job [PE that is killed]
 #include <signal.h>
 
@@ -10,7 +11,7 @@
 
 namespace {
 
-/// Milliseconds since 1970, comparable with those of other processes of the machine.
+/// Milliseconds since 1970, comparable with the times of other processes of the machine.
 double now() {
   return std::chrono::duration<double, std::milli>(std::chrono::system_clock::now().time_since_epoch()).count();
 }

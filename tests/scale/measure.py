@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Measures the control plane with many processes of one host.
 
-measure.py PGASRUN JOB [N ...]: for each number of PEs N (default: 64 256 512 1024) one line with the time to join, to allocate 4 MiB, of a barrier
-and to leave; the processor time of all processes; and of the PE that has most the descriptors and the private memory, as /proc shows them while the
-job runs. A second line has the time from the end of a killed PE (N / 2) until the last of the others has named it. JOB is tests/scale/job."""
+measure.py PGASRUN JOB [N ...]: prints two lines for each number of PEs N (default: 64 256 512 1024). JOB is tests/scale/job.
+
+The first line has the times to join, to allocate 4 MiB, of a barrier and to leave, and the processor time of all processes. It also has the largest
+numbers of descriptors and of private memory that /proc shows for a PE and for a leader while the job runs. The second line has the time from the end
+of a killed PE (N / 2) until the last of the other PEs has named it."""
 import os
 import re
 import resource
@@ -22,7 +24,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def look_at(pid: int) -> tuple[int, int]:
-    """Descriptors, and private memory in KiB; 0 where the process has gone."""
+    """The descriptors, and the private memory in KiB; 0 if the process has ended."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as text:
             private = sum(int(kib) for kib in re.findall(r"Private_\w+:\s+(\d+) kB", text.read()))
@@ -32,7 +34,7 @@ def look_at(pid: int) -> tuple[int, int]:
 
 
 def run(command: list[str]) -> tuple[int, str, tuple[int, int], tuple[int, int]]:
-    """Status and output of a job, and what a leader and another PE held at most."""
+    """The status and the output of a job, and the largest holdings of a leader and of another PE."""
     leader = other = (0, 0)
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         with subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=os.environ | {"PGAS_HEAP": "host"}) as job:

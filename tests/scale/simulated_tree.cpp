@@ -74,7 +74,7 @@ void simulated_world::kill(int pe) {
   node(pe).alive = false;
   for (int other = 0; other < n(); ++other) {
     if (other == pe || !node(other).alive) continue;
-    // Messages that the dead PE has sent come before the news of its end.
+    // Messages of the dead PE arrive before the report of its end.
     const microseconds heard = 4 * (model_.between_hosts + model_.jitter) + microseconds(other);
     at(heard, [this, other, pe] {
       if (!node(other).alive) return;

@@ -1,6 +1,7 @@
 /// @file
-/// PEs as objects of one process: the control plane's own state machines (group_tree, group_exchange), between which
-/// messages take simulated time. Messages, their bytes and the length of their chains are counted.
+/// PEs as objects of one process. The PEs use the control plane's own state machines (group_tree, group_exchange).
+/// Messages between PEs take simulated time. The simulation counts messages, their bytes and the lengths of their
+/// chains.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +22,19 @@ namespace pgas::scale_test {
 using namespace pgas::detail;
 using microseconds = std::chrono::microseconds;
 
-/// Latency from one neighbour to the next, and the time that a PE spends on a message.
+/// The latency from one neighbour to the next, and the time that a PE spends on a message.
 struct latency_model {
   microseconds inside_host{15};
   microseconds between_hosts{60};
   microseconds handling{3};
-  microseconds jitter{0};  ///< at most, of each message. Messages of one link stay in order
+  microseconds jitter{0};  ///< the largest delay added to a message; messages of one link stay in order
 };
 
 struct traffic {
-  std::uint64_t messages = 0;  ///< over links; a message that is passed on counts for each
+  std::uint64_t messages = 0;  ///< messages over links; a message that is passed on counts on each link
   std::uint64_t bytes = 0;
-  std::uint64_t most_bytes_on_link = 0;  ///< in one direction
-  int longest_chain = 0;                 ///< messages of which each was caused by the one before
+  std::uint64_t most_bytes_on_link = 0;  ///< the largest number of bytes on a link in one direction
+  int longest_chain = 0;                 ///< messages of a chain, in which each message causes the next one
   std::chrono::nanoseconds time{0};
 };
 
@@ -42,41 +43,41 @@ class simulated_world {
   simulated_world(int n, int per_host, latency_model model = {}, unsigned seed = 1);
 
   [[nodiscard]] int n() const { return static_cast<int>(nodes_.size()); }
-  /// The members of a group, at PE `pe`.
+  /// Makes a group at PE `pe`.
   void make_group(int pe, std::uint64_t id, const std::shared_ptr<const group_layout>& members);
   [[nodiscard]] std::shared_ptr<const group_layout> layout_of(const std::vector<int>& members) const {
     return std::make_shared<group_layout>(members, hosts_);
   }
-  /// Of all PEs.
+  /// The layout of all PEs.
   [[nodiscard]] const std::shared_ptr<const group_layout>& whole() const { return whole_; }
-  /// PE `pe` begins a collective of a group.
+  /// Begins a collective of a group at PE `pe`.
   void begin(int pe, std::uint64_t id, collective call, blob mine = {}, combiner combine = {});
-  /// Has something done later.
+  /// Does `work` after `delay`.
   void at(microseconds delay, std::function<void()> work);
-  /// A PE is gone: it sends nothing any more, and its neighbours in the tree see its end. All PEs hear of it.
+  /// Kills a PE. The PE sends no more messages, and its neighbours in the tree see its end. All PEs learn of the end.
   void kill(int pe);
   [[nodiscard]] bool alive(int pe) const { return node(pe).alive; }
 
-  /// Runs until nothing is on its way.
+  /// Runs until no message is in flight.
   void run();
-  /// The result of the collective that a PE has begun last; none where it is not complete.
+  /// The result of the last collective that a PE has begun. Empty if the collective is not complete.
   [[nodiscard]] std::optional<blob> take(int pe, std::uint64_t id);
-  /// Whether take() has given that result.
+  /// Whether take() has returned this result.
   [[nodiscard]] bool taken(int pe, std::uint64_t id) const { return node(pe).taken.contains(id); }
   [[nodiscard]] bool abandoned(int pe, std::uint64_t id) const;
   [[nodiscard]] group_exchange& group(int pe, std::uint64_t id);
 
-  /// What was counted since the last call.
+  /// The counts since the last call.
   [[nodiscard]] traffic counted();
 
  private:
   struct one_pe {
     group_tree tree;
     std::map<std::uint64_t, group_exchange> groups;
-    std::map<std::uint64_t, std::uint64_t> last;  ///< number of the collective that was begun last, by group
+    std::map<std::uint64_t, std::uint64_t> last;  ///< the number of the last collective that was begun, by group
     std::set<std::uint64_t> taken;                ///< groups whose last result was taken
-    std::map<int, clock::time_point> link_free;   ///< when the last message to a neighbour arrives
-    clock::time_point free;                       ///< when it has handled what came
+    std::map<int, clock::time_point> link_free;   ///< the arrival time of the last message, by neighbour
+    clock::time_point free;                       ///< the time at which the PE has handled all messages so far
     int chain = 0;
     bool alive = true;
   };

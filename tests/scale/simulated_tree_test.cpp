@@ -1,4 +1,4 @@
-// The growth of exchanges with the number of PEs, and exchanges among PEs that come late, die, or have slow links.
+// The growth of exchanges with the number of PEs, and exchanges among PEs that are late, die, or have slow links.
 #include "scale/simulated_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ void add(blob& all, std::span<const std::byte> more) {
   all = number(number(all) + number(blob(more.begin(), more.end())));
 }
 
-/// The steps from a PE to the root, which hosts make.
+/// The number of steps from a PE to the root.
 int depth_of(int n) {
   int depth = 1;
   for (int host = (n - 1) / per_host; host > 0; host = (host - 1) / group_tree::arity) ++depth;
@@ -170,7 +170,7 @@ TEST_P(seeds, collectives_of_groups_that_overlap_end_on_all_pes_that_live) {
         const std::optional<blob> result = world.take(pe, id);
         any_open = any_open || !result;
         EXPECT_EQ(number(result.value_or(number(sum))), sum) << "PE " << pe << ", group " << id;
-        // Where a PE between two members is dead, the members hear of the failure of the world instead.
+        // If a PE between two members is dead, the members receive the failure of the world instead.
         EXPECT_TRUE(result || !dead.empty()) << "PE " << pe << ", group " << id << ", round " << round;
       }
       for (const int pe : id == 0 && any_open ? groups[id] : std::vector<int>())

@@ -66,7 +66,7 @@ socklen_t tcp_address::length() const noexcept {
   return family() == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
 }
 
-// The port lies at the same place in both families.
+// The port has the same offset in both families.
 static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
 
 std::uint16_t tcp_address::port() const noexcept {

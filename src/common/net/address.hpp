@@ -1,5 +1,5 @@
 /// @file
-/// IP addresses with a port, and those of this host. Used by the TCP bootstrap and the control plane.
+/// IP addresses with a port, and the addresses of this host. Used by the TCP bootstrap and the control plane.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,13 +15,13 @@ namespace pgas::detail {
 class tcp_address {
  public:
   tcp_address() = default;
-  /// None for another family.
+  /// Converts a socket address. Empty for other families.
   [[nodiscard]] static std::optional<tcp_address> from(const sockaddr* raw);
-  /// The inverse of text(); none for anything else.
+  /// The inverse of text(). Empty for other texts.
   [[nodiscard]] static std::optional<tcp_address> parse(const std::string& text);
-  /// The inverse of host(); none for anything else, names among it.
+  /// The inverse of host(). Empty for other texts, such as names.
   [[nodiscard]] static std::optional<tcp_address> parse_host(const std::string& host, std::uint16_t port);
-  /// All addresses of a family.
+  /// The wildcard address of a family.
   [[nodiscard]] static tcp_address any(int family, std::uint16_t port);
 
   [[nodiscard]] const sockaddr* raw() const noexcept { return reinterpret_cast<const sockaddr*>(&storage_); }
@@ -29,7 +29,7 @@ class tcp_address {
   [[nodiscard]] int family() const noexcept { return storage_.ss_family; }
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] tcp_address with_port(std::uint16_t port) const noexcept;
-  /// "10.0.0.1" or "fd00::2"; an IPv4 peer of a listener for both families has its IPv4 address.
+  /// "10.0.0.1" or "fd00::2". An IPv4 peer of a listener for both families has its IPv4 address.
   [[nodiscard]] std::string host() const;
   /// "10.0.0.1:4711" or "[fd00::2]:4711".
   [[nodiscard]] std::string text() const;
@@ -38,17 +38,18 @@ class tcp_address {
   sockaddr_storage storage_{};
 };
 
-/// Addresses of this host, without a port. Link-local ones are left out: they mean something else on each host.
+/// The addresses of this host, without a port. Link-local addresses are left out, because they have another meaning on
+/// each host.
 struct host_addresses {
-  std::vector<tcp_address> reachable;  ///< for other hosts
+  std::vector<tcp_address> reachable;  ///< addresses that other hosts can reach
   std::vector<tcp_address> loopback;
 };
 
-/// Of all interfaces that are up, or of `interface` where one is named. *Errors* config_value naming the interfaces
-/// there are, where `interface` is none of them; system.
+/// The addresses of all interfaces that are up, or of `interface` if it is not empty. *Errors* config_value with the
+/// existing interfaces if `interface` does not exist; system.
 [[nodiscard]] host_addresses own_addresses(const std::string& interface);
 
-/// The name of the network interface that has the local address of `socket`; empty where there is none.
+/// The name of the network interface that has the local address of `socket`. Empty if there is none.
 [[nodiscard]] std::string interface_of(int socket);
 
 }  // namespace pgas::detail

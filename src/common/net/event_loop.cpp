@@ -94,7 +94,7 @@ void event_loop::end() {
 
 void event_loop::call(int fd, std::uint32_t generation, short revents) {
   watched* const one = find(fd);
-  if (one == nullptr || one->generation != generation) return;  // an earlier handler of this turn has forgotten it
+  if (one == nullptr || one->generation != generation) return;  // an earlier handler has forgotten the descriptor
   const std::shared_ptr<handler> react = one->react;
   (*react)(revents);
 }

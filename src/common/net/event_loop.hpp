@@ -1,5 +1,5 @@
 /// @file
-/// Waits for many descriptors at once and calls the handler of each that is ready. Used by rank 0 of a TCP world,
+/// Waits for many descriptors at once and calls the handler of each ready descriptor. Used by rank 0 of a TCP world,
 /// pgasrun, and the control plane.
 #pragma once
 
@@ -20,8 +20,8 @@
 
 namespace pgas::detail {
 
-/// The cost of a turn is that of the descriptors that are ready, however many are watched (epoll).
-/// *Callers* one thread, the one that runs the loop; post() and end() may be called by any.
+/// The cost of a turn depends on the number of ready descriptors, and not on the number of watched descriptors (epoll).
+/// *Callers* the thread that runs the loop; for post(), end() and wake(), any thread.
 class event_loop {
  public:
   using handler = std::function<void(short revents)>;
@@ -30,22 +30,23 @@ class event_loop {
   event_loop();
 
   /// Calls `react` whenever `fd` shows one of `events`, an error or a hang-up. Replaces an earlier watch of the
-  /// descriptor, which stays the caller's. *Errors* system.
+  /// descriptor. The caller still owns the descriptor. *Errors* system.
   void watch(int fd, short events, handler react);
-  /// Changes the events of a watched descriptor, which is no longer paused.
+  /// Changes the events of a watched descriptor, and ends a pause of the descriptor.
   void change(int fd, short events);
   /// Ignores the events of a watched descriptor for a time, and then watches for the same events again. A listener that
-  /// cannot accept, for want of descriptors or memory, stays readable: without a pause the loop would spin.
+  /// cannot accept a connection, because descriptors or memory are missing, stays readable. Without a pause the loop
+  /// would spin.
   void pause(int fd, milliseconds time);
-  /// Stops watching; to be called before the descriptor is closed. Allowed inside any handler.
+  /// Stops watching a descriptor. Called before the descriptor is closed. Any handler may call the function.
   void forget(int fd);
 
-  /// Has `work` done by the loop's thread at its next turn, or destroyed where the loop has ended.
+  /// Runs `work` on the loop's thread in the next turn. Destroys `work` if the loop has ended.
   void post(std::function<void()> work);
-  /// Says that the loop will not run again, so that nobody waits for posted work.
+  /// Declares that the loop will not run again, so that no thread waits for posted work.
   void end();
 
-  /// Has run_once() return soon. Needs no memory.
+  /// Makes run_once() return soon. Allocates no memory.
   void wake() noexcept { ::eventfd_write(bell_.get(), 1); }
 
   /// Waits for events, at most until `wake`, and handles them. Allocates nothing. *Errors* system; those of handlers.
@@ -54,10 +55,10 @@ class event_loop {
  private:
   struct watched {
     std::shared_ptr<handler> react;
-    short events = 0;                         ///< the kernel has 0 during a pause
-    std::uint32_t generation = 0;             ///< tells a descriptor from a former one of the same number
+    short events = 0;                         ///< the watched events; the kernel has 0 during a pause
+    std::uint32_t generation = 0;             ///< distinguishes a descriptor from an earlier one of the same number
     bool plain = false;                       ///< a regular file: always ready, and unknown to epoll
-    std::optional<clock::time_point> paused;  ///< until then
+    std::optional<clock::time_point> paused;  ///< the end of the pause
   };
 
   /// The watched descriptor, or null.
@@ -65,7 +66,7 @@ class event_loop {
   void set_events(int operation, int fd, watched& one, short events);
   void call(int fd, std::uint32_t generation, short revents);
 
-  const fork_guard owner_;  ///< a child of fork() shares the kernel's list, and leaves it as it is
+  const fork_guard owner_;  ///< a child of fork() shares the kernel's list and must not change it
   unique_fd epoll_;
   std::unordered_map<int, watched> watched_;
   std::vector<int> plain_;

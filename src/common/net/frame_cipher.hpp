@@ -1,6 +1,7 @@
 /// @file
-/// Encryption and authentication of the frames of a TCP connection (ChaCha20-Poly1305 of RFC 8439, by libsodium): what
-/// was changed, left out, repeated, reordered or sent by another process does not open.
+/// Encryption and authentication of the frames of a TCP connection (ChaCha20-Poly1305 of RFC 8439, by libsodium). A
+/// frame does not open if it was changed, repeated, reordered or sent by another process, or if an earlier frame was
+/// left out.
 ///
 ///   sealed frame   the number of bytes that follow (4)   the frame, encrypted   its code (16)
 #pragma once
@@ -24,14 +25,15 @@ class frame_cipher {
 
   explicit frame_cipher(const key& secret) : key_(secret) {}
 
-  /// Writes the next frame, made of two parts, into `sealed`.
+  /// Writes the next frame, which consists of two parts, into `sealed`.
   void seal(std::span<const std::byte> head, std::span<const std::byte> body, std::vector<std::byte>& sealed);
-  /// Nothing of the last frame that was sealed has been sent, and nothing will be: the next one has its number.
+  /// Called if no part of the last sealed frame was sent or will be sent. The next frame gets the number of that frame.
   void withdraw() noexcept { --number_; }
 
-  /// The number of bytes that follow a prefix; a claim until the frame is opened.
+  /// The number of bytes that follow a prefix. The number is authentic only after the frame is opened.
   [[nodiscard]] static std::size_t bytes_after(std::span<const std::byte> prefix);
-  /// Opens the next frame, whole and with its prefix, in place; none where it is not what the other side has sealed.
+  /// Opens the next frame in place. `sealed` is the whole frame with its prefix. Empty if the other side has not sealed
+  /// this frame.
   [[nodiscard]] std::optional<std::span<std::byte>> open(std::span<std::byte> sealed);
 
  private:
@@ -42,7 +44,7 @@ class frame_cipher {
   std::uint64_t number_ = 0;
 };
 
-/// The keys of a connection, as one side has them.
+/// The keys of one side of a connection.
 struct session_keys {
   frame_cipher::key to_send;
   frame_cipher::key to_receive;

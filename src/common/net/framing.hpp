@@ -1,6 +1,6 @@
 /// @file
-/// Messages over a stream of bytes: each begins with a header that says how long it is. Over TCP each is sealed
-/// (frame_cipher.hpp). Used by the bootstrap's hub and by the control plane's TCP connections.
+/// Messages over a stream of bytes. Each message begins with a header that contains the size of the message. Over TCP
+/// each message is sealed (frame_cipher.hpp). Used by the bootstrap's hub and by the control plane's TCP connections.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace pgas::detail {
 
-/// Puts messages together from what a non-blocking socket yields. `Header` is plain, has a `magic` number, the
-/// `expected_magic` and the number of `bytes` that follow it.
+/// Assembles messages from the bytes of a non-blocking socket. `Header` is trivially copyable. It has a `magic` number,
+/// the `expected_magic`, and the number of `bytes` that follow the header.
 template <class Header>
 class frame_reader {
  public:
@@ -26,16 +26,17 @@ class frame_reader {
     incomplete,
     closed,
     malformed,
-    forged  ///< it does not open: it was changed on the way, or another process has sent it
+    forged  ///< the message does not open: it was changed on the way, or another process sent it
   };
 
-  /// @param max_bytes a longer payload is malformed, whatever the header says.
-  /// @param cipher of the other side's direction, where messages are sealed.
+  /// @param max_bytes the largest payload; a longer payload is malformed
+  /// @param cipher the cipher of the other side's direction; empty if messages are not sealed
   explicit frame_reader(std::size_t max_bytes, std::optional<frame_cipher> cipher = std::nullopt)
       : max_bytes_(max_bytes), cipher_(std::move(cipher)) {}
 
-  /// Reads what is there, up to the end of one message, which stays readable until the next call. After `malformed` or
-  /// `forged`, told once, the stream counts as closed: nobody knows where the next message begins.
+  /// Reads the available bytes, up to the end of one message. The message stays readable until the next call.
+  /// `malformed` and `forged` are returned once. Afterwards the stream counts as closed, because the start of the next
+  /// message is not known.
   [[nodiscard]] status read(int fd) {
     if (broken_) return status::closed;
     if (complete_) {
@@ -72,14 +73,14 @@ class frame_reader {
   }
   [[nodiscard]] const Header& header() const { return header_; }
   [[nodiscard]] std::span<const std::byte> payload() const { return message().subspan(sizeof(Header)); }
-  /// Header and payload.
+  /// The header and the payload of the message.
   [[nodiscard]] std::span<const std::byte> message() const { return message_; }
 
  private:
-  /// The buffer grows with the bytes received: a header alone can not make it large.
+  /// The buffer grows with the bytes received, so a header alone cannot make it large.
   static constexpr std::size_t step = 1 << 20;
 
-  /// Whether it is the header of a message that may be received.
+  /// Whether the bytes are the header of a message that may be received.
   [[nodiscard]] bool take_header(std::span<const std::byte> bytes) {
     std::memcpy(&header_, bytes.data(), sizeof(Header));
     return header_.magic == Header::expected_magic && header_.bytes <= max_bytes_;
@@ -96,9 +97,9 @@ class frame_reader {
   std::size_t max_bytes_;
   std::optional<frame_cipher> cipher_;
   Header header_;
-  std::vector<std::byte> buffer_;       ///< the message as far as it is there, and room for more
+  std::vector<std::byte> buffer_;       ///< the received part of the message, and room for more
   std::span<const std::byte> message_;  ///< in the buffer, once it is complete
-  std::size_t size_ = 0;                ///< of the message as it is sent, once its beginning is there
+  std::size_t size_ = 0;  ///< the size of the message as it is sent; known after its beginning has arrived
   std::size_t have_ = 0;
   bool complete_ = false;
   bool broken_ = false;

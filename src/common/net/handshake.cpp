@@ -53,7 +53,7 @@ handshake::status handshake::receive_hello() {
 handshake::status handshake::receive_answer() {
   if (const auto stopped = incomplete(answer_)) return *stopped;
   if (answer_.version != hello::expected_version) return status::wrong_version;
-  // Sent in any case: to a side with another key it only says that this one's differs, which that side can report.
+  // The proof is sent in every case. A side with another key learns only that the keys differ, and can report this.
   const int failed = send_now(fd_.get(), code_of(key_, role::connecting, hello_, answer_.nonce));
   if (!same_bits(answer_.code, code_of(key_, role::accepting, hello_, answer_.nonce))) return status::refused;
   proven_ = failed == 0;

@@ -1,15 +1,15 @@
 /// @file
-/// How two ends of a new connection prove to one another that they belong to the same job.
+/// The handshake by which both ends of a new connection prove that they belong to the same job.
 ///
-///   connecting -> accepting   hello    who I am, whom I mean, a nonce
-///   accepting -> connecting   answer   a nonce of its own, and a code over hello and nonce that takes the key to make
-///   connecting -> accepting   proof    the connecting side's code over the same
-///   accepting -> connecting   welcome  one byte: the connection is taken. The bootstrap's hub says so in a frame
+///   connecting -> accepting   hello    the sender, the PE that it wants to reach, a nonce
+///   accepting -> connecting   answer   a nonce, and a code over the hello and both nonces, made with the key
+///   connecting -> accepting   proof    the connecting side's code over the same data
+///   accepting -> connecting   welcome  one byte: the connection is accepted. The bootstrap's hub sends a frame instead
 ///
-/// The codes cover both nonces and the whole hello, so neither a recorded handshake nor a changed one is accepted. They
-/// differ by the role of the side, so neither can be sent back as the other. The key itself is never sent. The same key
-/// and nonces make the keys by which messages over TCP are sealed afterwards (frame_cipher.hpp), others for each
-/// connection and direction.
+/// The codes cover both nonces and the whole hello, so neither a recorded handshake nor a changed one is accepted. The
+/// codes of the two sides differ, so a side cannot send back the code of the other side. The key itself is never sent.
+/// The keys that seal messages over TCP (frame_cipher.hpp) are derived from the same key and nonces. Each connection
+/// and each direction has its own keys.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,10 @@ struct hello {
   static constexpr std::uint32_t expected_version = 3;
   std::uint32_t magic = expected_magic;
   std::uint32_t version = expected_version;
-  std::int32_t from = -1;   ///< PE or rank of the connecting side
-  std::int32_t to = 0;      ///< that of the side which it wants to reach
-  std::uint32_t size = 0;   ///< of the world
-  std::uint32_t world = 0;  ///< number among the worlds that are made at one address
+  std::int32_t from = -1;   ///< the PE or rank of the connecting side
+  std::int32_t to = 0;      ///< the PE or rank that the connecting side wants to reach
+  std::uint32_t size = 0;   ///< the size of the world
+  std::uint32_t world = 0;  ///< the number among the worlds that are made at one address
   bits128 nonce{};
 };
 static_assert(sizeof(hello) == 40);
@@ -45,50 +45,51 @@ struct hello_answer {
 };
 static_assert(sizeof(hello_answer) == 40);
 
-/// A connection whose other side is proven, and how messages over it are sealed.
+/// A connection whose other side has proved itself, and the keys that seal its messages.
 struct proven_socket {
   unique_fd fd;
   session_keys keys;
 };
 
-/// One side of a handshake, with its connection, which is non-blocking.
+/// One side of a handshake. Owns the connection, which is non-blocking.
 class handshake {
  public:
   enum class role : std::uint8_t { connecting = 'c', accepting = 'a' };
   enum class status {
     pending,
-    proven,         ///< the other side belongs to the job, and this one has proved that it does
-    welcomed,       ///< the connecting side's: the connection is taken
-    foreign,        ///< it speaks another protocol
-    wrong_version,  ///< it is of another version of the library
-    refused,        ///< it does not know the key, or wants to reach another PE
-    ended           ///< it closed the connection
+    proven,         ///< the other side belongs to the job, and this side has sent its proof
+    welcomed,       ///< on the connecting side: the connection is accepted
+    foreign,        ///< the other side uses another protocol
+    wrong_version,  ///< the other side has another version of the library
+    refused,        ///< the other side does not know the key, or wants to reach another PE
+    ended           ///< the other side closed the connection
   };
 
-  /// The connecting side. @param key must live as long.
+  /// Makes the connecting side. @param key outlives the object
   handshake(unique_fd fd, std::span<const std::byte> key, const hello& introduction);
-  /// The accepting side, which is PE `me`.
+  /// Makes the accepting side, which is PE `me`.
   handshake(unique_fd fd, std::span<const std::byte> key, int me);
 
-  /// The connecting side's first step. Gives 0 or an errno.
+  /// Sends the hello, the connecting side's first step. Returns 0 or an errno.
   [[nodiscard]] int send_hello();
-  /// Takes what has arrived, and answers. *Errors* system where no nonce can be made.
+  /// Handles the bytes that have arrived, and sends the answer. *Errors* system if no nonce can be made.
   [[nodiscard]] status receive();
-  /// The accepting side's last step, where the connecting side waits for it. Gives 0 or an errno.
+  /// Sends the welcome, the accepting side's last step. Called if the connecting side waits for it. Returns 0 or an
+  /// errno.
   [[nodiscard]] int welcome() { return send_now(fd_.get(), bytes_of(welcome_)); }
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] unique_fd take() { return std::move(fd_); }
   [[nodiscard]] proven_socket take_proven() { return {std::move(fd_), keys()}; }
-  /// The connecting side's hello. On the accepting side: whether it has arrived, and what it says; a claim until
-  /// proven.
+  /// Whether the connecting side's hello has arrived, and its content. On the accepting side, the content is a claim
+  /// until the status is `proven`.
   [[nodiscard]] bool introduced() const noexcept { return introduced_; }
   [[nodiscard]] const hello& introduction() const noexcept { return hello_; }
 
-  /// How messages over this connection are sealed; once the other side is proven.
+  /// The keys that seal messages over this connection. Valid when the other side has proved itself.
   [[nodiscard]] session_keys keys() const;
 
-  /// The code that the side of `part` sends: one hash, keyed with the whole key.
+  /// The code that the side of `part` sends. It is one hash with the whole key.
   [[nodiscard]] static bits128 code_of(std::span<const std::byte> key, role part, const hello& introduction,
                                        const bits128& nonce);
 
@@ -97,7 +98,7 @@ class handshake {
   [[nodiscard]] status receive_answer();
   [[nodiscard]] status receive_proof();
   [[nodiscard]] status receive_welcome();
-  /// Nothing once the message is whole, and of this protocol where it has a magic number.
+  /// Empty if the message is complete and, if it has a magic number, belongs to this protocol.
   template <class Message>
   [[nodiscard]] std::optional<status> incomplete(Message& message);
 
@@ -109,7 +110,7 @@ class handshake {
   hello_answer answer_;
   bits128 proof_{};
   std::byte welcome_{};
-  std::size_t have_ = 0;  ///< bytes of the message that is awaited
+  std::size_t have_ = 0;  ///< the received bytes of the expected message
   bool introduced_ = false;
   bool proven_ = false;
 };

@@ -13,7 +13,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// A lost SYN is sent again after one second.
+/// The time limit for a connection. The kernel repeats a lost SYN after one second.
 constexpr milliseconds time_to_connect{1500};
 constexpr milliseconds pause_between_rounds{200};
 
@@ -50,7 +50,7 @@ bool tcp_attempt::advance() {
       case handshake::status::pending: break;
       case handshake::status::proven:
         if (!until_welcome_) return true;
-        // The other side may take the connection from now on: if it were given up, that PE would take this one for
+        // From now on the other side may accept the connection. If this side gave up, that PE would report this PE as
         // lost.
         due_ = clock::time_point::max();
         break;

@@ -1,6 +1,6 @@
 /// @file
-/// Connecting to a PE at one of the addresses that it may have: tcp_attempt for one address, tcp_connector for one
-/// after another. *Callers* the TCP bootstrap, which tries all addresses at once; the control plane.
+/// Connects to a PE that may have several addresses. A tcp_attempt tries one address. A tcp_connector tries one address
+/// after the other. *Callers* the TCP bootstrap, which tries all addresses at once; the control plane.
 #pragma once
 
 #include <poll.h>
@@ -17,32 +17,34 @@
 
 namespace pgas::detail {
 
-/// Where a process may listen; a UNIX socket only belongs to this process's user.
+/// An address at which a process may listen. A UNIX socket must belong to the user of this process.
 using stream_address = std::variant<tcp_address, unix_address>;
 
-/// One address. The process that answers there need not be the one meant: private addresses may belong to another
-/// machine here than there.
+/// An attempt to connect to one address. Another process may answer there, because a private address can belong to
+/// different machines in different networks.
 class tcp_attempt {
  public:
-  /// @param key must live as long. @param until_welcome whether the other side sends a welcome.
+  /// @param key outlives the object @param until_welcome whether the other side sends a welcome
   tcp_attempt(const stream_address& to, std::span<const std::byte> key, const hello& introduction, bool until_welcome)
       : to_(to), key_(key), introduction_(introduction), until_welcome_(until_welcome) {}
 
-  /// Begins to connect, also after an earlier attempt. Each limit bounds one step: the connection, and its answer.
+  /// Begins to connect. May be called after an earlier attempt. One limit bounds the connection, the other bounds the
+  /// answer.
   void start(milliseconds to_connect, milliseconds to_answer);
-  /// Goes as far as it can without waiting, and gives up at due(). True once the PE has proved itself and, where it
-  /// does, welcomed this one; take() then.
+  /// Advances the attempt without waiting. Gives up at due(). Returns true when the PE has proved itself and, if a
+  /// welcome is expected, has sent it. Then take() returns the connection.
   [[nodiscard]] bool advance();
   [[nodiscard]] proven_socket take() { return talk_->take_proven(); }
 
   [[nodiscard]] bool active() const noexcept { return connecting_ || talk_; }
-  /// When it gives up, or when it has given up.
+  /// The time limit of the attempt. After a failure, the time of the failure.
   [[nodiscard]] clock::time_point due() const noexcept { return due_; }
-  /// For poll(), which ignores the descriptor -1 of an attempt that is not active.
+  /// The argument for poll(). The descriptor is -1, which poll() ignores, if the attempt is not active.
   [[nodiscard]] pollfd awaited() const noexcept;
-  /// Why a try failed, where trying again cannot help. It stands until another process answers at this address.
+  /// The code of a failure that another attempt cannot fix. The code stays until another process answers at this
+  /// address.
   [[nodiscard]] std::optional<code> verdict() const noexcept { return verdict_; }
-  /// "10.0.0.1:4711 (Connection refused)"
+  /// The address and its last answer: "10.0.0.1:4711 (Connection refused)".
   [[nodiscard]] std::string report() const;
 
  private:
@@ -53,31 +55,31 @@ class tcp_attempt {
   hello introduction_;
   bool until_welcome_;
   unique_fd connecting_;
-  std::optional<handshake> talk_;  ///< once connected
+  std::optional<handshake> talk_;  ///< set after the connection is made
   clock::time_point due_{};
   milliseconds to_answer_{};
   std::string problem_ = "not tried yet";
   std::optional<code> verdict_;
-  std::string reason_;  ///< of the verdict
+  std::string reason_;  ///< the reason of the verdict
 };
 
-/// Connects to the addresses that a PE has given out, one after another and over again.
+/// Tries the addresses that a PE has published, one after the other, again and again.
 class tcp_connector {
  public:
-  /// @param timeout how long each answer may take. `key` must live as long.
+  /// @param timeout the time limit for each answer; `key` outlives the object
   tcp_connector(int me, int peer, const std::vector<tcp_address>& addresses, std::span<const std::byte> key,
                 milliseconds timeout);
 
-  /// Begins to connect where nothing is under way.
+  /// Begins to connect if no attempt is in progress.
   void start_if_due();
-  /// Goes as far as it can without waiting. True once the PE is connected; take() then.
+  /// Advances the attempt without waiting. Returns true when the PE is connected. Then take() returns the connection.
   [[nodiscard]] bool advance();
   [[nodiscard]] proven_socket take() { return attempts_[current_].take(); }
 
   [[nodiscard]] int peer() const noexcept { return peer_; }
-  /// For poll(), which ignores the descriptor -1 of a pause.
+  /// The argument for poll(). The descriptor is -1, which poll() ignores, during a pause.
   [[nodiscard]] pollfd awaited() const noexcept { return attempts_[current_].awaited(); }
-  /// When start_if_due() or advance() has something to do, unless the descriptor is ready before.
+  /// The time at which start_if_due() or advance() has work, unless the descriptor is ready earlier.
   [[nodiscard]] clock::time_point due() const noexcept {
     return attempts_[current_].active() ? attempts_[current_].due() : next_start_;
   }
@@ -87,7 +89,7 @@ class tcp_connector {
  private:
   const int peer_;
   const milliseconds timeout_;
-  std::vector<tcp_attempt> attempts_;  ///< by address
+  std::vector<tcp_attempt> attempts_;  ///< the attempts, by address
   std::size_t current_ = 0;
   clock::time_point next_start_;
 };

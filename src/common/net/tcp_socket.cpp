@@ -15,12 +15,12 @@ namespace pgas::detail {
 namespace {
 
 void set_option(int fd, int level, int name, int value) {
-  static_cast<void>(::setsockopt(fd, level, name, &value, sizeof(value)));  // each is an improvement, none is needed
+  static_cast<void>(::setsockopt(fd, level, name, &value, sizeof(value)));  // no option is necessary
 }
 
 unique_fd new_socket(int family) { return unique_fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
-/// One socket for both families where the host has IPv6, else one for IPv4.
+/// Opens one socket for both families if the host has IPv6, otherwise one for IPv4.
 std::optional<tcp_listener> open_anywhere(std::uint16_t port) {
   std::optional<tcp_listener> both = tcp_listener::open(tcp_address::any(AF_INET6, port));
   return both || errno == EADDRINUSE ? std::move(both) : tcp_listener::open(tcp_address::any(AF_INET, port));
@@ -31,7 +31,7 @@ std::optional<tcp_listener> open_anywhere(std::uint16_t port) {
 std::optional<tcp_listener> tcp_listener::open(const tcp_address& where) {
   unique_fd fd = new_socket(where.family());
   if (!fd) return std::nullopt;
-  const int backlog = 4096;  // the kernel takes the less of this and its own limit
+  const int backlog = 4096;  // the kernel uses the smaller of this number and its own limit
   set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   if (where.family() == AF_INET6) {
     const in6_addr& bits = reinterpret_cast<const sockaddr_in6*>(where.raw())->sin6_addr;
@@ -111,7 +111,7 @@ int outcome_of_connect(int fd) {
 bool is_of_this_host(const tcp_address& address) {
   const unique_fd fd = new_socket(address.family());
   if (!fd) return true;
-  // An IPv6 address may be that of an IPv4 one.
+  // An IPv6 address may represent an IPv4 address.
   if (address.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   const tcp_address where = address.with_port(0);
   return ::bind(fd.get(), where.raw(), where.length()) == 0 || errno != EADDRNOTAVAIL;

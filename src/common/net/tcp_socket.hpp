@@ -1,6 +1,6 @@
 /// @file
-/// Listeners and connections over TCP. Both ends have Nagle's algorithm off: messages are small and somebody waits for
-/// each.
+/// Listeners and connections over TCP. Nagle's algorithm is off at both ends, because messages are small and a receiver
+/// waits for each message.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ namespace pgas::detail {
 /// A listening socket.
 class tcp_listener {
  public:
-  /// At one address, which for IPv6's any() is that of IPv4, too; none with errno set where that cannot be.
+  /// Listens at one address. The IPv6 address of any() includes IPv4. Empty with errno set on failure.
   [[nodiscard]] static std::optional<tcp_listener> open(const tcp_address& where);
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-  /// Whether it takes connections to addresses of this family.
+  /// Whether the listener accepts connections to addresses of this family.
   [[nodiscard]] bool takes(int family) const noexcept { return family == AF_INET || family == family_; }
 
   struct caller {
-    unique_fd fd;  ///< none where nobody waits, or after an error
+    unique_fd fd;  ///< empty if no connection waits, or after an error
     int error = 0;
-    std::string address;              ///< of the other end, for messages
-    std::optional<tcp_address> peer;  ///< none if the kernel does not tell it
+    std::string address;              ///< the address of the other end, for messages
+    std::optional<tcp_address> peer;  ///< empty if the kernel does not report the address
   };
-  /// The next connection that waits, see accept_next().
+  /// Accepts the next waiting connection, see accept_next().
   [[nodiscard]] caller accept() const;
 
  private:
@@ -41,21 +41,21 @@ class tcp_listener {
   std::uint16_t port_;
 };
 
-/// A listener on a free port of all addresses, of both families where the host has both. *Errors* system.
+/// Listens on a free port of all addresses, of both families if the host has both. *Errors* system.
 [[nodiscard]] tcp_listener listen_anywhere();
-/// Listeners on `port` (0: any, the same for all) of all addresses of this host, or of one interface. Empty where the
-/// port is taken. *Errors* system; those of own_addresses().
+/// Listens on `port` of all addresses of this host, or of one interface. If `port` is 0, all listeners have the same
+/// free port. Empty if the port is in use. *Errors* system; those of own_addresses().
 [[nodiscard]] std::vector<tcp_listener> listen_on(const std::string& interface, std::uint16_t port);
 
-/// Begins to connect, without waiting: the descriptor becomes writable when it is done.
+/// Begins to connect without waiting. The descriptor becomes writable when the attempt has ended.
 [[nodiscard]] connect_result begin_connect(const tcp_address& address);
-/// The outcome of that: 0, EINPROGRESS or another errno.
+/// The outcome of begin_connect(): 0, EINPROGRESS or another errno.
 [[nodiscard]] int outcome_of_connect(int fd);
 
-/// Whether the address belongs to this host; also if that is not known.
+/// Whether the address belongs to this host. True if this is not known.
 [[nodiscard]] bool is_of_this_host(const tcp_address& address);
 
-/// Has the kernel find out within 30 s that the other host is gone, for connections without messages of their own.
+/// Makes the kernel detect within 30 s that the other host does not answer. For connections that may be silent.
 void watch_for_dead_host(int fd);
 
 }  // namespace pgas::detail

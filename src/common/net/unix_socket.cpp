@@ -37,7 +37,7 @@ std::string unix_address::text() const { return path_.empty() ? "@" + name_ : pa
 unix_listener::unix_listener(const unix_address& address, int backlog)
     : fd_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
   if (!fd_) throw_system("socket(AF_UNIX)");
-  // Set before bind, the mode is the file's from the start: there is no moment in which others could connect.
+  // The mode is set before bind(), so the file has it from the start, and other users can never connect.
   if (!address.path().empty()) ::fchmod(fd_.get(), S_IRUSR | S_IWUSR);
   if (::bind(fd_.get(), address.raw(), address.length()) != 0) {
     const int why = errno;
@@ -100,9 +100,9 @@ unique_fd open_pidfd(int fd) {
 unique_fd process_of(pid_t pid, bool& gone) {
   gone = false;
 #ifdef SYS_pidfd_open
-  // 0 stands for a process that has no number in this one's namespace.
+  // 0 means that the process has no number in this namespace.
   if (pid > 0 && pid != ::getpid()) {
-    unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // closed by exec
+    unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // exec closes the descriptor
     gone = !process && errno == ESRCH;
     return process;
   }
@@ -114,7 +114,7 @@ unique_fd process_of(pid_t pid, bool& gone) {
 
 namespace {
 
-/// Room for the descriptors of one packet, aligned as the kernel wants it.
+/// Room for the descriptors of one packet, with the alignment that the kernel requires.
 union control_buffer {
   cmsghdr align;
   char bytes[CMSG_SPACE(max_fds_per_packet * sizeof(int))];
@@ -124,7 +124,7 @@ iovec as_iovec(std::span<const std::byte> bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};  // sendmsg only reads
 }
 
-/// Takes ownership of every descriptor that came along, so that none can leak.
+/// Takes ownership of every received descriptor, so that none leaks.
 void collect_fds(msghdr& message, std::vector<unique_fd>& fds) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -174,8 +174,8 @@ received_packet receive_packet(int fd, std::span<std::byte> buffer) {
     message.msg_controllen = sizeof(control.bytes);
     size = ::recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size >= 0) break;
-    // ECONNRESET: the peer closed with packets of ours unread. It is reported once, ahead of what the peer itself had
-    // sent.
+    // ECONNRESET: the peer closed the socket before it read all packets of this process. The kernel reports this once,
+    // before the packets that the peer had sent.
     if (errno == EINTR || errno == ECONNRESET) continue;
     result.what = errno == EAGAIN ? received_packet::status::nothing_yet : received_packet::status::closed;
     return result;

@@ -1,5 +1,5 @@
 /// @file
-/// Packets with file descriptors over AF_UNIX SOCK_SEQPACKET, without interpreting them.
+/// Sends and receives packets with file descriptors over AF_UNIX SOCK_SEQPACKET. Does not interpret the packets.
 #pragma once
 
 #include <sys/socket.h>
@@ -16,19 +16,19 @@
 
 namespace pgas::detail {
 
-/// Where a PE listens: a name in the abstract namespace, which a network namespace has of its own, or a file in a
-/// directory, which containers can share.
+/// The address at which a PE listens: an abstract name, or a file in a directory. Each network namespace has its own
+/// abstract names. Containers can share a directory.
 class unix_address {
  public:
-  /// @param directory empty for an abstract name. *Errors* config_value when directory and name are too long for a
+  /// @param directory empty for an abstract name. *Errors* config_value if directory and name are too long for a
   /// socket.
   unix_address(const std::string& directory, const std::string& name);
 
   [[nodiscard]] const sockaddr* raw() const noexcept;
   [[nodiscard]] socklen_t length() const noexcept { return length_; }
-  /// The file, empty for an abstract name.
+  /// The path of the file; empty for an abstract name.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// For messages.
+  /// The address as text, for messages.
   [[nodiscard]] std::string text() const;
 
  private:
@@ -38,18 +38,17 @@ class unix_address {
   std::string name_;
 };
 
-/// A listening socket. Its file, if it has one, goes with it.
+/// A listening socket. The destructor removes the file of the socket, if there is one.
 class unix_listener {
  public:
-  /// Only the owner may connect (mode 0600 for a file). *Errors* system, or config_value when the directory is to
-  /// blame.
+  /// Only the owner may connect (mode 0600 for a file). *Errors* system; config_value if the directory is the cause.
   unix_listener(const unix_address& address, int backlog);
   unix_listener(unix_listener&& other) noexcept;
   unix_listener& operator=(unix_listener&&) = delete;
   ~unix_listener();
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  /// The next connection that waits, see accept_next().
+  /// Accepts the next waiting connection, see accept_next().
   [[nodiscard]] connect_result accept() const { return accept_next(fd()); }
 
  private:
@@ -57,39 +56,39 @@ class unix_listener {
   std::string path_;
 };
 
-/// A listener for streams of bytes (SOCK_STREAM) under an abstract name; none with errno set if there can be none.
-/// Every user may connect: peer_credentials() tells the user of the other end.
+/// Listens for streams of bytes (SOCK_STREAM) under an abstract name. Empty with errno set on failure. Every user may
+/// connect. peer_credentials() returns the user of the other end.
 [[nodiscard]] unique_fd listen_for_streams(const unix_address& address, int backlog);
 
-/// An error of EAGAIN: the listener is busy.
+/// Connects without waiting. EAGAIN means that the listener is busy.
 /// @param type SOCK_SEQPACKET, or SOCK_STREAM for listen_for_streams().
 [[nodiscard]] connect_result connect_to(const unix_address& address, int type = SOCK_SEQPACKET);
 
-/// Who is at the other end, as the kernel says; none where it does not.
+/// The process at the other end, as the kernel reports it.
 struct socket_owner {
   uid_t uid;
   pid_t pid;
 };
 [[nodiscard]] std::optional<socket_owner> peer_credentials(int fd);
-/// A descriptor that becomes readable when the process at the other end has ended, even if others still have its
-/// sockets. None for this process itself, and if the kernel has no such descriptor or does not allow it for that
-/// process.
+/// A descriptor that becomes readable when the process at the other end has ended, even if other processes still have
+/// its sockets. Empty for this process itself, and if the kernel does not provide or allow the descriptor.
 [[nodiscard]] unique_fd open_pidfd(int fd);
-/// The same for process `pid` of this one's namespace; in `gone` whether there is none.
+/// As open_pidfd(), for process `pid` of this namespace. `gone` receives whether the process does not exist.
 [[nodiscard]] unique_fd process_of(pid_t pid, bool& gone);
 
-/// What one receive brought.
+/// The result of one receive.
 struct received_packet {
   enum class status { complete, nothing_yet, closed, oversized };
   status what = status::nothing_yet;
-  std::span<const std::byte> bytes;  ///< within the buffer that was handed in
+  std::span<const std::byte> bytes;  ///< a part of the caller's buffer
   std::vector<unique_fd> fds;
-  bool descriptors_lost = false;  ///< some did not fit this process's limits; those that came were closed again
+  bool descriptors_lost = false;  ///< this process may open no more files; all received descriptors were closed
 };
 
 inline constexpr std::size_t max_fds_per_packet = 64;
 
-/// Sends one packet made of two parts without blocking. Gives 0 or an errno: EAGAIN when the peer's queue is full.
+/// Sends one packet, which consists of two parts, without blocking. Returns 0 or an errno. EAGAIN means that the peer's
+/// queue is full.
 [[nodiscard]] int send_packet(int fd, std::span<const std::byte> head, std::span<const std::byte> body,
                               std::span<const int> fds);
 /// Receives one packet without blocking.

@@ -46,7 +46,7 @@ inline constexpr std::uint32_t name = 10;
 /// The event at the beginning of a PE's track that describes the PE.
 inline constexpr const char* about_pe = "about this PE";
 
-/// The numbers of tracks. A PE has the first number of each 2^20.
+/// The number of a PE's own track. The tracks of a PE begin at a multiple of 2^20.
 [[nodiscard]] constexpr std::uint64_t track_of(std::int32_t pe) noexcept {
   return (static_cast<std::uint64_t>(pe) + 1) << 20;
 }

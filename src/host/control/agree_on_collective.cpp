@@ -35,7 +35,7 @@ bool rooted(collective_kind what) {
 
 namespace {
 
-/// The call of a member as it is sent to all others.
+/// The call of a member, in the form that members exchange.
 struct wire_call {
   static constexpr std::uint32_t expected_magic = 0x636f6c6c;
   std::uint32_t magic = expected_magic;
@@ -60,7 +60,7 @@ wire_call wire_of(const collective_request& r, placement where) {
   call.where = where;
   if (rooted(r.what)) call.root = r.root;
   call.element_bytes = r.element_bytes;
-  if (r.what != collective_kind::collect) call.count = r.count;  // collect's counts differ by member
+  if (r.what != collective_kind::collect) call.count = r.count;  // the counts of a collect differ between members
   call.dst_stride = r.dst_stride;
   call.src_stride = r.src_stride;
   return call;
@@ -72,13 +72,13 @@ bool same(const wire_call& a, const wire_call& b) {
          a.src_stride == b.src_stride;
 }
 
-/// By their numbers.
+/// The names of the reductions and of the types, by number.
 constexpr const char* reductions[] = {"", "sum", "prod", "min", "max", "and", "or", "xor", "maxloc", "minloc"};
 constexpr const char* types[] = {
     "",     "u8",  "u16", "u32",         "u64",         "i8",       "i16",      "i32",      "i64",     "f16",
     "bf16", "f32", "f64", "complex f32", "complex f64", "pair i32", "pair i64", "pair f32", "pair f64"};
 
-/// The name of a number that comes from another PE.
+/// The name of a number from another PE, which may be out of range.
 template <std::size_t Size, class Number>
 const char* entry(const char* const (&names)[Size], Number number) {
   return static_cast<std::size_t>(number) < Size ? names[static_cast<std::size_t>(number)] : "?";
@@ -94,7 +94,7 @@ std::string text_of(const wire_call& call) {
   return text;
 }
 
-/// The call of a member. *Errors* asymmetric_call where the member is in another kind of exchange.
+/// Decodes the call of a member. *Errors* asymmetric_call if the member makes another kind of exchange.
 wire_call decode(const control_group& group, const member_value& of, collective_kind mine) {
   wire_call call;
   if (of.value.size() == sizeof(call)) std::memcpy(&call, of.value.data(), sizeof(call));

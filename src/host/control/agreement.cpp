@@ -10,16 +10,16 @@ namespace pgas::detail {
 
 namespace {
 
-/// Some members of a group: the first one and its value, the first whose value differs from that, and so on. The two
-/// values that a set keeps are enough to find those of a union of sets.
+/// The agreement of some members of a group. Two values of each set of members are enough to find the two values of the
+/// union of two sets.
 struct partial_agreement {
   member_value first;
-  member_value other;   ///< member -1: all values are the same
-  member_value failed;  ///< its value is the error; member -1: no member has failed
+  member_value other;   ///< the first member with another value; member -1: all values are equal
+  member_value failed;  ///< the first member that has failed, and its error as the value; member -1: no failure
   std::vector<member_word> words;
 };
 
-/// Precedes the three values and the words.
+/// The head of an encoded agreement. The three values and the words follow.
 struct wire_agreement {
   static constexpr std::uint32_t expected_magic = 0x61677265;
   std::uint32_t magic = expected_magic;
@@ -68,7 +68,7 @@ std::optional<partial_agreement> decode(std::span<const std::byte> bytes) {
 
 partial_agreement merge(partial_agreement a, partial_agreement b) {
   if (b.first.member < a.first.member) std::swap(a, b);
-  // The first member of both is that of `a`. In `b`, the first member whose value differs from it is one of the two.
+  // The first member of the union is a.first. The first member of `b` with another value is b.first or b.other.
   for (member_value* const candidate : {&b.first, &b.other}) {
     if (candidate->member < 0 || candidate->value == a.first.value) continue;
     if (a.other.member < 0 || candidate->member < a.other.member) a.other = std::move(*candidate);
@@ -95,7 +95,7 @@ agreement agree(const control_group& group, std::span<const std::byte> value, co
     if (a && b)
       one = encode(merge(std::move(*a), std::move(*b)));
     else
-      one.clear();  // found below, on all members
+      one.clear();  // reported below, on all members
   });
   std::optional<partial_agreement> found = decode(all);
   if (!found)

@@ -1,6 +1,7 @@
 /// @file
-/// What all members of a group conclude from values that should be the same: one reduction, whose messages do not grow
-/// with the number of members. *Callers* collective steps of the host, the probe, and checks of collective calls.
+/// Compares values that should be equal on all members of a group. A comparison is one reduction, so the size of its
+/// messages does not depend on the number of members. *Callers* collective steps of the host, the probe, and checks of
+/// collective calls.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace pgas::detail {
 
-/// A value, and the member that has given it.
+/// The value of one member.
 struct member_value {
   int member = -1;
   blob value;
@@ -27,29 +28,31 @@ struct member_word {
   std::uint64_t word;
 };
 
-/// The same on all members.
+/// The result of a comparison, which is the same on all members.
 struct agreement {
-  member_value first;                 ///< of member 0
-  std::optional<member_value> other;  ///< of the first member whose value differs from that of member 0
-  std::optional<error> failure;       ///< of the first member that has one
-  std::vector<member_word> words;     ///< of all members
+  member_value first;                 ///< the value of member 0
+  std::optional<member_value> other;  ///< the first member whose value differs from the value of member 0
+  std::optional<error> failure;       ///< the failure of the first member that has failed
+  std::vector<member_word> words;     ///< the words of all members
 };
 
 /// Collective: compares the values of all members.
-/// @param failure of this member
-/// @param words for all members, about one in a thousand calls: their bytes do grow with the number of members
+/// @param failure the failure of this member, if any
+/// @param words words for all members. The size of the messages grows with the number of words, so only about one in a
+/// thousand calls passes words.
 /// @throws the errors of control_group::reduce(); bootstrap_protocol for a malformed message
 [[nodiscard]] agreement agree(const control_group& group, std::span<const std::byte> value,
                               const std::optional<error>& failure = std::nullopt,
                               std::span<const std::uint64_t> words = {});
 
-/// Collective: one value of all members. `combine` must not depend on the order of the members.
+/// Collective: combines the values of all members. The result must not depend on the order in which `combine` is
+/// called.
 template <class T, class Combine>
 requires std::is_trivially_copyable_v<T>
 [[nodiscard]] T reduce_value(const control_group& group, const T& mine, Combine combine) {
   const auto bytes = std::as_bytes(std::span(&mine, 1));
   const blob all = group.reduce(blob(bytes.begin(), bytes.end()), [&](blob& one, std::span<const std::byte> more) {
-    if (one.size() != sizeof(T) || more.size() != sizeof(T)) return one.clear();  // found below, on all members
+    if (one.size() != sizeof(T) || more.size() != sizeof(T)) return one.clear();  // reported below, on all members
     T a;
     T b;
     std::memcpy(&a, one.data(), sizeof(T));

@@ -14,7 +14,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The head of a message; the key and the error follow it.
+/// The head of a message. The key and the error follow the head.
 struct wire_step {
   static constexpr std::uint32_t expected_magic = 0x73746570;
   std::uint32_t magic;
@@ -102,7 +102,7 @@ std::string text_of(const collective_step& call) {
 error mismatch_of(int first, const collective_step& call, int pe, const collective_step& other) {
   const std::string mine = text_of(call);
   const std::string theirs = text_of(other);
-  // Equal texts hide different offsets: earlier calls differed.
+  // If both texts are equal, the offsets differ, because earlier calls differed.
   return {code::asymmetric_call,
           mine != theirs
               ? fmt::format("PE {} {} while PE {} {}: all PEs must make the same calls with the same sizes", first,

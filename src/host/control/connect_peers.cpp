@@ -29,14 +29,14 @@ namespace {
 
 using status = handshake::status;
 
-/// The parent, where it is of this host, and the connection to it once there is one.
+/// The parent of this PE on the same host, and the handshake with the parent.
 struct local_target {
   int pe;
   clock::time_point next_attempt;
   std::optional<handshake> talk;
 };
 
-/// An accepted connection that has not proved to be a PE.
+/// An accepted connection whose other side has not proved to be a PE.
 struct pending_connection {
   bool local;
   handshake talk;
@@ -61,7 +61,7 @@ class peer_connector {
         log_(log),
         secret_(derive_job_key(all)),
         expected_(tree.children().begin(), tree.children().end()) {
-    // Less than the bootstrap's limit, so that the outcome can still be exchanged.
+    // The limit is shorter than the limit of the bootstrap, so that PEs can still exchange the outcome.
     const std::chrono::milliseconds limit = settings.join_timeout * 3 / 4;
     deadline_ = clock::now() + limit;
     timeout_ = limit / 4;
@@ -96,10 +96,11 @@ class peer_connector {
 
  private:
   static constexpr std::size_t max_unproven = 64;   // more than the PEs themselves need
-  static constexpr int most_accepted_at_once = 64;  // then those that were accepted before are served
-  static constexpr int most_refusals_logged = 64;   // a flood of connections is not to become one of lines
+  static constexpr int most_accepted_at_once = 64;  // the limit lets the loop serve connections that are already open
+  static constexpr int most_refusals_logged = 64;   // a flood of connections must not flood the log
 
-  /// The death of a neighbour need not close a socket: it may not have connected yet, and a child may hold its sockets.
+  /// Watches the processes of the neighbours on this host. The death of a process does not always close a socket: the
+  /// process may not have connected yet, or a child may hold its sockets.
   void watch_processes() {
     const auto watch = [this](int pe) {
       const peer_descriptor& one = all_[static_cast<std::size_t>(pe)];
@@ -107,7 +108,7 @@ class peer_connector {
       bool gone = false;
       unique_fd process = process_of(std::stoi(one.pid), gone);
       if (gone) throw_died(pe);
-      if (!process) return;  // where descriptors are scarce, the connections take precedence
+      if (!process) return;  // if descriptors are scarce, connections have precedence
       loop_.watch(process.get(), POLLIN, [this, pe](short) { throw_died(pe); });
       processes_.emplace(pe, std::move(process));
     };
@@ -133,7 +134,7 @@ class peer_connector {
     connector_.emplace(me_, pe, addresses, secret_, timeout_);
   }
 
-  /// Goes on with the connection to a parent on another host.
+  /// Continues the connection to a parent on another host.
   void step_connector() {
     connector_->start_if_due();
     if (connector_->advance()) {
@@ -146,7 +147,7 @@ class peer_connector {
     const pollfd wanted = connector_->awaited();
     loop_.forget(connecting_);
     connecting_ = wanted.fd;
-    if (connecting_ >= 0) loop_.watch(connecting_, wanted.events, [](short) {});  // the next step looks
+    if (connecting_ >= 0) loop_.watch(connecting_, wanted.events, [](short) {});  // the next step handles the event
   }
 
   void start_connection() {
@@ -178,7 +179,7 @@ class peer_connector {
     loop_.watch(target.talk->fd(), POLLIN, [this](short) { advance_target(); });
   }
 
-  /// Takes what a parent of this host has sent.
+  /// Handles the messages of a parent on this host.
   void advance_target() {
     local_target& target = *local_target_;
     switch (target.talk->receive()) {
@@ -199,8 +200,8 @@ class peer_connector {
     local_target_.reset();
   }
 
-  /// Takes what the other side of an accepted connection has sent. Whether it is to be forgotten: it was connected or
-  /// refused.
+  /// Handles the messages of an accepted connection. Returns whether the connection is no longer pending, because it
+  /// was accepted or refused.
   bool advance(pending_connection& one) {
     const status outcome = one.talk.receive();
     if (outcome == status::pending) return false;
@@ -261,7 +262,8 @@ class peer_connector {
     });
   }
 
-  /// Gives up the oldest connection that has sent no hello, or the oldest of all.
+  /// Refuses the oldest connection that has sent no hello. If all connections have sent a hello, refuses the oldest
+  /// one.
   void make_room() {
     const std::size_t before = pending_.size();
     pending_.remove_if([&](pending_connection& one) { return !one.talk.introduced() && advance(one); });
@@ -283,7 +285,8 @@ class peer_connector {
 
   void add_socket(int pe, peer_socket socket) {
     join_step("connection");
-    // A connected PE sends nothing before all are connected; only its end can arrive.
+    // A connected PE sends no message before all PEs are connected. The only possible event is the end of the
+    // connection.
     loop_.watch(socket.fd.get(), POLLRDHUP, [this, pe](short) { throw_closed(pe, "it closed the connection"); });
     sockets_.emplace(pe, std::move(socket));
     --missing_;
@@ -309,7 +312,8 @@ class peer_connector {
                       fmt::format("{} was lost while joining: its process has ended", describe_pe(all_, pe)), pe);
   }
 
-  /// For a PE whose sockets are closed: a process that ends closes them just before pidfds report its end.
+  /// Called when a PE has closed its sockets. A process that ends closes its sockets shortly before its pidfd reports
+  /// the end.
   void throw_if_died(int pe) const {
     const auto process = processes_.find(pe);
     if (process == processes_.end()) return;
@@ -362,9 +366,9 @@ class peer_connector {
   std::map<int, peer_socket> sockets_;
   std::optional<local_target> local_target_;
   std::optional<tcp_connector> connector_;
-  int connecting_ = -1;  ///< the connector's descriptor that is watched
+  int connecting_ = -1;  ///< the watched descriptor of the connector
   std::list<pending_connection> pending_;
-  std::map<int, unique_fd> processes_;  ///< of neighbours on this host, by PE
+  std::map<int, unique_fd> processes_;  ///< the processes of neighbours on this host, by PE
   std::size_t missing_ = 0;
   int refused_ = 0;
   clock::time_point deadline_;

@@ -18,32 +18,34 @@
 
 namespace pgas::detail {
 
-/// The process of a PE has ended, so that no later collective can be completed.
+/// The process of a PE has ended, so no later collective can complete.
 class pe_has_died final : public error {
  public:
   using error::error;
 };
 
-/// A socket to a PE, with the keys of its messages where it is of another host.
+/// A socket to a PE. If the PE is on another host, also the keys that seal messages to the PE.
 struct peer_socket {
   unique_fd fd;
   std::optional<session_keys> keys;
 };
 
-/// A connected and mutually authenticated socket for each neighbour of this PE in the tree of the world
-/// (group_tree.hpp), by PE: a UNIX socket inside a host, where both sides check the user at the other end before they
-/// send anything, TCP between hosts. A PE connects to its parent, then both prove themselves (handshake.hpp). A
-/// connection that fails is refused with one warning and delays no PE, and no more of them wait for a proof than PEs
-/// may need.
-/// @param tcp null where all PEs are on one host; @param endpoints of other hosts' leaders, by PE, empty then.
-/// *Errors* peer_unreachable, naming the addresses of that PE and the answer of each; authentication; peer_lost, as
-/// pe_has_died where a process has ended; bootstrap_timeout naming the PEs that did not connect.
+/// Connects this PE to its neighbours in the tree of the world (group_tree.hpp). Returns one socket for each neighbour,
+/// by PE. Both sides of a socket have authenticated each other. A socket inside a host is a UNIX socket. Both sides
+/// check the user of the other side before they send data. A socket between hosts uses TCP.
+///
+/// A PE connects to its parent. Then both PEs prove that they belong to the job (handshake.hpp). A connection that
+/// fails is refused with one warning and delays no PE. The number of connections that wait for a proof is limited.
+/// @param tcp null if all PEs are on one host
+/// @param endpoints the endpoints of the leaders of other hosts, by PE; empty if all PEs are on one host
+/// *Errors* peer_unreachable with the addresses of the PE and the answer of each address; authentication; peer_lost, as
+/// pe_has_died if a process has ended; bootstrap_timeout with the PEs that did not connect.
 [[nodiscard]] std::map<int, peer_socket> connect_peers(const std::vector<peer_descriptor>& all, int me,
                                                        const unix_listener& listener, const config& settings,
                                                        log::logger& log, const tcp_listener* tcp = nullptr,
                                                        std::span<const tcp_endpoints> endpoints = {});
 
-/// "PE 2 (host a, pid 123)".
+/// The name of a PE in messages: "PE 2 (host a, pid 123)".
 [[nodiscard]] std::string describe_pe(const std::vector<peer_descriptor>& all, int pe);
 
 }  // namespace pgas::detail

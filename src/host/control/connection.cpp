@@ -10,7 +10,8 @@ namespace pgas::detail {
 
 namespace {
 
-/// The number of bytes that the kernel has taken; if none, `why` is an errno.
+/// Sends bytes without blocking. Returns the number of bytes that the kernel has taken. If the kernel takes no bytes,
+/// `why` receives an errno.
 std::size_t send_some(int fd, std::span<const std::byte> bytes, int& why) {
   for (;;) {
     const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -78,7 +79,7 @@ packet_queue::state packet_queue::send(const outgoing_message& message) {
   std::size_t first_fd = 0;
   do {
     packet next{message.header, message.content, first_byte, first_fd};
-    if (!message.one_packet) {  // otherwise its header counts also descriptors that were lost on the way
+    if (!message.one_packet) {  // a packet that is passed on keeps its header, which counts lost descriptors too
       next.header.bytes = std::min(bytes - first_byte, max_packet);
       next.header.fds = static_cast<std::uint32_t>(std::min(fds - first_fd, max_fds_per_packet));
       next.header.all_bytes = bytes;
@@ -116,7 +117,7 @@ packet_queue::state packet_queue::push() {
       why = to_.flush();
     } else {
       const auto bytes = std::span(next.content->bytes()).subspan(next.first_byte, next.header.bytes);
-      std::span<const int> fds = next.content->fds();  // none where they were lost
+      std::span<const int> fds = next.content->fds();  // empty if the descriptors were lost
       fds = fds.size() < next.first_fd + next.header.fds ? std::span<const int>()
                                                          : fds.subspan(next.first_fd, next.header.fds);
       why = to_.send(std::as_bytes(std::span(&next.header, 1)), bytes, fds);

@@ -1,4 +1,4 @@
-// Collectives of the control plane: a PE gives its contribution to the exchange of the group, and waits for the result.
+// Collectives of the control plane. A PE adds its contribution to the exchange of the group and waits for the result.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Time limit after the loss of a PE for a collective that can still be completed.
+/// The time limit after the loss of a PE for a collective that can still complete.
 constexpr auto drain_timeout = std::chrono::milliseconds(300);
 
 const char* name_of(collective call) {
@@ -31,13 +31,13 @@ const char* name_of(collective call) {
   return "nothing";
 }
 
-/// Precedes the bytes of a PE in the value of an all-gather.
+/// The head of a PE's bytes in the value of an all-gather.
 struct gather_entry {
   std::int32_t pe;
   std::uint32_t bytes;
 };
 
-/// As many as one message names.
+/// The names of the PEs for a message. A long list is cut.
 std::string names_of(const control_plane_state& plane, const std::vector<int>& pes) {
   constexpr std::size_t most = 16;
   std::string names;
@@ -53,7 +53,7 @@ exchange_result control_plane_state::run(control_group::identity group, collecti
   const stage now = reached.load(std::memory_order_relaxed);
   if (now == stage::joining) join_step("exchange");
   std::uint64_t sequence = 0;
-  group_exchange* under_way = nullptr;  // its address is stable while the group exists
+  group_exchange* under_way = nullptr;  // the address is stable while the group exists
   std::optional<error> wrong;
   {
     const std::lock_guard order(sending);
@@ -65,7 +65,7 @@ exchange_result control_plane_state::run(control_group::identity group, collecti
       sequence = under_way->contribute(call, std::move(mine), fds, std::move(combine), clock::now(), out);
       note_progress(*under_way, group);
       wrong = wrong_call(*under_way, group);
-      // A PE that leaves makes no call that others may wait for.
+      // Members of other groups may wait for this PE, which leaves and makes no further call.
       if (is_end(call))
         for (const auto& [id, one] : groups)
           if (!wrong && id != group) wrong = wrong_call(one, id);
@@ -77,7 +77,7 @@ exchange_result control_plane_state::run(control_group::identity group, collecti
   std::optional<clock::time_point> deadline;
   if (limit.count() > 0) deadline = clock::now() + limit;
 
-  // The reader may be sending descriptors of the caller, which closes them after the call.
+  // The reader may still be sending the caller's descriptors. The caller closes the descriptors after the call.
   const auto await_sending = [&](std::unique_lock<std::mutex>& held) {
     held.unlock();
     if (!fds.empty()) const std::lock_guard order(sending);
@@ -102,11 +102,11 @@ exchange_result control_plane_state::run(control_group::identity group, collecti
       lock.unlock();
       fail_timeout(*under_way, sequence, now);
       lock.lock();
-      deadline.reset();  // an earlier failure may still be on its way to the callback
+      deadline.reset();  // the callback of an earlier failure may still be running
       continue;
     } else if (const auto status = under_way->next_status()) {
       const clock::time_point now_is = clock::now();
-      if (now_is >= *status) loop->wake();  // the reader tells who has come
+      if (now_is >= *status) loop->wake();  // the reader sends the status
       const clock::time_point again = std::max(*status, now_is + std::chrono::milliseconds(10));
       next = next ? std::min(*next, again) : again;
     }
@@ -172,7 +172,8 @@ std::vector<contribution> control_plane_state::gather(const control_group& group
 
 std::chrono::milliseconds control_plane_state::limit_at(stage now) const noexcept {
   if (now == stage::joining) return join_timeout;
-  // The streams of a PE may work for PGAS_JOIN_TIMEOUT. That PE says so before the others give it up.
+  // The streams of a leaving PE may work for PGAS_JOIN_TIMEOUT. That PE reports the timeout before the other PEs stop
+  // waiting.
   return now == stage::leaving && wait_timeout.count() > 0 ? join_timeout + wait_timeout : wait_timeout;
 }
 
@@ -194,14 +195,14 @@ std::optional<error> control_plane_state::wrong_call(const group_exchange& of, c
 }
 
 void control_plane_state::note_progress(const group_exchange& of, control_group::identity id) {
-  // All PEs leave: from now on the end of one is no failure, with or without a departure message.
+  // All PEs leave. From now on the end of a PE is not a failure, with or without a departure message.
   if (id == control_group::world && of.all_leave()) all_departed = true;
   if (const auto at = of.next_status(); at && (!next_status || *at < *next_status)) next_status = at;
 }
 
 bool control_plane_state::cannot_complete(const group_exchange& of, std::uint64_t sequence) const {
-  // A PE may have ended because of the result of this very collective. Then the result is on its way, and the
-  // collective is completed before the failure is thrown.
+  // A PE may have ended because of the result of this collective. Then the result arrives soon, and the collective
+  // completes before the failure is thrown.
   return failure->code() != code::peer_lost || of.abandoned(sequence);
 }
 

@@ -20,12 +20,12 @@ control_group::control_group(const control_group& among, identity id, std::vecto
 
 control_group::~control_group() {
   const std::shared_ptr<control_plane_state> state = state_.lock();
-  if (state && state->owner.in_creator()) state->end_group(id_);  // in a forked child the mutex may be locked for ever
+  if (state && state->owner.in_creator()) state->end_group(id_);  // in a forked child the mutex may stay locked
 }
 
 control_plane_state& control_group::state() const {
   control_plane_state* const state =
-      state_.lock().get();  // the control plane keeps it; callers do not leave the world during a call
+      state_.lock().get();  // the control plane keeps the state, and callers do not leave the world during a call
   if (state == nullptr) throw error(code::not_joined, "this world was left; no collective call can be made any more");
   return *state;
 }

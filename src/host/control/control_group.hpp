@@ -26,35 +26,35 @@ struct control_plane_state;
 struct peer_info {
   std::string host;
   int pid = 0;
-  int host_index = 0;              ///< of its host, numbered by first PE
-  int local_rank = 0;              ///< among the PEs of its host, in PE order
-  bool pid_is_valid_here = false;  ///< it is a process of this host, and this process knows it by the same number
+  int host_index = 0;              ///< the number of the host; hosts are numbered in the order of their first PEs
+  int local_rank = 0;              ///< the rank among the PEs of the host, in PE order
+  bool pid_is_valid_here = false;  ///< the process is on this host and has the same number here
 };
 
-/// One PE's contribution to an all-gather.
+/// The contribution of one PE to an all-gather.
 struct contribution {
   blob bytes;
   std::vector<unique_fd> fds;
   bool fds_lost =
-      false;  ///< descriptors were sent, but this process may open no more files; those received were closed again
+      false;  ///< descriptors were sent, but this process may open no more files; all received descriptors were closed
 };
 
-/// Members in an order of their own, numbered 0 to n_pes() - 1, over the tree of the control plane. Groups are
-/// independent: their collectives may be called concurrently from different threads. *Callers* one thread at a time for
-/// each group.
+/// A group of PEs, which numbers its members from 0 to n_pes() - 1. Messages go along the tree of the control plane.
+/// Groups are independent: different threads may call collectives of different groups concurrently. *Callers* one
+/// thread at a time for each group.
 class control_group {
  public:
-  /// A number that no other group of the world will have, unless the PEs give it to one.
+  /// The number of a group. It is unique in the world if new_identity() has returned it.
   using identity = std::uint64_t;
-  /// Identities of the groups that every world has; those of new_identity() lie above.
+  /// The identities of the groups that every world has. new_identity() returns larger values.
   static constexpr identity world = 0;
   static constexpr identity domain = 1;
   static constexpr identity host = 2;
 
-  /// The group of `members`, as the world numbers them, among which this PE is. Not a collective, but all members must
-  /// make it with the same arguments; each may use it at once.
+  /// Makes the group of `members`, which are world numbers and include this PE. The call is not collective, but all
+  /// members must make the group with the same arguments. Each member may use the group at once.
   control_group(const control_group& among, identity id, std::vector<int> members);
-  /// Removes the group. No member may be in one of its collectives then, or call another.
+  /// Removes the group. No member may be in a collective of the group, or call one later.
   virtual ~control_group();
   control_group(const control_group&) = delete;
   control_group& operator=(const control_group&) = delete;
@@ -67,23 +67,25 @@ class control_group {
   /// *Errors* pe_out_of_range.
   [[nodiscard]] const peer_info& peer(int member) const;
 
-  /// Collective: everyone's bytes (0 to 64 KiB, lengths may differ), by member, and duplicates of the descriptors of
-  /// those on the caller's host. The caller's own entry holds its bytes and no descriptors. *Errors* peer_lost,
-  /// aborted; wait_timeout naming who is missing when PGAS_WAIT_TIMEOUT is set; asymmetric_call when a member calls
-  /// barrier() or control_plane::leave(); invalid_argument before anything is sent.
+  /// Collective: returns the bytes of all members, by member. A member contributes 0 to 64 KiB, and lengths may differ.
+  /// The result also contains duplicates of the descriptors of members on the caller's host. The caller's own entry has
+  /// bytes and no descriptors. *Errors* peer_lost; aborted; wait_timeout with the missing members if PGAS_WAIT_TIMEOUT
+  /// is set; asymmetric_call if a member calls barrier() or control_plane::leave(); invalid_argument before any data is
+  /// sent.
   [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine,
                                                      std::span<const int> fds = {}) const;
-  /// Collective: the values of all members, combined, the same on every member. `combine` is called with two values in
-  /// an order that it must not depend on. A value crosses each link of the tree once. *Errors* those of all_gather().
+  /// Collective: combines the values of all members. All members get the same result. `combine` receives two values,
+  /// and its result must not depend on their order. A value crosses each link of the tree once. *Errors* those of
+  /// all_gather().
   [[nodiscard]] blob reduce(blob mine, std::function<void(blob& all, std::span<const std::byte> more)> combine) const;
-  /// Collective: returns when every member has called it.
+  /// Collective: returns when all members have called barrier().
   void barrier() const;
 
-  /// An identity for a new group: one PE makes it, and all members use it. *Callers* any thread.
+  /// Makes an identity for a new group. One PE makes the identity, and all members use it. *Callers* any thread.
   [[nodiscard]] identity new_identity() const;
 
-  /// Counts a collective of the group that this PE has enqueued on its device. The program launches a captured one by
-  /// itself, any number of times: from then on the number is unknown. *Callers* any thread.
+  /// Counts a collective of the group that this PE has enqueued on its device. The program may launch a captured
+  /// collective any number of times, so the count is unknown after a capture. *Callers* any thread.
   void count_enqueued(bool captured) const;
 
  protected:
@@ -92,14 +94,14 @@ class control_group {
 
  private:
   friend class device_collective;
-  std::weak_ptr<control_plane_state> state_;  ///< gone once the world was left
+  std::weak_ptr<control_plane_state> state_;  ///< expired after this PE has left the world
   const identity id_;
   const std::vector<int> members_;
   int me_ = -1;
 };
 
-/// The values of all members, in order. *Callers* collective. *Errors* those of control_group::all_gather;
-/// bootstrap_protocol when the value of a PE has another size.
+/// Collective: returns the values of all members, by member. *Errors* those of control_group::all_gather();
+/// bootstrap_protocol if the value of a PE has another size.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 [[nodiscard]] std::vector<T> gather_value(const control_group& group, const T& mine) {

@@ -1,5 +1,5 @@
-// The calls of a control plane. Its start is in start_control_plane.cpp, its collectives are in
-// control_collectives.cpp, its end and failures in report_failure.cpp.
+// The calls of a control plane. Its start is in start_control_plane.cpp. Its collectives are in
+// control_collectives.cpp. Its end and its failures are in report_failure.cpp.
 #include "host/control/control_plane.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ void control_plane_state::end_group(control_group::identity id) noexcept {
 }
 
 control_group::identity control_plane_state::new_group() noexcept {
-  constexpr int number_bits = 40;  // the proposing PE, then its own count
+  constexpr int number_bits = 40;  // an identity is the number of the PE that makes it, then a count
   return (static_cast<control_group::identity>(me) + 1) << number_bits | groups_made++;
 }
 

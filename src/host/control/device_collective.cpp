@@ -1,5 +1,5 @@
-// Collectives on devices, as far as the control plane knows them: how many each PE has enqueued, and who leaves
-// instead.
+// The control plane's part in collectives on devices: the number that each PE has enqueued, and the members that leave
+// without one.
 #include "host/control/device_collective.hpp"
 
 #include <algorithm>

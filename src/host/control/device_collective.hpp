@@ -1,5 +1,5 @@
 /// @file
-/// A thread's wait for a collective that a device executes: the control plane ends it where a member never takes part.
+/// A thread's wait for a collective on a device. The control plane ends the wait if a member never takes part.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace pgas::detail {
 
-/// During its life the calling thread waits for the next collective that it enqueues on its device. The world fails
-/// when a member leaves that has not enqueued this collective: at once where both have counted their collectives, else
-/// PGAS_JOIN_TIMEOUT later. A member that has enqueued it may leave: the work on its streams goes on.
+/// During the lifetime of the object, the calling thread waits for the next collective that it enqueues on its device.
+/// The world fails if a member leaves without having enqueued this collective. The world fails at once if both PEs have
+/// counted their collectives, otherwise after PGAS_JOIN_TIMEOUT. A member that has enqueued the collective may leave,
+/// because the work on its streams continues.
 class device_collective {
  public:
-  /// @param name has to live as long
+  /// @param name outlives the object
   device_collective(const control_group& group, const char* name);
   ~device_collective();
   device_collective(const device_collective&) = delete;
@@ -26,8 +27,8 @@ class device_collective {
   control_plane_state& state_;
   const control_group::identity group_;
   const char* const name_;
-  std::optional<std::uint64_t> number_;            ///< of the collective, from 1; none: this PE has captured some
-  std::optional<clock::time_point> leaves_since_;  ///< when the reader has seen that a member leaves
+  std::optional<std::uint64_t> number_;            ///< the collective, counted from 1; empty after a capture
+  std::optional<clock::time_point> leaves_since_;  ///< the time at which the reader saw that a member leaves
 };
 
 }  // namespace pgas::detail

@@ -1,5 +1,5 @@
 /// @file
-/// The collectives that leaving PEs have enqueued on their devices, as PEs tell one another.
+/// The numbers of collectives that leaving PEs have enqueued on their devices, as contributions of PEs.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace pgas::detail {
 
-/// The counts of one group, of some of its members.
+/// The counts of some members of one group.
 struct enqueued_count {
   std::uint64_t group = 0;
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
-  std::int32_t lowest_pe = -1;   ///< whose count is the lowest; -1: no member has counted
-  std::int32_t unknown_pe = -1;  ///< a member that does not know its count; -1: there is none
+  std::int32_t lowest_pe = -1;   ///< the PE with the lowest count; -1: no member has counted
+  std::int32_t unknown_pe = -1;  ///< a member that does not know its count; -1: no such member
 };
 
-/// A contribution: the counts of some groups, in ascending order of the groups.
+/// Encodes the counts of some groups, in ascending order of the groups, as a contribution.
 [[nodiscard]] blob encode_counts(std::span<const enqueued_count> counts);
 /// Adds the counts of other PEs. The order of the additions does not matter, and adding a count again changes nothing.
 void merge_counts(blob& all, std::span<const std::byte> more);

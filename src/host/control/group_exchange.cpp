@@ -15,7 +15,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// From the begin of a collective to its first status, and then twice as long each time.
+/// The time from the start of a collective to its first status. Each later interval is twice as long.
 constexpr milliseconds first_pause{50};
 constexpr milliseconds longest_pause{1600};
 /// A member can be one collective ahead of another.
@@ -160,7 +160,7 @@ void group_exchange::combine_parts(round& one) const {
 }
 
 void group_exchange::answer_last(std::uint64_t number, round& one, messages& out) {
-  if (one.call == collective::all_gather || one.answered >= 0) return;  // descriptors are for all children at once
+  if (one.call == collective::all_gather || one.answered >= 0) return;  // descriptors go to all children at once
   one.answered = *std::ranges::find_if(tree_.children(), [&](int child) { return !one.parts.contains(child); });
   combine_parts(one);
   const bool with_data = one.call == collective::reduce;
@@ -174,7 +174,8 @@ void group_exchange::advance(std::uint64_t number, round& one, messages& out) {
   if (root && one.parts.size() + 1 == tree_.children().size()) return answer_last(number, one, out);
   if (one.parts.size() < tree_.children().size()) return;
   one.combined = true;
-  // A leaf sends its descriptors to the leader of its host, which sends those of all to all.
+  // A leaf sends its descriptors to the leader of its host. The leader sends the descriptors of all PEs of the host to
+  // all of them.
   const bool leaf = tree_.parent() >= 0 && tree_.on_host_of_this(tree_.parent());
   if (!leaf && !one.fds.empty()) one.table.push_back({me_, static_cast<std::uint32_t>(one.fds.size())});
   combine_parts(one);
@@ -182,7 +183,7 @@ void group_exchange::advance(std::uint64_t number, round& one, messages& out) {
   if (root) return finish(number, one, std::exchange(one.value, {}), out);
   std::vector<int> fds;
   if (leaf) fds.swap(one.fds);
-  // An answer of the others may come, or has come.
+  // Unless the collective is an all-gather, the value is kept, because an early answer of the root is combined with it.
   blob mine = one.call == collective::all_gather ? std::exchange(one.value, {}) : one.value;
   send(message_kind::up, number, one.call, tree_.parent(), std::make_shared<parcel>(std::move(mine), std::move(fds)),
        out);
@@ -197,7 +198,7 @@ void group_exchange::finish_with_others(std::uint64_t number, round& one, messag
 void group_exchange::keep_descriptors(round& one, int child, arrived_message& part) const {
   sent_descriptors theirs{std::move(part.fds), part.fds_lost};
   const auto local = std::ranges::count_if(tree_.children(), [this](int pe) { return tree_.on_host_of_this(pe); });
-  if (local > 1) {  // otherwise nobody else on this host needs them
+  if (local > 1) {  // otherwise no other PE of this host needs the descriptors
     one.table.push_back({child, theirs.lost ? descriptor_entry::lost : static_cast<std::uint32_t>(theirs.fds.size())});
     sent_descriptors copies;
     for (const unique_fd& fd : theirs.fds) {
@@ -284,7 +285,7 @@ void group_exchange::send_status(clock::time_point now, messages& out) {
     one.next_status = now + one.pause;
     one.pause = std::min(2 * one.pause, longest_pause);
     const bool root = tree_.parent() < 0;
-    if (members().empty() || (!root && one.combined)) continue;  // its contribution says more
+    if (members().empty() || (!root && one.combined)) continue;  // the contribution that was sent replaces the status
     member_set come = arrived(one);
     if (come == one.told) continue;
     one.told = come;
@@ -315,7 +316,7 @@ void group_exchange::take_status(const arrived_message& message, clock::time_poi
   std::int32_t caller = -1;
   const std::size_t set_bytes = (members().size() + 7) / 8;
   if (message.bytes.size() < sizeof(caller) + set_bytes || header.call == collective::none) refuse(message);
-  if (header.sequence < first_) return;  // told before the collective was completed
+  if (header.sequence < first_) return;  // the status was sent before the collective completed
   if (header.sequence > next_ + max_ahead) refuse(message);
   std::memcpy(&caller, message.bytes.data(), sizeof(caller));
   if (!is_neighbour(header.from) || std::ranges::find(members(), caller) == members().end()) refuse(message);

@@ -8,7 +8,7 @@ namespace pgas::detail {
 
 group_layout::group_layout(std::span<const int> all, std::span<const int> hosts_of_pes)
     : members(all.begin(), all.end()), hosts(hosts_of_pes) {
-  std::ranges::sort(members);  // members that disagree about their order have one tree, and can compare their lists
+  std::ranges::sort(members);  // members with different orders get the same tree, and can compare their lists
   for (const int pe : members)
     if (position_of.try_emplace(hosts[static_cast<std::size_t>(pe)], static_cast<int>(leaders.size())).second)
       leaders.push_back(pe);

@@ -1,6 +1,6 @@
 /// @file
-/// The tree along which the members of a group combine their contributions, and along which the messages of a world
-/// travel.
+/// The tree of a group. The members combine their contributions along the tree of their group. Messages travel along
+/// the tree of the world.
 #pragma once
 
 #include <memory>
@@ -10,33 +10,34 @@
 
 namespace pgas::detail {
 
-/// The members of a group by host: the same on all members.
+/// The members of a group, by host. All members have the same layout.
 struct group_layout {
-  /// @param hosts the number of the host of each PE of the world; lives as long.
+  /// @param hosts the number of the host of each PE of the world; outlives the layout
   group_layout(std::span<const int> all, std::span<const int> hosts);
 
-  std::vector<int> members;  ///< in ascending order
+  std::vector<int> members;  ///< the members in ascending order
   std::span<const int> hosts;
   std::vector<int> leaders;                  ///< the lowest member of each host, by position of the host
-  std::unordered_map<int, int> position_of;  ///< of a host, in the order of lowest members
+  std::unordered_map<int, int> position_of;  ///< the position of a host, in the order of lowest members
 };
 
-/// The lowest member of each host is its leader. The other members of a host are the leader's children, and leaders
-/// form a tree of `arity` children each in the order of their hosts, with the lowest member as the root. All members
-/// compute the same tree.
+/// The lowest member of each host is the leader of the host. The other members of the host are the children of the
+/// leader. Leaders form a tree with `arity` children each, in the order of their hosts. The lowest member is the root.
+/// All members compute the same tree.
 class group_tree {
  public:
-  /// Few enough that a leader has little to send, and many enough that 10,000 hosts are five steps from the root.
+  /// A leader has few children, so it sends few messages. With 8 children, 10,000 hosts are at most five steps from the
+  /// root.
   static constexpr int arity = 8;
 
   group_tree() = default;
   group_tree(std::shared_ptr<const group_layout> layout, int me);
 
-  /// -1: this PE is the root.
+  /// The parent; -1 if this PE is the root.
   [[nodiscard]] int parent() const noexcept { return parent_; }
-  /// Those of this host in ascending order, then leaders.
+  /// The children: PEs of this host in ascending order, then leaders.
   [[nodiscard]] std::span<const int> children() const noexcept { return children_; }
-  /// The child below which `pe` is, or which it is; -1 where `pe` is this PE, or not below it. `pe` is a member.
+  /// The child that is on the way down to member `pe`, or is `pe`. -1 if `pe` is this PE or is not below this PE.
   [[nodiscard]] int child_towards(int pe) const;
   [[nodiscard]] bool on_host_of_this(int pe) const {
     return layout_->hosts[static_cast<std::size_t>(pe)] == layout_->hosts[static_cast<std::size_t>(me_)];
@@ -52,7 +53,7 @@ class group_tree {
   int me_ = -1;
   int parent_ = -1;
   std::vector<int> children_;
-  int position_ = -1;  ///< of this PE's host; -1 where it is no leader
+  int position_ = -1;  ///< the position of this PE's host; -1 if this PE is not a leader
 };
 
 }  // namespace pgas::detail

@@ -14,7 +14,7 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr int may_look = 1024;  // at the same time
+constexpr int may_look = 1024;  // the number of programs that may connect at the same time
 
 std::string text_of(int number) { return number < 0 ? "x" : std::to_string(number); }
 
@@ -30,7 +30,7 @@ joining_mark::joining_mark(const std::string& directory, int pe, int n) noexcept
                       may_look);
     close_after_fork(listener_->fd());
   } catch (const std::exception&) {
-    listener_.reset();  // it is not needed; what is says why there can be none
+    listener_.reset();  // the mark is optional; a socket that joining needs reports the cause
   }
 }
 

@@ -1,5 +1,6 @@
 /// @file
-/// A PE that joins has no connections yet, and no thread that could answer. The name of a socket says that it is there.
+/// The mark of a joining PE, which has no connections and no thread to answer questions. The name of a socket shows
+/// that the PE exists.
 #pragma once
 
 #include <optional>
@@ -10,15 +11,16 @@
 
 namespace pgas::detail {
 
-/// What names of these sockets begin with. The number of PEs, this one's, milliseconds of the monotonic clock, and a
-/// number of the process follow, with - between; x: not known.
+/// The prefix of the socket names. The number of PEs, the number of this PE, the milliseconds of the monotonic clock,
+/// and a number of the process follow, separated by "-". A number that is not known is x.
 inline constexpr std::string_view joining_socket_prefix = "pgas-joining-";
 
-/// For as long as it lives, pgas-why sees that this process joins. Nobody reads the socket: who connects to it learns
-/// from the kernel whose it is. Where there can be none, this PE is not seen.
+/// During the lifetime of the object, pgas-why sees that this process joins. No thread reads the socket. A program that
+/// connects to the socket learns the owner from the kernel. If the socket cannot be opened, pgas-why does not see this
+/// PE.
 class joining_mark {
  public:
-  /// @param directory PGAS_SOCKET_DIR @param pe, n as the environment says, -1: not known
+  /// @param directory PGAS_SOCKET_DIR @param pe, n the numbers in the environment; -1: not known
   joining_mark(const std::string& directory, int pe, int n) noexcept;
   ~joining_mark();
   joining_mark(const joining_mark&) = delete;

@@ -1,5 +1,5 @@
-// How a PE is found to be lost: the kernel reports the end of a process of this host, and the end of a connection; PEs
-// of other hosts send heartbeats.
+// Detection of lost PEs. The kernel reports the end of a process of this host and the end of a connection. PEs of other
+// hosts send heartbeats.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,21 +10,22 @@ namespace pgas::detail {
 
 namespace {
 
-/// More than one in the time after which a PE counts as lost, since some may be late.
+/// The number of heartbeats in the time after which a PE counts as lost. It is more than one, because a heartbeat may
+/// be late.
 constexpr int heartbeats_in_timeout = 4;
 
 }  // namespace
 
 void control_plane_state::on_process_end(const watched_process& one) {
   tree_link& neighbour = *links->find(one.pe);
-  // A forked child may keep the socket open, but all messages of the process itself have arrived by now.
+  // A forked child may keep the socket open, but all messages of the process itself have arrived.
   if (!neighbour.ended && read_from(neighbour, true)) return;
   loop->forget(neighbour.to->fd());
   loop->forget(one.fd.get());
 }
 
 void control_plane_state::on_disconnect(tree_link& from) {
-  // The peer may wait for this end, which tells it that all its messages were received.
+  // The peer may wait for the end of this direction, which shows that all messages of the peer were received.
   if (!from.finished.exchange(true)) from.to->finish();
   from.ended = true;
   bool expected = from.departed;
@@ -41,7 +42,7 @@ void control_plane_state::on_disconnect(tree_link& from) {
 void control_plane_state::check_heartbeats() {
   if (!several_hosts) return;
   const clock::time_point now = clock::now();
-  // A process that was stopped cannot tell for how long its peers were silent.
+  // A process that was stopped does not know for how long its peers were silent.
   if (now - last_check > peer_timeout / 2)
     for (auto& [pe, one] : links->all()) one.last_seen = now;
   last_check = now;
@@ -51,7 +52,7 @@ void control_plane_state::check_heartbeats() {
   next_silence = next_heartbeat;
   for (auto& [pe, one] : links->all()) {
     if (!one.remote || one.ended) continue;
-    // If the queue is full, the peer has unread messages, which serve as well.
+    // If packets wait in the queue, the peer has unread messages, which replace the heartbeat.
     if (send_now && one.queue.waiting() == 0) {
       outgoing_message beat = message_of(message_kind::heartbeat, me, pe);
       links->send(beat);

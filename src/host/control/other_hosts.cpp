@@ -1,5 +1,5 @@
-// PEs of other hosts: how they are reached, how long they have been silent, and how a world of several hosts ends in
-// order.
+// Connections to PEs of other hosts: their network interfaces, the times of silence, and the orderly end of a world of
+// several hosts.
 #include <algorithm>
 
 #include "common/net/address.hpp"
@@ -21,8 +21,8 @@ std::vector<std::string> control_plane::interfaces() const {
 }
 
 bool control_plane_state::finished() {
-  // Closing a TCP connection with unread data resets it, which may discard the last messages to the peer. So this side
-  // ends its sending direction, and reads on until the peer has done the same.
+  // Closing a TCP connection with unread data resets the connection, which may discard the last messages to the peer.
+  // So this side ends its sending direction, and reads until the peer has ended its own.
   if (clock::now() >= *finish_until) return true;
   if (!links->finish()) return false;
   return std::ranges::none_of(links->all(), [](const auto& each) { return each.second.remote && !each.second.ended; });

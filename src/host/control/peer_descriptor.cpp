@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* greeting = "pgas-hello";
 
-/// By which pgas-doctor finds out of which version a library is, without calling it.
+/// The mark from which pgas-doctor reads the version of a library without a call into the library.
 [[gnu::used]] constexpr char version_mark[] = "@(#)pgas " PGAS_VERSION;
 
 std::string host_name() {
@@ -123,7 +123,7 @@ blob encode(const peer_descriptor& mine) {
 std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all) {
   std::vector<std::vector<std::string>> fields;
   for (const blob& bytes : all) fields.push_back(split_fields(bytes));
-  // Greeting, version and ABI are the first fields in every version, so that other versions are recognised.
+  // The greeting, the version and the ABI are the first fields in every version, so that other versions are recognised.
   for (std::size_t pe = 0; pe < fields.size(); ++pe) {
     if (fields[pe].size() < 3 || fields[pe][0] != greeting)
       throw error(

@@ -15,23 +15,23 @@
 
 namespace pgas::detail {
 
-/// The key of the job, see handshake.hpp.
+/// The key of the job (handshake.hpp).
 using job_secret = std::array<std::byte, 32>;
 
-/// The first message of a PE.
+/// The first message of a PE over the bootstrap.
 struct peer_descriptor {
-  std::string version;            ///< of the library
+  std::string version;            ///< the version of the library
   std::string abi;                ///< detail::abi_version
-  std::string host;               ///< its name, for messages
-  std::string boot_id;            ///< the same for all processes of one kernel
-  std::string network_namespace;  ///< abstract sockets connect PEs for which this is equal
+  std::string host;               ///< the name of the host, for messages
+  std::string boot_id;            ///< a value that all processes of one kernel have in common
+  std::string network_namespace;  ///< abstract sockets connect PEs with equal values
   std::string pid;
   std::string user;
   std::string socket_kind;    ///< "directory" or "abstract": the kind of socket
-  std::string socket_name;    ///< random
-  std::string secret;         ///< its share of the job's secret, in hexadecimal digits
-  std::string failure;        ///< why this PE could not open its socket; empty if it could
-  std::string pid_namespace;  ///< PEs for which this is equal agree on each `pid`
+  std::string socket_name;    ///< a random name
+  std::string secret;         ///< the PE's share of the job's secret, in hexadecimal digits
+  std::string failure;        ///< the reason why this PE could not open its socket; empty if it could
+  std::string pid_namespace;  ///< PEs with equal values have the same number for a process
 };
 
 /// The descriptor of this process, with a new socket name and a new share of the secret.
@@ -40,27 +40,29 @@ struct peer_descriptor {
 /// *Errors* bootstrap_protocol, version_mismatch.
 [[nodiscard]] std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all);
 
-/// Which PEs are on one host, as numbers of hosts by PE, in the order of their first PEs. A host is what UNIX sockets
-/// reach: one kernel, and one network namespace unless the sockets are in a directory.
+/// The host numbers by PE. Hosts are numbered in the order of their first PEs. PEs are on one host if UNIX sockets can
+/// connect them: they have one kernel and, unless the sockets are in a directory, one network namespace.
 [[nodiscard]] std::vector<int> hosts_of(const std::vector<peer_descriptor>& all);
 
-/// The reason why these PEs cannot connect, the same on all of them; none if they can.
+/// The reason why these PEs cannot connect, which is the same on all PEs. Empty if the PEs can connect.
 [[nodiscard]] std::optional<error> validate(const std::vector<peer_descriptor>& all);
 
-/// All shares combined: as random as the best of them. *Errors* bootstrap_protocol for a malformed share.
+/// Combines the shares of all PEs. The key is as random as the most random share. *Errors* bootstrap_protocol for a
+/// malformed share.
 [[nodiscard]] job_secret derive_job_key(const std::vector<peer_descriptor>& all);
 
-/// The same text in all processes that are on this one's host (see hosts_of), another everywhere else.
+/// A text that is the same in all processes of this host (see hosts_of), and differs on every other host.
 [[nodiscard]] std::string host_identity(const std::string& socket_directory);
 
 /// `bytes` random bytes as hexadecimal digits. *Errors* system.
 [[nodiscard]] std::string random_hex(std::size_t bytes);
 
-/// Where one PE listens for PEs of other hosts: its second message, where not all run on one host.
+/// The addresses at which a PE listens for PEs of other hosts. The second message of a PE, which is sent if there are
+/// several hosts.
 struct tcp_endpoints {
-  std::vector<tcp_address> addresses;  ///< where it listens; none where no network interface is up
+  std::vector<tcp_address> addresses;  ///< empty if no network interface is up
   std::chrono::milliseconds peer_timeout{};
-  std::string failure;  ///< why it could not open its socket; empty if it could
+  std::string failure;  ///< the reason why the PE could not open its socket; empty if it could
 };
 
 [[nodiscard]] blob encode(const tcp_endpoints& mine);

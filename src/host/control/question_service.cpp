@@ -17,13 +17,13 @@ namespace pgas::detail {
 
 namespace {
 
-/// A PE that is stopped never answers.
+/// The time limit for answers. A stopped PE never answers.
 constexpr auto patience = std::chrono::milliseconds(1100);
-/// Waits with shorter limits end soon enough to need no warning.
+/// A wait with a shorter limit gets no warning, because it ends soon.
 constexpr auto shortest_limit_to_warn = std::chrono::seconds(10);
-/// From one look for long waits to the next, at most.
+/// The longest interval between two searches for long waits.
 constexpr auto most_between_looks = std::chrono::seconds(15);
-/// A call and the kernel that it waits for begin within this time: they are one wait.
+/// If a call and a kernel begin to wait within this time, they count as one wait.
 constexpr auto one_wait = std::chrono::seconds(2);
 constexpr std::size_t most_warned = 256;
 constexpr int backlog = 64;
@@ -32,21 +32,21 @@ constexpr auto pause_without_descriptors = std::chrono::milliseconds(200);
 
 using stage = control_plane_state::stage;
 
-/// A host's name has nothing that JSON would need to escape.
+/// The name of a host without characters that JSON would need to escape.
 std::string plain(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return c < 0x21 || c > 0x7e || c == '"' || c == '\\'; }, '?');
   return name;
 }
 
-/// How long a wait lasts until it is warned of.
+/// The time after which a wait gets a warning.
 std::chrono::milliseconds warn_after(const control_plane_state& plane, stage now) {
-  // That a PE leaves may have begun long before all have come, when its limit begins.
+  // A PE may have begun to leave long before the last PE. The limit begins only when all PEs leave.
   const std::chrono::milliseconds limit = now == stage::leaving ? std::chrono::milliseconds(0) : plane.limit_at(now);
   return limit < shortest_limit_to_warn ? plane.wait_warning : std::min(plane.wait_warning, limit / 2);
 }
 
-/// What ends a wait, in words.
+/// The limit that ends a wait, as a sentence.
 std::string words_of_limit(const control_plane_state& plane, stage now) {
   if (now == stage::leaving) return "PGAS_JOIN_TIMEOUT ends the wait for work on streams";
   const char* const setting = now == stage::joining ? "PGAS_JOIN_TIMEOUT" : "PGAS_WAIT_TIMEOUT";
@@ -61,7 +61,7 @@ question_service::question_service(control_plane_state& plane, const std::string
     : plane_(plane), directory_(directory), job_(job) {
   try {
     listener_.emplace(unix_address(directory_, name_of(plane.me)), backlog);
-    close_after_fork(listener_->fd());  // it would take connections in a child that outlives this process
+    close_after_fork(listener_->fd());  // a child that outlives this process must not accept connections
   } catch (const error& why) {
     plane_.log.info("pgas-why can't ask PE {}: {}", plane.me, why.what());
   }
@@ -71,7 +71,7 @@ template <class Step>
 void question_service::attempt(Step&& step) noexcept {
   try {
     step();
-  } catch (const std::exception& why) {  // no reason to end the world
+  } catch (const std::exception& why) {  // a world works without this service
     plane_.log.warn("PE {} could not answer a question: {}", plane_.me, why.what());
   }
 }
@@ -90,7 +90,7 @@ question_service::~question_service() {
 }
 
 void question_service::start() {
-  // The PEs of a world look at different times, so that not all ask all others at once.
+  // The PEs of a world search at different times, so that they do not all ask all other PEs at once.
   next_look_ = clock::now() + time_between_looks() + time_between_looks() * plane_.me / plane_.n();
   if (listener_) plane_.loop->watch(listener_->fd(), POLLIN, [this](short) { attempt([this] { accept(); }); });
   if (plane_.on_signal && plane_.on_signal->fd() >= 0)
@@ -129,7 +129,7 @@ void question_service::accept() {
                         owner ? static_cast<std::int64_t>(owner->uid) : -1);
       continue;
     }
-    if (clients_.size() == most_clients) continue;  // it is closed, and asks again
+    if (clients_.size() == most_clients) continue;  // the connection is closed, and the program asks again
     const int fd = next.fd.get();
     clients_.push_back({std::move(next.fd), clock::now() + patience, plane_.n(), 0, std::nullopt});
     plane_.loop->watch(fd, POLLIN, [this, fd](short) { attempt([this, fd] { read_word(fd); }); });
@@ -148,10 +148,10 @@ void question_service::read_word(int fd) {
   if (packet.what == received_packet::status::complete && known != std::end(question_words)) {
     by->asked = static_cast<question>(known - std::begin(question_words));
     if (by->asked != question::metrics) return send(*by, introduction());
-    by->answers = 0;  // this PE's is the only one
+    by->answers = 0;  // only this PE answers
     return send(*by, own_answer(plane_.waits ? plane_.waits->metrics() : std::string()));
   }
-  by->answers = 0;  // it is closed
+  by->answers = 0;  // the connection is closed
 }
 
 void question_service::ask_all(question what) {
@@ -191,7 +191,7 @@ std::string question_service::own_answer(const std::string& fields) const {
 
 void question_service::ask_here(asker who) {
   askers_.push_back(who);
-  if (due_) return;  // the same answer is for all who ask meanwhile
+  if (due_) return;  // all that ask before the answer get the same answer
   if (plane_.waits) plane_.waits->ask();
   due_ = clock::now() + time_to_answer;
   last_due_ = clock::now() + most_time_to_answer;
@@ -237,7 +237,7 @@ void question_service::answer_here() {
   due_.reset();
   const std::string fields = plane_.waits ? plane_.waits->answer() : R"("joining":true)";
   std::string text = fmt::format(R"({{"pe":{},{},{}}})", plane_.me, fields, plane_.describe_collectives());
-  if (text.size() > max_contribution)  // more than a peer takes
+  if (text.size() > max_contribution)  // more than a peer accepts
     text = fmt::format(R"({{"pe":{},"too_long":true}})", plane_.me);
   for (const asker& who : std::exchange(askers_, {})) {
     if (who.pe == nobody) {
@@ -264,12 +264,12 @@ std::chrono::milliseconds question_service::time_between_looks() const {
   const stage now = plane_.reached;
   std::chrono::milliseconds after = warn_after(plane_, now);
   if (now == stage::joining)
-    after = std::min(after, warn_after(plane_, stage::joined));  // it joins before the next look
+    after = std::min(after, warn_after(plane_, stage::joined));  // this PE completes joining before the next search
   return std::min<std::chrono::milliseconds>(after / 2, most_between_looks);
 }
 
 void question_service::find_long_waits() {
-  // A collective knows the PEs that are missing. The call around it tells less.
+  // A collective knows the missing PEs. The call that contains the collective does not.
   const stage reached = plane_.reached;
   const std::chrono::milliseconds after = warn_after(plane_, reached);
   std::vector<long_wait> waits = plane_.overdue_collectives(after);
@@ -314,7 +314,7 @@ void question_service::log_waits() {
 void question_service::on_answer(std::uint64_t number, std::span<const std::byte> text) noexcept {
   if (warning_ && warning_->number == number)
     attempt([&] { warning_->answers.emplace_back(reinterpret_cast<const char*>(text.data()), text.size()); });
-  for (client& one : clients_) {  // none, where it came too late
+  for (client& one : clients_) {  // no client is left if the answer is late
     if (one.number != number || one.answers == 0) continue;
     send(one, {reinterpret_cast<const char*>(text.data()), text.size()});
     if (one.answers > 0) --one.answers;
@@ -322,7 +322,7 @@ void question_service::on_answer(std::uint64_t number, std::span<const std::byte
 }
 
 void question_service::send(client& to, std::string_view text) noexcept {
-  // Who does not read is not waited for.
+  // The PE does not wait for a client that does not read.
   if (send_packet(to.socket.get(), std::as_bytes(std::span(text)), {}, {}) != 0) to.answers = 0;
 }
 

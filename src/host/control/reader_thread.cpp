@@ -1,5 +1,5 @@
-// The thread that reads from the neighbours: collectives, failures, departures, heartbeats, and the end of a PE. It
-// passes the messages of other PEs on.
+// The thread that reads from the neighbours. It handles collectives, failures, departures, heartbeats, and the end of a
+// PE. It passes on the messages of other PEs.
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -14,13 +14,13 @@ namespace pgas::detail {
 
 namespace {
 
-/// Enough for a round trip to every neighbour.
+/// The time limit for the last messages, enough for a round trip to every neighbour.
 constexpr auto finish_timeout = std::chrono::milliseconds(500);
 
-/// Whether a message is better lost than kept for a PE that reads nothing.
+/// Whether a message is dropped if the neighbour does not read.
 constexpr bool may_be_lost(message_kind kind) { return kind == message_kind::question || kind == message_kind::answer; }
 
-/// Runs a step of the reader. An exception ends the world, not the process. False if there was one.
+/// Runs a step of the reader. An exception ends the world, not the process. Returns false after an exception.
 template <class Step>
 bool guarded(control_plane_state& state, Step&& step) noexcept {
   try {
@@ -58,7 +58,7 @@ void control_plane_state::stop_reader() noexcept {
   if (!reader.joinable()) return;
   {
     const std::lock_guard lock(mutex);
-    left = true;  // from here on no event is a failure
+    left = true;  // from now on no event is a failure
   }
   stopping = true;
   loop->wake();
@@ -114,7 +114,7 @@ void control_plane_state::handle(tree_link& from, received_packet packet) {
     throw error(code::bootstrap_protocol, fmt::format("{} sent a malformed message", describe(from.pe)), from.pe);
   const std::span<const std::byte> body = packet.bytes.subspan(sizeof(header));
   if (header.to != all_pes && header.to != me) {
-    // Descriptors that were lost here are lost for the receiver, as the header still counts them.
+    // The header still counts descriptors that were lost on this PE, so the receiver finds them lost, too.
     outgoing_message passed{
         header, std::make_shared<parcel>(blob(body.begin(), body.end()), std::vector<int>(), std::move(packet.fds)),
         true};

@@ -18,15 +18,15 @@ namespace pgas::detail {
 
 namespace {
 
-/// Whether the file is a socket without a listener. A young one may belong to a process that is about to listen.
+/// Whether the file is a socket without a listener. A new file may belong to a process that is about to listen.
 bool is_dead_socket(const std::string& folder, const std::string& name, const struct stat& about) {
   constexpr time_t young = 10;
   return S_ISSOCK(about.st_mode) && ::time(nullptr) - about.st_mtime > young &&
          connect_to(unix_address(folder, name)).error == ECONNREFUSED;
 }
 
-/// Whether no process, of whatever container, has the file open or mapped: only then is a lease for writing given out.
-/// UCX makes, maps and removes its files, and has them open meanwhile.
+/// Whether no process, of any container, has the file open or mapped. The kernel grants a lease for writing only in
+/// this case. UCX keeps a file open while it creates, maps and removes the file.
 bool is_unused(const std::string& path, const struct stat& about) {
   if (!S_ISREG(about.st_mode)) return false;
   const unique_fd file(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
@@ -56,7 +56,7 @@ void remove_stale_files(const std::string& directory) noexcept {
     sweep(shared, "ucx_shm_posix_",
           [&](const std::string& name, const struct stat& about) { return is_unused(shared + "/" + name, about); });
   } catch (const std::exception&) {
-    // The next start tries again.
+    // The next start of a world tries again.
   }
 }
 

@@ -1,4 +1,4 @@
-// The report of a failure: to waiting threads of this PE, to its kernels, and to all other PEs.
+// The report of a failure to the waiting threads of this PE, to its kernels, and to all other PEs.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -43,7 +43,7 @@ void control_plane_state::set_failure(const error& cause, log_level level) noexc
   const char* const text = cause.what();
   log.write(level, "{}", fmt::make_format_args(text));
   try {
-    // Every PE passes a failure on: otherwise a peer could see this PE end before it receives the cause.
+    // Every PE passes a failure on. Otherwise a peer could see the end of this PE before it receives the cause.
     const std::lock_guard order(sending);
     links->send_to_neighbours(message_of(message_kind::failure, me, all_pes, encode_error(cause)));
     if (cause.code() != code::peer_lost || cause.pe() < 0) return;

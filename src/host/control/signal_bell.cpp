@@ -18,17 +18,17 @@ namespace pgas::detail {
 
 namespace {
 
-/// Of this process. A child of fork() makes its own: it rings none of its parent's.
+/// The bells of this process. A child of fork() makes its own bells, and does not ring the bells of its parent.
 struct bells {
   bells() {
     for (std::atomic<int>& one : fds) one = -1;
   }
-  std::mutex mutex;                      ///< of who adds one
-  std::array<std::atomic<int>, 64> fds;  ///< -1: free
+  std::mutex mutex;                      ///< held while a bell is added
+  std::array<std::atomic<int>, 64> fds;  ///< a descriptor; -1: free
   const pid_t process = ::getpid();
 };
 
-/// What the handler reads. Objects of that type are never destroyed.
+/// The bells that the handler reads. An object of this type is never destroyed.
 std::atomic<const bells*> to_ring{nullptr};
 
 extern "C" void pgas_on_sigusr1(int) {
@@ -38,12 +38,12 @@ extern "C" void pgas_on_sigusr1(int) {
     for (const std::atomic<int>& one : all->fds) {
       const int fd = one.load(std::memory_order_acquire);
       const std::uint64_t ring = 1;
-      if (fd >= 0 && ::write(fd, &ring, sizeof ring) < 0) continue;  // it rings already
+      if (fd >= 0 && ::write(fd, &ring, sizeof ring) < 0) continue;  // the bell rings already
     }
   errno = kept;
 }
 
-/// Whether the handler is in its place.
+/// Installs the handler. Returns whether the handler is installed.
 bool take_signal() {
   struct sigaction now {};
   ::sigaction(SIGUSR1, nullptr, &now);

@@ -7,19 +7,19 @@
 
 namespace pgas::detail {
 
-/// While such objects live, SIGUSR1 makes the descriptors of all of them readable. The handler does nothing else, and
-/// stays when they have ended: a late signal shall not end the process.
+/// While objects of this class exist, SIGUSR1 makes their descriptors readable. The handler does nothing else. It stays
+/// installed after the last object, so that a late signal does not end the process.
 class signal_bell {
  public:
-  /// If the program has its own handler, that handler stays, and there is no descriptor; this is logged.
+  /// If the program has its own handler, that handler stays, and the object has no descriptor. This is logged.
   explicit signal_bell(log::logger& log);
   ~signal_bell();
   signal_bell(const signal_bell&) = delete;
   signal_bell& operator=(const signal_bell&) = delete;
 
-  /// -1: none.
+  /// The descriptor; -1 if there is none.
   [[nodiscard]] int fd() const noexcept { return bell_.get(); }
-  /// Makes it unreadable until the next signal.
+  /// Makes the descriptor unreadable until the next signal.
   void silence() noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// Starting the control plane: the PEs' addresses go over the bootstrap, each PE connects to its neighbours in
-// the tree, all agree on the outcome, and the reader thread begins.
+// The start of the control plane. The PEs exchange their addresses over the bootstrap. Each PE connects to its
+// neighbours in the tree. All PEs agree on the outcome, and the reader thread begins.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace {
 
 constexpr auto time_to_agree = std::chrono::milliseconds(500);
 
-/// Collective: exchanges the failures of all PEs, so that every PE throws the same error, the most informative one. Its
-/// own where the exchange itself fails because this PE's failure kept others from it.
+/// Collective: exchanges the failures of all PEs. Every PE throws the same error, the most informative one. If the
+/// exchange fails because of this PE's failure, this PE throws its own error.
 void agree_on_outcome(bootstrap& exchange, const std::optional<error>& mine) {
   std::vector<blob> all;
   try {
     all = exchange.all_gather(mine ? encode_error(*mine) : blob());
   } catch (const error& nobody) {
-    // If a third PE did not come, its absence is the cause: this PE has only seen a peer give up.
+    // If a third PE is absent, its absence is the cause. This PE has only seen that a peer gave up.
     const bool about_another = mine && nobody.pe() >= 0 && nobody.pe() != mine->pe();
     if (mine && nobody.code() == code::bootstrap_timeout && !about_another) throw error(*mine);
     throw;
@@ -56,7 +56,7 @@ std::vector<blob> gather_all(bootstrap& exchange, const blob& mine) {
 }
 
 std::vector<peer_info> make_peers(const std::vector<peer_descriptor>& all, std::span<const int> hosts, int me) {
-  std::vector<int> so_far(all.size());  // by host
+  std::vector<int> so_far(all.size());  // the number of PEs so far, by host
   std::vector<peer_info> peers;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     const int host = hosts[pe];
@@ -68,14 +68,14 @@ std::vector<peer_info> make_peers(const std::vector<peer_descriptor>& all, std::
   return peers;
 }
 
-/// A number for the job, the same on all PEs: of the random name under which PE 0 was connected to.
+/// The number of the job, which is the same on all PEs. It is made from the random socket name of PE 0.
 std::uint64_t job_of(const std::vector<peer_descriptor>& all) {
   std::uint64_t job = 0;
   std::memcpy(&job, keyed_hash({}, std::as_bytes(std::span(all[0].socket_name))).data(), sizeof job);
   return job;
 }
 
-/// Two containers of one machine may have been intended as one host.
+/// Logs if two hosts are one machine. Its containers may have been intended as one host.
 void log_separate_namespaces(const std::vector<peer_descriptor>& all, std::span<const int> hosts, log::logger& log) {
   for (std::size_t pe = 1; pe < all.size(); ++pe)
     if (all[pe].boot_id == all[0].boot_id && hosts[pe] != hosts[0])
@@ -85,8 +85,8 @@ void log_separate_namespaces(const std::vector<peer_descriptor>& all, std::span<
           pe);
 }
 
-/// Collective: opens a TCP port into `listener`, where this PE is the leader of its host, and exchanges the endpoints
-/// of all PEs. A failure becomes part of the PE's descriptor, as that of its UNIX socket does.
+/// Collective: exchanges the endpoints of all PEs. The leader of a host first opens a TCP port into `listener`. A
+/// failure to open the port becomes part of the PE's endpoints.
 std::vector<tcp_endpoints> listen_for_other_hosts(bootstrap& exchange, const config& settings, bool leader,
                                                   std::optional<tcp_listener>& listener,
                                                   std::vector<peer_descriptor>& all) {
@@ -122,14 +122,14 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   const int size = exchange.size();
   if (size < 1 || me < 0 || me >= size)
     throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
-  if (settings.sigusr1) on_signal.emplace(logger);  // before the others can send it
+  if (settings.sigusr1) on_signal.emplace(logger);  // before other PEs can send the signal
   join_step("listen");
   peer_descriptor mine = make_descriptor(settings.socket_directory);
   std::optional<unix_listener> listener;
   if (size > 1) {
     allow_descriptors_for(size);
-    // Opened before the descriptors are exchanged: a PE that knows the name connects at once. A failure is part of the
-    // descriptor, so that no PE waits for this one.
+    // The socket is opened before the exchange of descriptors, because a PE that knows the name connects at once. A
+    // failure is part of the descriptor, so that no PE waits for this PE.
     try {
       listener.emplace(unix_address(settings.socket_directory, mine.socket_name), size + 64);
     } catch (const error& why) {
@@ -160,7 +160,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
     return;
   }
 
-  // All PEs have come. The limit holds for the steps from here on together.
+  // All PEs have arrived. The limit applies to all following steps together.
   const clock::time_point joined_by = clock::now() + join_timeout;
   const auto set_time_left = [&](std::chrono::milliseconds most) {
     const auto time_left = std::chrono::ceil<std::chrono::milliseconds>(joined_by - clock::now());
@@ -186,7 +186,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
       else
         links->add(pe, std::make_unique<unix_connection>(std::move(socket.fd), buffer));
     }
-    for (auto& [pe, neighbour] : links->all()) {  // last: if descriptors run out, these are dispensable
+    for (auto& [pe, neighbour] : links->all()) {  // last, because the world works without these descriptors
       unique_fd process = neighbour.remote ? unique_fd() : open_pidfd(neighbour.to->fd());
       if (process) processes.push_back({pe, std::move(process)});
     }
@@ -199,7 +199,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   listener.reset();
   tcp.reset();
   join_step("agree");
-  // After a death not all PEs can come, and the others have seen it, too.
+  // After a death not all PEs can arrive, and the other PEs have seen the death, too.
   set_time_left(one_died ? std::min(time_to_agree, join_timeout) : join_timeout);
   agree_on_outcome(exchange, failed_here);
   start_services();

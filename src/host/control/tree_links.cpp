@@ -9,7 +9,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// For memory of the kernel, or room for descriptors in flight.
+/// The pause before another attempt, if the kernel lacks memory or room for descriptors in flight.
 constexpr milliseconds pause_in_crowd{1};
 
 std::vector<int> every_pe(std::size_t n) {

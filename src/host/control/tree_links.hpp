@@ -1,5 +1,5 @@
 /// @file
-/// The connections of a PE to its neighbours in the tree of the world, and the way of a message along the tree.
+/// The connections of a PE to its neighbours in the tree of the world, and the routing of messages along the tree.
 #pragma once
 
 #include <atomic>
@@ -26,21 +26,22 @@ struct tree_link {
       : pe(of), to(std::move(over)), queue(*to), remote(between_hosts) {}
 
   const int pe;
-  const std::unique_ptr<connection> to;  ///< open for the lifetime of this object, since any thread may be sending
+  const std::unique_ptr<connection> to;  ///< open for the lifetime of this object, because any thread may be sending
   packet_queue queue;
   const bool remote;
-  std::atomic<bool> departed{false};           ///< it has left, its end is no failure
-  std::atomic<bool> ended{false};              ///< nothing more comes from it
-  std::atomic<bool> finished{false};           ///< its sending direction has ended
-  std::atomic<clock::time_point> last_seen{};  ///< written by the reader: time of the last packet
+  std::atomic<bool> departed{false};           ///< the neighbour has left; its end is not a failure
+  std::atomic<bool> ended{false};              ///< no further packets come from the neighbour
+  std::atomic<bool> finished{false};           ///< this PE has ended its sending direction
+  std::atomic<clock::time_point> last_seen{};  ///< the time of the last packet; written by the reader
 };
 
-/// Sending never waits: what a neighbour does not take yet waits in its queue. *Callers* any thread, but for calls of
-/// the reader, the thread that runs the loop.
+/// Sending never blocks: packets that a neighbour does not take yet wait in the queue of the neighbour. *Callers* any
+/// thread, unless stated otherwise. The reader is the thread that runs the loop.
 class tree_links {
  public:
-  /// @param on_problem called with the neighbour and an errno for which nothing can be sent to it, but not where it has
-  /// closed the connection. `loop` and `hosts`, by PE, live as long.
+  /// @param on_problem called with a neighbour and an errno if nothing can be sent to the neighbour. Not called if the
+  /// neighbour has closed the connection.
+  /// @param hosts by PE; `loop` and `hosts` outlive the object
   tree_links(event_loop& loop, int me, std::span<const int> hosts, std::function<void(int, int)> on_problem);
 
   [[nodiscard]] const group_tree& tree() const noexcept { return tree_; }
@@ -54,17 +55,18 @@ class tree_links {
   void send(const outgoing_message& message);
   /// Sends a message to all neighbours but `except`.
   void send_to_neighbours(const outgoing_message& message, int except = -1);
-  /// The same for a message that is better lost than kept for a neighbour that reads nothing.
+  /// As send(), but drops the message if the neighbour does not read.
   void offer(const outgoing_message& message);
   void offer_to_neighbours(const outgoing_message& message, int except = -1);
 
-  /// The socket of a neighbour is writable. The reader.
+  /// Called when the socket of a neighbour is writable. *Callers* the reader.
   void on_writable(tree_link& to);
-  /// Goes on with queues, in each turn of the loop. The reader.
+  /// Sends the waiting packets. Called in each turn of the loop. *Callers* the reader.
   void flush();
-  /// When flush() has something to do. The reader.
+  /// The time at which flush() has work. *Callers* the reader.
   [[nodiscard]] std::optional<clock::time_point> next_flush() const noexcept { return try_again_; }
-  /// Ends the sending direction of each connection once all is sent. Whether that is done. The reader.
+  /// Ends the sending direction of each connection whose packets were all sent. Returns whether all directions have
+  /// ended. *Callers* the reader.
   [[nodiscard]] bool finish();
 
  private:
@@ -79,10 +81,10 @@ class tree_links {
   const std::size_t n_;
   std::map<int, tree_link> links_;
 
-  std::mutex mutex_;                            ///< guards what follows
-  std::vector<tree_link*> waiting_;             ///< whose queues have got packets
-  std::vector<tree_link*> crowded_;             ///< the reader's: tried again soon
-  std::optional<clock::time_point> try_again_;  ///< the reader's
+  std::mutex mutex_;                            ///< guards waiting_
+  std::vector<tree_link*> waiting_;             ///< the neighbours whose queues have got packets
+  std::vector<tree_link*> crowded_;             ///< the neighbours to try again soon; used by the reader
+  std::optional<clock::time_point> try_again_;  ///< the time of the next try; used by the reader
 };
 
 }  // namespace pgas::detail

@@ -13,7 +13,7 @@ class exposed_segments {
   struct segment {
     std::uint64_t offset;
     std::uint64_t bytes;
-    std::uint64_t imported;  ///< the number that the transport uses for it
+    std::uint64_t imported;  ///< the transport's number of the segment
   };
 
   [[nodiscard]] bool empty() const noexcept { return segments_.empty(); }

@@ -22,7 +22,7 @@ void host_producer::address(const context& here, const routes& table) {
   table_.ring = ring_.producers();
   here_ = here;
   here_.routes_ = &table_;
-  set_team(here_, here_.world());  // needs the routes
+  set_team(here_, here_.world());  // set_team() needs the routes
   here_.copy_ = &here_;
 }
 

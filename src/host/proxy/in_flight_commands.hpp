@@ -31,8 +31,8 @@ struct awaited_command {
   std::chrono::steady_clock::time_point since;
 };
 
-/// The state of one command, from its start until it is complete. `owner` owns the object, and is told when a part of
-/// the data is issued or done. `block` and `at` are for the initiator, which issues the parts.
+/// The state of one command, from its start until it is complete. `owner` owns the object, and counts the issued and
+/// the completed parts of the data. The initiator issues the parts, and uses `block` and `at`.
 struct proxy_op {
   /// The state of the signal: there is no separate signal, it waits for earlier data, or it is in flight.
   enum class signal_state : std::uint8_t { none, deferred, sent };
@@ -50,7 +50,7 @@ struct proxy_op {
   bool complete = false;
   bool answered = false;
   signal_state signal = signal_state::none;
-  /// The time of its start; set if the command has an answer or is recorded.
+  /// The start time of the command; set if the command has an answer or is recorded.
   std::chrono::steady_clock::time_point since;
 
   [[nodiscard]] bool fetches() const noexcept {
@@ -66,8 +66,8 @@ struct proxy_op {
 ///
 /// * Message operations to one PE take effect in the order in which they are appended. Bulk operations, gets and
 ///   deferred signals are `unordered` and have no such order.
-/// * After a fence, message operations wait until nothing unordered is in flight to that PE; unordered operations wait
-///   until nothing at all is in flight to it.
+/// * After a fence, message operations wait until no unordered operation is in flight to that PE. Unordered operations
+///   wait until no operation is in flight to that PE.
 /// * A signal is sent when all earlier data, including its own data, is complete or in messages to the same PE. Other
 ///   signals are deferred, in the order of the ring. Only operations behind a fence wait for deferred signals.
 class in_flight_commands {
@@ -168,7 +168,7 @@ class in_flight_commands {
   ring* source_;
   trace::recorder* const events_;
   std::vector<proxy_op> ops_;
-  std::vector<order> orders_;  ///< by PE
+  std::vector<order> orders_;  ///< the order of each PE's commands, by PE
   std::uint64_t started_ = 0;
   std::uint64_t completed_ = 0;          ///< all commands before this number are complete
   std::uint64_t data_ = 0;               ///< the number of commands with data in flight, to all PEs

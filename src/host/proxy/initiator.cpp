@@ -104,7 +104,7 @@ std::size_t initiator::take_commands(in_flight_commands& from, std::string& inva
 }
 
 void initiator::count(const command& cmd) noexcept {
-  // the command is for no PE or for all PEs
+  // a fence or a quiet is not counted for a PE
   if (cmd.kind == command_kind::fence || cmd.kind == command_kind::quiet) return;
   command_counts& counts = state_.to(cmd.pe).counts;
   if (cmd.kind == command_kind::atomic) return ++counts.atomics;
@@ -200,7 +200,7 @@ bool initiator::start_signal(in_flight_commands& from, const command& cmd) {
       fill(op, payload, reinterpret_cast<const std::byte*>(cmd.local), {bytes});
       expect_ack(to, op, false);
     } else {
-      from.signal_issued(op);  // not data: other signals do not wait for it
+      from.signal_issued(op);  // a signal is not data: other signals do not wait for it
       expect_ack(to, op, true);
     }
   } else {
@@ -262,7 +262,7 @@ bool initiator::advance(peer_state& to, proxy_op& op) {
   return true;
 }
 
-/// Acknowledgements are requested, because the remaining parts and operations behind them may wait for them.
+/// Requests acknowledgements, because the remaining parts and later operations may wait for them.
 bool initiator::advance_by_message(peer_state& to, proxy_op& op) {
   const bool issued = to.out.in_flight() < bulk_window && issue_message_op(to, op);
   to.out.await(to.out.sequence());

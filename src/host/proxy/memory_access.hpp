@@ -60,9 +60,9 @@ class memory_access {
 
 /// The sizes of a proxy's pinned memory.
 struct pinned_sizes {
-  std::size_t staging_bytes = std::size_t{1} << 20;  ///< for writes in flight, and for reads into other memory
+  std::size_t staging_bytes = std::size_t{1} << 20;  ///< memory for writes in flight, and for reads into other memory
   std::size_t updates = 4096;                        ///< the number of updates in flight at once
-  std::size_t buffer_bytes = std::size_t{4} << 20;   ///< for messages
+  std::size_t buffer_bytes = std::size_t{4} << 20;   ///< memory for messages
 };
 
 /// Makes the access to memory that `backend` can copy. All work is ordered on one stream, which is synchronized only

@@ -30,7 +30,7 @@ progress_engine::progress_engine(const proxy_settings& settings, transport& netw
 
 bool progress_engine::progress() {
   bool busy = state_.network.progress();
-  if (std::exchange(transport_wrote_, false)) state_.memory.admit_transport_writes();  // before publish()
+  if (std::exchange(transport_wrote_, false)) state_.memory.admit_transport_writes();  // must precede publish()
   busy |= receive_from_self();
   complete_memory();
   for (const auto& each : rings_) busy |= serve(*each);

@@ -29,7 +29,7 @@ bool one_host(const control_group& everyone) {
   return true;
 }
 
-/// Collective: the addresses of all PEs, or the first failure, on all.
+/// Collective: returns the addresses of all PEs, or throws the first failure on all PEs.
 std::vector<blob> exchange_addresses(const control_group& everyone, const std::optional<error>& failed,
                                      const blob& address) {
   step_result mine;
@@ -43,7 +43,8 @@ std::vector<blob> exchange_addresses(const control_group& everyone, const std::o
   return addresses;
 }
 
-/// Collective: the names of the interfaces over which the leader of this PE's host talks to other hosts.
+/// Collective: the names of the network interfaces that the leader of this PE's host uses for connections to other
+/// hosts.
 std::vector<std::string> interfaces_of_this_host(const control_plane& everyone) {
   const std::string mine = fmt::format("{}", fmt::join(everyone.interfaces(), " "));
   const std::vector<contribution> all = everyone.all_gather(std::as_bytes(std::span(mine)));
@@ -78,7 +79,7 @@ ucx_settings transport_settings(const control_plane& everyone, const config& set
 proxy_service::proxy_service(const control_plane& everyone, const domains& direct, class device& device,
                              const config& settings, log::logger& log, const proxy_settings& how)
     : device_(device), direct_(direct) {
-  // The proxy's thread and its memory are to be on the NUMA node of the GPU.
+  // The proxy's thread and its memory are placed on the NUMA node of the GPU.
   const locality gpu = locality_of(device.properties().pci, allowed_cpus());
   const affinity_scope cpus(gpu.cpus);
   if (!gpu.cpus.empty())
@@ -90,8 +91,8 @@ proxy_service::proxy_service(const control_plane& everyone, const domains& direc
   const ucx_settings network = transport_settings(everyone, settings, log);
   blob address;
   const std::optional<error> failed = attempt(everyone, "start the proxy", [&] {
-    const no_file_limit_signal no_signal;  // UCX shares memory by files, too
-    // UCX would only warn of an unknown interface, and take another.
+    const no_file_limit_signal no_signal;  // UCX also shares memory by files
+    // For an unknown interface, UCX would only log a warning and use another interface.
     if (!settings.socket_ifname.empty()) static_cast<void>(own_addresses(settings.socket_ifname));
     proxy_ = std::make_unique<proxy_thread>(how, make_ucx_transport(network), *memory_, log);
     address = proxy_->address();
@@ -104,7 +105,7 @@ proxy_service::proxy_service(const control_plane& everyone, const domains& direc
     where.producers_wake = device.properties().kind == heap_kind::host;
     ring_ = std::make_unique<ring>(where);
   });
-  std::vector<blob> addresses = exchange_addresses(everyone, failed, address);  // throws where there is no proxy
+  std::vector<blob> addresses = exchange_addresses(everyone, failed, address);  // throws if a PE has no proxy
   proxy_->connect(std::move(addresses));
   proxy_->add_ring(*ring_);
   by_host_ = std::make_unique<host_producer>(*proxy_);

@@ -32,8 +32,8 @@ namespace pgas::detail {
 /// One object for each world with more than one domain. *Callers* one thread, except for the functions of the proxy.
 class proxy_service {
  public:
-  /// Collective: all PEs make their transports, exchange the addresses and start their proxies. Makes no connections.
-  /// `direct`, `device` and `log` outlive the object. *Errors* transport_failed, the same on all PEs.
+  /// Collective: all PEs make their transports, exchange the addresses and start their proxies. The constructor makes
+  /// no connections. `direct`, `device` and `log` outlive the object. *Errors* transport_failed, the same on all PEs.
   proxy_service(const control_plane& everyone, const domains& direct, device& device, const config& settings,
                 log::logger& log, const proxy_settings& how);
   proxy_service(const proxy_service&) = delete;

@@ -50,7 +50,7 @@ class proxy_thread final : public memory_exposure {
   /// Starts the thread. Called once. @param addresses the addresses of all PEs, by world number. *Callers* one thread.
   void connect(std::vector<blob> addresses);
 
-  // ---- memory: after connect(); other PEs' operations may come as soon as they have the key
+  // ---- memory: after connect(); operations of other PEs may arrive as soon as these PEs have the key
 
   /// Makes [at, at + bytes), at `offset` of this PE's slot, accessible to the transports of other PEs. Returns the key
   /// that other PEs pass to add_peer_memory(). The key is empty if the transport cannot access the memory. Data then

@@ -96,7 +96,7 @@ class send_queue {
   [[nodiscard]] bool has_work(std::uint64_t completed) const noexcept {
     return open_ != buffer_pool::none || !closed_.empty() || ack_due(completed);
   }
-  /// Releases all buffers and sends nothing any more.
+  /// Releases all buffers. Sends no messages afterwards.
   void abandon() noexcept;
 
  private:

@@ -87,7 +87,7 @@ std::string target::put_signal(const message_op_header& head, cursor& rest) {
     if (std::string wrong = range_error(head.offset, head.bytes); !wrong.empty()) return wrong;
     state_.memory.write(address(head.offset), bytes, {head.bytes});
   }
-  batched_atomic update;  // the memory executes it after the write
+  batched_atomic update;  // the memory executes the update after the write
   update.at = address(signal.offset);
   update.how = head.update;
   update.value = signal.value;

@@ -26,7 +26,7 @@ struct part {
   std::vector<std::uint64_t> words;
 };
 
-/// The agreement of `n` PEs, which each must see the same.
+/// The agreement of `n` PEs, which must be the same on all PEs.
 agreement of(int n, const std::function<part(int pe)>& part_of) {
   std::mutex mutex;
   std::vector<agreement> seen;

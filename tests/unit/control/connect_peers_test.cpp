@@ -38,7 +38,7 @@ TEST(peer_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
   std::atomic<bool> done{false};
   std::vector<blob> introductions;
   const auto visit = [&](const tcp_address& where) {
-    held.push_back(connect_now(where));  // silent
+    held.push_back(connect_now(where));  // sends no data
 
     held.push_back(connect_now(where));
     EXPECT_EQ(::send(held.back().get(), "GET", 3, MSG_NOSIGNAL), 3);
@@ -57,7 +57,7 @@ TEST(peer_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
     send_message(held.back(), handshake::code_of(derive_job_key(decode_descriptors(introductions)),
                                                  handshake::role::connecting, as_pe_2, random_bits()));
 
-    connect_now(where).reset();  // gone at once
+    connect_now(where).reset();  // closed at once
   };
   const auto ends = run_threads_on({0, 1, 1}, [&](bootstrap& exchange) {
     config settings = quick();
@@ -88,7 +88,7 @@ TEST(peer_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
   EXPECT_EQ(count_with(lines, "has not said who it is"), 2u);
   EXPECT_EQ(count_with(lines, "went away without a word"), 1u);
   EXPECT_EQ(count_with(lines, "error: "), 0u);
-  // None of them was sent more than the answer to a hello.
+  // No connection was sent more than the answer to a hello.
   for (const unique_fd& fd : held) {
     std::array<std::byte, 100> heard;
     const ssize_t got = ::recv(fd.get(), heard.data(), heard.size(), 0);
@@ -123,7 +123,7 @@ TEST(peer_connector, a_crowd_of_silent_connections_does_not_keep_pes_out) {
   EXPECT_GE(crowd.size(), 100u);
 }
 
-/// Two PEs of different hosts that have each other's descriptors, without a bootstrap.
+/// Two PEs of different hosts with each other's descriptors, without a bootstrap.
 struct introduced_pair {
   introduced_pair() : all{make_descriptor(""), make_descriptor("")}, quiet(log_level::error, "/dev/null") {
     all[1].boot_id = "another machine";
@@ -148,7 +148,7 @@ TEST(peer_connector, addresses_are_tried_until_the_right_pe_answers) {
   const tcp_listener echo = listen_anywhere();  // sends back what it receives
   const tcp_listener closing = listen_anywhere();
   const tcp_listener own = listen_anywhere();
-  const tcp_address nobody = here(listen_anywhere());  // made last: the system may reuse its port
+  const tcp_address nobody = here(listen_anywhere());  // made last, because the system may reuse its port
   const std::vector<tcp_address> addresses = {nobody, here(echo), here(closing), here(real)};
   std::atomic<bool> done{false};
   std::thread impostor([&] {
@@ -183,7 +183,7 @@ TEST(peer_connector, when_no_address_works_each_is_named_with_its_answer) {
     pair.settings.join_timeout = std::chrono::milliseconds(4000);
     const tcp_listener silent = listen_anywhere();
     const tcp_listener own = listen_anywhere();
-    const tcp_address nobody = here(listen_anywhere());  // made last: the system may reuse its port
+    const tcp_address nobody = here(listen_anywhere());  // made last, because the system may reuse its port
     const auto end = thrown_by([&] { static_cast<void>(pair.connect(1, {nobody, here(silent)}, own)); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::peer_unreachable) << end->what();
@@ -217,7 +217,7 @@ TEST(peer_connector, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing
   EXPECT_EQ(settle_at(before), before);
 }
 
-/// Joins as PE 1 of two, by hand; gives the connection to PE 0.
+/// Joins as PE 1 of two without a control plane. Returns the connection to PE 0.
 peer_socket join_by_hand(bootstrap& exchange) {
   const auto all = decode_descriptors(exchange.all_gather(encode(make_descriptor(""))));
   const tcp_listener listener = listen_anywhere();
@@ -227,7 +227,7 @@ peer_socket join_by_hand(bootstrap& exchange) {
   const unix_listener local(unix_address("", all[1].socket_name), 4);
   log::logger quiet(log_level::error, "/dev/null");
   std::map<int, peer_socket> sockets = connect_peers(all, 1, local, quick(), quiet, &listener, endpoints);
-  static_cast<void>(exchange.all_gather({}));  // no failure
+  static_cast<void>(exchange.all_gather({}));  // reports no failure
   return std::move(sockets[0]);
 }
 
@@ -278,7 +278,7 @@ TEST(peer_connector, what_another_process_sends_over_a_connection_is_a_failure_t
       return;
     }
     const peer_socket joined = join_by_hand(exchange);
-    control_header header;  // as a relay between the hosts would send it, which has not made the handshake
+    control_header header;  // like the header from a relay that does not have the keys
     header.call = collective::barrier;
     EXPECT_EQ(::send(joined.fd.get(), &header, sizeof(header), MSG_NOSIGNAL), static_cast<ssize_t>(sizeof(header)));
     char text[1000];

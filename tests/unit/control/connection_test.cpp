@@ -1,4 +1,5 @@
-// Messages over a stream of bytes: whole and in order, however the stream cuts them; malformed ones end it.
+// Messages over a stream of bytes arrive whole and in order, however the stream is split. Malformed messages end the
+// stream.
 #include "host/control/connection.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ constexpr session_keys keys_of_other{{std::byte{2}}, {std::byte{1}}};
 struct one_end {
   one_end() : one_end(make_pair()) {}
   unique_fd other;
-  frame_cipher seal{keys_of_other.to_send};  ///< of what is written to the other end
+  frame_cipher seal{keys_of_other.to_send};  ///< seals packets from the other end
   tcp_connection channel;
 
   blob sealed(std::span<const std::byte> packet) {
@@ -38,7 +39,7 @@ struct one_end {
  private:
   static std::array<unique_fd, 2> make_pair() {
     std::array<unique_fd, 2> ends = connected_pair();
-    const int small = 4096;  // so that messages of a few thousand bytes are cut
+    const int small = 4096;  // so that the socket splits messages of a few thousand bytes
     ::setsockopt(ends[1].get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
     return ends;
   }

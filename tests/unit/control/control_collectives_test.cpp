@@ -146,7 +146,7 @@ TEST(control_plane, the_largest_contribution_fits_and_a_larger_one_is_refused_be
     } catch (const error& refused) {
       EXPECT_EQ(refused.code(), code::invalid_argument);
     }
-    pe.control_plane.barrier();  // the refusals have left all PEs in step
+    pe.control_plane.barrier();  // after the refusals all PEs are in the same call
     pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
@@ -165,7 +165,7 @@ TEST(control_plane, two_worlds_at_once_and_one_after_another_of_changing_size) {
   }
   auto second = make_thread_bootstraps(3, std::chrono::seconds(30));
   const auto ends = run_threads(3, [&](bootstrap& first) {
-    // The second world counts its PEs the other way round.
+    // The second world numbers its PEs in reverse order.
     joined_pe one(first);
     joined_pe two(*second[static_cast<std::size_t>(2 - first.rank())]);
     for (int round = 0; round < 20; ++round) {
@@ -201,7 +201,7 @@ TEST(control_plane, nothing_can_be_called_after_leaving) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-/// Two PEs leave, of which PE 1 goes on when `works` returns, as where its streams have work. What each threw.
+/// Two PEs leave. PE 1 continues when `works` returns, as if its streams had work. Returns the error of each PE.
 std::vector<std::optional<error>> leave_late(const config& settings,
                                              const std::function<void(const detail::control_plane&)>& works) {
   return run_threads(2, [&](bootstrap& exchange) {

@@ -1,4 +1,4 @@
-// Exchanges among some PEs of a world: several at once, made and removed, and their errors.
+// Exchanges among some PEs of a world: several groups at once, groups that are made and removed, and errors.
 #include "host/control/control_group.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using detail::control_group;
 
-/// Collective over `parent`: the group of `members` of it, null on the others.
+/// Collective over `parent`: makes the group of `members`. Null on all other PEs.
 std::unique_ptr<control_group> make_group(const control_group& parent, const std::vector<int>& members) {
   const std::uint64_t proposed = parent.new_identity();
   const auto all = parent.all_gather(std::as_bytes(std::span(&proposed, 1)));

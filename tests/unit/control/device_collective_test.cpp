@@ -1,4 +1,4 @@
-// A PE that waits for a collective on its device, and a member of it that leaves the world.
+// A PE waits for a collective on its device, and another member leaves the world.
 #include "host/control/device_collective.hpp"
 
 #include <gtest/gtest.h>
@@ -28,15 +28,15 @@ config with_limit() {
   return settings;
 }
 
-/// What PE 1 has enqueued before it leaves, of the third collective that PE 0 waits for.
+/// The collectives that PE 1 has enqueued before it leaves. PE 0 waits for the third collective.
 struct leaver {
   int enqueued = 0;
-  bool captured = false;  ///< one more, into a graph
+  bool captured = false;  ///< a further collective, captured into a graph
   milliseconds before_it{0};
   milliseconds before_the_wait{0};
 };
 
-/// Ends of the two PEs, and how long PE 0 waited until the world failed.
+/// The errors of the two PEs, and the time that PE 0 waited until the world failed.
 std::pair<std::vector<std::optional<error>>, steady_clock::duration> wait_beside(const leaver& other) {
   steady_clock::duration lasted{};
   auto ends = run_threads(2, [&](bootstrap& exchange) {
@@ -76,7 +76,7 @@ TEST(device_collective, a_member_that_leaves_without_having_enqueued_it_is_named
   }
 }
 
-// The leader of the host passes the news on, from PE 2 to PE 1.
+// The leader of the host passes the failure from PE 2 on to PE 1.
 TEST(device_collective, a_member_that_leaves_is_named_at_a_member_that_is_not_its_neighbour) {
   steady_clock::duration lasted{};
   const auto ends = run_threads(3, [&](bootstrap& exchange) {
@@ -142,7 +142,7 @@ TEST(device_collective, one_that_ends_in_time_is_no_failure) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     joined_pe pe(exchange, with_limit());
     pe.control_plane.count_enqueued(true);
-    // Longer than the limit, but none alone.
+    // All waits together are longer than the limit, but no single wait is.
     for (int round = 0; exchange.rank() == 0 && round < 6; ++round) {
       const device_collective waiting(pe.control_plane, "reduce");
       std::this_thread::sleep_for(milliseconds(500));

@@ -1,4 +1,4 @@
-// The counts that leaving PEs tell: merged in any order, and any number of times.
+// The counts of leaving PEs are merged in any order, and any number of times.
 #include "host/control/enqueued_counts.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 /// @file
-/// Shared by tests of the control plane: short settings, and a log whose lines can be read.
+/// Helpers for tests of the control plane: short settings, and a log whose lines can be read.
 #pragma once
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ inline std::size_t count_with(const std::vector<std::string>& lines, std::string
 inline config quick() {
   config settings;
   settings.join_timeout = std::chrono::seconds(20);
-  settings.wait_timeout = std::chrono::seconds(20);  // a test that hangs fails with a name
+  settings.wait_timeout = std::chrono::seconds(20);  // a test that hangs fails with the names of the missing PEs
   return settings;
 }
 

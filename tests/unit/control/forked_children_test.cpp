@@ -1,4 +1,5 @@
-// PEs that fork without exec, as Python's multiprocessing does: a child has all their sockets, and may outlive them.
+// PEs that fork without exec, as Python's multiprocessing does. A child has all sockets of its PE, and may outlive the
+// PE.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -15,13 +16,13 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Waits for a bounded time.
+/// Waits until the condition holds, for a limited time.
 template <class Condition>
 void await(Condition&& holds) {
   for (int i = 0; i < 1000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
-/// A counter that is shared with processes forked later.
+/// A counter that a process shares with the processes that it forks later.
 class shared_count {
  public:
   shared_count()
@@ -69,7 +70,7 @@ TEST(control_plane_children, the_last_words_of_a_killed_process_count_while_a_ch
     joined_pe pe(exchange);
     const pid_t other = std::stoi(text_of(pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())))[0].bytes));
     if (pe.control_plane.my_pe() == 0) {
-      ::raise(SIGSTOP);  // receives the messages and the death together
+      ::raise(SIGSTOP);  // so that the PE receives the messages and the death together
     } else {
       await([&] {
         const auto stat = lines_of("/proc/" + std::to_string(other) + "/stat");

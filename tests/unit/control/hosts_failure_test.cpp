@@ -103,7 +103,7 @@ TEST(hosts_failure, a_pe_that_leaves_while_others_go_on_is_named) {
 TEST(hosts_failure, a_time_limit_names_who_is_missing) {
   const auto ends = run_threads_on({0, 0, 1}, [](bootstrap& exchange) {
     config settings = quick();
-    settings.wait_timeout = std::chrono::milliseconds(1500);  // the others come in time on a busy machine too
+    settings.wait_timeout = std::chrono::milliseconds(1500);  // enough for the other PEs on a busy machine
     joined_pe pe(exchange, settings);
     if (pe.control_plane.my_pe() != 2) pe.control_plane.barrier();
     while (!pe.control_plane.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -145,7 +145,8 @@ TEST(hosts_failure, a_process_of_another_host_that_stops_is_lost_after_the_limit
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
     if (pe.control_plane.my_pe() == 1) {
       ::raise(SIGSTOP);
-      // When it continues, it receives the failure from the others; their barrier may still be completed.
+      // When the PE continues, it receives the failure from the other PEs. The barrier of the other PEs may still
+      // complete.
       const auto end = thrown_by([&] {
         for (;;) pe.control_plane.barrier();
       });

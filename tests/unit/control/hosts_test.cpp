@@ -20,7 +20,7 @@ std::string name_of(const testing::TestParamInfo<std::vector<int>>& hosts) {
   return name;
 }
 
-/// Each PE's host.
+/// The parameter is the host of each PE.
 class control_plane_on : public testing::TestWithParam<std::vector<int>> {};
 INSTANTIATE_TEST_SUITE_P(hosts, control_plane_on,
                          testing::Values(std::vector<int>{0, 1}, std::vector<int>{0, 0, 1, 1},

@@ -26,7 +26,7 @@ namespace {
 using namespace pgas::detail;
 
 /// Joins three PEs while `stranger(socket paths)` runs between the exchange of descriptors and the connections, and
-/// while the PEs connect. Gives the log of all PEs.
+/// while the PEs connect. Returns the log of all PEs.
 std::vector<std::string> join_with(const std::function<void(const std::vector<std::filesystem::path>&)>& stranger,
                                    const std::function<void()>& afterwards = {}) {
   const scratch_folder sockets;
@@ -96,12 +96,12 @@ TEST(joining, strangers_are_refused_with_one_line_each_and_delay_nobody) {
       EXPECT_EQ(send_packet(flooder.get(), blob(5000), {}, std::span(&zero, 1)), 0);
       held.push_back(std::move(flooder));
 
-      held.push_back(knock(socket));  // silent
-      knock(socket).reset();          // gone at once
+      held.push_back(knock(socket));  // sends no data
+      knock(socket).reset();          // closed at once
     }
   });
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));
-  // PE 1 and PE 2 expect nobody and may be done before they have looked at their callers.
+  // PE 1 and PE 2 expect no connections, and may finish joining before they have read from the strangers.
   const std::size_t refused = count_with(lines, "warn: refused a connection from process ");
   EXPECT_GE(refused, 6u);
   EXPECT_LE(refused, 18u);
@@ -109,7 +109,7 @@ TEST(joining, strangers_are_refused_with_one_line_each_and_delay_nobody) {
   EXPECT_GE(count_with(lines, "does not know this job's secret"), 4u);
   EXPECT_GE(count_with(lines, "has not said who it is"), 1u);
   EXPECT_GE(count_with(lines, "went away without a word"), 1u);
-  // None of them was sent more than the answer to a hello.
+  // No connection was sent more than the answer to a hello.
   for (const unique_fd& fd : held) {
     std::array<std::byte, 100> heard;
     const ssize_t got = ::recv(fd.get(), heard.data(), heard.size(), MSG_DONTWAIT);
@@ -130,7 +130,7 @@ TEST(joining, a_crowd_of_silent_connections_does_not_keep_pes_out) {
   EXPECT_EQ(count_with(lines, "error: "), 0u);
 }
 
-/// The abstract names of this process's world sockets, from the kernel's list of all.
+/// The abstract names of this process's world sockets, from the kernel's list of all names.
 std::vector<std::string> own_abstract_names() {
   std::set<std::string> own_inodes;
   for (const auto& fd : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -203,7 +203,7 @@ TEST(joining, who_answers_at_a_pes_address_without_the_secret_is_not_taken_for_i
     do message = receive_packet(caller.get(), heard);
     while (message.what == received_packet::status::nothing_yet);
     EXPECT_EQ(message.bytes.size(), sizeof(hello));
-    EXPECT_EQ(send_packet(caller.get(), message.bytes, {}, {}), 0);  // an echo
+    EXPECT_EQ(send_packet(caller.get(), message.bytes, {}, {}), 0);  // the message is sent back to its sender
     do message = receive_packet(caller.get(), heard);
     while (message.what == received_packet::status::nothing_yet);
   });
@@ -279,7 +279,7 @@ TEST(joining, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
     config settings = quick();
     settings.join_timeout = std::chrono::seconds(2);
     settings.socket_directory = folder.path();
-    // PE 1 gives up after the exchange of descriptors, as a process does that is killed then.
+    // PE 1 gives up after the exchange of descriptors, like a process that is killed at that time.
     pausing_bootstrap paused(exchange, [&] {
       if (exchange.rank() == 1) throw error(code::aborted, "gives up", 1);
     });

@@ -1,4 +1,4 @@
-// Two hosts on one machine: network namespaces of their own with a cable between them, or none.
+// Two hosts on one machine: two network namespaces, with or without a cable between them.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ bool can_lay_cables() {
 
 void shell(const std::string& command) { require(::system(command.c_str()) == 0, command); }
 
-/// Gives each of two processes a network namespace of its own, with a cable between the two.
+/// Puts each of two processes into a new network namespace, and makes a cable between the two.
 void lay_cable(bootstrap& exchange) {
   require(::unshare(CLONE_NEWNET) == 0, "a network namespace of its own");
   const auto pids = exchange.all_gather(bytes_of(std::to_string(::getpid())));

@@ -19,34 +19,35 @@
 
 namespace pgas::unit_test {
 
-/// Runs `body(exchange)` as n threads at once. What each threw as a pgas::error; any other exception fails the test.
+/// Runs `body(exchange)` as n threads at once. Returns the pgas::error that each thread threw. Any other exception
+/// fails the test.
 std::vector<std::optional<error>> run_threads(int n, const std::function<void(bootstrap&)>& body);
 
-/// How a forked PE ended: what its body threw, or the signal that ended it.
+/// The end of a forked PE: the exception of its body, or the signal that ended it.
 struct process_end {
-  std::string message;  ///< what() of the exception, empty if none
+  std::string message;  ///< what() of the exception; empty if there was none
   int signal = 0;
 };
 
-/// Runs `body(exchange)` as n forked processes. The caller must be the only thread. Ends them all after a minute.
+/// Runs `body(exchange)` as n forked processes. The caller must be the only thread. Ends all processes after a minute.
 std::vector<process_end> run_processes(int n, const std::function<void(bootstrap&)>& body);
 
-/// The same with a PE for each entry of `hosts`, which says on which host that PE is.
+/// As run_threads(), with a PE for each entry of `hosts`. An entry is the number of the PE's host.
 std::vector<std::optional<error>> run_threads_on(const std::vector<int>& hosts,
                                                  const std::function<void(bootstrap&)>& body);
 std::vector<process_end> run_processes_on(const std::vector<int>& hosts, const std::function<void(bootstrap&)>& body);
 
-/// For code in forked PEs, where EXPECT_ would go unseen: throws with the text unless the condition holds.
+/// Throws an error with the text unless the condition holds. For forked PEs, in which a failed EXPECT_ is not seen.
 inline void require(bool condition, const std::string& text) {
   if (!condition) throw std::runtime_error("required: " + text);
 }
 
-/// A bootstrap among processes that share memory from before they were forked.
+/// The memory of a bootstrap among forked processes. It is made before the processes are forked.
 class shared_page;
 std::shared_ptr<shared_page> make_shared_page(int n);
 std::unique_ptr<bootstrap> make_process_bootstrap(std::shared_ptr<shared_page> page, int rank);
 
-/// A bootstrap that wraps another.
+/// A bootstrap that wraps another bootstrap.
 class outer_bootstrap : public bootstrap {
  public:
   explicit outer_bootstrap(bootstrap& inner) : inner_(inner) {}
@@ -61,8 +62,8 @@ class outer_bootstrap : public bootstrap {
   bootstrap& inner_;
 };
 
-/// Makes a bootstrap pause after its first all-gathers: with one, between descriptors and connections of PEs of one
-/// host; with two, of PEs of several hosts.
+/// Pauses a bootstrap after its first all-gathers. After one all-gather, PEs of one host have their descriptors and no
+/// connections. PEs of several hosts are in this state after two all-gathers.
 class pausing_bootstrap : public outer_bootstrap {
  public:
   pausing_bootstrap(bootstrap& inner, std::function<void()> pause, int after = 1)
@@ -81,14 +82,14 @@ class pausing_bootstrap : public outer_bootstrap {
   std::vector<blob> answers_;
 };
 
-/// Gives a PE the descriptor of one of another host: "host-1", "host-2", ... Host 0 is where the test runs.
+/// Makes a PE appear to be on another host, "host-1", "host-2", ... Host 0 is the host of the test.
 class host_bootstrap : public outer_bootstrap {
  public:
   host_bootstrap(bootstrap& inner, int host) : outer_bootstrap(inner), host_(host) {}
   std::vector<blob> all_gather(std::span<const std::byte> mine) override;
 
  private:
-  int host_;  ///< 0 once it is told
+  int host_;  ///< 0 after the first all-gather
 };
 
 }  // namespace pgas::unit_test

@@ -1,5 +1,5 @@
-// The questions of pgas-why: a PE that finds no memory for an answer goes on, and answers the next one. The warnings of
-// long waits: they name the limit that ends the wait.
+// The questions of pgas-why: a PE without memory for an answer continues, and answers the next question. The warnings
+// of long waits name the limit that ends the wait.
 #include "host/control/question_service.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 using namespace pgas::detail;
 using namespace pgas::unit_test;
 
-/// What a PE whose sockets are in `folder` says, packet by packet, until it closes the connection.
+/// The packets that a PE with sockets in `folder` sends until it closes the connection.
 std::vector<std::string> ask(const scratch_folder& folder, std::string_view word) {
   std::string socket;
   for (const auto& one : folder.entries())
@@ -72,7 +72,7 @@ TEST(question_service, goes_on_where_there_is_no_memory_for_an_answer) {
                            [](std::string_view, const std::vector<std::string>&) { return std::string(); }});
     for (const auto& [word, failing] : {std::pair("waits", step::ask), std::pair("waits", step::answer),
                                         std::pair("stats", step::stats), std::pair("metrics", step::metrics)}) {
-      const std::size_t introduced = failing == step::metrics ? 0 : 1;  // a PE introduces the others where it asks them
+      const std::size_t introduced = failing == step::metrics ? 0 : 1;  // answers of all PEs follow an introduction
       fails = failing;
       EXPECT_EQ(ask(folder, word).size(), introduced) << word << ": it has no answer";
       fails = step::none;
@@ -86,7 +86,7 @@ TEST(question_service, goes_on_where_there_is_no_memory_for_an_answer) {
   EXPECT_FALSE(ended[0]) << ended[0]->what();
 }
 
-/// The warnings of PE 0 of two that make `calls`.
+/// The warnings of PE 0 of two PEs that make `calls`.
 std::vector<std::string> warnings_of(const pgas::config& settings,
                                      const std::function<void(control_plane&, int)>& calls) {
   const scratch_folder folder;

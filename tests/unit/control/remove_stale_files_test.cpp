@@ -16,7 +16,7 @@ namespace {
 
 using detail::unique_fd;
 
-/// A socket in a folder that nobody removes, as if its process had been killed.
+/// A socket whose file stays in a folder, as if its process had been killed.
 unique_fd bound(const std::string& folder, const std::string& name, bool old) {
   const detail::unix_address address(folder, name);
   unique_fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));

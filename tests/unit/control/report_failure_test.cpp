@@ -120,8 +120,8 @@ TEST(control_plane_failure, a_pe_that_is_destroyed_without_leaving_is_named_to_t
 }
 
 TEST(control_plane_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
-  // As when all learn from an exchange that the heap can't be built: the first to end must not break it for the
-  // others.
+  // As if all PEs learn from an exchange that the heap cannot be made. The end of the first PE must not break the
+  // exchange for the others.
   for (int repeat = 0; repeat < 50; ++repeat) {
     const auto ends = run_threads(4, [](bootstrap& exchange) {
       joined_pe pe(exchange);
@@ -170,7 +170,7 @@ TEST(control_plane_failure, a_time_limit_names_who_is_missing) {
     joined_pe pe(exchange, settings);
     if (pe.control_plane.my_pe() == 1) {
       while (given_up < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      // The others had come to their barrier, so that this one may still be completed; no later one is.
+      // The other PEs had called their barrier, so this barrier may still complete. No later barrier completes.
       auto late = thrown_by([&] { pe.control_plane.barrier(); });
       if (!late) late = thrown_by([&] { pe.control_plane.barrier(); });
       ASSERT_TRUE(late);
@@ -269,7 +269,7 @@ TEST(control_plane_failure, descriptors_that_do_not_fit_are_reported_and_none_le
       require(theirs.fds.size() == (pe.control_plane.my_pe() == 0 ? 0u : many.size()), "all or none");
     }
     require(count_holdings().fds == open_before, "no descriptor left");
-    pe.control_plane.barrier();  // in step all the same
+    pe.control_plane.barrier();  // all PEs are in the same call
     pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_EQ(end.message, "");
@@ -282,7 +282,7 @@ TEST(control_plane_failure, descriptors_wait_while_too_many_of_the_user_are_on_t
     std::thread reader;
     const auto start = clock::now();
     if (pe.control_plane.my_pe() == 0) {
-      // A privileged process has no such limit; where privileges can't be dropped, the limit does not count either.
+      // A privileged process has no such limit. If privileges cannot be dropped, the limit does not apply either.
       const bool unprivileged = ::setresuid(65534, 65534, 65534) == 0;
       static_cast<void>(unprivileged);
       const std::vector<int> many(detail::max_fds_per_packet, STDOUT_FILENO);
@@ -317,7 +317,7 @@ TEST(control_plane_failure, a_low_limit_of_descriptors_is_raised_where_that_is_a
   const auto ends = run_processes(4, [](bootstrap& exchange) {
     rlimit limit{};
     require(::getrlimit(RLIMIT_NOFILE, &limit) == 0, "the limit");
-    limit.rlim_cur = count_holdings().fds + 3;  // too few for a listener and a socket to each other PE
+    limit.rlim_cur = count_holdings().fds + 3;  // too few for a listener and a socket to each of the other PEs
     require(::setrlimit(RLIMIT_NOFILE, &limit) == 0, "a lower limit");
     joined_pe pe(exchange);
     pe.control_plane.barrier();

@@ -1,4 +1,4 @@
-// SIGUSR1 as a descriptor. Each test is a process of its own: the handler stays.
+// SIGUSR1 as a descriptor. Each test runs in a process of its own, because the handler stays installed.
 #include "host/control/signal_bell.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using pgas::log_level;
 using pgas::detail::signal_bell;
 
-/// What `body` returns in a child; 128 and more if a signal ended it.
+/// The result of `body` in a child process; at least 128 if a signal ended the child.
 int in_child(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());
@@ -76,7 +76,7 @@ TEST(signal_bell, a_child_does_not_ring_for_its_parent) {
               pgas::log::logger log(log_level::error);
               signal_bell one(log);
               const int child = in_child([&] {
-                ::raise(SIGUSR1);  // ends nothing
+                ::raise(SIGUSR1);  // must not end the process
                 signal_bell own(log);
                 ::raise(SIGUSR1);
                 return rings(own) ? 0 : 1;

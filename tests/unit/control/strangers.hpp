@@ -12,7 +12,7 @@
 
 namespace pgas::unit_test {
 
-/// Both ends of a stream, as TCP makes one.
+/// Both ends of a stream of bytes, like the ends of a TCP connection.
 inline std::array<detail::unique_fd, 2> connected_pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("socketpair");
