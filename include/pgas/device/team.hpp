@@ -13,14 +13,14 @@ namespace pgas {
 /// @brief The members of a team, numbered 0 to n_pes() - 1, as this PE sees them.
 class team_view {
  public:
-  /// @brief This PE's number in the team, -1 if it is not a member.
+  /// @brief This PE's number in the team, -1 if this PE is not a member.
   [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return my_pe_; }
   /// @brief The number of members.
   [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return n_pes_; }
   /// @brief The number of collectives of this team that may run at the same time, each on its own channel.
   [[nodiscard]] PGAS_HD std::int32_t n_channels() const { return n_channels_; }
 
-  /// @brief The number in the world of a member.
+  /// @brief A member's number in the world.
   [[nodiscard]] PGAS_FN std::int32_t world_pe(std::int32_t member) const {
     return members_ == nullptr ? start_ + member * stride_ : members_[member];
   }
@@ -41,7 +41,7 @@ class team_view {
     }
     return -1;
   }
-  /// @brief The same team on channel `which`, 0 to n_channels() - 1.
+  /// @brief This team on channel `which`, 0 to n_channels() - 1.
   ///
   /// Blocks that call collectives of one team at the same time use one channel each. All members must use the same
   /// channel for the same call. A view starts on channel 0.
