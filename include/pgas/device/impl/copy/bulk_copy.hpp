@@ -1,7 +1,7 @@
 /// @file
-/// The pipeline of a bulk_copier (`device/bulk.hpp`): TMA loads run ahead of the stores through a ring of stages in
-/// shared memory. Software pipelining: one thread starts all copies and waits only for the stages that it needs. No
-/// data passes through registers.
+/// The pipeline of a bulk_copier (`device/bulk.hpp`): TMA loads precede the stores through a ring of stages in shared
+/// memory. Software pipelining: one thread starts all copies and waits only for the stages that it needs. No data
+/// passes through registers.
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
@@ -53,7 +53,7 @@ PGAS_FN void load_stage(const bulk_ring& ring, std::uint32_t stage, const void* 
   bulk_load(stage_of(ring, stage), from, bytes, barrier_of(ring, stage));
 }
 
-/// Waits for the bytes that a barrier expects, and moves on to the barrier's next phase.
+/// Waits for the bytes that a barrier expects, and advances to the barrier's next phase.
 PGAS_FN void await_stage(const checked_heap& heap, bulk_ring& ring, std::uint32_t stage) {
   await_mbarrier(heap, barrier_of(ring, stage), ring.parities >> stage & 1);
   ring.parities ^= 1u << stage;
@@ -106,7 +106,7 @@ PGAS_FN void copy_shared(const checked_heap& heap, bulk_ring* through, bulk_job 
 /// Whether the copy unit can access `p`: global memory or the shared memory of this block.
 [[nodiscard]] PGAS_FN bool in_reach(const void* p) { return is_global(p) || is_shared(p); }
 
-/// Whether the copy unit can carry the copy and the size is worth it. The other conditions are in copy_bulk().
+/// Whether the copy unit can make the copy, and the copy is large enough. copy_bulk() has the other conditions.
 [[nodiscard]] PGAS_FN bool worth_bulk(const bulk_ring& ring, const void* dst, const void* src, std::size_t bytes) {
   constexpr std::size_t least = 512;
   const auto apart = reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src);

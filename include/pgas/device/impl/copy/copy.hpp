@@ -1,7 +1,7 @@
 /// @file
-/// The copy between local memory and a peer's part of the heap, used by put(), get() and all collectives. It goes
+/// The copy between local memory and a peer's part of the heap, used by put(), get() and all collectives. The data goes
 /// through registers, 16 bytes per access, with many loads in flight before the first store (unrolled, grid-stride
-/// tiles). Put and get share this code and differ only in which side is remote.
+/// tiles). Put and get share this code; only the remote side differs.
 ///
 /// * `Unit` is the alignment and size that the element type guarantees: 1, 2, 4, 8 or 16 bytes.
 /// * If source and destination agree modulo 16, a head of units brings both to a 16-byte boundary. Otherwise the
@@ -10,11 +10,11 @@
 /// * No byte outside the source range is read, and no byte outside the destination range is written.
 /// * The group's warps share, cyclically, the tiles of consecutive memory. Each access of a warp covers 512 bytes, at a
 ///   constant distance from its first access, so addresses need no additional registers. All threads share the
-///   remainder that is too small for one tile each; it is predicated instead of a ladder of smaller loops. Groups of
-///   fewer than 32 threads do the same thread by thread.
-/// * The bodies are out of line and know the group by rank and size only, so there is one copy of the code per kind.
-///   Together with the values that a caller's loop keeps across the call they need fewer than 64 registers, so blocks
-///   of 1024 threads can be launched (tests/codegen/loops.cu).
+///   remainder that is too small for one tile each. The remainder takes predicated accesses, not a ladder of smaller
+///   loops. In groups of fewer than 32 threads, each thread has its own tiles.
+/// * The bodies are out of line and take the rank and the size of the group, so the code exists once for each kind of
+///   copy. The bodies, and the values that a caller's loop keeps across the call, need fewer than 64 registers in
+///   total, so blocks of 1024 threads can be launched (tests/codegen/loops.cu).
 #pragma once
 
 #include "pgas/detail/isa/ptx_copy.hpp"
@@ -103,8 +103,8 @@ PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, 
   return ((reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes) & 15) == 0;
 }
 
-/// Copies this thread's aligned words from `at` on, `hop` bytes apart, at most Words of them. The recursion loads on
-/// the way in and stores on the way back, so no register is set for a missing word.
+/// Copies this thread's aligned words from `at` on, `hop` bytes apart, at most Words of them. The recursion loads
+/// before the nested call and stores after the call, so no register is set for a missing word.
 template <space From, space To, std::uint32_t Words, class Offset>
 PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, Offset at, std::uint32_t hop) {
   if (at >= bytes) return;
@@ -119,7 +119,7 @@ struct tiling {
   static constexpr std::size_t hop = std::size_t{Lanes} * 16;
   static constexpr std::size_t bytes = Depth * hop;
   std::uint32_t start;  ///< of this thread's first access; groups have at most about 10^6 threads
-  std::uint32_t step;   ///< from one tile of the thread to its next
+  std::uint32_t step;   ///< from one tile of the thread to the next
 
   PGAS_FN explicit tiling(slice me)
       : start(me.rank / Lanes * static_cast<std::uint32_t>(bytes) + me.rank % Lanes * 16),
@@ -138,8 +138,8 @@ PGAS_FN void forget_cached() {
   if constexpr (Direction == direction::get) fence_acquire();
 }
 
-/// Copies `n` aligned words with both sides congruent. A single thread loads them through L1, into which it has
-/// prefetched them.
+/// Copies `n` aligned words with both sides congruent. A single thread prefetches the words into L1, and loads the
+/// words through L1.
 template <direction Direction, std::uint32_t Lanes>
 PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, slice me) {
   constexpr std::uint32_t depth = copies_in_flight;
@@ -165,7 +165,7 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sli
     dst += mine.step;
   }
   if (left == 0) return;
-  // Less than a tile for each thread: all threads take part, so that the work is spread over all warps.
+  // Less than a tile for each thread. All threads copy, so that all warps share the work.
   constexpr std::uint32_t batch = depth / 2;
   const std::uint32_t hop = me.size * 16;
   src -= mine.start;
@@ -176,8 +176,8 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sli
   }
 }
 
-/// Copies `n` aligned destination words. Each is shifted by `shift` bytes out of the aligned source words at `src` and
-/// `src + 16`. Every source word is loaded twice, the second time from L1.
+/// Copies `n` aligned destination words. Each word is shifted by `shift` bytes out of the aligned source words at `src`
+/// and `src + 16`. Every source word is loaded twice, the second time from L1.
 template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_t n, std::uint32_t shift, slice me) {
   constexpr std::uint32_t depth = shifted;
@@ -218,7 +218,8 @@ template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   if constexpr (Unit == 16) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   if constexpr (Lanes > 1) {
-    // Most copies have no ends. They have a separate path, because all warps of a block execute every instruction.
+    // Most copies have no ends. Such copies have a separate path, because all warps of a block execute every
+    // instruction.
     if (aligned16(dst, src, bytes)) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   }
   if constexpr (Unit < 16) {
@@ -279,7 +280,7 @@ PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
   }
 }
 
-/// Copies `count` elements: this thread's share. Returns when this thread has read its part of the source and issued
+/// Copies this thread's share of `count` elements. Returns when this thread has read its part of the source and issued
 /// its stores. Does not synchronize the group.
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
