@@ -10,7 +10,7 @@ namespace pgas::detail {
 enum class collective_kind : std::uint8_t {
   barrier,
   sync,
-  word_barrier,  ///< a barrier by words of the caller, or half of one
+  word_barrier,  ///< a barrier by words of the caller, or half of such a barrier
   broadcast,
   fcollect,
   collect,
@@ -56,7 +56,7 @@ struct collective_request {
   number_type type = number_type::none;
   std::uint8_t alignment = 1;     ///< of dst and src, 1 to 8 bytes
   std::int32_t root = 0;          ///< for `word_barrier` the member to wait for; -1: a barrier of all members
-  std::uint32_t most_blocks = 1;  ///< the maximum number of blocks; filled in by the library, the same on all members
+  std::uint32_t most_blocks = 1;  ///< the maximum number of blocks, equal on all members; the library sets it
   std::size_t element_bytes = 0;
   std::size_t count = 0;          ///< elements
   std::ptrdiff_t dst_stride = 1;  ///< elements
