@@ -178,8 +178,8 @@ PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
 /// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed.
 /// *Memory* `dst` and `sig` are symmetric; `src` as for put().
 /// *On return* `src` and the tiles of the copier's earlier put_nbi() and add_nbi() may be reused.
-/// *Order* a thread that sees the signal sees the data and this thread's earlier puts and stores, including those of
-/// the copier.
+/// *Order* a thread that sees the signal sees the data and this thread's earlier puts and stores, including the
+/// copier's copies.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, pe_or_peer pe) {
@@ -324,8 +324,8 @@ PGAS_FN void quiet(const context& ctx, bulk_copier&) {
 ///     }
 ///
 /// *Callers* the thread that starts the copies.
-/// *Order* accesses that are ordered before this call, including those of peers, come before the accesses of later bulk
-/// copies. A wait or a barrier alone orders loads and stores only.
+/// *Order* accesses that are ordered before this call, including accesses of peers, come before the accesses of later
+/// bulk copies. A wait or a barrier alone orders loads and stores only.
 ///
 /// @note No effect on GPUs before sm_90 and on the CPU, which have no such copies.
 PGAS_FN void fence_proxy_async() {

@@ -72,7 +72,7 @@ class context {
   [[nodiscard]] PGAS_HD const team_view& team() const { return team_; }
   /// @brief The team of all PEs.
   [[nodiscard]] PGAS_HD team_view world() const { return row_of(0, n_world_, detail::internal_area::world_state); }
-  /// @brief The PEs whose heaps this PE can load from and store to directly, itself included.
+  /// @brief The PEs whose heaps this PE can access by loads and stores, including this PE.
   [[nodiscard]] PGAS_FN team_view domain() const {
     return routes_ == nullptr ? row_of(0, n_world_, detail::internal_area::domain_state(n_world_)) : routes_->domain;
   }
@@ -203,7 +203,7 @@ class context {
   std::uint32_t log2_stride_ = 0;
   std::uint32_t flags_ = 0;                   ///< detail::slow_path
   std::uintptr_t my_slot_ = 0;                ///< start of this PE's slot
-  detail::control_block* control_ = nullptr;  ///< as kernels of this PE see it
+  detail::control_block* control_ = nullptr;  ///< address for kernels of this PE
   const detail::routes* routes_ = nullptr;    ///< null where all PEs are direct and slots lie in a row
   team_view team_;
   /// @brief A copy of this context in memory, for out-of-line code: a pointer costs the caller few registers

@@ -166,7 +166,7 @@ class launched_block : public block {
   }
 
  private:
-  std::uintptr_t grid_;  ///< in one word, because groups are passed to out-of-line functions
+  std::uintptr_t grid_;  ///< one of two pointers: groups are passed to out-of-line functions, so they are small
 };
 
 /// @brief Up to 32 threads of a block with neighbouring ranks; the last warp of a block may have fewer.
@@ -259,7 +259,7 @@ class named_group {
   }
 
  private:
-  static constexpr std::uint32_t words = 4;  ///< of shared memory, for the answer of each barrier's group
+  static constexpr std::uint32_t words = 4;  ///< words of shared memory for the answer of each barrier's group
 
   /// @brief The shared memory for the answers of the group's barrier. All types use the same memory.
   [[nodiscard]] PGAS_FN std::uint32_t* answer() const {
@@ -393,7 +393,7 @@ class warpgroup : public named_group {
     return left < threads ? left : threads;
   }
 
-  std::uint32_t place_;  ///< in one word, because groups are passed to out-of-line functions
+  std::uint32_t place_;  ///< two numbers in one word: groups are passed to out-of-line functions, so they are small
 };
 
 /// @brief The warpgroup of block `from` that contains the caller.

@@ -98,13 +98,13 @@ class ll_channel {
   PGAS_FN ~ll_channel() { detail::store_progress(in_, now_); }
 
   // For the library's internal use.
-  /// @brief Distance from one turn to the next.
+  /// @brief Packets from the place of one turn to the place of the next turn.
   static constexpr std::uint32_t turn = detail::packets_of_value<T> * detail::packets_in_line;
   detail::vec16* in_;
   detail::vec16* out_;     ///< the other PE's places, by their address on this PE
   detail::vec16* remote_;  ///< these places at their load/store accessible address; null if there is none
   bool slow_;              ///< the other PE is proxied, or checks are on; always false with a direct_context
-  std::int32_t pe_;        ///< in the world
+  std::int32_t pe_;        ///< number of the other PE in the world
   detail::ll_progress now_;
 };
 
@@ -149,7 +149,7 @@ template <PGAS_IS(ll_type) T>
   return detail::from_ll<T>(data[0]);
 }
 
-/// @brief The number of rounds of a box, if the program itself counts them, for example in a word for each block.
+/// @brief The number of rounds of a box, if the program counts the rounds, for example in a word for each block.
 struct ll_rounds {
   std::uint32_t begun;  ///< the last of these rounds may still be in progress
 };
@@ -225,10 +225,10 @@ class ll_team_channel {
   }
 
   // For the library's internal use.
-  using value_type = T;                                                      ///< of a message
+  using value_type = T;                                                      ///< type of a message
   static constexpr bool to_others = To == ll_to::others;                     ///< no message carries this PE's own value
-  static constexpr std::uint32_t packets = detail::packets_of_value<T>;      ///< of a message
-  static constexpr std::uint32_t apart = packets * detail::packets_in_line;  ///< from one member's place to the next
+  static constexpr std::uint32_t packets = detail::packets_of_value<T>;      ///< number of packets of a message
+  static constexpr std::uint32_t apart = packets * detail::packets_in_line;  ///< packets between two members' places
   /// @brief The place for messages of member `from` in this round.
   [[nodiscard]] PGAS_FN detail::vec16* place(std::int32_t from) const {
     const auto first = (now_.sent & 1) * static_cast<std::uint32_t>(team_.n_pes());
@@ -254,7 +254,7 @@ class ll_team_channel {
   team_view team_;
   detail::vec16* places_;
   detail::ll_progress now_;  ///< the round, and the number of its messages that were not requested
-  bool is_counted_ = false;  ///< by the program
+  bool is_counted_ = false;  ///< whether the program counts the rounds
 
  private:
   /// @brief The places of the calling thread.

@@ -1,5 +1,5 @@
 /// @file
-/// The routes from a PE to the others: the proxy's queue if some PEs are proxied, and the distances of their slots.
+/// The routes from a PE to the other PEs: the proxy's queue if some PEs are proxied, and the distances of their slots.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -72,7 +72,7 @@ class team_view {
   std::uint64_t state_offset_ = 0;  ///< offset of detail::team_state_layout from the start of each slot
   /// @brief Offset of detail::oneshot_staging; 0: no staging memory, or not the host's view
   std::uint64_t staging_offset_ = 0;
-  const std::int32_t* members_ = nullptr;  ///< in this PE's slot; null if start_ and stride_ suffice
+  const std::int32_t* members_ = nullptr;  ///< list in this PE's slot; null if start_ and stride_ suffice
 };
 static_assert(sizeof(team_view) == 48 && std::is_trivially_copyable_v<team_view>);
 

@@ -118,8 +118,8 @@ template <std::uint32_t Depth, std::uint32_t Lanes>
 struct tiling {
   static constexpr std::size_t hop = std::size_t{Lanes} * 16;
   static constexpr std::size_t bytes = Depth * hop;
-  std::uint32_t start;  ///< of this thread's first access; groups have at most about 10^6 threads
-  std::uint32_t step;   ///< from one tile of the thread to the next
+  std::uint32_t start;  ///< offset of this thread's first access; groups have at most about 10^6 threads
+  std::uint32_t step;   ///< bytes from one tile of the thread to the next
 
   PGAS_FN explicit tiling(slice me)
       : start(me.rank / Lanes * static_cast<std::uint32_t>(bytes) + me.rank % Lanes * 16),
@@ -185,7 +185,7 @@ PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_
   if (!has_tiles<Lanes>(me)) return;
   forget_cached<Direction>();
   const tile mine(me);
-  auto left = static_cast<std::ptrdiff_t>(n * 16 - mine.start);  // from this thread's first access
+  auto left = static_cast<std::ptrdiff_t>(n * 16 - mine.start);  // bytes from this thread's first access on
   src += mine.start;
   dst += mine.start;
   PGAS_ROLLED
@@ -256,8 +256,8 @@ PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t by
   }
 }
 
-/// Copies a few aligned words per thread, at most short_words. The function is out of line, because its registers would
-/// otherwise add to those of the caller's loop.
+/// Copies a few aligned words per thread, at most short_words. The function is out of line. In line, its registers
+/// would add to the registers of the caller's loop.
 template <direction Direction>
 PGAS_OUTLINE void copy_short(std::byte* dst, const std::byte* src, std::uint32_t bytes, slice me) {
   copy_few_words<source_space<Direction>, target_space<Direction>, short_words>(dst, src, bytes, me.rank * 16,

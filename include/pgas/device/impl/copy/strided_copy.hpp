@@ -121,7 +121,7 @@ PGAS_FN void with_unit(std::size_t unit, Call call) {
 struct byte_blocks {
   strided_side<std::byte> dst;
   strided_side<const std::byte> src;
-  std::size_t bytes;  ///< of a block
+  std::size_t bytes;  ///< bytes of a block
   std::size_t count;
 
   /// The largest unit of pieces that the addresses and distances allow. The distance is irrelevant for a single block.
@@ -283,7 +283,7 @@ PGAS_COLD void check_strided_out_of_line(checked_heap heap, operation what, cons
   const std::uint64_t step = stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
   const std::uint64_t steps = block == 0 || count == 0 ? 0 : count - 1;
   const std::uint64_t elements = count == 0 ? 0 : block;
-  std::uint64_t bytes = huge;  // from the lowest to the highest address; the maximum on overflow
+  std::uint64_t bytes = huge;  // bytes from the lowest to the highest address; the maximum on overflow
   if (step == 0 || steps <= (huge - elements) / step) {
     const std::uint64_t span = steps * step + elements;
     if (span <= huge / size) bytes = span * size;

@@ -46,7 +46,7 @@ struct member_words {
 /// A channel of a team in a world with proxied PEs. The struct has only what out-of-line code needs, in few registers.
 struct domain_channel {
   const routes* table;
-  std::uintptr_t state;  ///< of the channel, in this PE's slot
+  std::uintptr_t state;  ///< address of the channel's state in this PE's slot
   team_hierarchy hierarchy;
   std::uint32_t log2_stride;
 

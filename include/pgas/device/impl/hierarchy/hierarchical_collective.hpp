@@ -33,7 +33,7 @@ struct domain_call {
   std::byte* dst;
   const std::byte* src;
   std::size_t count;
-  std::uint32_t element;  ///< bytes
+  std::uint32_t element;  ///< size in bytes
 
   [[nodiscard]] PGAS_FN domain_channel channel() const { return here.channel(); }
   [[nodiscard]] PGAS_FN team_hierarchy hierarchy() const { return channel().hierarchy; }
@@ -161,7 +161,7 @@ struct received {
   operation what;
   std::int32_t domain;
   std::int32_t k;    ///< the index of the next member in the domain
-  byte_range block;  ///< of the previous member
+  byte_range block;  ///< range of the previous member
 };
 /// Moves to the next member. @return False after the last member.
 [[nodiscard]] PGAS_COLD bool next_received(received* at) {

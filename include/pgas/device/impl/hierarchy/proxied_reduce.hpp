@@ -10,7 +10,7 @@
 /// each operation anyway.)
 ///
 /// Operands of reductions are associated by domain: the members of a domain from first to last, then the domains in the
-/// order of their first members. Results that a domain has reduced itself therefore have the same bits
+/// order of their first members. The results of a domain's reduction therefore have the same bits
 /// (`hierarchical_reduce.hpp`).
 #pragma once
 
@@ -41,8 +41,8 @@ struct staged_job {
 /// The sizes of elements, in bytes.
 struct element_sizes {
   std::uint32_t element;
-  std::uint32_t sum;        ///< of an element in the form that is accumulated
-  std::uint32_t alignment;  ///< of sums
+  std::uint32_t sum;        ///< size of an element in accumulated form
+  std::uint32_t alignment;  ///< alignment of sums
 };
 
 /// One operand of several elements, and the destinations of its results.
@@ -288,12 +288,12 @@ class staged_reduce {
   element_sizes sizes_;
   slice me_;
   bool by_domain_;              ///< operands are the results of the domains
-  std::byte* unit_;             ///< of the workspace; null before there is one
-  std::uint64_t number_;        ///< of the workspace unit
-  std::int32_t max_proxied_;    ///< in a step
+  std::byte* unit_;             ///< unit of the workspace; null before drain() has reserved a unit
+  std::uint64_t number_;        ///< number of the workspace unit
+  std::int32_t max_proxied_;    ///< maximum number of proxied operands in a step
   std::uint32_t length_;        ///< elements of a step
-  std::uint32_t buffer_bytes_;  ///< distance of two buffers
-  std::uint32_t sums_bytes_;    ///< of all sums
+  std::uint32_t buffer_bytes_;  ///< bytes from one buffer to the next
+  std::uint32_t sums_bytes_;    ///< bytes of all sums
   step now_;
   step next_;
   std::int32_t half_;     ///< the half of the buffers that receives the next step's operands

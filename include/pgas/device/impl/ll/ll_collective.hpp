@@ -19,8 +19,8 @@ inline constexpr std::uint64_t most_ll_copy_units = 128;
 struct block_exchange {
   std::byte* dst;
   const std::byte* src;
-  std::uint32_t bytes;     ///< of a block
-  std::uint32_t src_step;  ///< from one member's block to the next; 0 if all members get the same block
+  std::uint32_t bytes;     ///< bytes of a block
+  std::uint32_t src_step;  ///< bytes from one member's block to the next; 0 if all members get the same block
 };
 
 /// One thread's share of the exchange.

@@ -64,13 +64,13 @@ struct block_view : team_view {
 /// An exchange as one thread sees it. Each thread loads the epoch together with the data that it sends, so the two
 /// loads overlap.
 struct ll_epoch {
-  std::uintptr_t packets;  ///< of this PE
+  std::uintptr_t packets;  ///< address of this PE's packets
   peer_map peers;
   const control_block* control;
   std::int32_t members;
   std::int32_t me;
   std::uint32_t room;   ///< packet_buffer_bytes()
-  std::uint32_t units;  ///< of each message
+  std::uint32_t units;  ///< units of each message
   std::uint32_t epoch;  ///< 0 before load_epoch()
 
   PGAS_FN void load_epoch() {
@@ -118,7 +118,7 @@ struct ll_result {
   failure why;
   std::uint32_t unit;
   std::int32_t from;
-  std::uint32_t epoch;  ///< of the exchange
+  std::uint32_t epoch;  ///< epoch of the exchange
 };
 
 /// Records a member whose packet did not arrive.

@@ -60,7 +60,7 @@ template <std::uint32_t Batch>
                                             vec16 (&packet)[Batch]) {
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) packet[b] = load_relaxed(at[b]);
-  std::uint32_t other = 0;  // bits in which some epoch differs
+  std::uint32_t other = 0;  // bits in which an epoch differs
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) other |= (packet[b].w[1] ^ epoch) | (packet[b].w[3] ^ epoch);
   return other == 0;

@@ -28,8 +28,8 @@ struct trailing_signal {
 
 /// Blocks at regular distances, in bytes.
 struct strided_range {
-  std::size_t bytes;  ///< of a block
-  std::size_t count;  ///< blocks
+  std::size_t bytes;  ///< bytes of a block
+  std::size_t count;  ///< number of blocks
   std::ptrdiff_t local_step;
   std::ptrdiff_t remote_step;
 };
@@ -114,9 +114,9 @@ PGAS_FN void exit_if_lost(const G& g, bool lost, completion when) {
 /// A proxied copy as the threads of a group call it.
 struct proxied_copy {
   proxy_queue queue;
-  std::int32_t pe;     ///< in the world
-  const void* remote;  ///< by its address on this PE
-  const void* local;   ///< written by gets, despite const
+  std::int32_t pe;     ///< number of the PE in the world
+  const void* remote;  ///< remote memory by its address on this PE
+  const void* local;   ///< local memory, which gets write despite const
   std::size_t bytes;
   completion when;
 };
@@ -195,7 +195,7 @@ template <direction Direction>
 }
 
 /// Strided puts and gets of all forms. *Callers* all threads of the group.
-/// @param local is written by gets, despite const
+/// @param local local memory, which gets write despite const
 template <direction Direction, PGAS_IS(group) G>
 PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const void* remote, const void* local,
                                strided_range shape, completion when) {

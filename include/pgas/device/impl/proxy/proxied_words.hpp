@@ -51,9 +51,9 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
 /// A copy inline in commands and answers, in the memory of its thread, which advances the copy.
 struct inline_copy {
   command_call call;
-  std::byte* local;  ///< not written by puts
+  std::byte* local;  ///< local memory, which puts do not write
   std::size_t bytes;
-  std::uint32_t step;  ///< to this thread's next piece
+  std::uint32_t step;  ///< bytes to this thread's next piece
 
   /// The number of bytes of the next piece.
   [[nodiscard]] PGAS_FN std::uint32_t piece() const {

@@ -45,17 +45,17 @@ struct command_call {
   std::uint64_t head;       ///< kind, update, type and PE, as in a command
   std::uint64_t offset[2];  ///< `offset` and `local`
   std::uint64_t bytes[2];   ///< `bytes`; `answer` and `block`
-  std::uint64_t value[2];   ///< of the command; after submit() of the answer
+  std::uint64_t value[2];   ///< value of the command; after submit() value of the answer
   proxy_queue queue;
   operation what;
   bool answered;  ///< the command has an answer, for which submit() waits
 
-  wait_state now;            ///< of the wait for a counter
+  wait_state now;            ///< state of the wait for a counter
   const std::uint64_t* at;   ///< the counter
   std::uint64_t least;       ///< the value that the counter must reach
   std::uint64_t seen;        ///< the last value of the counter
-  std::uint64_t number;      ///< of the command
-  std::uint64_t answer_lap;  ///< of the answer
+  std::uint64_t number;      ///< number of the command
+  std::uint64_t answer_lap;  ///< lap of the answer
 
   /// A command without operands and answer.
   PGAS_FN command_call(proxy_queue to, const op_info& about, command_kind kind, std::uint64_t n)

@@ -43,7 +43,7 @@ enum class number_type : std::uint8_t {
   f64,
   complex_f32,
   complex_f64,
-  indexed_i32,  ///< with an index of the same size, here and below
+  indexed_i32,  ///< a number with an index of equal size, as the following types
   indexed_i64,
   indexed_f32,
   indexed_f64,
@@ -54,8 +54,8 @@ struct collective_request {
   collective_kind what = collective_kind::barrier;
   reduction op = reduction::none;
   number_type type = number_type::none;
-  std::uint8_t alignment = 1;     ///< of dst and src, 1 to 8 bytes
-  std::int32_t root = 0;          ///< for `word_barrier` the member to wait for; -1: a barrier of all members
+  std::uint8_t alignment = 1;  ///< alignment of dst and src, 1 to 8 bytes
+  std::int32_t root = 0;  ///< root of the collective; for `word_barrier`, the awaited member, or -1 for all members
   std::uint32_t most_blocks = 1;  ///< the maximum number of blocks, equal on all members; the library sets it
   std::size_t element_bytes = 0;
   std::size_t count = 0;          ///< elements

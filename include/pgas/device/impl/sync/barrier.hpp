@@ -54,7 +54,7 @@ template <std::uint32_t Batch>
 struct awaited_members {
   member_words* state[Batch];
   bool exists[Batch];
-  std::uint64_t waited[Batch];  // first used after the loads of the first poll, so the latencies overlap
+  std::uint64_t waited[Batch];  // used after the loads of the first poll, so the latencies overlap
 
   PGAS_FN awaited_members(const context& ctx, const team_view& team, std::int32_t base, std::int32_t size) {
     PGAS_UNROLL

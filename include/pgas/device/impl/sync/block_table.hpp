@@ -11,9 +11,9 @@ namespace pgas::detail {
 
 /// The memory that one block lends.
 struct block_entry {
-  std::uint64_t key = 0;     ///< of the block; 0: the entry is free
-  std::uint64_t ticket = 0;  ///< also in the lent memory
-  std::uint32_t lent = 0;    ///< address in the shared window
+  std::uint64_t key = 0;     ///< key of the block; 0: the entry is free
+  std::uint64_t ticket = 0;  ///< ticket that is also in the lent memory
+  std::uint32_t lent = 0;    ///< address of the lent memory in the shared window
   std::uint32_t unused = 0;
 };
 static_assert(sizeof(block_entry) == 24);

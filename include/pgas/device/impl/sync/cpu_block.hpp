@@ -138,7 +138,7 @@ class cpu_block_state {
 struct cpu_thread_id {
   std::uint32_t block = 0;
   std::uint32_t thread = 0;
-  cpu_block_state* state = nullptr;  ///< of the block; null outside a block
+  cpu_block_state* state = nullptr;  ///< state of the block; null outside a block
   const void* grid = nullptr;        ///< equal for all blocks of a launch; null outside a block
 };
 inline thread_local cpu_thread_id this_cpu_thread;
@@ -253,7 +253,7 @@ void run_member(const cpu_block& block, F&& f) {
   return {this_cpu_thread.state->named(id, size), rank, size};
 }
 
-/// The barriers of a grid on the CPU; grid_barrier.hpp has those of GPUs.
+/// The barriers of a grid on the CPU. grid_barrier.hpp has the barriers of grids on GPUs.
 [[nodiscard]] inline bool grid_any(const cpu_block& block, bool yes) { return block.whole_grid().any(yes); }
 template <class T>
 [[nodiscard]] T grid_broadcast(const cpu_block& block, T value) {

@@ -18,10 +18,10 @@ namespace pgas::detail {
 /// stream has one state. The host creates it: zeros, and the world's context.
 struct alignas(128) grid_state {
   static constexpr std::size_t room_bytes = 64;
-  std::uint64_t word;                         ///< see grid_word
+  std::uint64_t word;                         ///< a grid_word
   std::uint64_t owner;                        ///< in a table: the launch that owns the state; 0: free
-  alignas(16) std::byte room[2][room_bytes];  ///< of broadcasts, in even and odd barriers
-  context here;                               ///< for failures: a barrier is a wait
+  alignas(16) std::byte room[2][room_bytes];  ///< memory of broadcasts, for even and for odd barriers
+  context here;                               ///< for failure records
   std::uint64_t left;                         ///< in a table: blocks of the owner that have finished with the state
 };
 static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
