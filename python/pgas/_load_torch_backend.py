@@ -1,5 +1,5 @@
-"""Loads the extension with torch's backend for the installed torch, from a file beside this file. If there is no such
-file, compiles the extension at its first use."""
+"""Loads the extension with torch's backend for the installed torch, from a file in the directory of this file. If there
+is no such file, compiles the extension at its first use."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def n_pes(ctx):
 
 @triton.jit
 def _distances(ctx):
-    """The table of distances by PE of the world; null where all PEs are direct."""
+    """The table of distances by PE of the world; null if all PEs are direct."""
     routes = _load64(_address(ctx) + _ROUTES)
     table = routes
     if routes != 0:

@@ -69,7 +69,7 @@ class deferred_free {
   char* texts_ = nullptr;
 
   std::mutex table_;                     ///< guards the following members
-  std::map<std::uint64_t, entry> live_;  ///< by number, which is the same on all PEs
+  std::map<std::uint64_t, entry> live_;  ///< entries by number, which is the same on all PEs
   std::uint64_t next_ = 0;
 };
 

@@ -68,7 +68,7 @@ void leave_in_time(joined_world& of) {
   }
 }
 
-/// glibc passes the status of exit(), which tells whether this is a normal end.
+/// glibc passes the status of exit(), which shows whether the process ends normally.
 void at_exit(int status, void*) {
   for (const auto& one : still_joined()) {
     if (status != 0)

@@ -31,7 +31,7 @@ void joined_world::release_held() noexcept {
     try {
       return !refuses_ && !detail::is_idle(*world_, each);
     } catch (const std::exception&) {
-      return true;  // in a child of fork()
+      return true;  // the process is a child of fork()
     }
   };
   std::vector<dropped_stream> unused;

@@ -85,8 +85,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   void await_leave() { detail::await_leave(get()); }
   /// Calls that begin later throw not_joined. *Callers* with the GIL, so no call that holds the GIL is in progress.
   void refuse_calls() noexcept { refuses_ = true; }
-  /// Collective: waits for calls in progress and leaves, after await_leave(). Aborts the world where a call does not
-  /// end within PGAS_JOIN_TIMEOUT. *Callers* without the GIL.
+  /// Collective: waits for calls in progress and leaves, after await_leave(). Aborts the world if a call does not end
+  /// within PGAS_JOIN_TIMEOUT. *Callers* without the GIL.
   void leave();
   /// world::abort().
   void abort(const std::string& reason) noexcept;

@@ -62,7 +62,7 @@ class backend {
   block_table blocks_;
   std::mutex lock_;
   std::map<std::string, std::shared_ptr<group>> groups_;
-  std::vector<std::shared_ptr<group>> retired_;  ///< with views in use
+  std::vector<std::shared_ptr<group>> retired_;  ///< destroyed groups with views in use
 };
 
 }  // namespace pgas::torch_backend

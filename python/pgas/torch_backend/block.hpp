@@ -78,7 +78,7 @@ class block_table {
 
   struct place {
     std::shared_ptr<block> of;
-    std::size_t offset = 0;  ///< in the buffer
+    std::size_t offset = 0;  ///< offset in the buffer
   };
   /// The block with a buffer that contains the address. Nothing if there is none.
   [[nodiscard]] std::optional<place> find(const void* address);
@@ -90,7 +90,7 @@ class block_table {
  private:
   int device_;
   std::mutex lock_;
-  std::map<std::byte*, std::shared_ptr<block>> blocks_;  ///< by the buffer's address
+  std::map<std::byte*, std::shared_ptr<block>> blocks_;  ///< the blocks by the address of the buffer
   std::vector<std::shared_ptr<block>> freed_;
 };
 

@@ -67,9 +67,9 @@ class group_view {
   registration registered_;
   std::vector<void*> buffers_;
   std::vector<void*> pads_;
-  at::Tensor table_;  ///< on the device: buffers, pads, global ranks
+  at::Tensor table_;  ///< table on the device: buffers, pads, global ranks
   std::mutex streams_lock_;
-  std::map<int, stream> streams_;  ///< of the host heap, by channel
+  std::map<int, stream> streams_;  ///< streams of the host heap, by channel
 };
 
 }  // namespace pgas::torch_backend

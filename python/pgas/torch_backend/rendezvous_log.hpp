@@ -18,8 +18,8 @@ namespace pgas::torch_backend {
 struct rendezvous_record {
   /// number of the allocation among the group's allocations with a rendezvous, from 0 on
   std::atomic<std::uint64_t> allocation;
-  std::atomic<std::uint64_t> offset;  ///< in the allocation
-  std::atomic<std::uint64_t> bytes;   ///< of the allocation
+  std::atomic<std::uint64_t> offset;  ///< offset in the allocation
+  std::atomic<std::uint64_t> bytes;   ///< bytes of the allocation
 };
 
 /// A rank's data in memory that the ranks of its host share.
