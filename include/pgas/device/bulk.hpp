@@ -10,9 +10,9 @@
 /// `strided.hpp`. Tiles do not use the memory of the copier. Only row ends that are not a multiple of 16 bytes go
 /// through registers.
 ///
-/// Some copies use the single-thread calls of `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp` instead: on GPUs
-/// before sm_90, on the CPU, between addresses that differ modulo 16 bytes, for proxied PEs, and for arrays in other
-/// memory. Such copies are complete on return, as the blocking calls are.
+/// Some copies use the single-thread calls of `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp` instead. These
+/// are the copies on GPUs before sm_90 or on the CPU, between addresses that differ modulo 16 bytes, to or from proxied
+/// PEs, and for arrays in other memory. Such copies are complete on return, as the blocking calls are.
 ///
 /// *Errors* as in these headers. A copy that never completes also ends the thread with a record (operation::bulk_copy):
 /// other code has written to the copier's memory, or an mbarrier awaits bytes that no copy sends.

@@ -24,7 +24,8 @@
 ///
 /// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on, also ends
 /// the group for memory outside the heap, a team that does not contain this PE, a channel that the team does not have,
-/// a root that is not a member, and members that make different calls; the record then names one of these members.
+/// and a root that is not a member. With checks on, also ends the group if members make different calls; the record
+/// then names one of these members.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -18,7 +18,7 @@ namespace detail {
 /// detail/team_state_layout.hpp, changes.
 inline constexpr std::uint32_t abi_version = 13;
 
-/// The distance in slots from this PE's slot to the slot of member `pe` of a team, if arithmetic can't compute the
+/// The distance in slots from this PE's slot to the slot of member `pe` of a team. Used if arithmetic can't compute the
 /// distance: the team is a list, some PEs are proxied and have no slot, or the slots are not in a row. For a proxied PE
 /// the result is routes::proxied plus the PE's number in the world.
 [[nodiscard]] PGAS_FN std::int32_t listed_slots(const routes* table, const std::int32_t* members, std::int32_t start,

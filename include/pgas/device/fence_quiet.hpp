@@ -65,7 +65,7 @@ PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
 ///
 /// *Callers* any thread. *On return* the operations may not have arrived yet.
 /// *Order* a thread that sees a later p, atomic or signal of this thread through a wait, a test or signal_fetch also
-/// sees the earlier operations. The fence is a release: it orders earlier reads as well, but not later reads.
+/// sees the earlier operations. The fence is a release: a release also orders earlier reads, but not later reads.
 PGAS_FN void fence(const context& ctx) {
   detail::quiet_proxied(ctx, detail::operation::fence);
   detail::fence_release();

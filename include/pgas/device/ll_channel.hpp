@@ -1,8 +1,8 @@
 /// @file
-/// Channels for values in registers: each thread of a group sends up to 16 bytes to the thread of the same rank on
-/// another PE, or on all members of a team, and waits for their values. A message is one store (two for more than 8
-/// bytes), and the receiver polls for the message. There is no load of data, no sync of the group, no shared counter
-/// and no fence. packet_channel.hpp has messages between buffers.
+/// Channels for values in registers. Each thread of a group sends up to 16 bytes to the thread of the same rank on
+/// another PE, or on all members of a team, and waits for the values of these threads. A message is one store (two for
+/// more than 8 bytes), and the receiver polls for the message. There is no load of data, no sync of the group, no
+/// shared counter and no fence. packet_channel.hpp has messages between buffers.
 ///
 /// The memory of a channel is a *box*, in the symmetric heap and initially zero. With one box on every PE:
 ///
@@ -202,8 +202,9 @@ class ll_team_channel {
   /// *Units* `rounds.begun` is 0 for a box of zeros, and the same for all threads and members. A thread that skips
   /// rounds must skip an even number of them.
   /// *Order* before a thread begins a round, it must have received the messages of the previous round from all other
-  /// members: on the channel that sent them, or on a channel opened later with one round more. Otherwise a message may
-  /// overwrite a message that is still awaited. Either all channels of a box use this constructor, or none does.
+  /// members. The thread receives these messages on the channel that has sent its own message, or on a channel opened
+  /// later with one more round. Otherwise a message may overwrite a message that is still awaited. Either all channels
+  /// of a box use this constructor, or none does.
   /// *Errors* as above. With checks on, a round that begins too early ends the thread with a record that names the box,
   /// the round, and a member whose message of the previous round was not received.
   template <PGAS_IS(group) G>

@@ -13,8 +13,8 @@
 /// domains combine the members of each domain in this way, and then the results of the domains in the order of their
 /// first members, for any count. The result does not depend on the member that computes it. The result has the same
 /// bits on all members, and in each run for a given team and its domains, independent of groups, addresses and timing.
-/// 16-bit floats are combined as floats and rounded once; with several domains, once for each domain and once at the
-/// end.
+/// 16-bit floats are combined as floats and rounded once. With several domains, they are rounded once for each domain
+/// and once at the end.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

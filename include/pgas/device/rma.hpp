@@ -10,9 +10,9 @@
 /// memory is outside the heap or misaligned. Operations on proxied PEs also end the thread or the group if the world is
 /// aborted, or PGAS_WAIT_TIMEOUT expires, during a wait for the proxy.
 ///
-/// Calls of a group begin with a sync of the group: a put sends the earlier stores of all threads of the group to
-/// `src`, and a get writes `dst` only after all threads have finished their accesses to it. The blocking forms also end
-/// with a sync.
+/// Calls of a group begin with a sync of the group. A put therefore sends the earlier stores of all threads of the
+/// group to `src`. A get writes `dst` only after all threads have finished their accesses to `dst`. The blocking forms
+/// also end with a sync.
 ///
 /// If neighbouring lanes of a warp call the single-thread put() or get() at the same time, with 64 bytes or more each,
 /// eight lanes carry out their copies together. The semantics do not change.

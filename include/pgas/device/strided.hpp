@@ -2,7 +2,7 @@
 /// Reads and writes of other PEs' memory at regular distances: every n-th element (iput, iget), or blocks of elements
 /// (ibput, ibget), by one thread or by a group.
 ///
-/// Strides are elements from the start of one element or block to the start of the next, on either side; they may be
+/// Strides are elements from the start of one element or block to the start of the next, on either side. Strides may be
 /// negative. Elements of the destination must not overlap. Proxied PEs and *Errors*: as in `rma.hpp`.
 #pragma once
 

@@ -122,8 +122,8 @@ struct participant {
          (load_relaxed(&channel.words()->waited) + 1) * static_cast<std::uint64_t>(channel.hierarchy.count(d));
 }
 
-/// The result of the first half of a barrier: this barrier is not hierarchical; this PE is counted; or this PE is the
-/// last of its domain and must notify the other domains.
+/// The result of the first half of a barrier. `last`: this PE is the last PE of its domain, and must notify the other
+/// domains.
 enum class arrival_result : std::int32_t { not_hierarchical, counted, last };
 
 /// The first half of a barrier without the notifications, after earlier commands are complete. *Callers* all threads of

@@ -1,7 +1,7 @@
 /// @file
-/// The places of an ll_channel and of an ll_team_channel, and how a value is written to a place and read from it: as LL
-/// packets if the other PE is direct, otherwise through the proxy. Used by `device/ll_channel.hpp`. LL protocol with
-/// two alternating places and implicit credits (each message acknowledges the previous one).
+/// The places of an ll_channel and of an ll_team_channel, and writes and reads of values in places. A value is in LL
+/// packets if the other PE is direct; otherwise the proxy writes the value. Used by `device/ll_channel.hpp`. LL
+/// protocol with two alternating places and implicit credits (each message acknowledges the previous one).
 ///
 /// A box consists of tiles, each for eight threads. The first line of a tile has the progress of the threads. The
 /// following lines have the packets: one line for each of the two turns, each member that sends, and each packet of a

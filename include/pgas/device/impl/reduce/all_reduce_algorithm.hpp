@@ -14,7 +14,7 @@
 /// | two-shot | any | any | direct, proxied (staged) | any | 2 | twoshot_reduce, proxied_reduce |
 ///
 /// "staged" teams are the world, the domain, and teams that were created with staging memory (team_config), if all
-/// members are direct. "host" is a kernel of up to 32 blocks that the host enqueues, on GPU heaps; with fewer blocks
+/// members are direct. "host" is a kernel of up to 32 blocks that the host enqueues, on GPU heaps. With fewer blocks,
 /// the range of the second row ends earlier. LL one-shot accepts only element types without padding. Every algorithm
 /// combines the operands of an element in the same order (reduce.hpp, *Order*).
 #pragma once

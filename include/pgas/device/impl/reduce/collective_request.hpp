@@ -73,7 +73,7 @@ template <PGAS_IS(reduce_integer) T>
   return static_cast<number_type>(static_cast<int>(with_sign ? number_type::i8 : number_type::u8) + by_width);
 }
 
-/// The number_type of a pair; none if the library has no kernel for it.
+/// The number_type of a pair; none if the library has no kernel for the pair.
 template <class T, class = void>
 struct pair_type {
   static constexpr number_type value = number_type::none;

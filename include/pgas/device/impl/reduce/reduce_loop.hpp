@@ -1,7 +1,7 @@
 /// @file
-/// The loop over elements of all reductions and scans: one member loads an element from every member's source, combines
-/// the values in the order of the members and stores the result at its targets. Used by `twoshot_reduce.hpp`,
-/// `oneshot_reduce.hpp`, `hierarchical_reduce.hpp`, `strided_collective.hpp`; its element accesses also by `ll/`.
+/// The loop over elements of all reductions and scans. One member loads an element from every member's source, combines
+/// the values in the order of the members, and stores the result at its targets. Used by `twoshot_reduce.hpp`,
+/// `oneshot_reduce.hpp`, `hierarchical_reduce.hpp`, `strided_collective.hpp`. `ll/` also uses its element accesses.
 ///
 /// Every member combines operands in the order of the members, so results depend on team and data only, not on groups,
 /// sizes or addresses. One member reads the operands of an element before it stores any result of that element, so
