@@ -49,7 +49,8 @@ def compile_to(made: pathlib.Path, compiler: Sequence[str], include: Sequence[st
     """Compiles the extension to the file `made`, in about 40 s. All sources are one unit, because torch's headers take
     most of the time.
 
-    found_in: directories in which the loader finds the libraries; default: the present directories of the libraries.
+    found_in: directories in which the loader finds the libraries. The default is the present directories of the
+    libraries.
     *Errors* RuntimeError, with the output of the compiler."""
     with tempfile.TemporaryDirectory(dir=made.parent) as folder:
         unit = pathlib.Path(folder) / "unit.cpp"

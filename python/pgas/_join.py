@@ -88,12 +88,17 @@ def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, r
     """Joins the world of the launcher that started this process (pgasrun, mpirun, srun, torchrun). Without a launcher,
     creates a world of one PE. Collective.
 
-    group: joins the processes of this torch.distributed group; True: the processes of all ranks. comm: joins the
-    processes of this mpi4py communicator. unique_id, with rank and size: joins the processes with the same
-    make_unique_id(). like: the library of arrays, by name. heap: 'auto', 'cuda' or 'host'. device: the number of the
-    GPU. join_timeout, wait_timeout: seconds. checks: whether calls and kernels check their arguments; by default,
-    blocking collectives on the host heap compare their arguments. Settings that the call does not give come from the
-    environment (`pgas-info --config`)."""
+    group: joins the processes of this torch.distributed group, or, if True, of all ranks.
+    comm: joins the processes of this mpi4py communicator.
+    unique_id, with rank and size: joins the processes with the same make_unique_id().
+    like: the library of arrays, by name.
+    heap: 'auto', 'cuda' or 'host'.
+    device: the number of the GPU.
+    join_timeout, wait_timeout: seconds.
+    checks: whether calls and kernels check their arguments. By default, blocking collectives on the host heap compare
+    their arguments.
+
+    Settings that the call does not give come from the environment (`pgas-info --config`)."""
     given = {"heap": heap, "device": device, "join_timeout": join_timeout, "wait_timeout": wait_timeout, "checks": checks}
     settings = {name: _setting(name, value) for name, value in given.items() if value is not None}
     if heap is None and "PGAS_HEAP" not in os.environ and like is not None and library_of(like, True) == "numpy":

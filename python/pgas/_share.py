@@ -143,11 +143,15 @@ def share(arrays: Any, *, read_only: bool = False, whole_block: bool = False, li
     uses the same memory.
 
     The memory of an array is from shared_empty(), or is memory that a handle can share: arrays of torch and CuPy on a
-    GPU. Tickets are valid as long as an array of the shared memory is alive. `read_only`: importers may only read. This
-    is always so for arrays that are read-only in this process. Processes with other tickets may write. `whole_block`:
-    permits a ticket that opens more memory than the arrays: the array of which they are parts, or the memory around
-    them, as with PyTorch's allocator. lifetime: the validity of the ticket in seconds. opens: the number of processes
-    that may open the ticket. user: the number of the user that may open the ticket, in place of this process's user."""
+    GPU. Tickets are valid as long as an array of the shared memory is alive.
+
+    read_only: importers may only read. Arrays that are read-only in this process are always shared read-only. Processes
+    with other tickets may write.
+    whole_block: permits a ticket that opens more memory than the arrays, such as the array of which they are parts, or
+    neighbouring memory of PyTorch's allocator.
+    lifetime: the validity of the ticket in seconds.
+    opens: the number of processes that may open the ticket.
+    user: the number of the user that may open the ticket, in place of this process's user."""
     named: Mapping[str, Any] = arrays if isinstance(arrays, Mapping) else {"": arrays}
     numbers: dict[int, int] = {}
     used: list[_core.SharedMemory] = []
@@ -204,9 +208,11 @@ def _content_of(description: bytes) -> dict[str, Any]:
 def open(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 10.0) -> Any:
     """The arrays of a ticket, in the memory of the process that shares them: an array, or a dict of them.
 
-    `like`: the library of the arrays; default: the library of the exporter. device: the number of the GPU, or 'host',
-    that uses the arrays; default: the device of the memory. timeout: the seconds in which the exporter must answer. The
-    ticket of a program in C or C++ opens as one array of bytes."""
+    like: the library of the arrays. The default is the library of the exporter.
+    device: the number of the GPU, or 'host', that uses the arrays. The default is the device of the memory.
+    timeout: the seconds in which the exporter must answer.
+
+    The ticket of a program in C or C++ opens as one array of bytes."""
     first = _core.OpenedMemory.open(ticket, timeout, device)
     if not first.description:
         # Memory of a C or C++ exporter, which has no shapes.

@@ -126,8 +126,9 @@ def init_process_group(backend: str = "gloo", *, device: int | None = None, **op
     """dist.init_process_group() and enable() in one call, under any launcher: torchrun, pgasrun, mpirun, srun.
     Collective. Returns the world.
 
-    device: the number of the GPU, which becomes torch's current GPU; default: the GPU that the program has set, or a
-    GPU by the rank on its host. The other arguments are those of torch. Ranks that share a GPU can't use "nccl"."""
+    device: the number of the GPU, which becomes torch's current GPU. The default is the GPU that the program has set,
+    or a GPU by the rank on its host. The other arguments are those of torch. Ranks that share a GPU can't use
+    "nccl"."""
     return enable(_join_with_torch.join_with_process_group(backend, device, options))
 
 
