@@ -1,7 +1,7 @@
 /// @file
-/// Atomic operations on other PEs' memory. All of them are relaxed at system scope: atomic with respect to the atomics,
-/// p and signals of every PE on the same word. An atomic operation does not order other accesses. Operations without a
-/// result do not wait for an answer.
+/// Atomic operations on other PEs' memory. All operations are relaxed at system scope, and atomic with respect to the
+/// atomics, p and signals of every PE on the same word. An atomic operation does not order other accesses. Operations
+/// without a result do not wait for an answer.
 ///
 /// | operations | types |
 /// | --- | --- |

@@ -165,7 +165,8 @@ PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
 /// *Callers* the copier's thread. *Units* `count` is elements.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE. Global memory is written through the copier's memory;
 /// shared memory of the block is written directly.
-/// *On return* `dst` holds the data, for this thread and for threads that synchronize with it. *Order* as get().
+/// *On return* `dst` holds the data, for this thread and for threads that synchronize with this thread. *Order* as
+/// get().
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::get_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](const T* remote) {

@@ -1,6 +1,6 @@
 /// @file
 /// Collectives that move data among the members of a team. Reductions and scans are in `reduce.hpp`, which this header
-/// includes. The following holds for all of them.
+/// includes. The following holds for all collectives.
 ///
 /// *Callers* all threads of the group `g`, converged, on every member of `team`, in the same order on all members.
 /// Groups may differ from PE to PE. Calls on different teams, or on different channels of one team

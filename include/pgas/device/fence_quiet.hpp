@@ -61,7 +61,7 @@ PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
 
 }  // namespace detail
 
-/// @brief Orders earlier puts, atomics and signals before later ones, to each PE and across PEs.
+/// @brief Orders earlier puts, atomics and signals before later operations, to each PE and across PEs.
 ///
 /// *Callers* any thread. *On return* the operations may not have arrived yet.
 /// *Order* a thread that sees a later p, atomic or signal of this thread through a wait, a test or signal_fetch also

@@ -253,7 +253,7 @@ class named_group {
       if (!any(rank_ == 0)) PGAS_UNLIKELY
         detail::end_thread();
       for (std::uint32_t i = 0; i < n; ++i) all.w[first + i] = room[i];
-      sync();  // all threads have read the value before the next one is written
+      sync();  // all threads read the value before the next value is written
     }
     return detail::bits_as<T>(all);
   }

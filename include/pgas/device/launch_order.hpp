@@ -21,7 +21,7 @@ namespace pgas {
 /// *Order* none: the next launch sees the writes of this launch after its await_earlier_launches().
 PGAS_FN void trigger_next_launch() { detail::trigger_successor(); }
 
-/// @brief Waits until the stream's earlier launches have ended, in a launch that overlaps with them.
+/// @brief Waits until the stream's earlier launches have ended, in a launch that overlaps with earlier launches.
 ///
 /// In other launches, the function returns at once.
 ///

@@ -163,9 +163,9 @@ enum class ll_to {
 /// @brief A thread's side of a channel with the threads of its rank on all members of a team, including this PE.
 ///
 /// Messages are exchanged in *rounds*: in each round a thread sends one message to every member, by broadcast() or
-/// send_each(), and receives one from each. An `ll_team_channel<T, ll_to::others>` sends to all other members, by
-/// broadcast_to_others(), which saves a store and a load. The receives of such a channel take this PE's own value as an
-/// argument, because no message carries that value.
+/// send_each(), and receives one message from every member. An `ll_team_channel<T, ll_to::others>` sends to all other
+/// members, by broadcast_to_others(), which saves a store and a load. The receives of such a channel take this PE's own
+/// value as an argument, because no message carries that value.
 ///
 /// A thread begins a round when all messages of the previous round have arrived. The thread waits for messages that the
 /// program has not requested, and drops these messages. Two places for each member are therefore sufficient. A message
@@ -200,7 +200,7 @@ class ll_team_channel {
   ///
   /// *Callers* as above.
   /// *Units* `rounds.begun` is 0 for a box of zeros, and the same for all threads and members. A thread that skips
-  /// rounds must skip an even number of them.
+  /// rounds must skip an even number of rounds.
   /// *Order* before a thread begins a round, it must have received the messages of the previous round from all other
   /// members. The thread receives these messages on the channel that has sent its own message, or on a channel opened
   /// later with one more round. Otherwise a message may overwrite a message that is still awaited. Either all channels

@@ -21,7 +21,7 @@ namespace pgas {
 ///       full.arrive_and_expect(sizeof tile);
 ///       pgas::get_nbi(ctx, full, tile, src, n, pe);
 ///     }
-///     full.wait(ctx, 0);  // any threads of the block; the next phase has parity 1, the one after it 0 again
+///     full.wait(ctx, 0);  // any threads of the block; the next phase has parity 1, and the following phase 0 again
 ///
 /// On sm_90 and newer a program may use other interfaces for everything except get_nbi():
 /// `cuda::device::barrier_native_handle` returns the word of a `cuda::barrier`, and CUTLASS' ClusterTransactionBarrier

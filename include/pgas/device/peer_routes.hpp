@@ -21,7 +21,7 @@ struct routes {
   /// @brief For each PE of the world: the distance from this PE's slot to that PE's slot, in units of
   /// context::log2_stride_, or `proxied`.
   const std::int32_t* slots = nullptr;
-  team_view domain;  ///< the PEs that are not proxied, including this one
+  team_view domain;  ///< the direct PEs, including this PE
   ring_view ring;
   workspace_view workspace;
   // Copies of the values in this PE's contexts. With these members, producers pass one pointer to out-of-line code.

@@ -2,8 +2,8 @@
 /// Data followed by a signal, and signals alone. A signal is a 64-bit word in the symmetric heap. A wait for a signal
 /// also sees the data that was sent with the signal. The waits and tests of `wait.hpp` (included here) accept signals.
 ///
-/// A signal can count arrivals if senders add to it. signal_take() waits for n arrivals and subtracts them. The word is
-/// then ready for the next round without a reset, which would race with an early sender.
+/// A signal can count arrivals if senders add to the word. signal_take() waits for n arrivals and subtracts n. The word
+/// is then ready for the next round without a reset, which would race with an early sender.
 ///
 /// *Errors* of all functions: as in `rma.hpp`.
 #pragma once
@@ -258,7 +258,7 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
 
 /// @brief Waits until this PE's own signal word counts `n` arrivals, and subtracts `n`.
 ///
-/// *Callers* any thread; several threads may take from one word while others add to it.
+/// *Callers* any thread; several threads may take from one word while other threads add to the word.
 /// *Units* `n` counts additions by put_signal() with signal_op::add, signal_add() or an atomic.
 /// *Memory* `sig` is symmetric. *Order* acquires from every addition in the value found, including the remainder.
 /// *Errors* as wait_until().

@@ -6,8 +6,9 @@
 /// as if each lane worked alone.
 ///
 /// The order of each caller is preserved. The sync before the copies makes a lane's earlier stores visible to the lanes
-/// that read them. The sync after the copies orders a lane's later operations after the other lanes' copies for it. A
-/// later fence, quiet or release of the lane covers these copies, because releases are cumulative.
+/// that read them. The sync after the copies orders a lane's later operations after the copies that the other lanes
+/// make for this lane. A later fence, quiet or release of the lane covers these copies, because releases are
+/// cumulative.
 #pragma once
 
 #include "pgas/detail/coalesced_lanes.hpp"
@@ -50,7 +51,7 @@ template <direction Direction, std::size_t Unit, class Lanes>
 PGAS_FN void copy_coalesced(const Lanes& lanes, std::byte* dst, const std::byte* src, std::uint32_t bytes) {
   std::uint32_t head = (0 - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst))) & 15;
   if (head > bytes) head = bytes;
-  if constexpr (Unit < 16) {  // the lane's own ends come first, so no register is kept for them
+  if constexpr (Unit < 16) {  // the lane's own ends come first, so they keep no register
     copy_ends<Direction, Unit>(dst, src, bytes, head, (bytes - head) & 15, slice{0, 1});
   }
   std::uint32_t left = (bytes - head) & ~15u;

@@ -43,7 +43,7 @@ inline constexpr std::size_t unit_of = alignof(T) < 16 ? alignof(T) : 16;
 /// The 16-byte words that each thread has in flight. With eight words, a loop around a put or get would need more than
 /// 64 registers, the limit for threads of a block of 1024.
 inline constexpr std::uint32_t copies_in_flight = 4;
-inline constexpr std::uint32_t shifted = 2;      ///< words shifted together; each takes two registers per word
+inline constexpr std::uint32_t shifted = 2;      ///< words shifted together; each takes two words of registers
 inline constexpr std::uint32_t short_words = 4;  ///< maximum of each thread in copy_short()
 
 /// Prefetch distance of a single thread, whose registers hold too few words to cover the latency of a load.
@@ -103,8 +103,8 @@ PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, 
   return ((reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes) & 15) == 0;
 }
 
-/// Copies this thread's aligned words from `at` on, `hop` bytes apart, at most Words of them. The recursion loads
-/// before the nested call and stores after the call, so no register is set for a missing word.
+/// Copies this thread's aligned words from `at` on, `hop` bytes apart, at most Words words. The recursion loads before
+/// the nested call and stores after the call, so no register is set for a missing word.
 template <space From, space To, std::uint32_t Words, class Offset>
 PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, Offset at, std::uint32_t hop) {
   if (at >= bytes) return;
@@ -305,8 +305,9 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   }
 }
 
-/// Puts bytes from memory that has the same offset from a 16-byte boundary as the destination: one thread's share.
-/// There is one copy of the code for all elements and groups, a tenth of the size of copy(), for results of reductions.
+/// Puts one thread's share of bytes from memory that has the same offset from a 16-byte boundary as the destination.
+/// Reductions put their results by this function. The code exists once for all elements and groups, and has a tenth of
+/// the size of copy().
 PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
   if (head > bytes) head = bytes;

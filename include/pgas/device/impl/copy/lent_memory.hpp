@@ -15,8 +15,8 @@
 
 namespace pgas::detail {
 
-/// A context in memory with operations that look for lent memory. context::copy_ points to it if slow_path::lent is
-/// set.
+/// A context in memory with operations that look for lent memory. context::copy_ points to a lending_context if
+/// slow_path::lent is set.
 struct lending_context : context {
   block_table* blocks = nullptr;
 };

@@ -67,7 +67,7 @@ PGAS_FN void for_each_block(const context& ctx, const G& g, const team_view& tea
 }
 
 /// Sends this PE's `value` to all members, calls a barrier, and returns the sum of the values of the members before
-/// this one.
+/// this member.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::uint64_t sum_before(const context& ctx, const G& g, const team_view& team,
                                                std::uint64_t value, operation what) {

@@ -95,7 +95,7 @@ struct domain_channel {
   return {channel.hierarchy.slots(), 0, 0, channel.log2_stride};
 }
 
-/// The peer map of the members if all of them are direct, in any world.
+/// The peer map of the members if all members are direct, in any world.
 [[nodiscard]] PGAS_FN peer_map direct_peer_map(const context& ctx, const team_view& team) {
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY
     return domain_peer_map(domain_channel_of(ctx, team));

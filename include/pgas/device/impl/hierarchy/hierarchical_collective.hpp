@@ -155,7 +155,7 @@ PGAS_COLD void send_across(const domain_call* call, G g, byte_range own) {
   }
 }
 
-/// Iterates over the members of other domains that have sent elements to this one.
+/// Iterates over the members of other domains that have sent elements to this member.
 struct received {
   const domain_call* call;
   operation what;

@@ -26,7 +26,7 @@ enum class operands : std::int32_t { members, domains };
 /// The position of a job's elements in the whole reduction; each domain's results are divided among its members.
 struct owned_part {
   std::size_t count;   ///< elements of the whole reduction
-  std::size_t before;  ///< elements before the job's first one
+  std::size_t before;  ///< elements before the job's first element
 };
 
 /// A reduction that may need the proxy.
@@ -141,7 +141,7 @@ class staged_reduce {
     return true;
   }
 
-  /// Moves to the next operand of this step. @return False after the last one.
+  /// Moves to the next operand of this step. @return False after the last operand.
   [[nodiscard]] PGAS_FN bool next_operand(operand* found) {
     if (at_ == now_.end) return false;
     const std::int32_t pe = world_pe(at_, now_.first);

@@ -69,9 +69,9 @@ struct channel_state {
 };
 
 /// Whether a message takes the slow path. Nearly all messages take the fast path: a direct PE, some data but not too
-/// much, the correct order, and a number that follows the last one. All warps of a block execute this test, and it adds
-/// to the latency of a message; all other code is out of line. @param mine the last message in this direction @param
-/// other the last message in the other direction
+/// much, the correct order, and a number that follows the last number. All warps of a block execute this test, and the
+/// test adds to the latency of a message. All other code is out of line. @param mine the last message in this direction
+/// @param other the last message in the other direction
 template <class T>
 [[nodiscard]] PGAS_FN bool needs_slow_path(const channel_state& now, std::size_t count, std::uint32_t mine,
                                            std::uint32_t other) {

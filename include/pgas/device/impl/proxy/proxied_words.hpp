@@ -162,7 +162,7 @@ PGAS_FN void proxied_update(proxy_queue queue, const op_info& about, atomic_upda
   return call.value[0];
 }
 
-/// Orders later commands to PE `pe` after earlier ones.
+/// Orders later commands to PE `pe` after earlier commands.
 PGAS_FN void proxied_fence(proxy_queue queue, std::int32_t pe) {
   command_call call(queue, {operation::fence, pe, 0}, command_kind::fence, 0);
   if (!submit(&call)) end_thread();

@@ -1,6 +1,6 @@
 /// @file
-/// The form in which the host requests a collective from a backend, and the numbers of C++ types in it. Used by the
-/// host library, the backends and the host's templates (pgas/collective.hpp).
+/// The form in which the host requests a collective from a backend, and the numbers of C++ types in a request. Used by
+/// the host library, the backends and the host's templates (pgas/collective.hpp).
 #pragma once
 
 #include "pgas/device/reduce_op.hpp"

@@ -64,7 +64,7 @@ template <PGAS_IS(group) G, class T>
   }
 }
 
-/// Votes: true on all threads of the group if `yes` is true on any of them. The call is also a sync().
+/// Votes: true on all threads of the group if `yes` is true on any thread. The call is also a sync().
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool any(const G& g, bool yes) {
@@ -89,7 +89,7 @@ template <PGAS_IS(group) G>
 template <class G>
 inline constexpr bool vote_orders_memory = has_vote<G> || cg_thread_block<G> || clustered<G>;
 
-/// Ends all threads of the group if `lost` is true on any of them. The call is also a sync().
+/// Ends all threads of the group if `lost` is true on any thread. The call is also a sync().
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_FN void exit_if_any(const G& g, bool lost) {
@@ -100,7 +100,7 @@ PGAS_FN void exit_if_any(const G& g, bool lost) {
 
 /// Ends all threads of the group unless `well` is true on the first thread, which has acted for all threads. Also ends
 /// all threads if the first thread has already ended. The call is also a sync(). *Callers* all threads of the group;
-/// all but the first pass false.
+/// all threads except the first pass false.
 template <PGAS_IS(group) G>
 PGAS_FN void exit_unless_leader(const G& g, bool well) {
   if (!any(g, well)) PGAS_UNLIKELY

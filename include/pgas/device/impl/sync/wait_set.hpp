@@ -1,5 +1,5 @@
 /// @file
-/// One sweep over a set of words, and waits for all, any or some of them, by a thread or by a group. Used by
+/// One sweep over a set of words, and waits for all, any or some words, by a thread or by a group. Used by
 /// `device/wait.hpp`.
 #pragma once
 
