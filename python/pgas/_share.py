@@ -206,7 +206,7 @@ def _content_of(description: bytes) -> dict[str, Any]:
 
 
 def open(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 10.0) -> Any:
-    """The arrays of a ticket, in the memory of the process that shares them: an array, or a dict of them.
+    """The arrays of a ticket, in the memory of the process that shares them: an array, or a dict of arrays.
 
     like: the library of the arrays. The default is the library of the exporter.
     device: the number of the GPU, or 'host', that uses the arrays. The default is the device of the memory.

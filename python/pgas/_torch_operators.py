@@ -124,7 +124,7 @@ def _run(name: str, group: int, out: Tensor, x: Optional[Tensor], op: str, root:
     if on_heap(out) and on_heap(given):
         enqueue(out, given)
         return
-    # A compiler may pass a copy. All PEs have the same graph, so all of them lend memory. torch copies on its current
+    # A compiler may pass a copy. All PEs have the same graph, so all PEs lend memory. torch copies on its current
     # stream, independent of the library of the world's arrays; a blocking collective does not wait for work on streams.
     staging = _staging_of(of)
     copies = None if world.device is None else _current_of("torch", world.device)

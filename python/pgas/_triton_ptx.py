@@ -156,7 +156,7 @@ VOTE:
 
 
 def barrier(one_sided: bool) -> str:
-    """A barrier of the context's team. Thread k arrives at the (k + 1)th member after this one, waits for that member,
+    """A barrier of the context's team. Thread k arrives at the (k + 1)th member after this PE, waits for that member,
     and then takes further members.
 
     Operands: state of the team's channel in this PE's slot, control block, this PE's slot, list of members, table of

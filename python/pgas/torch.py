@@ -288,7 +288,7 @@ def _run(what: str, out: torch.Tensor, x: torch.Tensor, name: str, op: str = "su
     if _is_symmetric(out) and _is_symmetric(x):
         enqueue(out, x)
         return
-    # A compiler may pass a copy. All ranks have the same graph, so all of them lend memory.
+    # A compiler may pass a copy. All ranks have the same graph, so all ranks lend memory.
     with group.staging.section(stream):
         to = out if _is_symmetric(out) else group.staging.lend(out, "out", f"pgas.torch.{what}")
         source = to if out is x else x if _is_symmetric(x) else group.staging.lend(x, "in", f"pgas.torch.{what}")

@@ -20,7 +20,7 @@
 
 namespace pgas::python {
 
-/// A world, and the memory that Python has allocated in it.
+/// A world, and the memory that Python has allocated in the world.
 class joined_world : public std::enable_shared_from_this<joined_world> {
  public:
   explicit joined_world(world&& joined);
