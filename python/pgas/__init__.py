@@ -7,7 +7,7 @@
         world.put(x, x + world.my_pe, (world.my_pe + 1) % world.n_pes)
         world.barrier()
 
-Importing joins nothing and touches no GPU. docs/python.md is the guide.
+An import does not join a world and does not use a GPU. docs/python.md is the guide.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _places = {
 }
 _modules = ("cupy", "numba", "nvrtc", "torch", "triton")
 
-# Without `open`, which would replace Python's function after an import of all names.
+# `open` is not in the list, because an import of all names would replace Python's function.
 __all__ = ["CURRENT", "Code", "Context", "Error", "Memory", "OpenedArray", "Stream", "Team", "Ticket", "Timeline", "World", "cmake_dir", "include_dirs",
            "join", "library_dir", "make_unique_id", "opened", "share", "shared_empty", "show_versions"]
 

@@ -1,4 +1,4 @@
-"""Arrays of all libraries: what the library needs to know of one, and how memory becomes one."""
+"""Arrays of all libraries: the description of an array for the C++ library, and arrays made from memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._core import Memory, itemsize, raise_error
 
 
 class Array(NamedTuple):
-    """An array as the C++ library takes it."""
+    """The description of an array for the C++ library."""
 
     ptr: int
     size: int
@@ -34,12 +34,13 @@ _formats = {
 }
 
 
-# The bits of a number that a float keeps.
+# The number of significant bits of each floating-point type.
 _precisions = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
 
 
 def _as_kept(value: Any, dtype: str) -> Any:
-    """The value, as an int or a float that becomes an element of this type without loss. A real number is rounded to a float."""
+    """The value as an int or a float that converts to an element of this type without loss. A real number is rounded to
+    a float."""
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{value!r} is text, not a number of type {dtype}")
     precision = _precisions.get(dtype)
@@ -61,7 +62,7 @@ def _as_kept(value: Any, dtype: str) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a real number of Python or NumPy, not an array, and not a complex or a structured value."""
+    """Whether `value` is a real number of Python or NumPy, not an array, a complex number or a structured value."""
     return isinstance(value, numbers.Real) or (type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"))
 
 
@@ -82,7 +83,7 @@ def word_bytes(value: Any, dtype: str) -> bytes:
     """The bytes of one number."""
     if dtype == "bfloat16":
         bits = struct.unpack("<I", struct.pack("<f", _as_kept(value, dtype)))[0]
-        if value == value:  # rounds to nearest, ties to even; a NaN stays one
+        if value == value:  # rounds to nearest, ties to even; a NaN stays a NaN
             bits += 0x7FFF + (bits >> 16 & 1)
         return struct.pack("<H", bits >> 16 & 0xFFFF)
     if dtype not in _formats:
@@ -124,15 +125,16 @@ def _contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
-# These run for each argument of each call, so constant values are looked up, and tuples are created without the
-# overhead of Array's constructor.
+# The following functions run for each argument of each call. They look up constant values, and create tuples without
+# the overhead of Array's constructor.
 _new = tuple.__new__
 _numpy_types: dict[Any, tuple[str, int]] = {}
 _torch_types: dict[Any, tuple[str, int]] = {}
 
 
 def _native(dtype: Any) -> Any:
-    """A type of NumPy whose bytes are as the processor's. The library moves and adds bytes, so others would be other numbers."""
+    """A NumPy type in the processor's byte order. The library moves and adds bytes, so another byte order would give
+    other numbers."""
     if not dtype.isnative:
         raise TypeError(f"the element type {dtype.str if dtype.names is None else dtype} has another byte order than this machine: convert "
                         "the array first, a.astype(a.dtype.newbyteorder('='))")
@@ -241,7 +243,7 @@ def _find(kind: type) -> Callable[[Any], Array]:
 
 
 def describe(x: Any) -> Array:
-    """What the C++ library needs to know of an array."""
+    """The description of an array for the C++ library."""
     kind = type(x)
     handler = _known.get(kind)
     if handler is None:
@@ -266,7 +268,7 @@ def shape_of(shape: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def bytes_of(what: str, shape: tuple[int, ...], dtype: str) -> int:
-    """How many bytes an array has. Raises where that is more than there are addresses."""
+    """The number of bytes of an array. Raises if the number exceeds the address range."""
     size = item = itemsize(dtype)
     room = item
     for extent in shape:
@@ -278,7 +280,7 @@ def bytes_of(what: str, shape: tuple[int, ...], dtype: str) -> int:
 
 
 def may_overlap(about: Array) -> bool:
-    """Whether two elements may be the same memory. False is certain."""
+    """Whether two elements may share memory. False means that no two elements share memory."""
     if about.strides is None:
         return False
     reach = 0
@@ -290,7 +292,8 @@ def may_overlap(about: Array) -> bool:
 
 
 def writable(about: Array, what: str) -> Array:
-    """The same array, for an operation that writes it. Raises where it must not be written, or would not keep what is written."""
+    """Returns the array for an operation that writes to it. Raises if the array is read-only or would not keep the
+    written values."""
     if about.readonly:
         raise ValueError(f"{what}: the operation writes the array, which is read-only: pass a copy")
     if about.size > 0 and may_overlap(about):
@@ -301,7 +304,7 @@ def writable(about: Array, what: str) -> Array:
 
 
 def gpu_of(x: Array) -> int | None:
-    """The number of the GPU that an array is on; None for the host."""
+    """The number of the GPU whose memory has the array; None for the host."""
     of = x.source
     if x.library == "torch":
         return int(of.get_device()) if of.is_cuda else None
@@ -317,7 +320,7 @@ def gpu_of(x: Array) -> int | None:
 
 
 def dtype_name(dtype: Any) -> str:
-    """The name of an element type, from that of any library."""
+    """The name of an element type of any library."""
     if isinstance(dtype, str) and dtype in ("bfloat16", "bool", *_formats):
         return dtype
     text = str(dtype)
@@ -329,7 +332,7 @@ def dtype_name(dtype: Any) -> str:
 
 
 def library_of(like: Any, on_gpu: bool) -> str:
-    """The library that `like` stands for: an array of it, its name, or None for the usual one."""
+    """The library that `like` names: by an array, by the name of the library, or None for the default library."""
     if like is None:
         if not on_gpu:
             return "numpy"
@@ -352,7 +355,7 @@ def _as_jax(memory: Memory) -> Any:
     made = jax.dlpack.from_dlpack(memory)
     if made.unsafe_buffer_pointer() == memory.ptr and made.dtype.name == memory.dtype:
         return made
-    # JAX has copied it instead, and the copy is outside the heap.
+    # JAX has copied the memory, and the copy is outside the heap.
     if made.dtype.name != memory.dtype:
         raise TypeError(f"JAX converts {memory.dtype} to {made.dtype.name}: choose another type, or call "
                         "jax.config.update('jax_enable_x64', True) first")
@@ -360,7 +363,7 @@ def _as_jax(memory: Memory) -> Any:
 
 
 def check_representable(dtype: str, library: str) -> None:
-    """Raises where the library has no such elements."""
+    """Raises if the library has no such element type."""
     if dtype == "bfloat16" and library == "numpy":
         try:
             import ml_dtypes  # noqa: F401
@@ -369,7 +372,7 @@ def check_representable(dtype: str, library: str) -> None:
 
 
 def make(memory: Memory, library: str) -> Any:
-    """The memory as an array of a library, which keeps the memory alive."""
+    """The memory as an array of a library. The array keeps the memory alive."""
     if library == "memory":
         return memory
     if library == "numpy":
@@ -403,7 +406,7 @@ def make(memory: Memory, library: str) -> Any:
 
 
 def extent_bytes(x: Array) -> tuple[int, int]:
-    """The lowest address of an array, and the bytes from there to its end."""
+    """The lowest address of an array, and the number of bytes from this address to the end of the array."""
     low = high = 0
     if x.size > 0:
         for size, stride in zip(x.shape, x.strides or ()):

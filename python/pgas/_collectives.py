@@ -19,7 +19,7 @@ _operations = {"sum": "sum", "product": "prod", "prod": "prod", "min": "min", "m
 
 @traceable
 def _operation(op: Any) -> str:
-    """A name of torch, such as ReduceOp.SUM or 'sum', or of OpenSHMEM."""
+    """The library's name for an operation of torch, such as ReduceOp.SUM or 'sum', or of OpenSHMEM."""
     found = _operations.get(op) if isinstance(op, str) else None
     if found is None:
         found = _operations.get(str(op).rsplit(".", 1)[-1].lower())
@@ -46,8 +46,8 @@ def _trace_collective(group: Any, name: str, out: Any, x: Any, op: Any, root: in
 
 
 class Collectives:
-    """Collectives of a world, or of a team. All members call, in the same order. Arrays are symmetric memory: of world.empty(),
-    zeros() or full(). `stream=` as in pgas.World."""
+    """Collectives of a world or of a team. All members make the same calls in the same order. Arrays are symmetric
+    memory from world.empty(), zeros() or full(). `stream=` is as in pgas.World."""
 
     _number: int
     _group: _core.Team
@@ -83,8 +83,8 @@ class Collectives:
 
     @traceable
     def barrier(self, *, stream: Any = CURRENT) -> None:
-        """Returns when all members have called it and the earlier operations of the host are complete; on a stream, in its
-        order."""
+        """Returns when all members have called barrier() and the earlier operations of the host are complete. On a
+        stream, the barrier comes in the order of the stream."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.synchronize(node.order_of(self._world()), "barrier", self._number, stream is CURRENT)
@@ -93,7 +93,7 @@ class Collectives:
 
     @traceable
     def sync(self, *, stream: Any = CURRENT) -> None:
-        """Returns when all members have called it; their operations may be incomplete."""
+        """Returns when all members have called sync(). Earlier operations of the members may be incomplete."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.synchronize(node.order_of(self._world()), "sync", self._number, stream is CURRENT)
@@ -102,47 +102,49 @@ class Collectives:
 
     @traceable
     def broadcast(self, x: Any, root: int = 0, *, source: Any = None, stream: Any = CURRENT) -> None:
-        """Member `root`'s elements, on every member: in place, or from `source` on the root."""
+        """Copies member `root`'s elements to every member: in place, or from `source` on the root."""
         self._collective("broadcast", x, x if source is None else source, stream, root=root)
 
     @traceable
     def all_reduce(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
-        """Every member's elements combined, on every member: in place, or into `out`."""
+        """Combines every member's elements, with the result on every member: in place, or in `out`."""
         self._collective("all_reduce", x if out is None else out, x, stream, op=op)
 
     @traceable
     def reduce(self, x: Any, root: int = 0, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
-        """all_reduce() to one member; the memory of the others is not written."""
+        """all_reduce() with the result on member `root` only. The memory of the other members is not written."""
         self._collective("reduce", x if out is None else out, x, stream, op=op, root=root)
 
     @traceable
     def reduce_scatter(self, out: Any, x: Any, op: Any = "sum", *, stream: Any = CURRENT) -> None:
-        """Every member's elements combined; member k gets block k."""
+        """Combines every member's elements. Member k receives block k of the result."""
         self._collective("reduce_scatter", out, x, stream, op=op, in_blocks=self._members())
 
     @traceable
     def all_gather(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
-        """Every member's elements one behind the other, on every member."""
+        """Gathers every member's elements on every member, in the order of the members."""
         self._collective("all_gather", out, x, stream, out_blocks=self._members())
 
     @traceable
     def all_gather_v(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
-        """all_gather() of counts that differ. `out` has room for all; with checks on that is verified."""
+        """all_gather() with counts that differ between members. `out` has room for all elements; with checks on, the
+        call verifies this."""
         self._collective("all_gather_v", out, x, stream, any_count=True)
 
     @traceable
     def all_to_all(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
-        """Block j of member i's `x` becomes block i of member j's `out`."""
+        """Copies block j of member i's `x` to block i of member j's `out`."""
         self._collective("all_to_all", out, x, stream, in_blocks=self._members(), out_blocks=self._members())
 
     @traceable
     def inclusive_scan(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
-        """Member k gets the elements of members 0 to k combined."""
+        """Combines the elements of members 0 to k. Member k receives the result."""
         self._collective("inclusive_scan", x if out is None else out, x, stream, op=op)
 
     @traceable
     def exclusive_scan(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
-        """Member k gets the elements of members 0 to k - 1 combined, member 0 the neutral element."""
+        """Combines the elements of members 0 to k - 1. Member k receives the result; member 0 receives the neutral
+        element."""
         self._collective("exclusive_scan", x if out is None else out, x, stream, op=op)
 
     # torch's longer names and OpenSHMEM's names.

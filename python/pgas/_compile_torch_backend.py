@@ -1,4 +1,5 @@
-"""How torch's backend is compiled: at its first use by _load_torch_backend.py, or as a program when a wheel is built where torch is.
+"""Compiles torch's backend. _load_torch_backend.py calls this module at the first use of the backend. A build of a
+wheel with torch runs it as a program.
 
     python _compile_torch_backend.py --name                                         prints the name of the extension's file
     python _compile_torch_backend.py FILE --include DIR --library DIR COMPILER...   compiles it for a wheel; COMPILER may have a launcher before it
@@ -25,7 +26,7 @@ sources = pathlib.Path(__file__).resolve().parent / "torch_backend"
 
 
 def file_name() -> str:
-    """torch's C++ interface is that of each version and build; the extension is for one Python too."""
+    """The file name of the extension, which is for one version and build of torch and for one version of Python."""
     version = torch.__version__.replace("+", "_")
     return f"{name}.{version}.{sys.implementation.cache_tag}.so"
 
@@ -33,7 +34,7 @@ def file_name() -> str:
 def _command(source: pathlib.Path, made: pathlib.Path, compiler: Sequence[str], include: Sequence[str], library: str,
              found_in: Sequence[str]) -> list[str]:
     abi = int(torch._C._GLIBCXX_USE_CXX11_ABI)
-    # As in torch.utils.cpp_extension, which needs ninja and looks for nvcc.
+    # The options of torch.utils.cpp_extension, without its need for ninja and nvcc.
     torch_lib = pathlib.Path(torch.__file__).parent / "lib"
     torch_include = pathlib.Path(torch.__file__).parent / "include"
     headers = [torch_include, torch_include / "torch" / "csrc" / "api" / "include", sysconfig.get_paths()["include"]]
@@ -45,9 +46,12 @@ def _command(source: pathlib.Path, made: pathlib.Path, compiler: Sequence[str], 
 
 
 def compile_to(made: pathlib.Path, compiler: Sequence[str], include: Sequence[str], library: str, found_in: Sequence[str] = ()) -> None:
-    """Compiles the extension to the file `made`, as one unit: most of the time goes into torch's headers. Some 40 s.
+    """Compiles the extension to the file `made`, in about 40 s. All sources are one unit, because torch's headers take
+    most of the time.
 
-    found_in: where it looks for libraries when it is loaded, else where they are now. *Errors* RuntimeError, with the compiler's words."""
+    found_in: directories in which the loader finds the libraries. The default is the present directories of the
+    libraries.
+    *Errors* RuntimeError, with the output of the compiler."""
     with tempfile.TemporaryDirectory(dir=made.parent) as folder:
         unit = pathlib.Path(folder) / "unit.cpp"
         unit.write_text("".join(f'#include "{each.name}"\n' for each in sorted(sources.glob("*.cpp"))))
@@ -71,7 +75,7 @@ def _main() -> None:
         print(file_name())
     elif given.made is None:
         parser.error("name the file to make")
-    else:  # in a wheel, beside lib/; torch is beside pgas/
+    else:  # in a wheel, the file is beside lib/, and torch is beside pgas/
         compile_to(given.made, given.compiler, [given.include], given.library, ("$ORIGIN/lib", "$ORIGIN/../torch/lib"))
 
 

@@ -1,4 +1,4 @@
-"""The context of a world or a team: its bytes, and a tensor of them for Triton kernels."""
+"""The context of a world or a team: its bytes, and a tensor of these bytes for Triton kernels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def context_bytes(of: Any) -> bytes:
 
 
 def check_direct(raw: bytes) -> None:
-    """Raises where kernels that have only loads and stores would not reach all PEs."""
+    """Raises if kernels that have only loads and stores would not reach all PEs."""
     if _field(raw, _struct_offsets.CONTEXT_FLAGS) & _struct_offsets.FLAG_PROXY:
         raise ValueError("some PEs of this world are proxied: they are on another host, or on a GPU that is not load/store "
                          "accessible, and Triton kernels have only loads and stores. Pass direct_only=True for kernels that "
@@ -36,7 +36,8 @@ def check_direct(raw: bytes) -> None:
 
 
 def direct_context_bytes(of: Any) -> bytes:
-    """context_bytes() for kernels that are compiled for direct PEs at evenly spaced addresses alone. Raises where it does not hold."""
+    """context_bytes() for kernels that are compiled for direct PEs at evenly spaced addresses only. Raises for other
+    PEs."""
     raw = context_bytes(of)
     flags = _field(raw, _struct_offsets.CONTEXT_FLAGS)
     if flags & _struct_offsets.FLAG_PROXY:
@@ -50,11 +51,12 @@ def direct_context_bytes(of: Any) -> bytes:
 def context(of: Any, device: Any = None, direct_only: bool = False) -> Any:
     """The context tensor that the functions of pgas.triton take: int64, on the GPU of the world.
 
-    It may be made once, and passed to any number of kernels until the world is left.
+    A program can create the tensor once, and pass it to any number of kernels until the world is left.
 
     of: the world, a team, or the bytes of a pgas::context.
-    device: where the tensor is made, as torch names devices; None: the world's GPU, or torch's current one.
-    direct_only: the kernels address direct PEs only. A proxied one then ends the kernel, and the host raises.
+    device: the device of the tensor, as torch names devices. None: the world's GPU, or torch's current device.
+    direct_only: the kernels address direct PEs only. An operation on a proxied PE then ends the kernel, and the host
+    raises.
     """
     import torch
 
@@ -65,8 +67,9 @@ def context(of: Any, device: Any = None, direct_only: bool = False) -> Any:
 
 
 def direct_context(of: Any, device: Any = None) -> Any:
-    """The same for kernels that reach all PEs by arithmetic alone: its type, uint64, tells the compiler, which leaves out the test and the
-    look into tables that each operation with a context() begins with. Raises ValueError where it does not hold.
+    """The context tensor for kernels that compute the addresses of all PEs by arithmetic. The type of the tensor,
+    uint64, selects code without the test and the table lookup of operations with a context(). Raises ValueError if some
+    PEs are proxied or their addresses are not evenly spaced.
     """
     import torch
 
@@ -77,7 +80,7 @@ def _tensor(raw: bytes, of: Any, device: Any, dtype: Any) -> Any:
     import torch
 
     if device is None:
-        world = getattr(of, "world", of)  # a team knows its world
+        world = getattr(of, "world", of)  # a team has a reference to its world
         if hasattr(world, "device"):
             device = "cpu" if world.device is None else world.device
         else:

@@ -13,7 +13,7 @@ if not _core.in_main_interpreter():
 
 
 class Code(enum.IntEnum):
-    """The stable numbers of failures; docs/errors.md has cause and fix of each."""
+    """The stable numbers of failures. docs/errors.md has the cause and the fix of each failure."""
 
     bootstrap_unavailable = 101
     bootstrap_timeout = 102
@@ -52,7 +52,7 @@ class Code(enum.IntEnum):
 
     @property
     def fix(self) -> str:
-        """The way to fix it."""
+        """The fix for the usual cause."""
         return _rows[self.value][3]
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ _rows = {row[0]: row for row in _core.error_table()}
 
 
 class Error(RuntimeError):
-    """A failure of pgas. The text has the code, what failed, where, and how to fix it."""
+    """A failure of pgas. The text says what failed, where it failed, and how to fix it, and has the code."""
 
     code: Code
     pe: int | None
@@ -84,5 +84,5 @@ class Error(RuntimeError):
 
     @property
     def fix(self) -> str:
-        """The way to fix it."""
+        """The fix for the usual cause."""
         return self.code.fix

@@ -1,5 +1,6 @@
-"""Keeps torch.compile out of the package, but for what comes to an operator (_tracing.py): the rest is called between graphs. What it
-looks into it may take for constant, such as the current stream."""
+"""Keeps torch.compile out of the package, except for functions that become operators (_tracing.py). torch calls all
+other functions between graphs. In functions that torch.compile traces, it may treat values such as the current stream
+as constants."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def _functions() -> Iterator[Any]:
 
 
 def _skipper() -> Callable[[Any], None] | None:
-    """torch._dynamo.skip, for code. From where it is implemented: importing torch._dynamo takes seconds."""
+    """torch._dynamo.skip for code objects, from the module that implements it, because an import of torch._dynamo takes
+    seconds."""
     try:
         from torch._C._dynamo import eval_frame
 
@@ -37,12 +39,12 @@ def _skipper() -> Callable[[Any], None] | None:
             return eval_frame.skip_code  # type: ignore[no-any-return]
         strategy = eval_frame._FrameExecStrategy(eval_frame._FrameAction.SKIP, eval_frame._FrameAction.DEFAULT)
         return lambda code: eval_frame.set_code_exec_strategy(code, strategy)
-    except (ImportError, AttributeError):  # a torch that has it elsewhere: calls still break the graph
+    except (ImportError, AttributeError):  # a version of torch with the function in another module: calls still break the graph
         return None
 
 
 def hide_from_torch() -> None:
-    """Called when the first tensor is seen, so that torch is not imported for it."""
+    """Called at the first tensor, so that the package need not import torch."""
     global _done
     if _done:
         return
@@ -61,4 +63,4 @@ def hide_from_torch() -> None:
         if function not in _tracing.functions:
             function._torchdynamo_disable = True  # while a caller is traced
         if skip is not None:
-            skip(function.__code__)  # when it is called
+            skip(function.__code__)  # when the function is called

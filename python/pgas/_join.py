@@ -15,12 +15,13 @@ from ._world import World
 
 
 def make_unique_id() -> str:
-    """A word by which processes join: one makes it, as PE 0, and all pass it to join(unique_id=)."""
+    """An id by which processes join. One process creates the id, as PE 0, and all processes pass it to
+    join(unique_id=)."""
     return _core.make_unique_id()
 
 
 def _exchange_id(rank: int, share: Any) -> str:
-    """Rank 0's new id on all ranks, or its failure."""
+    """Rank 0's new id on all ranks, or the failure of rank 0."""
     made: tuple[str, str] = ("", "")
     if rank == 0:
         try:
@@ -58,7 +59,7 @@ def _id_of_comm(comm: Any) -> tuple[str, int, int]:
 
 
 def _setting(name: str, value: Any) -> Any:
-    """A setting, as the extension takes it."""
+    """A setting in the form that the extension takes."""
     try:
         if name == "heap":
             if not isinstance(value, str):
@@ -84,18 +85,25 @@ def _setting(name: str, value: Any) -> Any:
 def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, rank: int | None = None, size: int | None = None,
          like: Any = None, heap: str | None = None, device: int | None = None, join_timeout: float | None = None,
          wait_timeout: float | None = None, checks: bool | None = None) -> World:
-    """Joins the world of the launcher that started this process (pgasrun, mpirun, srun, torchrun), or makes a world of one
-    where there is none. Collective.
+    """Joins the world of the launcher that started this process (pgasrun, mpirun, srun, torchrun). Without a launcher,
+    creates a world of one PE. Collective.
 
-    group: joins the processes of this torch.distributed group, True for all. comm: those of this mpi4py communicator.
-    unique_id, with rank and size: those that have the same make_unique_id(). like: the library of arrays, by name. heap: 'auto',
-    'cuda' or 'host'. device: the number of the GPU. join_timeout, wait_timeout: seconds. checks: arguments of all calls and
-    kernels are checked; where nothing is said, arguments of collectives that block are compared on the host heap. What is not given comes from the environment (`pgas-info --config`)."""
+    group: joins the processes of this torch.distributed group, or, if True, of all ranks.
+    comm: joins the processes of this mpi4py communicator.
+    unique_id, with rank and size: joins the processes with the same make_unique_id().
+    like: the library of arrays, by name.
+    heap: 'auto', 'cuda' or 'host'.
+    device: the number of the GPU.
+    join_timeout, wait_timeout: seconds.
+    checks: whether calls and kernels check their arguments. By default, blocking collectives on the host heap compare
+    their arguments.
+
+    Settings that the call does not give come from the environment (`pgas-info --config`)."""
     given = {"heap": heap, "device": device, "join_timeout": join_timeout, "wait_timeout": wait_timeout, "checks": checks}
     settings = {name: _setting(name, value) for name, value in given.items() if value is not None}
     if heap is None and "PGAS_HEAP" not in os.environ and like is not None and library_of(like, True) == "numpy":
         settings["heap"] = "host"  # NumPy has no arrays on GPUs
-    # Arguments that differ would give wrong values or an endless wait. The library's own checks compare on GPUs too.
+    # Arguments that differ would give wrong values or an endless wait. The checks of the library also compare on GPUs.
     compares = checks is None and "PGAS_CHECKS" not in os.environ
     if sum(way is not None for way in (group, comm, unique_id)) > 1:
         raise ValueError("join: give one of group, comm and unique_id")
@@ -118,7 +126,8 @@ def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, r
 
 @atexit.register
 def _end() -> None:
-    """An exception that ended the program aborts its worlds, with its text. Else they are left once Python has ended."""
+    """If an exception has ended the program, aborts its worlds with the text of the exception. Otherwise the worlds are
+    left after Python has ended."""
     raised = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if raised is None or hasattr(sys, "ps1") or sys.flags.interactive:
         return

@@ -1,4 +1,4 @@
-"""torch.distributed and the world together, whichever launcher has started the program."""
+"""Joining of torch.distributed and of the world in one call, under any launcher."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _ADDRESS_BYTES = 256
 
 
 def join_with_process_group(backend: str, device: int | None, options: dict[str, Any]) -> World:
-    """Collective. By torch's variables (torchrun) where they are; else by the launcher of the world, which has a store for torch."""
+    """Collective. Joins by torch's variables (torchrun) if they are set. Otherwise joins by the launcher of the world,
+    and gives torch a store of the world."""
     if all(name in os.environ for name in ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")):
         device = _gpu_of_rank() if device is None else device
         if device is not None:
-            torch.cuda.set_device(device)  # NCCL needs it at the first collective, which is joining
+            torch.cuda.set_device(device)  # joining is the first collective, for which NCCL needs the device
         dist.init_process_group(backend, **options)
         joined = join(group=True, device=device, like="torch")
         _use_gpu_of(joined)
@@ -32,7 +33,7 @@ def join_with_process_group(backend: str, device: int | None, options: dict[str,
 
 
 def _gpu_of_rank() -> int | None:
-    """The GPU that the program has chosen, or that torchrun means."""
+    """The GPU that the program has set, or the GPU of the local rank under torchrun."""
     if not torch.cuda.is_available():
         return None
     if torch.cuda.is_initialized():
@@ -47,7 +48,7 @@ def _use_gpu_of(joined: World) -> None:
 
 
 def _store_of(joined: World) -> Any:
-    """A store that PE 0 serves. The others get its address by a broadcast of the world."""
+    """A store that PE 0 serves. The other PEs receive its address by a broadcast of the world."""
     on_one_host = joined.host_team.n_pes == joined.n_pes
     address = joined.zeros(_ADDRESS_BYTES, "uint8")
     if joined.my_pe == 0:

@@ -1,5 +1,5 @@
-"""The extension that is torch's backend, for the torch that is there: a file for it beside this one, or compiled at first
-use."""
+"""Loads the extension with torch's backend for the installed torch, from a file in the directory of this file. If there
+is no such file, compiles the extension at its first use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _here = pathlib.Path(__file__).resolve().parent
 
 
 def build(made: pathlib.Path) -> None:
-    """Compiles the extension to the file `made`. Some 40 s. *Errors* RuntimeError."""
+    """Compiles the extension to the file `made`, in about 40 s. *Errors* RuntimeError."""
     compiler = (os.environ.get("CXX") or "c++").split()
     if shutil.which(compiler[0]) is None:
         raise RuntimeError(
@@ -33,14 +33,14 @@ def build(made: pathlib.Path) -> None:
 
 
 def _digest() -> str:
-    """Of all that the extension is made from, but torch."""
+    """A hash of all inputs of the extension except torch."""
     parts = [each.read_bytes() for each in sorted(sources.glob("*.[ch]pp"))]
     parts += [each.read_bytes() for each in sorted(pathlib.Path(include_dirs()[0]).rglob("*.hpp"))]
     return hashlib.sha256(b"\0".join(parts) + _core.version.encode() + library_dir().encode()).hexdigest()[:24]
 
 
 def load() -> ModuleType:
-    """The extension. Processes that need it at the same time compile it once."""
+    """The extension. Processes that need the extension at the same time compile it once."""
     made = _here / file_name()
     if not made.exists():
         folder = cache_directory() / f"torch-{_digest()}"

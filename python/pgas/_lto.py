@@ -1,4 +1,5 @@
-"""LTO-IR of generated device code, by NVRTC, kept in the user's cache directory under a hash of all that it is made from."""
+"""LTO-IR of generated device code, compiled by NVRTC and kept in the user's cache directory under a hash of all its
+inputs."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from pgas import nvrtc
 
 
 def cache_directory() -> pathlib.Path:
-    """`pgas` in the user's cache directory: $XDG_CACHE_HOME, else ~/.cache."""
+    """`pgas` in the user's cache directory: $XDG_CACHE_HOME, or ~/.cache."""
     return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "pgas"
 
 
@@ -41,7 +42,7 @@ def _compile(text: str, options: tuple[str, ...]) -> bytes:
 
 
 def build(text: str, arch: str) -> bytes:
-    """The LTO-IR of `text` for `arch`, such as "90". A few seconds the first time; no nvcc is needed."""
+    """The LTO-IR of `text` for `arch`, such as "90". The first call takes a few seconds. nvcc is not needed."""
     from cuda.bindings import nvrtc as binding
 
     options = nvrtc.compile_options(arch=f"compute_{arch}") + ("-dlto",)
@@ -58,5 +59,5 @@ def build(text: str, arch: str) -> bytes:
             file.write(code)
         os.replace(file.name, kept)  # processes that compile at the same time write the same contents
     except OSError:
-        pass  # the home directory is full: the code is compiled again next time
+        pass  # the directory can't be written: the next call compiles the code again
     return code

@@ -1,7 +1,8 @@
 """The operations of pgas/device.hpp as a table, and the `extern "C"` functions that are generated from it.
 
-Languages that link device code by C names take these: pgas.numba does. A row is one operation: its name, its C++ expression, its result and
-its parameters, for each type of element and each group of threads that it has. `{g}` in an expression is the group with its comma.
+Languages that link device code by C names use these functions, as pgas.numba does. A row is one operation: its name,
+its C++ expression, its result and its parameters, for each of its element types and groups of threads. `{g}` in an
+expression is the group with its comma.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ TYPES = {
     "int32": "std::int32_t", "uint32": "std::uint32_t", "int64": "std::int64_t", "uint64": "std::uint64_t",
     "float32": "float", "float64": "double",
 }
-PIECES = ("uint8", "uint16", "uint32", "uint64")  # what copies move: an element's bytes
+PIECES = ("uint8", "uint16", "uint32", "uint64")  # the types that copies move, by the size of an element
 WORDS = ("int32", "uint32", "int64", "uint64")
 NUMBERS = WORDS + ("float32", "float64")
 GROUPS = {"": "", "_warp": "pgas::this_warp(pgas::block()), ", "_block": "pgas::block(), "}
 THREAD = ("",)
 
-# Kinds of parameters: address of elements, address of a signal, element by value; all others by their C++ types.
+# Kinds of parameters: address of elements, address of a signal, element by value, and C++ types.
 PARAMETERS = {
     "dst": ("array", "T*"), "src": ("array", "const T*"), "word": ("array", "T*"), "sig": ("signal", "pgas::signal_t*"),
     "value": ("element", "T"), "condition": ("element", "T"), "signal": ("uint64", "pgas::signal_t"), "count": ("uint64", "std::size_t"),
@@ -42,7 +43,7 @@ class Operation:
     doc: str = ""
 
     def variants(self) -> Iterator[tuple[str, str]]:
-        """(element type, or nothing where it has none; group) of each function."""
+        """The element type and the group of each function. The element type is empty if the operation has none."""
         return itertools.product(self.types or ("",), self.groups)
 
     def symbol(self, element: str, group: str) -> str:

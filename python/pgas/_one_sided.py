@@ -49,9 +49,10 @@ def _trace_copy(world: Any, get: bool, to: Any, source: Any, pe: int, current: b
 
 
 class Operations:
-    """World has them. `stream=` is, for all: pgas.CURRENT, the current stream of the array's library on a GPU (on the host heap
-    the call blocks); None, then the call returns when the operation is complete; or a stream of torch or CuPy, a pgas.Stream,
-    or the number of a cudaStream_t."""
+    """The one-sided operations of a World. `stream=` of all operations is one of the following. pgas.CURRENT: the
+    current stream of the array's library on a GPU; on the host heap the call blocks. None: the call returns when the
+    operation is complete. A stream of torch or CuPy, a pgas.Stream, or a cudaStream_t as a number: the operation runs
+    on that stream."""
 
     _core: _core.World
     _number: int
@@ -89,8 +90,9 @@ class Operations:
 
     @traceable
     def put(self, destination: Any, source: Any, pe: int, *, stream: Any = CURRENT, nbi: bool = False) -> None:
-        """Copies to PE `pe`'s part of `destination`. Either may have strides. A number goes to a destination of one element.
-        With `nbi`, and without a stream, it need not be complete before quiet(): keep the source until then."""
+        """Copies `source` to PE `pe`'s part of `destination`. Both may have strides. `source` may be a number if
+        `destination` has one element. With `nbi` and without a stream, the copy may be incomplete until quiet(). Keep
+        the source until then."""
         self._copy(False, destination, source, pe, stream, nbi)
 
     @traceable
@@ -100,7 +102,7 @@ class Operations:
 
     @traceable
     def p(self, destination: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
-        """Writes one number, which arrives whole."""
+        """Writes one number to PE `pe`. The number arrives in one piece."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.put_number(node.order_of(self), destination, value, self._number, pe, stream is CURRENT)
@@ -109,7 +111,7 @@ class Operations:
         self._core.store(word.ptr, word_bytes(value, word.dtype), pe_number(pe, "p"), resolve(self, stream, word))
 
     def g(self, source: Any, pe: int) -> Any:
-        """Reads one number."""
+        """Reads one number from PE `pe`."""
         word = _word(source, "g")
         raw = self._core.load(word.ptr, word.itemsize, pe_number(pe, "g"))
         return number_of(int.from_bytes(raw, "little"), word.dtype, word.itemsize)
@@ -117,7 +119,8 @@ class Operations:
     @traceable
     def put_signal(self, destination: Any, source: Any, signal: Any, value: int, pe: int, *, op: str = "set",
                    stream: Any = CURRENT, nbi: bool = False) -> None:
-        """put(), then sets the signal word of PE `pe`, or with op='add' adds to it. A PE that sees the signal sees the data."""
+        """put(), then sets the signal word of PE `pe` to `value`, or adds `value` to the word with op='add'. A PE that
+        sees the signal sees the data."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.put_signal(node.order_of(self), destination, source, signal, value, self._number, pe, op, stream is CURRENT)
@@ -142,7 +145,7 @@ class Operations:
 
     @traceable
     def signal_set(self, signal: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
-        """Sets a signal word of PE `pe`, after all earlier operations on that PE: of this thread, or of the stream."""
+        """Sets a signal word of PE `pe`, after all earlier operations of this thread, or of the stream, on that PE."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.signal(node.order_of(self), signal, value, self._number, pe, False, stream is CURRENT)
@@ -152,7 +155,7 @@ class Operations:
 
     @traceable
     def signal_add(self, signal: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
-        """Adds to a signal word of PE `pe`, in the same order."""
+        """Adds to a signal word of PE `pe`, in the order of signal_set()."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.signal(node.order_of(self), signal, value, self._number, pe, True, stream is CURRENT)
@@ -161,7 +164,7 @@ class Operations:
         self._core.signal(word.ptr, word_bits(value, word.dtype), True, pe_number(pe, "signal_add"), resolve(self, stream, word))
 
     def signal_fetch(self, signal: Any) -> int:
-        """This PE's own signal word."""
+        """The value of this PE's own signal word."""
         return self._core.signal_fetch(_signal_word(signal, "signal_fetch").ptr)
 
     def _wait(self, words: Any, which: str, how: str, values: Any, status: Sequence[int] | None, timeout: float | None,
@@ -180,10 +183,11 @@ class Operations:
 
     @traceable
     def wait_until(self, words: Any, how: str, value: int, *, timeout: float | None = None, stream: Any = None) -> None:
-        """Waits until this PE's own words all compare so with `value`: wait_until(signal, '>=', 1). With a stream the stream
-        waits, and the call returns. Ctrl-C ends a wait without a stream, and leaves the world as it is.
+        """Waits until the comparison `how` with `value` is true for all of this PE's own `words`, for example
+        wait_until(signal, '>=', 1). With a stream, the stream waits and the call returns. Ctrl-C ends a wait without a
+        stream, and leaves the world unchanged.
 
-        `timeout` is seconds; without it PGAS_WAIT_TIMEOUT counts. A stream takes no `timeout`."""
+        `timeout` is seconds; the default is PGAS_WAIT_TIMEOUT. A wait of a stream takes no `timeout`."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.wait_until(node.order_of(self), words, how, value, self._number, timeout, stream is CURRENT)
@@ -200,30 +204,31 @@ class Operations:
 
     def wait_until_all(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None,
                        timeout: float | None = None) -> None:
-        """Waits until every word has compared so with the value, or with its own one. Words with a status other than 0 are
-        left out."""
+        """Waits until the comparison `how` is true for every word, with one value for all words or one value for each
+        word. Words with a status other than 0 are left out."""
         self._wait(words, "all", how, values, status, timeout, False)
 
     def wait_until_any(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None,
                        timeout: float | None = None) -> int | None:
-        """Waits until some word does; returns its index, None where there are no words."""
+        """Waits until the comparison is true for a word. Returns the index of the word; None if there are no words."""
         return self._wait(words, "any", how, values, status, timeout, False)  # type: ignore[no-any-return]
 
     def wait_until_some(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None,
                         timeout: float | None = None) -> list[int]:
-        """Waits until some words do; returns their indices, ascending."""
+        """Waits until the comparison is true for at least one word. Returns the indices of all such words,
+        ascending."""
         return self._wait(words, "some", how, values, status, timeout, False)  # type: ignore[no-any-return]
 
     def test(self, words: Any, how: str, value: int) -> bool:
-        """Whether all words compare so now."""
+        """Whether the comparison is true for all words now."""
         return bool(self._wait(words, "all", how, value, None, None, True))
 
     def test_any(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None) -> int | None:
-        """The index of a word that compares so now; None where none does."""
+        """The index of a word for which the comparison is true now; None if there is no such word."""
         return self._wait(words, "any", how, values, status, None, True)  # type: ignore[no-any-return]
 
     def test_some(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None) -> list[int]:
-        """The indices of all words that compare so now."""
+        """The indices of all words for which the comparison is true now."""
         return self._wait(words, "some", how, values, status, None, True)  # type: ignore[no-any-return]
 
     # ---- atomics ----------------------------------------------------------------------------------------------------
@@ -258,8 +263,8 @@ class Operations:
         return None
 
     def atomic_fetch(self, target: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """Reads one word. As all that fetch: returns the value before the operation; with `out` it is written there, in the
-        order of the stream."""
+        """Reads one word. Every operation that fetches returns the value before the operation. With `out`, the
+        operation writes the value to `out`, in the order of the stream."""
         return self._atomic_fetch("fetch", target, 0, pe, out, stream)
 
     @traceable
@@ -268,21 +273,21 @@ class Operations:
         self._atomic("set", target, value, pe, stream)
 
     def atomic_swap(self, target: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """Writes the word, and gives the old value."""
+        """Writes the word, and returns the old value."""
         return self._atomic_fetch("swap", target, value, pe, out, stream)
 
     def atomic_compare_swap(self, target: Any, condition: Any, value: Any, pe: int, *, out: Any = None,
                             stream: Any = CURRENT) -> Any:
-        """Writes `value` where the word equals `condition`, bit for bit, and gives the old value."""
+        """Writes `value` if the word equals `condition`, bit for bit, and returns the old value."""
         return self._atomic_fetch("compare_swap", target, value, pe, out, stream, condition)
 
     @traceable
     def atomic_add(self, target: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
-        """Adds."""
+        """Adds `value`."""
         self._atomic("add", target, value, pe, stream)
 
     def atomic_fetch_add(self, target: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """Adds, and gives the old value."""
+        """Adds `value`, and returns the old value."""
         return self._atomic_fetch("add", target, value, pe, out, stream)
 
     @traceable
@@ -291,7 +296,7 @@ class Operations:
         self._atomic("add", target, 1, pe, stream)
 
     def atomic_fetch_inc(self, target: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """Adds one, and gives the old value."""
+        """Adds one, and returns the old value."""
         return self._atomic_fetch("add", target, 1, pe, out, stream)
 
     @traceable
@@ -300,7 +305,7 @@ class Operations:
         self._atomic("and", target, value, pe, stream)
 
     def atomic_fetch_and(self, target: Any, value: int, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """The same, and gives the old value."""
+        """atomic_and() that returns the old value."""
         return self._atomic_fetch("and", target, value, pe, out, stream)
 
     @traceable
@@ -309,7 +314,7 @@ class Operations:
         self._atomic("or", target, value, pe, stream)
 
     def atomic_fetch_or(self, target: Any, value: int, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """The same, and gives the old value."""
+        """atomic_or() that returns the old value."""
         return self._atomic_fetch("or", target, value, pe, out, stream)
 
     @traceable
@@ -318,32 +323,32 @@ class Operations:
         self._atomic("xor", target, value, pe, stream)
 
     def atomic_fetch_xor(self, target: Any, value: int, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """The same, and gives the old value."""
+        """atomic_xor() that returns the old value."""
         return self._atomic_fetch("xor", target, value, pe, out, stream)
 
     @traceable
     def atomic_min(self, target: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
-        """Writes `value` where it is smaller."""
+        """Writes `value` if it is less than the word."""
         self._atomic("min", target, value, pe, stream)
 
     def atomic_fetch_min(self, target: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """The same, and gives the old value."""
+        """atomic_min() that returns the old value."""
         return self._atomic_fetch("min", target, value, pe, out, stream)
 
     @traceable
     def atomic_max(self, target: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
-        """Writes `value` where it is larger."""
+        """Writes `value` if it is greater than the word."""
         self._atomic("max", target, value, pe, stream)
 
     def atomic_fetch_max(self, target: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """The same, and gives the old value."""
+        """atomic_max() that returns the old value."""
         return self._atomic_fetch("max", target, value, pe, out, stream)
 
     # ---- order ------------------------------------------------------------------------------------------------------
 
     @traceable
     def quiet(self, *, stream: Any = CURRENT) -> None:
-        """Completes earlier operations at their targets: of the host, or of the stream."""
+        """Completes earlier operations of the host, or of the stream, at their targets."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.synchronize(node.order_of(self), "quiet", self._number, stream is CURRENT)
@@ -361,7 +366,8 @@ class Operations:
 
     @contextmanager
     def lock(self, word: Any) -> Iterator[None]:
-        """`with world.lock(word):` is entered by one PE at a time. The word is a uint64 or int64 of the heap, zero at first."""
+        """One PE at a time enters `with world.lock(word):`. The word is a uint64 or int64 of the heap, initially
+        zero."""
         at = writable(_signal_word(word, "lock"), "lock").ptr
         self._core.set_lock(at)
         try:

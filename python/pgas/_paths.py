@@ -1,4 +1,4 @@
-"""Where the library, its headers and its CMake package lie in the installed package."""
+"""The directories of the library, its headers and its CMake package in the installed package."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from ._array_interop import Array, bytes_of, describe, dtype_name, extent_bytes,
 from ._stream import CURRENT, _current_of, native_of
 
 class Opener(NamedTuple):
-    """A process that has something of this one open."""
+    """A process that has opened an object of this process."""
 
     pid: int
     uid: int
@@ -21,12 +21,13 @@ class Opener(NamedTuple):
 
 
 class Ticket(str):
-    """A word that opens shared arrays: pgas.open(ticket). It can go through a file, a pipe or a variable as any text."""
+    """A text that opens shared arrays: pgas.open(ticket). A program can pass a ticket by a file, a pipe or a
+    variable."""
 
     _shared: Sequence[_core.SharedMemory] = ()
 
     def revoke(self) -> None:
-        """Makes all tickets of the arrays invalid. Who has them open keeps them."""
+        """Makes all tickets of the arrays invalid. A process that has opened the arrays keeps them."""
         for one in self._shared:
             one.revoke()
 
@@ -40,7 +41,7 @@ class Ticket(str):
 
 
 class OpenedArray(NamedTuple):
-    """Where an opened array comes from, by opened()."""
+    """The origin of an opened array, returned by opened()."""
 
     host: str
     pid: int
@@ -49,11 +50,12 @@ class OpenedArray(NamedTuple):
     """Whether the process that shares it still runs."""
 
 
-# Memory that this process shares, by its start: kept while memory of shared_empty(), or a shared array, is alive.
+# Memory that this process shares, by its start address. An entry exists while memory of shared_empty(), or a shared
+# array, is alive.
 _shared: weakref.WeakValueDictionary[int, _core.SharedMemory] = weakref.WeakValueDictionary()
-# Shared arrays of other libraries, with the objects that share them; dropped with the array.
+# The objects that share arrays of other libraries. An entry is dropped with its array.
 _keeping: dict[tuple[int, int], _core.SharedMemory] = {}
-# Memory that this process has opened, by its start.
+# Memory that this process has opened, by its start address.
 _opened: weakref.WeakValueDictionary[int, _core.OpenedMemory] = weakref.WeakValueDictionary()
 # Carries the tickets of arrays without elements.
 _nothing: list[_core.SharedMemory] = []
@@ -61,9 +63,9 @@ _nothing: list[_core.SharedMemory] = []
 
 def shared_empty(shape: int | Sequence[int], dtype: Any = "float32", *, like: Any = None, device: int | None = None,
                  read_only: bool = False) -> Any:
-    """An array in memory of its own that share() can share: on the host, or on the GPU with this number.
+    """An array in separate memory that share() can share: on the host, or on the GPU with number `device`.
 
-    `read_only`: others may only read it. Memory of the host is zero at first."""
+    `read_only`: other processes may only read the array. Host memory is initially zero."""
     extents = shape_of(shape)
     name = dtype_name(dtype)
     size = bytes_of("shared_empty", extents, name)
@@ -76,7 +78,7 @@ def shared_empty(shape: int | Sequence[int], dtype: Any = "float32", *, like: An
 
 
 def _keep(array: Any, shared: _core.SharedMemory) -> None:
-    """The tickets of `shared` are valid while the array lives, whichever array was shared first."""
+    """Keeps the tickets of `shared` valid while the array is alive."""
     key = (id(array), shared.memory.ptr)
     if key not in _keeping:
         _keeping[key] = shared
@@ -84,7 +86,7 @@ def _keep(array: Any, shared: _core.SharedMemory) -> None:
 
 
 def _with_signal_pad(begin: int, size: int, whole_block: bool) -> tuple[int, int]:
-    """A tensor of torch's symmetric memory as its whole block, which is what a handle can share."""
+    """The memory that a handle can share: for a tensor of torch's symmetric memory, its whole block."""
     backend = sys.modules.get("pgas.torch")
     block: tuple[int, int] | None = None if backend is None else backend._block_of(begin)
     if block is None:
@@ -96,7 +98,7 @@ def _with_signal_pad(begin: int, size: int, whole_block: bool) -> tuple[int, int
 
 
 def _shared_of(about: Array, whole_block: bool) -> tuple[_core.SharedMemory, int]:
-    """What shares the memory of an array, and where it begins in there."""
+    """The object that shares the memory of an array, and the offset of the array in the shared memory."""
     begin, size = extent_bytes(about)
     for start, shared in list(_shared.items()):
         if start <= begin and begin + size <= start + shared.memory.nbytes:
@@ -113,7 +115,7 @@ def _shared_of(about: Array, whole_block: bool) -> tuple[_core.SharedMemory, int
 
 
 class _Part(NamedTuple):
-    """Where an array lies in what is shared."""
+    """The position of an array in the shared memory."""
 
     begin: int
     end: int
@@ -122,7 +124,7 @@ class _Part(NamedTuple):
 
 
 def _check_disclosed(shared: _core.SharedMemory, parts: list[_Part]) -> None:
-    """Raises where a ticket would open more memory than the arrays that it is for."""
+    """Raises if a ticket would open more memory than its arrays."""
     reached = 0
     for part in sorted(part for part in parts if part.whole):
         if part.begin > reached:
@@ -137,13 +139,19 @@ def _check_disclosed(shared: _core.SharedMemory, parts: list[_Part]) -> None:
 
 def share(arrays: Any, *, read_only: bool = False, whole_block: bool = False, lifetime: float | None = None,
           opens: int | None = None, user: int | None = None) -> Ticket:
-    """A ticket for an array, or for a mapping of names to arrays, such as a state_dict: a process that opens it uses the same memory.
+    """A ticket for an array, or for a mapping of names to arrays, such as a state_dict: a process that opens the ticket
+    uses the same memory.
 
-    The array is of shared_empty(), or of memory that a handle can share: torch and CuPy on a GPU. Tickets are valid as long as
-    an array of the shared memory lives. `read_only`: importers may only read, as of arrays that are read-only
-    here; others may write by other tickets. `whole_block`: also where the ticket opens more than the arrays: the array of which
-    they are parts, or the memory around it, as with PyTorch's allocator. lifetime: seconds. opens: how many processes may open
-    it. user: the number of the user that may, instead of this one."""
+    The memory of an array is from shared_empty(), or is memory that a handle can share: arrays of torch and CuPy on a
+    GPU. Tickets are valid as long as an array of the shared memory is alive.
+
+    read_only: importers may only read. Arrays that are read-only in this process are always shared read-only. Processes
+    with other tickets may write.
+    whole_block: permits a ticket that opens more memory than the arrays, such as the array of which they are parts, or
+    neighbouring memory of PyTorch's allocator.
+    lifetime: the validity of the ticket in seconds.
+    opens: the number of processes that may open the ticket.
+    user: the number of the user that may open the ticket, in place of this process's user."""
     named: Mapping[str, Any] = arrays if isinstance(arrays, Mapping) else {"": arrays}
     numbers: dict[int, int] = {}
     used: list[_core.SharedMemory] = []
@@ -198,11 +206,13 @@ def _content_of(description: bytes) -> dict[str, Any]:
 
 
 def open(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 10.0) -> Any:
-    """The arrays of a ticket, in the memory of the process that shares them: an array, or a dict of them.
+    """The arrays of a ticket, in the memory of the process that shares them: an array, or a dict of arrays.
 
-    `like`: of which library they are; else of that of the exporter. device: the number of the GPU, or 'host', on which they are
-    used; else where the memory lies. timeout: seconds that the exporter may take to answer. The ticket of a program in C or C++
-    opens as one array of bytes."""
+    like: the library of the arrays. The default is the library of the exporter.
+    device: the number of the GPU, or 'host', that uses the arrays. The default is the device of the memory.
+    timeout: the seconds in which the exporter must answer.
+
+    The ticket of a program in C or C++ opens as one array of bytes."""
     first = _core.OpenedMemory.open(ticket, timeout, device)
     if not first.description:
         # Memory of a C or C++ exporter, which has no shapes.
@@ -233,7 +243,7 @@ def _writable_or_not(memory: _core.Memory, library: str) -> Any:
 
 
 def opened(array: Any) -> OpenedArray:
-    """Who shares an opened array, and whether that process still runs."""
+    """The process that shares an opened array, and whether that process still runs."""
     begin, size = extent_bytes(describe(array))
     for start, one in list(_opened.items()):
         if start <= begin and begin + size <= start + one.memory().nbytes:
@@ -242,8 +252,9 @@ def opened(array: Any) -> OpenedArray:
 
 
 class Timeline:
-    """A 64-bit value that grows, by which streams and threads of two processes are ordered: one records, the other waits. Made
-    by Timeline(), or opened by Timeline.open(). docs/sharing.md says what happens when a side ends."""
+    """A growing 64-bit value that orders streams and threads of two processes: one process records values, the other
+    process waits for values. Created by Timeline(), or opened by Timeline.open(). docs/sharing.md describes the end of
+    a process that uses a timeline."""
 
     def __init__(self, device: int | None = None, *, _core_timeline: _core.Timeline | None = None) -> None:
         self._timeline = _core.Timeline.make(device) if _core_timeline is None else _core_timeline
@@ -256,7 +267,7 @@ class Timeline:
         return cls(_core_timeline=_core.Timeline.open(ticket, timeout, device))
 
     def ticket(self, *, lifetime: float | None = None, opens: int | None = None, user: int | None = None) -> str:
-        """A new ticket for open(). Only of a timeline that was made here."""
+        """A new ticket for open(). Only the process that has created the timeline can make tickets."""
         return self._timeline.ticket(lifetime, opens, user)
 
     def revoke(self) -> None:
@@ -264,7 +275,7 @@ class Timeline:
         self._timeline.revoke()
 
     def opened_by(self) -> list[Opener]:
-        """The processes that have it open now."""
+        """The processes that have the timeline open now."""
         return [Opener(*row) for row in self._timeline.opened_by()]
 
     def _queue(self, stream: Any) -> Any:
@@ -279,16 +290,18 @@ class Timeline:
         return current
 
     def record(self, value: int, *, stream: Any = CURRENT) -> None:
-        """Sets the value when the stream gets there; on the host now. A process that waits for it sees all earlier work."""
+        """Sets the value in the order of the stream; on the host, at once. A process that waits for the value sees all
+        earlier work."""
         self._timeline.record(self._queue(stream), value)
 
     def set(self, value: int) -> None:
-        """Sets the value now."""
+        """Sets the value at once."""
         self._timeline.set(value)
 
     def wait(self, value: int, *, stream: Any = CURRENT, timeout: float | None = None) -> None:
-        """Holds the stream until the value is at least `value`. On the host the call waits, at most `timeout` seconds, unless
-        `stream` is one of a world's host heap. Streams wait without a limit, and take no `timeout`."""
+        """Makes the stream wait until the value is at least `value`. On the host, the call waits, at most `timeout`
+        seconds, unless `stream` is a stream of a world's host heap. Streams wait without a limit, and take no
+        `timeout`."""
         queue = self._queue(stream)
         if self.device is None and queue is None:
             self.wait_host(value, timeout=timeout)
@@ -307,21 +320,21 @@ class Timeline:
         return self._timeline.query()
 
     def recorded(self) -> int:
-        """The last value that was recorded, reached or not."""
+        """The last recorded value. The stream may not have reached this value yet."""
         return self._timeline.recorded()
 
     @property
     def word(self) -> int:
-        """The address of the value, for kernels of its place."""
+        """The address of the value, for kernels on the device of the timeline."""
         return self._timeline.word
 
     @property
     def alive(self) -> bool:
-        """Whether the values still to come can come."""
+        """Whether values that were not reached yet can still be reached."""
         return self._timeline.alive
 
     def check(self) -> None:
-        """Raises where a wait has ended, or would end, without its value."""
+        """Raises if a wait has ended, or would end, without its value."""
         self._timeline.check()
 
 

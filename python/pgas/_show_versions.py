@@ -1,4 +1,4 @@
-"""What a report of a problem should have in it."""
+"""The versions that a report of a problem should contain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TextIO
 
 
 def _driver() -> str:
-    """The CUDA version of the driver. Needs no GPU, and initializes none."""
+    """The CUDA version of the driver. The query neither needs nor initializes a GPU."""
     try:
         number = ctypes.c_int()
         if ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(number)) == 0:
@@ -21,7 +21,7 @@ def _driver() -> str:
 
 
 def show_versions(file: TextIO | None = None) -> None:
-    """Prints the versions of pgas, of Python, and of the libraries that it works with. Touches no GPU."""
+    """Prints the versions of pgas, of Python, and of the libraries that pgas supports. Does not use a GPU."""
     from . import _core, _paths
 
     out = sys.stdout if file is None else file

@@ -1,4 +1,4 @@
-"""Symmetric memory that a world, or a process group of torch, lends to collectives of tensors that are elsewhere."""
+"""Symmetric memory that a world, or a process group of torch, lends to collectives of tensors in other memory."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 
 class Staging:
-    """One tensor for each use and element type, at most twice as large as the largest that was asked for. All collectives that use it share it: what
-    is enqueued within section() runs as one, after what was enqueued within the sections before, whatever streams they are on."""
+    """One tensor for each use and element type, at most twice as large as the largest requested tensor. All collectives
+    share these tensors. The work that is enqueued within one section() runs after the work of all earlier sections, on
+    any streams."""
 
     def __init__(self, world: World, make: Callable[[int, torch.Tensor], torch.Tensor]) -> None:
-        """make: collective, allocates elements of symmetric memory, of the type and on the device of a tensor."""
+        """make: collective; allocates elements of symmetric memory, with the type and on the device of a tensor."""
         self._world = world
         self._make = make
         self._order = _core.WorkOrder(world._core)
@@ -29,7 +30,7 @@ class Staging:
 
     @contextmanager
     def section(self, stream: Any) -> Iterator[None]:
-        """`stream`: a number, or None where the calls within block."""
+        """`stream`: a number, or None if the calls within the section block."""
         with self._lock:
             if stream is None:
                 yield
@@ -41,7 +42,8 @@ class Staging:
                 self._order.after(stream)
 
     def lend(self, x: torch.Tensor, use: str, what: str) -> torch.Tensor:
-        """As much symmetric memory as the tensor has, in its shape. *Callers* within section(). Collective where it has to be made."""
+        """Symmetric memory with the size and the shape of the tensor. *Callers* within section(). Collective if the
+        memory must be allocated."""
         capturing = x.is_cuda and torch.cuda.is_current_stream_capturing()
         key = (use, x.dtype)
         found = self._tensors.get(key)
@@ -52,7 +54,7 @@ class Staging:
                                        "capture of a CUDA graph. Call the function once before the capture with a tensor of "
                                        "this size, or pass tensors of symmetric memory after a rendezvous of the group", -1)
             # A larger tensor is at least twice as large, so all tensors that graphs keep are together smaller than the
-            # present one. The rule is the same on all members, with and without a capture.
+            # present tensor. The rule is the same on all members, with and without a capture.
             found = self._tensors[key] = self._make(x.numel() if found is None else max(x.numel(), 2 * found.numel()), x)
         if capturing:
             # A graph uses this memory at each launch, and no event tells when the graph is destroyed.

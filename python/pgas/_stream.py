@@ -1,4 +1,4 @@
-"""Streams: queues of work that runs in order, beside the program."""
+"""Streams: queues of work that runs in order, concurrently with the program."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ CURRENT = _Current()
 
 
 class Stream:
-    """A stream of a world: on a GPU heap a CUDA stream, on the host heap a thread with a queue. Arrays that operations
-    on it use are kept until it is synchronized; where it is dropped before, until its work is done. Dropping does not wait."""
+    """A stream of a world: on a GPU heap a CUDA stream, on the host heap a thread with a queue. The stream keeps the
+    arrays of its operations alive until synchronize(). If the stream is dropped before, the arrays are kept until its
+    work is complete. Dropping does not wait."""
 
     def __init__(self, world: World) -> None:
         self._held: list[Any] = []
-        self._lock = threading.Lock()  # for synchronize(): each call drops the arrays whose work it has waited for
+        self._lock = threading.Lock()  # for synchronize(): each call drops the arrays of the completed work
         self._stream = _core.Stream(world._core, self._held)
 
     @property
@@ -42,7 +43,7 @@ class Stream:
         return (0, self.native)
 
     def synchronize(self) -> None:
-        """Returns when the work on it is done. Errors of that work are raised here."""
+        """Returns when the work on the stream is complete. Raises the errors of that work."""
         with self._lock:
             used = len(self._held)
             try:
@@ -62,7 +63,7 @@ def _current_of(library: str, gpu: int) -> int | None:
 
 
 def native_of(stream: Any) -> Any:
-    """A stream as the C++ library takes it: None, a number, or its own kind."""
+    """A stream in a form that the C++ library takes: None, a number, or a stream object of the extension."""
     if stream is None:
         return stream
     if isinstance(stream, int):
@@ -82,7 +83,7 @@ def native_of(stream: Any) -> Any:
 
 
 def resolve(world: Any, stream: Any, *arrays: Array) -> Any:
-    """The stream for an operation on these arrays, the first of which decides which one is current."""
+    """The stream for an operation on these arrays. The first array determines the current stream."""
     if stream is None:
         return None
     if stream is CURRENT:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 class Team(Collectives):
-    """An ordered set of PEs of a world, with numbers of its own. Dropping one is local: it is destroyed when the world is
-    left. destroy(), or leaving a `with`, destroys it at once, and is collective over its members."""
+    """An ordered set of PEs of a world, with its own PE numbers. Dropping a team object is local; the team is destroyed
+    when the world is left. destroy(), or the end of a `with`, destroys the team at once, and is collective over its
+    members."""
 
     def __init__(self, world: World, core: _core.Team) -> None:
         self.world = world
@@ -47,37 +48,38 @@ class Team(Collectives):
     @property
     @traceable
     def my_pe(self) -> int:
-        """This PE's number in the team. *Errors* invalid_argument where it is no member."""
+        """This PE's number in the team. *Errors* invalid_argument if this PE is not a member."""
         return self._group.my_pe if self._number_in_team is None else self._number_in_team
 
     @property
     @traceable
     def n_pes(self) -> int:
-        """How many members there are. *Errors* invalid_argument where this PE is none."""
+        """The number of members. *Errors* invalid_argument if this PE is not a member."""
         return self._group.n_pes if self._size is None else self._size
 
     @property
     def context(self) -> Context:
-        """The argument of kernels whose operations take this team's numbers."""
+        """The argument of kernels whose operations take this team's PE numbers."""
         from ._world import Context
 
         return Context(self._group.context_bytes())
 
     def world_pe(self, pe: int) -> int:
-        """The world's number of member `pe`."""
+        """The number of member `pe` in the world."""
         return self._group.world_pe(pe_number(pe, "world_pe"))
 
     def translate_pe(self, pe: int, to: Team) -> int:
-        """The number of member `pe` in another team of the world; -1 if it is no member there."""
+        """The number of member `pe` in another team of the world; -1 if the PE is not a member of that team."""
         return self._group.translate_pe(pe_number(pe, "translate_pe"), to._group)
 
     def split_strided(self, start: int, stride: int, size: int) -> Team:
-        """Collective over this team: members start, start + stride, and so on, `size` of them. Others get an empty team."""
+        """Collective over this team: a team of the `size` members start, start + stride, and so on. Other callers get
+        an empty team."""
         return Team(self.world, self._group.split_strided(start, stride, size))
 
     def split(self, color: int, key: int = 0) -> Team:
-        """Collective over this team: members of the same color make a team, in the order of key, then of their number here. A
-        negative color gets an empty one."""
+        """Collective over this team: members with the same color form a team, in the order of key, then of their number
+        in this team. A caller with a negative color gets an empty team."""
         return Team(self.world, self._group.split(color, key))
 
     def split_list(self, members: Sequence[int]) -> Team:
@@ -85,16 +87,19 @@ class Team(Collectives):
         return Team(self.world, self._group.split_list(list(members)))
 
     def create_group(self, members: Sequence[int], key: int, *, staged: bool = False) -> Team:
-        """Collective over `members` alone, this team's numbers in the order of the new one. `key`, below 2**62, is the same on
-        all of them, and differs from those of other groups that share a member. `staged`: 5 MiB of memory on each member make
-        all-reduces of up to 2 MiB divided by the members faster, on GPUs that reach each other by load and store."""
+        """Collective over `members` only: a team of these members of this team, in this order. `key`, below 2**62, is
+        equal on all members, and differs from the keys of other groups that share a member. `staged`: allocates 5 MiB
+        of memory on each member. This memory makes all-reduces of up to 2 MiB divided by the number of members faster,
+        on GPUs that are load/store accessible to each other."""
         return Team(self.world, self._group.create_group(list(members), key, staged))
 
     def split_2d(self, x_range: int) -> tuple[Team, Team]:
-        """Collective over this team: numbers its members row by row, `x_range` in a row; this PE's row and column."""
+        """Collective over this team: the teams of this PE's row and column. The members are numbered row by row, with
+        `x_range` members in a row."""
         row, column = self._group.split_2d(x_range)
         return Team(self.world, row), Team(self.world, column)
 
     def destroy(self) -> None:
-        """Collective over its members: gives its memory back. Kernels and streams that use it must have ended."""
+        """Collective over the members: destroys the team and frees its memory. Kernels and streams that use the team
+        must have ended."""
         self._group.destroy()

@@ -12,7 +12,7 @@ from . import _paths
 
 def _run(name: str) -> NoReturn:
     program = os.path.join(os.path.dirname(_paths.library_dir()), "bin", name)
-    if not os.access(program, os.X_OK):  # some installers drop the permission
+    if not os.access(program, os.X_OK):  # some installers remove the permission
         os.chmod(program, 0o755)
     os.execv(program, [name, *sys.argv[1:]])
 
@@ -23,7 +23,7 @@ def pgasrun() -> NoReturn:
 
 
 def pgas_info() -> NoReturn:
-    """Says what the library can do here, and its settings."""
+    """Prints the capabilities of the library on this host, and its settings."""
     _run("pgas-info")
 
 
@@ -33,12 +33,12 @@ def pgas_perf() -> NoReturn:
 
 
 def pgas_doctor() -> NoReturn:
-    """Says whether programs will run here, and fast."""
+    """Tests whether programs run on this host, and whether they run fast."""
     _run("pgas-doctor")
 
 
 def pgas_why() -> NoReturn:
-    """Says who waits for whom in a running job."""
+    """Prints which PE waits for which PE in a running job."""
     _run("pgas-why")
 
 

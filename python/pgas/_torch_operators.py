@@ -1,9 +1,10 @@
-"""Operations as custom operators of torch, so that functions with calls of pgas are compiled without breaks. Imported when the first
-tensor is seen.
+"""Operations as custom operators of torch, so that torch.compile compiles functions with calls of pgas without graph
+breaks. Imported at the first tensor.
 
-What the compiler is told: an operator writes what the call writes in this PE's memory at once. Memory that others write it doesn't know
-of: a destination in another PE counts as read, which keeps the tensor itself, at its place in the heap, as the argument. All operators
-of a world write `order`, a tensor of one element: that keeps them, and their order.
+The schema of an operator declares the writes that the call makes to this PE's memory at once. The compiler has no
+information about memory that other PEs write. A destination on another PE is declared as read, so the compiler passes
+the tensor in the heap, and not a copy. All operators of a world are declared to write `order`, a tensor of one element,
+so the compiler keeps all operators and their order.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _orders: dict[int, Tensor] = {}
 
 
 def order_for(device: int | None) -> None:
-    """Makes the tensor of a device, before a function with operators is traced."""
+    """Creates the tensor `order` of a device, before a function with operators is traced."""
     number = -1 if device is None else device
     if number not in _orders:
         _orders[number] = torch.zeros(1, dtype=torch.uint8, device="cpu" if device is None else f"cuda:{device}")
@@ -123,7 +124,7 @@ def _run(name: str, group: int, out: Tensor, x: Optional[Tensor], op: str, root:
     if on_heap(out) and on_heap(given):
         enqueue(out, given)
         return
-    # A compiler may pass a copy. All PEs have the same graph, so all of them lend memory. torch copies on its current
+    # A compiler may pass a copy. All PEs have the same graph, so all PEs lend memory. torch copies on its current
     # stream, independent of the library of the world's arrays; a blocking collective does not wait for work on streams.
     staging = _staging_of(of)
     copies = None if world.device is None else _current_of("torch", world.device)
@@ -158,7 +159,7 @@ def collective_in_place(order: Tensor, x: Tensor, name: str, op: str, root: int,
 
 
 def _nothing(*arguments: Any) -> None:
-    """What an operator does to tensors without memory: it returns none, and has no shape to work out."""
+    """The operator on tensors without memory. An operator returns no tensor, so there is no shape to compute."""
 
 
 for _operator in (put, put_number, get, put_signal, signal, wait_until, atomic, synchronize, collective, collective_in_place):

@@ -1,5 +1,5 @@
-"""Whether torch.compile is tracing the caller. The operations ask at each call: where it is, they call those of
-_torch_operators.py, which become nodes of the graph."""
+"""Whether torch.compile traces the caller. The operations check this at each call. In a trace, they call the operators
+of _torch_operators.py, which become nodes of the graph."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ functions: set[Any] = set()
 
 
 def traceable(function: Function) -> Function:
-    """Marks a function that comes to an operator where it is traced."""
+    """Marks a function that calls an operator in a trace."""
     functions.add(function)
     return function
 
@@ -43,7 +43,8 @@ def number_of(group: Any) -> int:
 
 
 def fits(stream: Any) -> bool:
-    """Whether a node can say this stream. With another one the graph breaks, and the call is made as always."""
+    """Whether a node can represent this stream. For another stream, the graph breaks, and the call is an ordinary
+    call."""
     return stream is CURRENT or stream is None
 
 

@@ -1,10 +1,12 @@
-"""The waits of pgas.triton where Triton interprets kernels (TRITON_INTERPRET=1): PEs are processes, the heap is host memory.
+"""The waits of pgas.triton if Triton interprets kernels (TRITON_INTERPRET=1). PEs are processes, and the heap is host
+memory.
 
-Programs of a grid run one after the other here, so a program may wait for other PEs, but not for a later program of its own.
+The interpreter runs the programs of a grid one after another, so a program may wait for other PEs, but not for a later
+program of its own grid.
 """
 
 # mypy: ignore-errors
-# (scalars of Triton's interpreter.)
+# (values are scalars of Triton's interpreter.)
 
 import ctypes
 import operator
@@ -20,7 +22,8 @@ POLLS_BETWEEN_CHECKS = 32
 
 
 class KernelEnded(Exception):
-    """A kernel has given up, as a GPU's would by ending; the record for the host is written."""
+    """The end of a kernel that has given up, in place of the end of a GPU kernel. The record for the host is
+    written."""
 
 
 def _number(value) -> int:
@@ -54,7 +57,7 @@ def _leave_record(control: int, my_slot: int, why: int, what: int, pe: int, word
 
 
 def _poll(control: int, holds) -> int:
-    """Polls until holds(); the reason where it gave up, else 0."""
+    """Polls until holds() is true. Returns 0, or the reason if the wait gave up."""
     timeout = _uint64(control + at.CONTROL_WAIT_TIMEOUT_NS).value
     deadline = time.monotonic_ns() + timeout if timeout else None
     while True:
@@ -69,7 +72,8 @@ def _poll(control: int, holds) -> int:
 
 
 def _called_by_kernels(function):
-    """Marks what Triton's compiler finds in kernels, in a branch that it leaves out, and would refuse."""
+    """Marks a function for Triton's compiler, which finds the function in a branch that it does not compile, and would
+    otherwise refuse the function."""
     function.__triton_builtin__ = True
     return function
 

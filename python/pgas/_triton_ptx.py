@@ -1,16 +1,19 @@
-"""PTX for what Triton's language has no words for: loads that poll, bounded waits, the record of a failure, the end of a thread.
+"""PTX for operations that Triton's language does not have: loads that poll, bounded waits, the record of a failure, the
+end of a thread.
 
-Each function returns the text of one block of inline assembly, `$0` being a result that nobody needs and the others its operands.
-All threads of a program (a CTA) execute it. Labels and registers are local to its braces. The C++ of which these are translations is
-in `pgas/device/impl/sync/`: `wait.hpp`, `failure_report.hpp` and `barrier.hpp`.
+Each function returns the text of one block of inline assembly. `$0` is an unused result; the following numbers are the
+operands. All threads of a program (a CTA) execute the block. Labels and registers are local to the braces of the block.
+The functions are translations of C++ in `pgas/device/impl/sync/`: `wait.hpp`, `failure_report.hpp` and `barrier.hpp`.
 
-The threads of a program vote at the end of a wait, `bar.red.or`, which also orders memory among them as `bar.sync` does: if one has
-given up, all end, by `exit`, as if the kernel had returned. No trap: the GPU's context stays valid.
+The threads of a program vote at the end of a wait, by `bar.red.or`, which also orders memory among the threads as
+`bar.sync` does. If one thread has given up, all threads end by `exit`, as if the kernel had returned. There is no trap,
+so the GPU's context stays valid.
 """
 
 from pgas import _struct_offsets as at
 
-# As in pgas/detail/isa/ptx_memory.hpp: a check of abort word and clock reads host memory, so it comes after 0.6 ms.
+# As in pgas/detail/isa/ptx_memory.hpp: a check of abort word and clock reads host memory, so a wait checks every 0.6
+# ms.
 POLLS_BETWEEN_CHECKS = 4096
 RECORD_PATIENCE_NS = 100_000_000
 
@@ -21,16 +24,17 @@ REGISTERS = """
 
 
 def acquire_fence(one_sided: bool) -> str:
-    """One-sided fences need sm_90; on it they only drop L1."""
+    """An acquire fence. One-sided fences need sm_90; on sm_90 such a fence only invalidates L1."""
     return "fence.acquire.sys;" if one_sided else "fence.acq_rel.sys;"
 
 
 def leave_record(control: str, my_slot: str, what: int, pe: str, offset: str, bytes_: int, expected: str, seen: str,
                  compare: int) -> str:
-    """The calling thread leaves a failure_record in the control block, unless another thread has. Its reason is in `why`.
+    """The calling thread leaves a failure_record in the control block, unless another thread has left a record. The
+    reason is in register `why`.
 
-    The claim is a word of the heap, as few GPUs do atomic operations on host memory. On return the record is complete, and visible
-    to the host.
+    The claim is a word of the heap, because few GPUs support atomic operations on host memory. On return the record is
+    complete, and visible to the host.
     """
     return f"""
   add.u64 record, {control}, {at.CONTROL_RECORD};
@@ -75,9 +79,10 @@ RECORDED:"""
 
 
 def poll(load: str, holds: str, control: str) -> str:
-    """Polls until a comparison holds: goes on at HELD then, or falls through with the reason in `why`.
+    """Polls until a comparison is true. Then continues at HELD. If the wait must end, continues after the block with
+    the reason in `why`.
 
-    After a reason is found comes one more round of polls, so that an arrival in time is not lost.
+    After a reason is found, there is another round of polls, so that an arrival in time is not lost.
     """
     return f"""
   mov.u32 why, 0;
@@ -126,7 +131,8 @@ COMPARISONS = {at.CMP_EQ: "eq", at.CMP_NE: "ne", at.CMP_GT: "gt", at.CMP_LE: "le
 
 
 def wait(compare: int, bits: int, signed: bool, one_sided: bool) -> str:
-    """The first thread waits for a word; all go on when it holds. Operands: word, value, control block, this PE's slot."""
+    """The first thread waits for a word. All threads continue when the comparison is true. Operands: word, value,
+    control block, this PE's slot."""
     name = f"{'s' if signed else 'u'}{bits}"
     wide = "mov.b64" if bits == 64 else f"cvt.{'s' if signed else 'u'}64.{name}"
     return f"""{{{REGISTERS}
@@ -150,11 +156,13 @@ VOTE:
 
 
 def barrier(one_sided: bool) -> str:
-    """A barrier of the context's team; thread k serves the (k + 1)th member behind this one, and so on.
+    """A barrier of the context's team. Thread k arrives at the (k + 1)th member after this PE, waits for that member,
+    and then takes further members.
 
-    Operands: state of the team's channel in this PE's slot, control block, this PE's slot, list of members, table of distances (null
-    where there is none), this member, number of members, first member's PE, distance of members, this PE, log2 of the slots' distance.
-    The words are those of C++'s barrier on the same channel: kernels of both kinds may alternate.
+    Operands: state of the team's channel in this PE's slot, control block, this PE's slot, list of members, table of
+    distances (null if there is none), this member, number of members, first member's PE, distance of members, this PE,
+    log2 of the slots' distance. The words are the words of C++'s barrier on the same channel, so kernels of both kinds
+    may alternate.
     """
     state, control, my_slot, members, table, me, n, first, step, world_pe, log2_stride = (f"${i}" for i in range(1, 12))
     member = f"""
@@ -228,7 +236,8 @@ VOTE:
 
 
 def refuse(what: int) -> str:
-    """Ends all threads, which have addressed a proxied PE, with a record. Operands: control block, this PE's slot, the PE, an offset."""
+    """Ends all threads with a record, because they have addressed a proxied PE. Operands: control block, this PE's
+    slot, the PE, an offset."""
     return f"""{{{REGISTERS}
   mov.u32 why, {at.FAILURE_NOT_DIRECT};
   mov.u32 tid, %tid.x;
@@ -241,7 +250,8 @@ def refuse(what: int) -> str:
 
 
 def fence(sequential: bool) -> str:
-    """A fence by the first warp, which with a barrier of the program around it covers all of its threads."""
+    """A fence by the first warp. With a barrier of the program before and after the fence, the fence covers all threads
+    of the program."""
     return f"""{{
   .reg .pred p;
   .reg .u32 tid;

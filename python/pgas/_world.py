@@ -18,12 +18,12 @@ from ._stream import CURRENT, Stream, native_of, resolve
 from ._team import Team
 from ._tracing import traceable
 
-_alignment = 64  # required by JAX; the same on all PEs, with any library
+_alignment = 64  # required by JAX; equal on all PEs, with any library
 _package = os.path.dirname(os.path.abspath(__file__))
 
 
 def _caller() -> str:
-    """The line of the program that called."""
+    """The line of the program that makes the call."""
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_package):
         frame = frame.f_back
@@ -31,7 +31,7 @@ def _caller() -> str:
 
 
 class Context:
-    """All that a kernel needs of a world or a team: the struct pgas::context of C++, by its bytes."""
+    """The data of a world or a team that a kernel needs: the bytes of the C++ struct pgas::context."""
 
     def __init__(self, raw: bytes) -> None:
         self.bytes = raw
@@ -41,7 +41,7 @@ class Context:
 
 
 class World(Operations, Collectives):
-    """The PEs that joined together. Made by pgas.join(); `with` leaves it."""
+    """The PEs that joined together. pgas.join() creates a world. The end of a `with` leaves the world."""
 
     def __init__(self, core: _core.World, like: Any = None) -> None:
         self._core = core
@@ -87,18 +87,18 @@ class World(Operations, Collectives):
             pass  # the first failure of the world, which is already being raised
 
     def leave(self) -> None:
-        """Collective: waits for all PEs, then gives all resources back. The arrays of the world are invalid afterwards: their
-        memory is gone, and touching it ends the process. Does nothing the second time."""
+        """Collective: waits for all PEs, then releases all resources. Afterwards the arrays of the world are invalid:
+        their memory is unmapped, and an access ends the process. A second call has no effect."""
         if _tracing.operators is not None:
             _tracing.operators.release(self._number)
         self._core.leave()
 
     def abort(self, reason: str) -> None:
-        """Ends the world for all PEs: their calls raise, with this reason."""
+        """Ends the world for all PEs. Their calls raise an error with this reason."""
         self._core.abort(reason)
 
     def check(self) -> None:
-        """Raises the first failure of the world, if there was one."""
+        """Raises the first failure of the world, if the world has failed."""
         self._core.check()
 
     def info(self, pe: int) -> dict[str, Any]:
@@ -106,8 +106,8 @@ class World(Operations, Collectives):
         return self._core.info(pe_number(pe, "info"))
 
     def usage(self) -> dict[str, int]:
-        """The use of this PE's part of the heap, in bytes, and how many arrays there are, and are dropped but not yet given
-        back."""
+        """The use of this PE's part of the heap in bytes, the number of arrays, and the number of dropped arrays whose
+        memory is not yet freed."""
         return self._core.usage()
 
     @property
@@ -122,7 +122,7 @@ class World(Operations, Collectives):
 
     @property
     def domain_team(self) -> Team:
-        """The PEs whose memory this one loads and stores directly, itself included."""
+        """The PEs whose memory this PE accesses directly by loads and stores, including this PE."""
         return Team(self, self._core.domain_team)
 
     @property
@@ -132,7 +132,7 @@ class World(Operations, Collectives):
 
     @property
     def library(self) -> str:
-        """The library of arrays for which nothing else was asked."""
+        """The library of new arrays, if the program does not request another library."""
         return library_of(self._like, self.device is not None)
 
     def stream(self) -> Stream:
@@ -140,7 +140,7 @@ class World(Operations, Collectives):
         return Stream(self)
 
     def synchronize(self, stream: Any = CURRENT) -> None:
-        """Waits for a stream; failures of its work are raised here."""
+        """Waits for a stream, and raises failures of its work."""
         if isinstance(stream, Stream):
             stream.synchronize()
         else:
@@ -155,7 +155,7 @@ class World(Operations, Collectives):
         except Error as failed:
             if failed.code is not Code.out_of_memory:
                 raise
-        # All PEs reach this point. Only the garbage collector drops arrays in reference cycles.
+        # All PEs execute this line. Only the garbage collector drops arrays in reference cycles.
         gc.collect()
         return self._core.allocate(nbytes, alignment, zero, call)
 
@@ -172,20 +172,22 @@ class World(Operations, Collectives):
         return make(memory.view(extents, name), library)
 
     def empty(self, shape: int | Sequence[int], dtype: Any = None, *, like: Any = None) -> Any:
-        """Collective: an array on the heap of every PE, with the same shape and type on all of them, not initialized. The type is float32
-        where neither `dtype` nor an array `like` gives one.
+        """Collective: an array on the heap of every PE, with the same shape and type on all of them, not initialized.
+        The type is float32 if neither `dtype` nor an array `like` determines the type.
 
-        `like` is an array whose library, and type where none is given, the new one has; or the name of the library. Dropping
-        the array is local, in any order; its memory is given back by the next collective call that allocates, or collect()."""
+        `like` is the name of a library, or an array. A new array has the library of the array `like`, and, without
+        `dtype`, also its type. Dropping the array is local, in any order. The next collective call that allocates, or
+        collect(), frees the memory."""
         return self._array("empty", shape, dtype, like, False)
 
     def zeros(self, shape: int | Sequence[int], dtype: Any = None, *, like: Any = None) -> Any:
-        """empty(), and all of it is zero on all PEs when it returns."""
+        """empty() with zeros as elements. On return, the elements are zero on all PEs."""
         return self._array("zeros", shape, dtype, like, True)
 
     def full(self, shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, like: Any = None) -> Any:
-        """empty(), and all of it has this value on all PEs when it returns. PEs may give different values. Without a type it is that of
-        the value: int64, bool, complex64, of a number of NumPy its own, and float32 else."""
+        """empty() with `fill_value` as elements. On return, the elements have their value on all PEs. PEs may pass
+        different values. The default type is the type of the value: int64, bool, complex64, the type of a NumPy number,
+        or float32."""
         if dtype is None and (like is None or isinstance(like, (str, ModuleType))):
             own = getattr(fill_value, "dtype", None)  # NumPy numbers have one
             dtype = own if own is not None else {bool: "bool", int: "int64", complex: "complex64"}.get(type(fill_value), "float32")
@@ -210,11 +212,12 @@ class World(Operations, Collectives):
         return self._allocate(f"allocate({nbytes}, alignment={alignment}, zero={zero})", nbytes, alignment, zero)
 
     def collect(self) -> int:
-        """Collective: gives back the memory of arrays that all PEs have dropped; returns how many."""
+        """Collective: frees the memory of arrays that all PEs have dropped. Returns the number of these arrays."""
         return self._core.collect(f"collect() at {_caller()}")
 
     def peer(self, x: Any, pe: int) -> Any:
-        """PE `pe`'s part of an array, as an array of the same library for loads and stores; None where it is proxied."""
+        """PE `pe`'s part of an array, as an array of the same library for loads and stores; None if the PE is
+        proxied."""
         about = describe(x)
         begin, size = extent_bytes(about)
         memory = self._core.peer(begin, size, pe_number(pe, "peer"))
@@ -227,8 +230,8 @@ class World(Operations, Collectives):
         return [self.peer(x, pe) for pe in range(self.n_pes)]
 
     def ptrs(self, x: Any) -> Any:
-        """The addresses of the array on every PE, as 64-bit integers in an array of the same library, on the same device; 0
-        where a PE is proxied."""
+        """The addresses of the array on every PE, as 64-bit integers in an array of the same library, on the same
+        device; 0 for a proxied PE."""
         about = describe(x)
         numbers = [self._core.remote(about.ptr, pe) for pe in range(self.n_pes)]
         if about.library == "torch":
@@ -243,7 +246,7 @@ class World(Operations, Collectives):
             import jax
             import numpy
 
-            low_and_high = numpy.asarray(numbers, "uint64").view("uint32")  # JAX has no 64-bit integers unless told
+            low_and_high = numpy.asarray(numbers, "uint64").view("uint32")  # JAX has 64-bit integers only on request
             return jax.device_put(low_and_high, next(iter(about.source.devices())))
         import numpy
 

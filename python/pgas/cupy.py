@@ -12,8 +12,9 @@
     shift = module.get_function("shift")
     shift((1,), (256,), (pgas.cupy.context(world), halo, row, numpy.int32(row.size), arrived))
 
-The kernel is CUDA C++: all operations of pgas/device.hpp, proxied PEs included, with the meaning that they have there. Scalars go to CuPy
-as NumPy scalars of the parameter's type. Kernels that wait for other PEs have to be resident on the GPU, all blocks at once.
+The kernel is CUDA C++ and may use all operations of pgas/device.hpp, also with proxied PEs. Scalar arguments are NumPy
+scalars of the parameter's type. All blocks of a kernel that waits for other PEs must be resident on the GPU at the same
+time.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ __all__ = ["context", "direct_context", "raw_module"]
 
 
 def context(of: Any) -> Any:
-    """The context of a world or a team as an argument of kernels, for their parameter `pgas::context`; by value, so it may be kept."""
+    """The context of a world or a team as an argument of kernels, for a parameter `pgas::context`. The context is
+    passed by value, so a program may keep it."""
     return _by_value(context_bytes(of))
 
 
 def direct_context(of: Any) -> Any:
-    """The same for a parameter `pgas::direct_context`. Raises ValueError where load and store do not reach all PEs."""
+    """context() for a parameter `pgas::direct_context`. Raises ValueError if some PEs are not load/store accessible."""
     return _by_value(direct_context_bytes(of))
 
 
@@ -43,7 +45,8 @@ def _by_value(raw: bytes) -> Any:
 
 
 def raw_module(source: str, *, std: str = STANDARD, options: Sequence[str] = (), **others: Any) -> Any:
-    """A cupy.RawModule whose source may include pgas/device.hpp. `options` and `others` go to it, such as name_expressions."""
+    """A cupy.RawModule whose source may include pgas/device.hpp. `options` and `others`, such as name_expressions, are
+    arguments of cupy.RawModule."""
     import cupy
 
     # CuPy caches compiled modules on disk by source and options, so other headers need another option.

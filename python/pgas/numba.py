@@ -10,13 +10,14 @@
 
     shift[1, 128](shm.context(world), halo, row, arrived)
 
-Functions and arguments are those of pgas/device, for one thread (`put`), a warp (`put_warp`) or a block (`put_block`), all threads of
-which call it together. Arrays of the symmetric heap go where C++ has pointers: `halo[i:]` is the address of an element. `peer(ctx, x, pe)`
-is `x` in another PE's memory, for plain loads and stores.
+Functions and arguments are those of pgas/device, for one thread (`put`), a warp (`put_warp`) or a block (`put_block`).
+All threads of the warp or block make the call together. Arrays of the symmetric heap take the place of C++ pointers:
+`halo[i:]` is the address of an element. `peer(ctx, x, pe)` is `x` in another PE's memory, for plain loads and stores.
 
-`jit` is numba.cuda.jit with link-time optimization. What a kernel calls is linked with it: LTO-IR that NVRTC makes on first use for
-the current GPU in some seconds, and stored in the user's cache directory. It has no state, so that modules need no
-hook. Needs numba-cuda 0.30, with its cuda-bindings and nvJitLink.
+`jit` is numba.cuda.jit with link-time optimization. The functions that a kernel calls are linked with the kernel, as
+LTO-IR. At the first use, NVRTC compiles the LTO-IR for the current GPU in some seconds; the user's cache directory
+keeps the result. The functions have no state, so modules need no hook. pgas.numba needs numba-cuda 0.30, with its
+cuda-bindings and nvJitLink.
 """
 
 # mypy: ignore-errors (most functions are created from a table, and Numba's types differ from Python's.)
@@ -46,7 +47,8 @@ __all__ = ["ADD", "EQ", "GE", "GT", "LE", "LT", "NE", "SET", "context", "jit", "
 
 
 def context(of):
-    """The context of a world or a team as a device array, the first argument of every function here. Make it once, pass it often."""
+    """The context of a world or a team as a device array, the first argument of every function. A program creates the
+    array once and passes it to any number of kernels."""
     import numpy
 
     return cuda.to_device(numpy.frombuffer(context_bytes(of), dtype=numpy.uint64))
@@ -58,7 +60,7 @@ def jit(*arguments, **options):
 
 
 class _Library(cuda.LTOIR):
-    """A family of functions, compiled when a kernel is first linked with it, for the GPU that is current then."""
+    """A family of functions. When a kernel is first linked with the family, it is compiled for the current GPU."""
 
     def __init__(self, family: str):
         super().__init__(b"", name=f"pgas_{family}.ltoir")
@@ -99,7 +101,7 @@ def _address(typingctx, of):
 
 
 def _element_of(row: table.Operation, given: dict) -> str:
-    """Which of an operation's types it is called for."""
+    """The element type of a call of an operation."""
     arrays = [given[name] for name in row.parameters if table.PARAMETERS[name][0] == "array"]
     for array in arrays:
         if not isinstance(array, types.Array):
@@ -132,7 +134,7 @@ def _declared(row: table.Operation, element: str, group: str):
 
 
 def _implementation(row: table.Operation, group: str):
-    """What Numba's overload() takes: from the types of a call's arguments, a function that calls the C function."""
+    """The argument of Numba's overload(): for the types of a call's arguments, a function that calls the C function."""
     def choose(ctx, *rest):
         element = _element_of(row, dict(zip(row.parameters, rest))) if row.types else ""
         names = {"call": _declared(row, element, group), "address": _address, "uint64": types.uint64, "int32": types.int32}
@@ -185,7 +187,7 @@ for _each in table.OPERATIONS:
 
 @intrinsic
 def peer(typingctx, ctx, array, pe):
-    """`array` in PE `pe`'s memory, for loads and stores. Its address is null where these do not reach it."""
+    """`array` in PE `pe`'s memory, for loads and stores. The address is null if the PE is not load/store accessible."""
     # An intrinsic, because a Numba function can only return arrays that it received.
     row = next(each for each in table.OPERATIONS if each.name == "peer_address")
     address_of_peer, address, int32 = _declared(row, "uint8", ""), _address, types.int32

@@ -1,4 +1,5 @@
-"""What type checkers know of pgas.numba: the operations are made from the table in _numba_operations.py, and values in kernels have no types."""
+"""The declarations of pgas.numba for type checkers. The operations are generated from the table in
+_numba_operations.py, and values in kernels have no types."""
 
 from typing import Any
 

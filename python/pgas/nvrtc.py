@@ -1,10 +1,12 @@
-"""Options for compilers at run time, NVRTC above all: kernels in CUDA C++ that include pgas/device.hpp.
+"""Options for run-time compilers, in particular NVRTC, for kernels in CUDA C++ that include pgas/device.hpp.
 
     from cuda.core import Program
     code = Program(source, "c++", pgas.nvrtc.program_options(arch="sm_90")).compile("cubin")
 
-`compile_options()` has the same as text, for CuPy (pgas.cupy) and for NVRTC itself. A kernel takes the world's context by value, as its
-parameter `pgas::context ctx`, or a pointer to a copy on the GPU where a launcher takes no structs, as cuda.core's. Nothing is linked, and modules need no hook: all that kernels know of the world is in the context.
+`compile_options()` returns these options as text, for CuPy (pgas.cupy) and for NVRTC. A kernel takes the world's
+context by value, as a parameter `pgas::context ctx`. If a launcher does not take structs, as cuda.core's launcher, the
+kernel takes a pointer to a copy on the GPU. Kernels get all data of the world from the context, so nothing is linked
+and modules need no hook.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ def _package_include_dirs() -> list[str]:
 
 
 def headers_digest() -> str:
-    """A hash of the package's headers, for caches of compiled kernels: compilers at run time do not look whether a header has changed."""
+    """A hash of the package's headers, for caches of compiled kernels, because run-time compilers do not check whether
+    a header has changed."""
     digest = hashlib.sha256()
     for directory in _package_include_dirs():
         for path in sorted(pathlib.Path(directory).glob("pgas/**/*.hpp")):
@@ -52,7 +55,7 @@ def _from_pathfinder() -> list[pathlib.Path]:
 
 
 def _candidates() -> list[pathlib.Path]:
-    """Where CUDA's headers may be, the most explicit place first."""
+    """The possible directories of CUDA's headers. The most explicit directory comes first."""
     named = [pathlib.Path(os.environ[name]) / "include" for name in ("CUDA_PATH", "CUDA_HOME") if os.environ.get(name)]
     wheels = [packages / "nvidia" / part / "include"
               for packages in {pathlib.Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")}
@@ -61,9 +64,11 @@ def _candidates() -> list[pathlib.Path]:
 
 
 def include_dirs() -> list[str]:
-    """The directories of pgas/device.hpp, of CUDA's headers where they are found, and of libcu++ (`cuda/std`), which NVRTC needs.
+    """The directories of pgas/device.hpp, of CUDA's headers if they are found, and of libcu++ (`cuda/std`), which NVRTC
+    needs.
 
-    The toolkit has them, and so have the wheels nvidia-cuda-runtime and nvidia-cuda-cccl; CUDA_PATH goes first.
+    The toolkit has CUDA's headers and libcu++. The wheels nvidia-cuda-runtime and nvidia-cuda-cccl also have them.
+    CUDA_PATH comes first.
     """
     runtime = cccl = None
     candidates = _candidates()
@@ -80,13 +85,14 @@ def include_dirs() -> list[str]:
 
 
 def compile_options(arch: str | None = None, std: str = STANDARD) -> tuple[str, ...]:
-    """Options for NVRTC. `arch`, such as "sm_90", is for callers of NVRTC itself; CuPy has its own."""
+    """Options for NVRTC. `arch`, such as "sm_90", is for direct callers of NVRTC. CuPy sets the architecture itself."""
     target = (f"--gpu-architecture={arch}",) if arch else ()
     return target + (f"--std={std}", "-default-device") + tuple(f"--include-path={each}" for each in include_dirs())
 
 
 def program_options(arch: str | None = None, std: str = STANDARD, **others: Any) -> Any:
-    """The same as cuda.core.ProgramOptions. `others` are further fields of it; without `arch` it takes the current GPU's."""
+    """compile_options() as cuda.core.ProgramOptions. `others` are further fields of ProgramOptions. The default of
+    `arch` is the architecture of the current GPU."""
     try:
         from cuda.core import ProgramOptions
     except ImportError:

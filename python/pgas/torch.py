@@ -37,7 +37,7 @@ _symm_mem: Any = torch._C._distributed_c10d._SymmetricMemory
 _extension: Any = None
 _world: World | None = None
 _groups: dict[str, _Group] = {}
-_lives: dict[str, int] = {}  # number of groups so far with each name
+_lives: dict[str, int] = {}  # the number of groups with each name so far
 _lock = threading.RLock()
 _pool: Any = None
 _GROUP_TIMEOUT = 60.0
@@ -49,7 +49,7 @@ def _refuse(code: int, message: str) -> NoReturn:
 
 
 class _Group:
-    """What belongs to a process group: kept until torch has destroyed it."""
+    """The data of a process group, kept until torch has destroyed the group."""
 
     def __init__(self, name: str, team: Team) -> None:
         def make(count: int, x: torch.Tensor) -> torch.Tensor:
@@ -62,7 +62,7 @@ class _Group:
 
 
 def world() -> World:
-    """The world of the backend. *Errors* where enable() was not called."""
+    """The world of the backend. *Errors* if the program has not called enable()."""
     if _world is None or _world._core.left:
         _refuse(305, "pgas.torch: call pgas.torch.enable() first")
     return _world
@@ -71,9 +71,10 @@ def world() -> World:
 def enable(world: World | None = None, *, group: Any = None) -> World:
     """Makes pgas the backend of torch's symmetric memory, and returns the world. Collective.
 
-    world: one that was joined. Else this joins: the processes of torch's `group`, True for all of them; or without a group those of
-    the launcher. On a GPU, call torch.cuda.set_device() before: the world uses that GPU. Once for a process: tensors and handles
-    refer to that world as long as they live."""
+    world: a joined world. Without `world`, enable() joins the processes of torch's `group`; True: the processes of all
+    ranks. Without `group`, enable() joins the processes of the launcher. On a GPU, call torch.cuda.set_device() before,
+    because the world uses the current GPU. A process can enable one world, because tensors and handles refer to the
+    world during their lifetime."""
     global _extension, _world
     with _lock:
         if _world is not None:
@@ -101,7 +102,8 @@ _overrides: Any = None
 
 
 def _refuse_operators_of_nvshmem() -> None:
-    """torch's operators that call NVSHMEM whatever the backend is: NVSHMEM would end the process, as it was not initialized."""
+    """Replaces torch's operators that call NVSHMEM with every backend by functions that raise. NVSHMEM is not
+    initialized and would end the process."""
     global _overrides
     _overrides = torch.library.Library("symm_mem", "IMPL")
     of_nvshmem = ("nvshmem_", "all_to_all_vdev", "tile_reduce", "multi_root_tile_reduce")
@@ -121,15 +123,18 @@ def _refuse_operators_of_nvshmem() -> None:
 
 
 def init_process_group(backend: str = "gloo", *, device: int | None = None, **options: Any) -> World:
-    """dist.init_process_group() and enable() in one, under any launcher: torchrun, pgasrun, mpirun, srun. Collective; returns the world.
+    """dist.init_process_group() and enable() in one call, under any launcher: torchrun, pgasrun, mpirun, srun.
+    Collective. Returns the world.
 
-    device: the number of the GPU, which becomes torch's current one; else the one that the program has set, or one by the rank on its
-    host. The rest is torch's. Ranks of one GPU can't have "nccl"."""
+    device: the number of the GPU, which becomes torch's current GPU. The default is the GPU that the program has set,
+    or a GPU by the rank on its host. The other arguments are those of torch. Ranks that share a GPU can't use
+    "nccl"."""
     return enable(_join_with_torch.join_with_process_group(backend, device, options))
 
 
 def _block_of(address: int) -> tuple[int, int] | None:
-    """Start and bytes of the block of symmetric memory around an address, if it is in one."""
+    """The start and the bytes of the block of symmetric memory that contains an address; None if there is no such
+    block."""
     return None if _extension is None or _world is None else _extension.block_of(address)
 
 
@@ -155,7 +160,7 @@ def _is_registered(name: str, group: Any) -> bool:
 
 
 def _exchange(joined: World, store: Any, rank: int, n: int, name: str, mine: dict[str, Any]) -> list[dict[str, Any]]:
-    """What each rank of a group has said of itself. Ends when the world fails; a wait of the store would not."""
+    """The data of each rank of a group. The exchange ends when the world fails; a wait of the store would not end."""
     store.set(str(rank), json.dumps(mine))
     end = time.monotonic() + _GROUP_TIMEOUT
     for each in range(n):
@@ -169,14 +174,15 @@ def _exchange(joined: World, store: Any, rank: int, n: int, name: str, mine: dic
 
 
 def _group_of(name: str) -> _Group:
-    """That of torch's group of this name now."""
+    """The _Group of torch's present group with this name."""
     if not _extension.knows(name) or name not in _groups:
         _meet(name)
     return _groups[name]
 
 
 def _meet(name: str) -> None:
-    """Collective over the group: its team, its words in blocks, and the pages by which its ranks compare what they do."""
+    """Collective over the group: creates its team, its words in blocks, and the pages by which its ranks compare their
+    calls."""
     joined = world()
     with _lock:
         if _extension.knows(name) and name in _groups:
@@ -218,7 +224,8 @@ def _meet(name: str) -> None:
 
 
 def _pes_of_this_host(joined: World) -> set[int]:
-    """Those that tickets reach: containers may have one host name."""
+    """The PEs that can open this PE's tickets. Several containers may have one host name, so equal names are not
+    sufficient."""
     host = joined.host_team
     return {host.world_pe(pe) for pe in range(host.n_pes)}
 
@@ -232,9 +239,10 @@ def _address(page: Any) -> int:
 
 
 def mem_pool(group: Any = None) -> Any:
-    """A torch.cuda.MemPool of symmetric memory: what torch allocates in `with torch.cuda.use_mem_pool(pgas.torch.mem_pool()):` can
-    meet by symm_mem.rendezvous(tensor, group). The same pool at each call. A segment holds one tensor, as its signal pad is
-    that of the segment. `group` is met now, collectively, where it is given; later otherwise."""
+    """A torch.cuda.MemPool of symmetric memory. Tensors that torch allocates in `with
+    torch.cuda.use_mem_pool(pgas.torch.mem_pool()):` are valid arguments of symm_mem.rendezvous(tensor, group). Each
+    call returns the same pool. A segment holds one tensor, because a segment has one signal pad. With `group`, the call
+    is collective and sets up the group. Otherwise the first rendezvous sets up the group."""
     global _pool
     world()
     if group is not None:
@@ -280,7 +288,7 @@ def _run(what: str, out: torch.Tensor, x: torch.Tensor, name: str, op: str = "su
     if _is_symmetric(out) and _is_symmetric(x):
         enqueue(out, x)
         return
-    # A compiler may pass a copy. All ranks have the same graph, so all of them lend memory.
+    # A compiler may pass a copy. All ranks have the same graph, so all ranks lend memory.
     with group.staging.section(stream):
         to = out if _is_symmetric(out) else group.staging.lend(out, "out", f"pgas.torch.{what}")
         source = to if out is x else x if _is_symmetric(x) else group.staging.lend(x, "in", f"pgas.torch.{what}")
@@ -321,40 +329,41 @@ def _all_to_all(out: torch.Tensor, x: torch.Tensor, group: str) -> None:
     _run("all_to_all", out, x, group, in_blocks=n, out_blocks=n)
 
 
-# These modify their arguments and return nothing, which is all that a compiler needs to know.
+# These functions modify their arguments and return nothing. A compiler needs no further information.
 for _each in (_all_reduce, _broadcast, _all_gather, _reduce_scatter, _all_to_all):
     _each.register_fake(lambda *_: None)
 
 
 def all_reduce(x: torch.Tensor, op: str = "sum", group: Any = None) -> torch.Tensor:
-    """The tensors of all ranks combined, on every rank, in place; in the current stream. op: sum, prod, min, max, band, bor, bxor.
+    """Combines the tensors of all ranks, with the result on every rank, in place, in the current stream. op: sum, prod,
+    min, max, band, bor, bxor.
 
-    Here and below, tensors were given to symm_mem.rendezvous() with this group. Others are copied to and from symmetric memory that
-    the group keeps, on all ranks or none."""
+    The collectives of this module use tensors with a symm_mem.rendezvous() of this group directly. Other tensors are
+    copied to and from symmetric memory that the group keeps. All ranks pass tensors of the same kind."""
     _all_reduce(x, op, _name_of(group))
     return x
 
 
 def broadcast(x: torch.Tensor, root: int = 0, group: Any = None) -> torch.Tensor:
-    """The tensor of rank `root` of the group, on every rank, in place."""
+    """Copies the tensor of the group's rank `root` to every rank, in place."""
     _broadcast(x, root, _name_of(group))
     return x
 
 
 def all_gather(out: torch.Tensor, x: torch.Tensor, group: Any = None) -> torch.Tensor:
-    """The tensors of all ranks one behind the other, in `out` of every rank."""
+    """Gathers the tensors of all ranks, in the order of the ranks, in `out` of every rank."""
     _all_gather(out, x, _name_of(group))
     return out
 
 
 def reduce_scatter(out: torch.Tensor, x: torch.Tensor, op: str = "sum", group: Any = None) -> torch.Tensor:
-    """The tensors of all ranks combined; block k of the result in `out` of rank k."""
+    """Combines the tensors of all ranks, and stores block k of the result in `out` of rank k."""
     _reduce_scatter(out, x, op, _name_of(group))
     return out
 
 
 def all_to_all(out: torch.Tensor, x: torch.Tensor, group: Any = None) -> torch.Tensor:
-    """Block j of rank i's `x` becomes block i of rank j's `out`."""
+    """Copies block j of rank i's `x` to block i of rank j's `out`."""
     _all_to_all(out, x, _name_of(group))
     return out
 

@@ -10,19 +10,24 @@
 
     shift[(1,)](shm.context(world), halo, row, halo.numel(), arrived)
 
-They are Triton source like the kernel: nothing is linked, no hook is needed, and a peer's memory is an address that `tl.load` and
-`tl.store` take. A program (a block of threads) calls them as a whole, like everything in Triton; arguments are those of C++'s
-`pgas/device`, and so are the meanings: `put`, `put_signal`, `wait_until` and `barrier` here and there work on the same words.
+The functions are Triton source, as the kernel is, so nothing is linked and no hook is needed. `tl.load` and `tl.store`
+take addresses of a peer's memory. A program (a block of threads) calls each function as a whole, as Triton requires.
+Arguments and semantics are those of C++'s `pgas/device`. `put`, `put_signal`, `wait_until` and `barrier` of both
+languages work on the same words.
 
-Order. Triton promises nothing about memory between threads of a program, PTX does: `tl.debug_barrier()` is `bar.sync`, after which one
-thread's release is cumulative over what the others did before it. So the functions that tell others something, `put_signal`,
-`signal_set`, `signal_add`, `fence`, `quiet` and `barrier`, begin with one; then one thread releases at system scope. A wait polls by one
-thread, which acquires, and ends with a vote of all, a barrier too: later loads of any thread come after. What a wait has seen is visible
-to the program that waited; other programs of the grid need a wait of their own.
+Order. Triton does not define the order of memory accesses between threads of a program, but PTX does.
+`tl.debug_barrier()` is `bar.sync`. After this barrier, a release of one thread is cumulative over earlier accesses of
+the other threads. The functions that other PEs observe, `put_signal`, `signal_set`, `signal_add`, `fence`, `quiet` and
+`barrier`, therefore begin with `tl.debug_barrier()`; then one thread releases at system scope. In a wait, one thread
+polls and acquires. The wait ends with a vote of all threads, which is also a barrier, so later loads of any thread come
+after the wait. Data that a wait has acquired is visible to the program that waited. Other programs of the grid need
+their own waits.
 
-Waits are bounded: when the world has failed, or PGAS_WAIT_TIMEOUT has passed, the program leaves a record and ends, and the host raises
-at its next call. Needs Triton 3.6, NVIDIA GPUs from sm_70 on, `num_ctas=1`, and not to be called in warp-specialized regions, where
-not all threads come. Where all PEs are direct, `shm.direct_context(world)` in place of `shm.context(world)` compiles to less. With TRITON_INTERPRET=1 kernels run on CPU tensors in the host heap, one process a PE.
+Waits are bounded. When the world has failed, or PGAS_WAIT_TIMEOUT has passed, the program leaves a record and ends, and
+the host raises at its next call. The functions need Triton 3.6, NVIDIA GPUs from sm_70 on, and `num_ctas=1`.
+Warp-specialized regions can't call the functions, because not all threads execute such a region. If all PEs are direct,
+a kernel with `shm.direct_context(world)` in place of `shm.context(world)` has fewer instructions. With
+TRITON_INTERPRET=1, kernels run on CPU tensors in the host heap, with one process for each PE.
 """
 
 # mypy: ignore-errors (kernels are written in Triton, which only resembles Python.)
@@ -46,11 +51,11 @@ __all__ = ["atomic_add", "barrier", "context", "direct_context", "fence", "get",
 _INTERPRETED = tl.constexpr(triton.knobs.runtime.interpret)
 _COMPARISONS = {"eq": CMP_EQ, "ne": CMP_NE, "gt": CMP_GT, "le": CMP_LE, "lt": CMP_LT, "ge": CMP_GE}
 
-# Triton caches compiled kernels on disk, by their source and such constants: this constant represents the source of the
-# PTX.
+# Triton caches compiled kernels on disk, by their source and by the constants that they use. This constant represents
+# the source of the PTX.
 _PTX = tl.constexpr(hashlib.sha256((inspect.getsource(_triton_ptx) + inspect.getsource(_struct_offsets)).encode()).hexdigest())
 for _text in (_triton_ptx.wait, _triton_ptx.barrier, _triton_ptx.refuse, _triton_ptx.fence):
-    _text.__triton_builtin__ = True  # Triton inspects functions for kernels that they call, and would refuse these
+    _text.__triton_builtin__ = True  # Triton inspects functions for the kernels that they call, and would refuse these functions
 
 _WORLD_PE = tl.constexpr(_struct_offsets.CONTEXT_WORLD_PE)
 _BIAS = tl.constexpr(_struct_offsets.CONTEXT_BIAS)
@@ -117,7 +122,7 @@ def _log2_bytes(dtype):
 
 @triton.constexpr_function
 def _is_direct(dtype):
-    """Whether the context's type says that arithmetic tells the address on every PE: direct_context()."""
+    """Whether the context is a direct_context(), whose type shows that arithmetic gives the address on every PE."""
     return dtype == tl.uint64
 
 
@@ -138,8 +143,8 @@ def _address(pointer):
 
 @triton.jit
 def _load32(address, PURE: tl.constexpr = True):
-    # By the read-only path, because these values never change. The load is pure, so that loops load it once; it is not
-    # used for an address that may be null, because pure code may be executed before the test.
+    # The load takes the read-only path, because these values never change. The load is pure, so loops load the value
+    # once. For an address that may be null, PURE is false, because pure code may be executed before the test.
     if _INTERPRETED:
         value = tl.load(address.to(tl.pointer_type(tl.int32), bitcast=True))
     else:
@@ -158,19 +163,19 @@ def _load64(address, PURE: tl.constexpr = True):
 
 @triton.jit
 def my_pe(ctx):
-    """This PE's number in the context's team, mostly the world."""
+    """This PE's number in the context's team, which is usually the world."""
     return _load32(_address(ctx) + _MY_PE)
 
 
 @triton.jit
 def n_pes(ctx):
-    """How many PEs that team has."""
+    """The number of PEs of the context's team."""
     return _load32(_address(ctx) + _N_PES)
 
 
 @triton.jit
 def _distances(ctx):
-    """The table of distances by PE of the world; null where all PEs are direct."""
+    """The table of distances by PE of the world; null if all PEs are direct."""
     routes = _load64(_address(ctx) + _ROUTES)
     table = routes
     if routes != 0:
@@ -180,7 +185,8 @@ def _distances(ctx):
 
 @triton.jit
 def _listed_slots(ctx, offset, pe):
-    """How many slots PE `pe` is away where arithmetic does not tell. Ends the program where it is proxied."""
+    """The distance of PE `pe` in slots, if arithmetic does not give the distance. Ends the program if the PE is
+    proxied."""
     here = _address(ctx)
     members = _load64(here + _MEMBERS)
     there = _load32(here + _START) + pe * _load32(here + _STEP)
@@ -219,7 +225,8 @@ def _slots(ctx, offset, pe):
 def peer(ctx, local, pe):
     """PE `pe`'s address of this PE's `local`, a pointer or a tensor of pointers into symmetric memory.
 
-    Arithmetic only, where the team is evenly spaced. A PE that load and store do not reach ends the program, and the host raises.
+    For an evenly spaced team, the function is arithmetic only. A PE that is not load/store accessible ends the program,
+    and the host raises.
     """
     LOG2_BYTES: tl.constexpr = _log2_bytes(local.dtype.element_ty)
     slots = _slots(ctx, _load64(_address(ctx) + _MY_SLOT), pe)
@@ -235,17 +242,17 @@ def _copy(to, source, count, BLOCK: tl.constexpr):
     for begin in range(0, count, BLOCK):
         at = begin + tl.arange(0, BLOCK)
         inside = at < count
-        # L2 has the stores of peers; a line in L1 may be older.
+        # L2 has the stores of peers. A line in L1 may be older.
         tl.store(to + at, tl.load(source + at, inside, cache_modifier=".cg"), inside)
 
 
 @triton.jit
 def put(ctx, dst, src, count, pe, BLOCK: tl.constexpr = 1024):
-    """Copies `count` elements from `src`, any memory of this GPU, to PE `pe`'s copy of `dst`; BLOCK of them at a time. What is
-    in flight at once are BLOCK elements: 64 bytes for each thread, 2048 int32 for four warps, keep a round trip short.
+    """Copies `count` elements from `src`, any memory of this GPU, to PE `pe`'s copy of `dst`. BLOCK elements are in
+    flight at a time. 64 bytes for each thread keep a round trip short: BLOCK is then 2048 for int32 and four warps.
 
-    Earlier stores of the program to `src` are sent. On return `src` may be reused; the data is in flight. Order: none; `put_signal`,
-    `fence`, `quiet` and `barrier` add it.
+    Earlier stores of the program to `src` are sent. On return `src` may be reused; the data is in flight. Order: none.
+    `put_signal`, `fence`, `quiet` and `barrier` order the copy.
     """
     tl.debug_barrier()
     _copy(peer(ctx, dst, pe), src, count, BLOCK)
@@ -254,9 +261,10 @@ def put(ctx, dst, src, count, pe, BLOCK: tl.constexpr = 1024):
 
 @triton.jit
 def get(ctx, dst, src, count, pe, BLOCK: tl.constexpr = 1024):
-    """Copies `count` elements from PE `pe`'s copy of `src` to `dst`, any memory of this GPU; on return all of them are there.
+    """Copies `count` elements from PE `pe`'s copy of `src` to `dst`, any memory of this GPU. On return `dst` holds all
+    elements.
 
-    What another PE has stored is seen if a wait or a barrier has ordered it before.
+    Stores of another PE are visible if a wait or a barrier has ordered them before.
     """
     tl.debug_barrier()
     _copy(dst, peer(ctx, src, pe), count, BLOCK)
@@ -277,7 +285,7 @@ def _signal(there, value, op: tl.constexpr, sem: tl.constexpr):
 
 @triton.jit
 def put_signal(ctx, dst, src, count, sig, value, op: tl.constexpr, pe, BLOCK: tl.constexpr = 1024):
-    """put(), then sets PE `pe`'s signal word to `value` (`op` "set") or adds to it ("add").
+    """put(), then sets PE `pe`'s signal word to `value` (`op` "set") or adds `value` to the word ("add").
 
     A PE that sees the signal by a wait sees the data, and all earlier stores of the program, to any PE. A count of 0 sends the signal
     alone.
@@ -290,35 +298,38 @@ def put_signal(ctx, dst, src, count, sig, value, op: tl.constexpr, pe, BLOCK: tl
 
 @triton.jit
 def signal_set(ctx, sig, value, pe):
-    """Sets PE `pe`'s signal word. Earlier stores of the program are visible to a PE that sees it by a wait."""
+    """Sets PE `pe`'s signal word. A PE that sees the value by a wait sees the program's earlier stores."""
     tl.debug_barrier()
     _signal(peer(ctx, sig, pe), value, "set", "release")
 
 
 @triton.jit
 def signal_add(ctx, sig, value, pe):
-    """Adds to PE `pe`'s signal word. Earlier stores of the program are visible to a PE that sees it by a wait."""
+    """Adds to PE `pe`'s signal word. A PE that sees the value by a wait sees the program's earlier stores."""
     tl.debug_barrier()
     _signal(peer(ctx, sig, pe), value, "add", "release")
 
 
 @triton.jit
 def signal_fetch(ctx, sig):
-    """This PE's own signal word. What was sent before that value is visible."""
+    """The value of this PE's own signal word. Data that was sent before this value is visible."""
     return tl.atomic_add(sig, 0, sem="acquire", scope="sys")
 
 
 @triton.jit
 def atomic_add(ctx, dst, value, pe):
-    """Adds `value` to PE `pe`'s word and returns the old one: relaxed, atomic with every PE's atomics and signals."""
+    """Adds `value` to PE `pe`'s word and returns the old value. The operation is relaxed, and atomic with respect to
+    every PE's atomics and signals."""
     return tl.atomic_add(peer(ctx, dst, pe), value, sem="relaxed", scope="sys")
 
 
 @triton.jit
 def wait_until(ctx, word, op: tl.constexpr, value):
-    """Waits until this PE's own `word`, an integer of 4 or 8 bytes, is as compared: `op` is eq, ne, gt, le, lt or ge.
+    """Waits until the comparison `op` of this PE's own `word` with `value` is true. `word` is an integer of 4 or 8
+    bytes; `op` is eq, ne, gt, le, lt or ge.
 
-    All that was sent before the value is visible on return. Ends the program if the world fails or the wait takes too long.
+    On return, all data that was sent before the value is visible. Ends the program if the world fails or the wait takes
+    too long.
     """
     here = _address(ctx)
     value = value + tl.zeros((), word.dtype.element_ty)
@@ -350,15 +361,18 @@ def fence(ctx):
 
 @triton.jit
 def quiet(ctx):
-    """Completes earlier operations of the program: they are visible to all PEs, and later loads come after them."""
+    """Completes earlier operations of the program. On return, the operations are visible to all PEs. Later loads come
+    after the operations."""
     _fence(True)
 
 
 @triton.jit
 def barrier(ctx, channel: tl.constexpr = 0):
-    """Returns when all PEs of the context's team have called it; orders everything before it, anywhere, before everything after it.
+    """Returns when all PEs of the context's team have called barrier(). Orders all accesses before the barrier on any
+    PE before all accesses after the barrier on any PE.
 
-    Called by one program of each PE. Programs that call it at the same time each have a `channel` of their own, the same on all PEs.
+    One program of each PE calls the function. Programs that call it at the same time each use their own `channel`,
+    which is the same on all PEs.
     """
     tl.debug_barrier()
     here = _address(ctx)

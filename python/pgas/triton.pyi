@@ -1,4 +1,5 @@
-"""What type checkers know of pgas.triton: kernels in Triton only look like Python, and their values have no types there."""
+"""The declarations of pgas.triton for type checkers. Triton kernels only resemble Python, and their values have no
+Python types."""
 
 from typing import Any
 

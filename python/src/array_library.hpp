@@ -1,6 +1,7 @@
 /// @file
-/// Arrays of other libraries and their current stream, without calls of Python, which cost more than an operation. For
-/// libraries with DLPack's table of C functions (`__dlpack_c_exchange_api__`, in torch 2.11), and for CuPy.
+/// Arrays of other libraries, and the current streams of these libraries, without calls of Python code. A call of
+/// Python code takes longer than an operation. Supports libraries with DLPack's table of C functions
+/// (`__dlpack_c_exchange_api__`, in torch 2.11), and CuPy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,7 +12,7 @@
 
 namespace pgas::python {
 
-/// An array as its library describes it. Borrowed: the object must stay alive.
+/// An array as its library describes it. The array object must stay alive.
 struct array_description {
   std::uintptr_t data = 0;
   std::size_t count = 0;
@@ -22,12 +23,12 @@ struct array_description {
 class array_library {
  public:
   virtual ~array_library() = default;
-  /// Nothing unless it is an array in C order. Leaves no Python exception set.
+  /// The description of an array in C order; nothing for other objects. Leaves no Python exception set.
   [[nodiscard]] virtual std::optional<array_description> describe(nanobind::handle array) const = 0;
   /// The current stream of a GPU, a cudaStream_t. Nothing if the library does not report it.
   [[nodiscard]] virtual std::optional<void*> current_stream(int gpu) const = 0;
 
-  /// The library of an array. Null: Python code must read the array. It is never destroyed.
+  /// The library of an array, which is never destroyed. If the result is null, Python code must read the array.
   [[nodiscard]] static const array_library* find(nanobind::handle array);
 };
 
@@ -39,8 +40,8 @@ class array_library {
 /// Two arrays of one library, and the stream for work on them.
 class array_pair {
  public:
-  /// Nothing unless both are arrays in C order, with the same element type, of the same library, which must be one of
-  /// the above. *Callers* hold the GIL.
+  /// The pair, if both are arrays in C order, with the same element type, of the same library, and the library is
+  /// supported; otherwise nothing. *Callers* hold the GIL.
   [[nodiscard]] static std::optional<array_pair> find(nanobind::handle first, nanobind::handle second);
 
   [[nodiscard]] const array_description& first() const { return first_; }

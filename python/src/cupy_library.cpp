@@ -1,5 +1,5 @@
-// Arrays of CuPy, by the attributes that its compiled class stores, and its current stream, by a function that it
-// exports for other compiled modules.
+// Arrays and the current stream of CuPy. The description of an array is in attributes of CuPy's compiled class. CuPy
+// exports a function for the current stream to other compiled modules.
 #include <nanobind/stl/string.h>
 
 #include <mutex>
@@ -16,7 +16,7 @@ namespace {
 /// An attribute's name, interned so that the interpreter compares it quickly.
 nb::handle interned(const char* name) { return PyUnicode_InternFromString(name); }
 
-/// A whole-number attribute. Nothing if it is not a whole number.
+/// The value of an attribute that is a whole number; nothing for other values.
 std::optional<std::uintptr_t> number(nb::handle of, nb::handle name) {
   const nb::object found = nb::steal(PyObject_GetAttr(of.ptr(), name.ptr()));
   if (!found.is_valid()) return std::nullopt;

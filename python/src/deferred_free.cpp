@@ -20,7 +20,7 @@ std::uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
-/// The part of a description that must be equal on all PEs; it ends before the location of the call.
+/// The part of a description that must be equal on all PEs: the text before the location of the call.
 std::string agreed_part(const std::string& call) { return call.substr(0, call.find(" at ")); }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::pair<std::size_t, std::size_t> deferred_free::allocations() {
   return {live_.size(), static_cast<std::size_t>(dropped)};
 }
 
-// The same on all PEs, because they have the same number of entries.
+// The size is equal on all PEs, because all PEs have the same number of entries.
 void deferred_free::reserve_words(std::size_t count) {
   if (2 * count <= room_) return;
   std::size_t room = std::max<std::size_t>(room_, 128);
@@ -90,8 +90,9 @@ std::vector<std::uint64_t> deferred_free::agree(const std::string& call) {
       any |= of.dropped;
     }
   }
-  sync(everyone_);  // over the control plane, which detects a PE that leaves instead
-  // Work that uses dropped memory was enqueued before the drop: it must end before other allocations get that memory.
+  sync(everyone_);  // over the control plane, which detects a PE that leaves the world
+  // Work that uses dropped memory was enqueued before the drop. This work must end before other allocations get the
+  // memory.
   if (any) {
     quiet(world_);
     if (gpu_ >= 0) synchronize_gpu(gpu_);
@@ -152,7 +153,7 @@ std::size_t deferred_free::collect(const std::string& call) {
 memory deferred_free::allocate(std::shared_ptr<deferred_free> self, std::size_t bytes, std::size_t alignment, bool zero,
                                const std::string& call) {
   free_all(agree(call));
-  // An empty array also has an address, because arrays are found by their address.
+  // An empty array also gets an address, because lookups find arrays by their address.
   void* const data =
       world_.allocate_bytes(std::max<std::size_t>(bytes, 1), 1, alignment, zero ? initialize::zero : initialize::no);
   const std::lock_guard entries(table_);

@@ -1,7 +1,7 @@
 /// @file
-/// Memory of the heap whose references Python drops in any order. Freeing is collective and dropping is not: a PE marks
-/// what it has dropped. The next collective call finds what all PEs have dropped, and frees that in the order of its
-/// numbers.
+/// Memory of the heap whose references Python drops in any order. Freeing is collective, dropping is local. A PE marks
+/// the allocations that it has dropped. The next collective call finds the allocations that all PEs have dropped, and
+/// frees these allocations in the order of their numbers.
 #pragma once
 
 #include <cstddef>
@@ -30,17 +30,17 @@ class deferred_free {
   /// Collective, once, before all other calls: memory and a team of its own. Returns whether any PE compares.
   /// @param compares as joined_world::begin()
   [[nodiscard]] bool begin(bool compares);
-  /// Collective: an allocation, after memory that all PEs have dropped was freed. @param self keeps the world, too
+  /// Collective: frees the memory that all PEs have dropped, then allocates. @param self also keeps the world
   /// *Errors* as joined_world::allocate().
   [[nodiscard]] memory allocate(std::shared_ptr<deferred_free> self, std::size_t bytes, std::size_t alignment,
                                 bool zero, const std::string& call);
-  /// Collective: frees the memory that all PEs have dropped; returns how many allocations.
+  /// Collective: frees the memory that all PEs have dropped. Returns the number of freed allocations.
   std::size_t collect(const std::string& call);
   /// As joined_world::peer().
   [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
   /// The number of allocations that are not yet freed, and the number of these that this PE has dropped.
   [[nodiscard]] std::pair<std::size_t, std::size_t> allocations();
-  /// The world is left, which frees all. Returns the team, which is to be destroyed afterwards.
+  /// Called when the world is left, which frees all memory. Returns the team, which the caller destroys afterwards.
   [[nodiscard]] team end();
 
  private:
@@ -60,7 +60,7 @@ class deferred_free {
   void reserve_words(std::size_t count);
 
   world& world_;
-  team everyone_;  ///< for agree(): collectives on streams use the world's own team, and may be running
+  team everyone_;  ///< for agree(), because collectives on streams may be using the world's own team
   const int my_pe_;
   const int n_pes_;
   const int gpu_;
@@ -68,8 +68,8 @@ class deferred_free {
   std::uint64_t* words_ = nullptr;
   char* texts_ = nullptr;
 
-  std::mutex table_;                     ///< guards what follows
-  std::map<std::uint64_t, entry> live_;  ///< by number, which is the same on all PEs
+  std::mutex table_;                     ///< guards the following members
+  std::map<std::uint64_t, entry> live_;  ///< entries by number, which is the same on all PEs
   std::uint64_t next_ = 0;
 };
 

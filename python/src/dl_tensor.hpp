@@ -1,6 +1,6 @@
 /// @file
-/// DLPack's description of an array, a memory layout for the exchange of arrays between libraries. Source: dlpack.h of
-/// https://github.com/dmlc/dlpack, whose structs are meant to be copied.
+/// DLPack's description of an array, a memory layout for the exchange of arrays between libraries. The source is
+/// dlpack.h of https://github.com/dmlc/dlpack. Programs may copy its structs.
 #pragma once
 
 #include <cstdint>

@@ -73,7 +73,8 @@ class dlpack_library final : public array_library {
   }
 
   const exchange_table& functions_;
-  /// Arrays may have a pending conjugation or negation, which the table does not report: torch's.
+  /// Whether arrays may have a pending conjugation or negation, as torch's arrays may. The table does not report
+  /// either.
   const bool lazy_;
   const nb::handle is_neg_ = PyUnicode_InternFromString("is_neg");
   const nb::handle is_conj_ = PyUnicode_InternFromString("is_conj");

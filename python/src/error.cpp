@@ -11,7 +11,7 @@ using namespace nb::literals;
 namespace pgas::python {
 namespace {
 
-/// The class pgas.Error. Looked up at the first error, because its module imports this one.
+/// The class pgas.Error. The first error looks up the class, because the module of the class imports this module.
 PyObject* error_class = nullptr;
 
 /// The Python functions for C++ functions that messages name.
@@ -46,7 +46,7 @@ void translate(const std::exception_ptr& thrown, void*) {
       const nb::object made = nb::handle(error_class)(in_python(e.what()), static_cast<int>(e.code()), e.pe());
       PyErr_SetObject(error_class, made.ptr());
     } catch (nb::python_error& raised) {
-      raised.restore();  // a signal handler ran during the call, and has raised
+      raised.restore();  // a signal handler has run during the call and raised
     }
   }
 }

@@ -18,7 +18,7 @@ void bind_errors(nanobind::module_& m);
 /// Forgets the class pgas.Error, before the interpreter ends.
 void release_errors() noexcept;
 
-/// Throws for an argument that the library would not accept.
+/// Throws invalid_argument for an argument that the library would not accept.
 [[noreturn]] inline void refuse(std::string_view what) { throw error(code::invalid_argument, what); }
 
 /// Converts seconds of Python. More than 30 years become the longest time that the library supports. *Errors*

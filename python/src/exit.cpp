@@ -16,7 +16,8 @@ namespace {
 struct joined_worlds {
   std::mutex mutex;
   std::vector<std::shared_ptr<joined_world>> list;
-  /// In a child of fork(): never destroyed, because the library does not expect that.
+  /// The parent's worlds, in a child of fork(). Only the process that has joined a world may destroy it, so these
+  /// worlds are never destroyed.
   std::vector<std::shared_ptr<joined_world>> of_parent;
   pid_t process = 0;
 };
@@ -67,7 +68,7 @@ void leave_in_time(joined_world& of) {
   }
 }
 
-/// glibc passes the status of exit(), which tells whether this is a normal end.
+/// glibc passes the status of exit(), which shows whether the process ends normally.
 void at_exit(int status, void*) {
   for (const auto& one : still_joined()) {
     if (status != 0)
@@ -83,7 +84,7 @@ void leave_at_exit(const std::shared_ptr<joined_world>& of) {
   joined_worlds& worlds = all();
   const std::lock_guard lock(worlds.mutex);
   if (worlds.process != getpid()) {
-    // Registered after everything that joining has loaded, so it runs before any of that is unloaded.
+    // Registered after joining has loaded its libraries, so at_exit() runs before these libraries are unloaded.
     if (on_exit(at_exit, nullptr) != 0) throw error(code::system, "on_exit: no room for another function");
     std::move(worlds.list.begin(), worlds.list.end(), std::back_inserter(worlds.of_parent));
     worlds.list.clear();
@@ -97,7 +98,7 @@ void abort_all(const std::string& reason) noexcept {
   try {
     for (const auto& one : still_joined()) one->abort(reason);
   } catch (const std::exception&) {
-    // No memory for the list: the end of the process also notifies the other PEs.
+    // There is no memory for the list. The end of the process also notifies the other PEs.
   }
 }
 

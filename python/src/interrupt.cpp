@@ -28,7 +28,7 @@ struct task {
   bool done = false;
 };
 
-/// A thread that runs one task at a time. It ends when it has no owner, and no thread waits for its end.
+/// A thread that runs one task at a time. The thread ends when it has no owner. No other thread waits for its end.
 struct runner {
   std::mutex mutex;
   std::condition_variable changed;
@@ -60,8 +60,8 @@ std::shared_ptr<runner>* idle = new std::shared_ptr<runner>;
 
 std::shared_ptr<runner> take() {
   if (*idle != nullptr && (*idle)->process == getpid()) return std::exchange(*idle, nullptr);
-  // A child of fork() has its parent's object without the thread. Its locks may be held for ever, so nothing destroys
-  // it.
+  // A child of fork() has its parent's object without the thread. The locks of the object may be held for ever, so the
+  // object is never destroyed.
   static auto* const of_parents = new std::vector<std::shared_ptr<runner>>;
   if (*idle != nullptr) of_parents->push_back(std::exchange(*idle, nullptr));
   auto made = std::make_shared<runner>();
@@ -85,7 +85,7 @@ void give(std::shared_ptr<runner> used) {
     *idle = std::move(used);
     return;
   }
-  const std::lock_guard lock(used->mutex);  // a signal handler has called the library, too
+  const std::lock_guard lock(used->mutex);  // a signal handler has also called the library
   used->closed = true;
   used->changed.notify_all();
 }

@@ -15,9 +15,9 @@
 namespace pgas::python {
 
 /// Releases the GIL during its lifetime, as nanobind's gil_scoped_release does, and also handles the end of the
-/// interpreter: a thread that would acquire the GIL then stays here until the process ends. Python before 3.14 ends
-/// such a thread by unwinding its stack; destructors and `noexcept` functions of C++ stop the unwinding, and the
-/// process would abort.
+/// interpreter: a thread that would then acquire the GIL stays in the destructor until the process ends. Python before
+/// 3.14 ends such a thread by unwinding its stack; destructors and `noexcept` functions of C++ stop the unwinding, and
+/// the process would abort.
 class gil_released {
  public:
   gil_released() : state_(PyEval_SaveThread()) {}
@@ -29,17 +29,19 @@ class gil_released {
   PyThreadState* state_;
 };
 
-/// Whether the calling thread is the one in which Python runs signal handlers.
+/// Whether the calling thread is the thread in which Python runs signal handlers.
 [[nodiscard]] bool on_main_thread();
 
 /// Runs `body` in the second thread, returns when it has ended, and throws its exception. *Callers* the main thread,
 /// with the GIL, which is released meanwhile.
-/// @param interrupt called, without the GIL, when a handler has raised, with the text of its exception: it must make
-/// `body` end soon.
-/// @param abandon whether the call then returns at once, while `body` continues; otherwise it waits for its end
+/// @param interrupt called, without the GIL, when a handler has raised, with the text of the exception. The function
+/// must make `body` end soon.
+/// @param abandon whether the call then returns at once, while `body` continues; otherwise the call waits for the end
+/// of `body`
 void run_elsewhere(std::function<void()> body, const std::function<void(const std::string&)>& interrupt, bool abandon);
 
-/// `body()`, without the GIL; Ctrl-C calls `interrupt`, and its exception is thrown after `body` has ended.
+/// Calls `body()` without the GIL. Ctrl-C calls `interrupt`, and the handler's exception is thrown after `body` has
+/// ended.
 template <class Body>
 auto interruptible(const Body& body, const std::function<void(const std::string&)>& interrupt) {
   using result = std::invoke_result_t<const Body&>;
@@ -56,8 +58,8 @@ auto interruptible(const Body& body, const std::function<void(const std::string&
   }
 }
 
-/// `body()`, without the GIL. When a handler has raised, its exception is thrown at once, and `body` continues in the
-/// second thread; its result is dropped. `body` must not refer to objects of the caller.
+/// Calls `body()` without the GIL. When a handler has raised, its exception is thrown at once. `body` then continues in
+/// the second thread, and its result is dropped. `body` must not refer to objects of the caller.
 template <class Body>
 auto abandonable(Body body) {
   using result = std::invoke_result_t<const Body&>;

@@ -31,7 +31,7 @@ void joined_world::release_held() noexcept {
     try {
       return !refuses_ && !detail::is_idle(*world_, each);
     } catch (const std::exception&) {
-      return true;  // in a child of fork()
+      return true;  // the process is a child of fork()
     }
   };
   std::vector<dropped_stream> unused;
@@ -48,12 +48,12 @@ void joined_world::release_held() noexcept {
     const gil_released free;
     for (dropped_stream& each : unused) each.on.reset();
   }
-  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more, outside the lock
+  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more streams, so the lock is not held
 }
 
 void joined_world::keep(team&& dropped) {
   const std::lock_guard lock(table_);
-  if (!took_teams_) dropped_teams_.push_back(std::move(dropped));  // else leave() has taken them
+  if (!took_teams_) dropped_teams_.push_back(std::move(dropped));  // otherwise leave() has taken the dropped teams
 }
 
 std::size_t joined_world::collect(const std::string& call) {
@@ -77,11 +77,11 @@ void joined_world::leave() {
   refuses_ = true;
   const auto limit = world_->settings().join_timeout;
 #ifdef __SANITIZE_THREAD__
-  using lock_clock = std::chrono::system_clock;  // the thread sanitizer knows only of locks by this clock
+  using lock_clock = std::chrono::system_clock;  // the thread sanitizer supports timed locks with this clock only
 #else
   using lock_clock = std::chrono::steady_clock;
 #endif
-  std::unique_lock alone(in_use_, lock_clock::now() + limit);  // abort() ends the calls that this waits for
+  std::unique_lock alone(in_use_, lock_clock::now() + limit);  // abort() ends the calls that the lock waits for
   if (!alone) {
     world_->abort("leave: other threads of PE " + std::to_string(my_pe_) + " have been in calls for " +
                   std::to_string(limit.count()) +
@@ -99,7 +99,7 @@ void joined_world::leave() {
     for (dropped_stream& each : dropped_streams_) streams.push_back(std::exchange(each.on, std::nullopt));
   }
   teams.push_back(memory_->end());
-  // After leaving the world, teams are destroyed without other PEs.
+  // After leave(), destroying a team needs no other PEs.
   world_->leave();
 }
 

@@ -1,6 +1,6 @@
 /// @file
-/// The world object of Python. The C++ world is kept until it is left or the process ends, independent of Python
-/// objects: dropping a reference is never collective.
+/// The world object of Python. The C++ world exists until it is left or the process ends, independent of Python
+/// objects, because dropping a reference is never collective.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace pgas::python {
 
-/// A world, and the memory that Python has allocated in it.
+/// A world, and the memory that Python has allocated in the world.
 class joined_world : public std::enable_shared_from_this<joined_world> {
  public:
   explicit joined_world(world&& joined);
@@ -56,50 +56,52 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   }
 
   /// Collective: frees memory that all PEs have dropped, then allocates. The text describes the call to PEs that make a
-  /// different one. *Callers* without the GIL. *Errors* asymmetric_call, out_of_memory.
+  /// different call. *Callers* without the GIL. *Errors* asymmetric_call, out_of_memory.
   [[nodiscard]] memory allocate(std::size_t bytes, std::size_t alignment, bool zero, const std::string& call);
-  /// Collective: frees the memory that all PEs have dropped. @return The number of allocations. *Callers* without the
-  /// GIL.
+  /// Collective: frees the memory that all PEs have dropped. @return The number of freed allocations. *Callers* without
+  /// the GIL.
   std::size_t collect(const std::string& call);
-  /// PE `pe`'s memory that corresponds to [from, from + bytes) on this PE. Nothing if the PE is proxied. Keeps the
-  /// allocation alive.
+  /// PE `pe`'s memory that corresponds to [from, from + bytes) on this PE; nothing if the PE is proxied. The result
+  /// keeps the allocation alive.
   [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
   /// The number of allocations that are not yet freed, and the number of these that this PE has dropped.
   [[nodiscard]] std::pair<std::size_t, std::size_t> allocations() { return memory_->allocations(); }
 
-  /// Takes a stream that Python has dropped and that may have work. It is destroyed when it is idle, at the latest when
-  /// the world is left. Does not wait.
-  /// @param held the arrays that its work uses; a reference that is taken over. *Callers* with the GIL.
+  /// Takes a stream that Python has dropped and that may have work. The stream is destroyed when it is idle, at the
+  /// latest when the world is left. Does not wait.
+  /// @param held the arrays that the work of the stream uses; the function takes over the reference. *Callers* with the
+  /// GIL.
   void drop(stream&& one, PyObject* held) noexcept;
   /// Destroys dropped streams that are idle, and releases the arrays that they have used. *Callers* with the GIL.
   void release_held() noexcept;
   /// Whether blocking collectives compare their arguments: the same on all PEs.
   [[nodiscard]] bool compares() const { return compares_; }
-  /// Keeps a team until the world is left: destroying it is collective, dropping the Python object is not.
+  /// Keeps a team until the world is left, because destroying a team is collective and dropping the Python object is
+  /// local.
   void keep(team&& dropped);
 
   /// Collective: waits until all PEs leave. The world may be aborted during this wait. The following leave() is short,
   /// and destroys the objects that abort() uses. *Callers* without the GIL.
   void await_leave() { detail::await_leave(get()); }
-  /// Calls that begin later throw not_joined. *Callers* with the GIL: no call that holds the GIL is in progress then.
+  /// Calls that begin later throw not_joined. *Callers* with the GIL, so no call that holds the GIL is in progress.
   void refuse_calls() noexcept { refuses_ = true; }
-  /// Collective: waits for calls in progress and leaves, after await_leave(). Aborts the world where a call does not
-  /// end within PGAS_JOIN_TIMEOUT. *Callers* without the GIL.
+  /// Collective: waits for calls in progress and leaves, after await_leave(). Aborts the world if a call does not end
+  /// within PGAS_JOIN_TIMEOUT. *Callers* without the GIL.
   void leave();
   /// world::abort().
   void abort(const std::string& reason) noexcept;
 
  private:
-  std::optional<deferred_free> memory_;  ///< its team outlives the world: destroying it before is collective
+  std::optional<deferred_free> memory_;  ///< its team outlives the world: destroying the team earlier is collective
   std::optional<world> world_;
   const int my_pe_;
   std::atomic<bool> refuses_{false};  ///< calls throw not_joined
-  std::atomic<bool> left_{false};     ///< nothing is left to abort
+  std::atomic<bool> left_{false};     ///< abort() has no effect
   std::shared_timed_mutex in_use_;
 
   std::mutex collective_;  ///< one collective call of memory_ at a time
 
-  std::mutex table_;  ///< guards what follows
+  std::mutex table_;  ///< guards the following members
   std::vector<team> dropped_teams_;
   bool took_teams_ = false;
   struct dropped_stream {
@@ -127,7 +129,7 @@ class library_call {
 [[nodiscard]] std::shared_ptr<joined_world> join_by_id(const config& settings, bool compares,
                                                        const std::string& unique_id, int rank, int size);
 
-/// Leaves the worlds of this process when it ends, see exit.cpp.
+/// Leaves the worlds of this process when the process ends (exit.cpp).
 void leave_at_exit(const std::shared_ptr<joined_world>& of);
 /// Aborts the worlds that are still joined. *Callers* any thread.
 void abort_all(const std::string& reason) noexcept;
@@ -144,7 +146,8 @@ void bind_teams(nanobind::module_& m, nanobind::class_<joined_world>& c);
 /// Sharing by tickets, and timelines.
 void bind_sharing(nanobind::module_& m);
 
-/// The argument `stream=` of Python: None blocks, a number is a cudaStream_t; or an object of the class Stream.
+/// The argument `stream=` of Python: None for a blocking call, a cudaStream_t as a number, or an object of the class
+/// Stream.
 class stream_argument {
  public:
   stream_argument(joined_world& of, nanobind::handle given);

@@ -19,8 +19,8 @@ namespace {
 struct named_type {
   const char* name;
   element_type type;
-  const char* format;      ///< of the buffer protocol; null: it has none
-  const char* array_type;  ///< of the array interfaces; null: they have none
+  const char* format;      ///< format of the buffer protocol; null: the protocol has no such type
+  const char* array_type;  ///< type of the array interfaces; null: the interfaces have no such type
 };
 
 constexpr std::array types{
@@ -50,7 +50,7 @@ memory reshape(const memory& of, std::vector<std::int64_t> shape, const std::str
     throw nb::value_error("view: pass one stride for each dimension");
   if (!of.strides.empty()) throw nb::value_error("view: the memory must be in C order");
   const std::int64_t item = made.type.bytes();
-  // Dimensions of 0 are ignored, so that strides do not overflow either.
+  // The product ignores dimensions of 0, so the strides also do not overflow.
   std::int64_t product = item;
   for (const std::int64_t extent : made.shape) {
     if (extent < 0) throw nb::value_error("view: a dimension is negative");

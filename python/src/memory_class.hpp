@@ -1,6 +1,7 @@
 /// @file
-/// The Python class for memory: an address with a shape and a type, which keeps its owner alive. Arrays of all
-/// libraries are created from it, by DLPack, the buffer protocol or the CUDA array interface.
+/// The Python class for memory: an address with a shape and a type. A memory object keeps the owner of the memory
+/// alive. All array libraries create arrays from such an object, by DLPack, the buffer protocol or the CUDA array
+/// interface.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,9 +23,9 @@ struct element_type {
   [[nodiscard]] std::int64_t bytes() const { return bits / 8; }
   friend bool operator==(element_type, element_type) = default;
 };
-/// From NumPy's and torch's name, such as float32. *Errors* invalid_argument.
+/// The element type with the name that NumPy and torch use, such as float32. *Errors* invalid_argument.
 [[nodiscard]] element_type element_type_of(std::string_view name);
-/// The name. *Errors* invalid_argument.
+/// The name that NumPy and torch use for the element type. *Errors* invalid_argument.
 [[nodiscard]] std::string name_of(element_type type);
 
 /// An array of plain memory. Copies refer to the same memory.
@@ -47,7 +48,7 @@ struct memory {
 [[nodiscard]] memory plain_memory(std::shared_ptr<const void> owner, void* data, std::size_t bytes, int gpu,
                                   bool read_only = false);
 
-/// A DLPack capsule of the memory, which keeps its owner alive.
+/// A DLPack capsule of the memory. The capsule keeps the owner of the memory alive.
 [[nodiscard]] nanobind::object to_dlpack(const memory& of, bool versioned);
 
 /// The Python class Memory.

@@ -9,7 +9,8 @@ namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
   m.doc() = "The C++ library pgas. Use the package pgas.";
-  // Python may end with worlds still joined and their arrays alive; objects that these keep are not leaks.
+  // Python may end with worlds still joined and their arrays alive. The objects that worlds and arrays keep are not
+  // leaks.
   nb::set_leak_warnings(false);
   pgas::python::bind_errors(m);
   pgas::python::bind_memory(m);

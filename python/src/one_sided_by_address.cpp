@@ -22,10 +22,11 @@ using clock = std::chrono::steady_clock;
 
 void* pointer(address at) { return reinterpret_cast<void*>(at); }
 
-/// The queue of an operation: a stream, or the world's own queue, with completion at the return or later.
+/// The queue of an operation: a stream, or the world's own queue. On the world's own queue, the operation completes at
+/// the return of the call or later.
 class place {
  public:
-  /// @param on `stream=`, or the arrays of the library with the current stream
+  /// @param on `stream=`, or the arrays whose library has the current stream
   template <class On>
   place(joined_world& of, const On& on, bool nbi) : of_(of), stream_(of, on), nbi_(nbi) {}
   [[nodiscard]] detail::op_target target() const {
@@ -66,8 +67,7 @@ void copy(joined_world& of, bool get, address to, address from, std::size_t byte
   copy_at(place(of, on, nbi), get, to, from, bytes, pe);
 }
 
-/// copy() in the current stream, for arrays that array_pair accepts. Returns whether it did so; otherwise nothing was
-/// done.
+/// copy() in the current stream, for arrays that array_pair accepts. Returns false, without a copy, for other arrays.
 bool copy_arrays(joined_world& of, bool get, nb::handle to, nb::handle from, int pe, bool nbi) {
   const auto both = array_pair::find(to, from);
   if (!both || both->first().count != both->second().count) return false;
@@ -201,7 +201,7 @@ detail::atomic_op atomic_op_of(const std::string& name, const std::string& type,
   refuse("there is no atomic operation '" + name + "'");
 }
 
-/// Values are bit patterns. Returns the old value, if it is requested and not written by a stream.
+/// Values are bit patterns. Returns the old value if the caller requests it and no stream writes it.
 std::optional<std::uint64_t> atomic(joined_world& of, const std::string& name, const std::string& type, address target,
                                     std::uint64_t value, std::uint64_t condition, bool fetches, int pe, nb::handle on,
                                     address result) {
@@ -259,7 +259,7 @@ nb::object outcome(detail::which words, std::size_t found, const std::vector<std
   return made;
 }
 
-/// A wait with checks for signals in between: Ctrl-C ends it and leaves the world unchanged.
+/// A wait that checks for signals. Ctrl-C ends the wait and leaves the world unchanged.
 /// @param timeout seconds; negative: PGAS_WAIT_TIMEOUT
 nb::object wait(joined_world& of, const std::string& type, address words, std::size_t count, const std::string& which,
                 int compare, const nb::bytes& values, const std::vector<int>& status, double timeout, bool once) {

@@ -64,7 +64,7 @@ nb::list list_of(const std::vector<opener>& openers) {
   return made;
 }
 
-/// Memory that this process shares; its arrays keep it alive.
+/// Memory that this process shares. The arrays keep the memory alive.
 struct exported {
   shared_memory of;
   int gpu = -1;
@@ -138,7 +138,7 @@ void bind_memory_sharing(nb::module_& m) {
       .def("check", [](const imported& s) { s.of.check(); });
 }
 
-/// A number of seconds without zeros at its end.
+/// A number of seconds without trailing zeros.
 std::string seconds_text(double seconds) {
   std::string text = std::to_string(seconds);
   text.erase(text.find_last_not_of('0') + 1);
@@ -146,7 +146,7 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-/// Waits in steps, and checks for signals in between.
+/// Waits in steps, and checks for signals between the steps.
 void wait_host(const timeline& of, nb::handle wanted, std::optional<double> timeout) {
   using clock = std::chrono::steady_clock;
   const std::uint64_t value = word_of(wanted, "wait: value");

@@ -1,4 +1,4 @@
-// The only call of the package to the driver itself: waits for all work of a GPU, of all streams.
+// The only call of the package to the driver: waits for all work of a GPU, on all streams.
 #include <dlfcn.h>
 
 #include <string>

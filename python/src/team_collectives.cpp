@@ -21,7 +21,7 @@ using detail::collective_request;
 using detail::number_type;
 using detail::reduction;
 
-/// A team of a world, for Python. Dropping it is local; destroy() is collective.
+/// A team of a world, for Python. Dropping a team is local; destroy() is collective.
 class python_team {
  public:
   /// A predefined team of the world.
@@ -91,7 +91,7 @@ reduction reduction_of(std::string_view name) {
   refuse("there is no reduction '" + std::string(name) + "': choose sum, prod, min, max, band, bor or bxor");
 }
 
-/// The library's number for elements of a type: signs matter for min and max only.
+/// The library's number for elements of a type. The number depends on signs only for min and max.
 number_type number_of(element_type type, reduction op, std::string_view name) {
   const bool ordered = op == reduction::min || op == reduction::max;
   const bool bitwise = op == reduction::bit_and || op == reduction::bit_or || op == reduction::bit_xor;
@@ -149,9 +149,10 @@ void collective(const python_team& of, const char* name, const std::string& type
   run(of, stream_argument(of.joined(), on), request);
 }
 
-/// collective() in the current stream, for arrays that array_pair accepts. Returns whether it did so; otherwise nothing
-/// was done.
-/// @param in_blocks number of blocks of elements in the input @param out_blocks the same for the output; 0: any number
+/// collective() in the current stream, for arrays that array_pair accepts. Returns false, without an operation, for
+/// other arrays.
+/// @param in_blocks number of blocks of elements in the input @param out_blocks number of blocks in the output; 0: any
+/// number
 bool collective_arrays(const python_team& of, const char* name, const char* op, nb::handle out, nb::handle in,
                        std::size_t in_blocks, std::size_t out_blocks, int root) {
   const auto both = array_pair::find(out, in);

@@ -53,7 +53,7 @@ struct exported_tensor {
                       strides.data(),
                       0};
     managed.context = this;
-    // The consumer calls it after it has finished with the memory, from any thread, with or without the GIL.
+    // The consumer calls the deleter after it has finished with the memory, from any thread, with or without the GIL.
     managed.deleter = [](Managed* self) { delete static_cast<exported_tensor*>(self->context); };
     if constexpr (std::is_same_v<Managed, versioned>) {
       managed.major = 1;
@@ -66,7 +66,7 @@ struct exported_tensor {
 template <class Managed>
 nb::object capsule_of(const memory& from) {
   auto made = std::make_unique<exported_tensor<Managed>>(from);
-  // A consumer renames the capsule; a capsule with its original name was not consumed.
+  // A consumer renames the capsule. A capsule with the original name has not been consumed.
   PyObject* const capsule = PyCapsule_New(&made->managed, Managed::name, [](PyObject* self) {
     if (PyCapsule_IsValid(self, Managed::name) == 0) return;
     auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(self, Managed::name));

@@ -17,7 +17,7 @@ using namespace nb::literals;
 namespace pgas::python {
 namespace {
 
-/// Joins in the second thread. After Ctrl-C the call returns, and a world that is joined later is aborted.
+/// Joins in the second thread. After Ctrl-C, the call returns, and a world that joins later is aborted.
 std::shared_ptr<joined_world> join_elsewhere(std::function<world()> join, bool compares) {
   struct result {
     std::mutex mutex;
@@ -116,7 +116,7 @@ nb::dict usage_of(joined_world& of) {
   return made;
 }
 
-/// A stream, with the arrays that its work uses. Dropping it does not wait for its work.
+/// A stream, with the arrays that its work uses. Dropping the stream does not wait for the work.
 struct python_stream {
   std::shared_ptr<joined_world> of;
   std::optional<stream> on;

@@ -1,22 +1,23 @@
 /// @file
-/// Atomic operations on other PEs' memory. All are relaxed at system scope: atomic with respect to the atomics, p, and
-/// signals of every PE on the same word, without any order for other accesses. Operations without a result do not wait
-/// for an answer.
+/// Atomic operations on other PEs' memory. All operations are relaxed at system scope, and atomic with respect to the
+/// atomics, p and signals of every PE on the same word. An atomic operation does not order other accesses. Operations
+/// without a result do not wait for an answer.
 ///
 /// | operations | types |
 /// | --- | --- |
 /// | fetch, set, add, fetch_add | 4- and 8-byte integers, float, double, half, bfloat16 and their pairs |
 /// | swap, compare_swap, min, max, fetch_min, fetch_max | 4- and 8-byte integers, float, double |
-/// | inc, and, or, xor and the same with fetch_ | 4- and 8-byte integers |
+/// | inc, and, or, xor, fetch_inc, fetch_and, fetch_or, fetch_xor | 4- and 8-byte integers |
 ///
-/// Integers may be signed or not; sums wrap. Sums of floating-point numbers round to nearest; on GPUs `float` sums
-/// flush subnormal numbers to zero. Pairs are added number by number, each atomically, not both at once. compare_swap
-/// compares bits: for floating-point numbers -0 differs from 0, and a NaN equals itself. Minima and maxima of
-/// floating-point numbers follow IEEE 754's totalOrder: -0 below 0, NaN above infinity, NaN with the sign bit set below
-/// -infinity.
+/// Integers may be signed or unsigned. Sums of integers wrap around. Sums of floating-point numbers round to nearest.
+/// On GPUs, `float` sums flush subnormal numbers to zero. An addition to a pair is atomic for each of the two numbers,
+/// not for the pair as a whole. compare_swap compares bits. For floating-point numbers, -0 therefore differs from 0,
+/// and a NaN equals a NaN with the same bits. Minima and maxima of floating-point numbers follow IEEE 754's totalOrder:
+/// -0 below 0, NaN above infinity, NaN with the sign bit set below -infinity.
 ///
-/// The proxies execute operations on proxied PEs, atomically with all other operations on the word. The `_nbi` forms
-/// wait for their result there, for about one round trip of the network. *Errors* as in `rma.hpp`.
+/// The proxies execute operations on proxied PEs. These operations are atomic with respect to all other operations on
+/// the word. For a proxied PE, the `_nbi` forms wait for the result, which takes about one round trip of the network.
+/// *Errors* as in `rma.hpp`.
 ///
 /// The `_nbi` forms write the old value to `*result`, in any memory of this PE. The value is valid after quiet().
 #pragma once
@@ -33,13 +34,13 @@
 namespace pgas {
 namespace detail {
 
-/// The bits of a value, as a command carries them.
+/// The bits of a value in the form that a command carries.
 template <class T>
 [[nodiscard]] PGAS_FN std::uint64_t carried(T value) {
   return std::uint64_t{bits_as<word_of<T>>(value)};
 }
 
-/// The kind of an update for the trace. Only integer sums can be added up there.
+/// The kind of an update in the trace. Readers of the trace can add up additions of integers only.
 template <atomic_update Update, class T>
 [[nodiscard]] PGAS_FN traced_update traced_as() {
   if (Update == atomic_update::fetch) return traced_update::none;
@@ -63,7 +64,7 @@ PGAS_FN void update_by_route(const context& ctx, T* dst, T value, pe_or_peer pe,
       });
 }
 
-/// The same for operations that return the old value.
+/// update_by_route() for operations that return the old value.
 template <atomic_update Update, class Word, class T, class Direct>
 [[nodiscard]] PGAS_FN T fetch_by_route(const context& ctx, Word* dst, T value, pe_or_peer pe, Direct direct,
                                        T condition = T{}) {

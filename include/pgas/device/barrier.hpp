@@ -1,6 +1,6 @@
 /// @file
 /// Synchronization of a team's members. barrier() makes earlier accesses visible; barrier_arrive() and barrier_wait()
-/// are its two halves, with other work between them; sync() orders no memory.
+/// are the two halves of a barrier(), for other work between the halves. sync() does not order memory.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -11,8 +11,8 @@
 
 namespace pgas {
 
-/// @brief Returns when every PE of `team` has called it and all earlier puts, sets and stores of their groups are
-/// visible.
+/// @brief Returns when every PE of `team` has called barrier() and all earlier puts, sets and stores of the calling
+/// groups are visible.
 ///
 /// *Callers* all threads of the group `g`, converged, on every PE of the team, one call at a time for each team and PE.
 /// The groups may differ from PE to PE.
@@ -79,10 +79,10 @@ PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team)
 /// @brief barrier_wait() by one thread.
 PGAS_FN void barrier_wait(const context& ctx, const team_view& team) { barrier_wait(ctx, this_thread{}, team); }
 
-/// @brief Returns when every PE of `team` has called it.
+/// @brief Returns when every PE of `team` has called sync().
 ///
 /// *Callers* as for barrier(). *On return* all members have arrived.
-/// *Order* none for earlier puts, sets and stores: use it where the data is known to have arrived or was only read.
+/// *Order* none for earlier puts, sets and stores. Use sync() if the data has already arrived or was only read.
 /// *Errors* as for barrier().
 template <PGAS_IS(group) G>
 PGAS_FN void sync(const context& ctx, const G& g, const team_view& team) {

@@ -1,5 +1,5 @@
 /// @file
-/// Copies by the GPU's copy unit (TMA). One thread starts them while the other threads of its block compute.
+/// Copies by the GPU's copy unit (TMA). One thread starts the copies while the other threads of its block compute.
 ///
 /// **Large copies**: put(), get() and put_signal() with a bulk_copier. A single thread holds about 128 bytes in
 /// registers while it waits for memory. The copy unit has as many bytes in flight as the shared memory holds, and is as
@@ -10,17 +10,17 @@
 /// `strided.hpp`. Tiles do not use the memory of the copier. Only row ends that are not a multiple of 16 bytes go
 /// through registers.
 ///
-/// Some copies use the single-thread calls of `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp` instead: on GPUs
-/// before sm_90, on the CPU, between addresses that differ modulo 16 bytes, for proxied PEs, and for arrays in other
-/// memory. Such copies are complete on return, as the blocking calls are.
+/// Some copies use the single-thread calls of `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp` instead. These
+/// are the copies on GPUs before sm_90 or on the CPU, between addresses that differ modulo 16 bytes, to or from proxied
+/// PEs, and for arrays in other memory. Such copies are complete on return, as the blocking calls are.
 ///
-/// *Errors* as in those headers. A copy that never completes also ends the thread with a record (operation::bulk_copy):
+/// *Errors* as in these headers. A copy that never completes also ends the thread with a record (operation::bulk_copy):
 /// other code has written to the copier's memory, or an mbarrier awaits bytes that no copy sends.
 ///
 /// The copy unit accesses memory through the *async proxy*, which fences of threads do not order. fence(), quiet() and
-/// put_signal() *with a copier* order its copies; bulk_wait_all() turns them into earlier stores of the thread.
-/// Programs that start bulk copies themselves, by `cp.async.bulk` or a library, order them with accesses of peers by
-/// fence_proxy_async() and bulk_wait_all().
+/// put_signal() *with a copier* order its copies. bulk_wait_all() turns the copies into earlier stores of the thread. A
+/// program may also start bulk copies by `cp.async.bulk` or by a library. Such a program orders these copies with
+/// accesses of peers by fence_proxy_async() and bulk_wait_all().
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -113,14 +113,14 @@ PGAS_FN void add_tile(const context& ctx, T* dst, const T* src, tile_rows rows, 
 /// copier each. The destructor waits until the copies are complete.
 class bulk_copier {
  public:
-  /// @brief A copier for tiles only: it uses no memory.
+  /// @brief A copier for tiles only, without staging memory.
   bulk_copier() = default;
   /// @brief A copier with staging memory.
   ///
   /// @param shared shared memory of the block, aligned to 128 bytes, for the exclusive use of this object during its
   /// lifetime
-  /// @param bytes size of the memory: 128, plus eight stages of equal size. More memory is faster, up to 64 KiB, with
-  /// which one thread is as fast as a block of 1024 threads. Memory below 2.2 KiB is not used.
+  /// @param bytes size of the memory: 128 bytes plus eight stages of equal size. More memory is faster, up to 64 KiB.
+  /// With 64 KiB, one thread is as fast as a block of 1024 threads. Memory below 2.2 KiB is not used.
   PGAS_FN bulk_copier([[maybe_unused]] void* shared, [[maybe_unused]] std::size_t bytes) {
 #if defined(PGAS_HAS_BULK_COPIES)
     ring_.address = detail::shared_address(shared);
@@ -151,7 +151,8 @@ class bulk_copier {
 /// *Callers* the copier's thread. *Units* `count` is elements.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE. Global memory is staged in the copier's memory; shared
 /// memory of the block is not. Stores of other threads to `src` are sent if the caller has synchronized with them.
-/// *On return* `src` may be reused. *Order* as put(): fence(), quiet() or a put_signal() of this thread adds it.
+/// *On return* `src` may be reused. *Order* as put(). fence(), quiet() or a put_signal() of this thread orders the
+/// copy.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](T* remote) {
@@ -164,7 +165,8 @@ PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
 /// *Callers* the copier's thread. *Units* `count` is elements.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE. Global memory is written through the copier's memory;
 /// shared memory of the block is written directly.
-/// *On return* `dst` holds the data, for this thread and for threads that synchronize with it. *Order* as get().
+/// *On return* `dst` holds the data, for this thread and for threads that synchronize with this thread. *Order* as
+/// get().
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::get_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](const T* remote) {
@@ -172,13 +174,13 @@ PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
   });
 }
 
-/// @brief Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds `value` to it.
+/// @brief Copies `count` elements to PE `pe`, then sets that PE's signal word to `value` or adds `value` to the word.
 ///
 /// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed.
 /// *Memory* `dst` and `sig` are symmetric; `src` as for put().
-/// *On return* `src` may be reused, and so may the tiles of earlier put_nbi() and add_nbi() of the copier.
-/// *Order* a thread that sees the signal sees the data and this thread's earlier puts and stores, including those of
-/// the copier.
+/// *On return* `src` and the tiles of the copier's earlier put_nbi() and add_nbi() may be reused.
+/// *Order* a thread that sees the signal sees the data and this thread's earlier puts and stores, including the
+/// copier's copies.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, pe_or_peer pe) {
@@ -202,10 +204,11 @@ PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* sr
 ///
 /// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE. From shared memory of the block the copy is
-/// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. From other memory it is
-/// a put() with the copier. Stores of other threads to `src` are sent if the caller has synchronized with them.
+/// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. From other memory,
+/// put_nbi() is a put() with the copier. Stores of other threads to `src` are sent if the caller has synchronized with
+/// them.
 /// *On return* `src` must not change before flush().
-/// *Order* none; fence(), quiet() or put_signal() with the copier adds it.
+/// *Order* none. fence(), quiet() or put_signal() with the copier orders the copy.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_tile<detail::operation::put>(ctx, by.ring(), dst, src, {0, 0, count, 1}, pe);
@@ -224,13 +227,13 @@ PGAS_FN void ibput_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src
   detail::put_tile<detail::operation::iput>(ctx, by.ring(), dst, src, {dst_stride, src_stride, block_size, count}, pe);
 }
 
-/// @brief Adds `count` elements to those of PE `pe` without waiting for completion.
+/// @brief Adds `count` elements to the elements of PE `pe` without waiting for completion.
 ///
 /// Each element is a separate addition: relaxed, and atomic with respect to additions and atomics of threads *of the
 /// same GPU* (PTX ISA 9.0, `cp.reduce.async.bulk`: each has `.relaxed.gpu` semantics). Additions of other GPUs to the
 /// same element are a data race and may be lost. Let one PE at a time, or only the PEs of one GPU, add to an element,
-/// or use atomic_add(). Sums round to nearest; `float` sums flush subnormal numbers to zero, 16-bit sums keep them. The
-/// order of several additions to an element is unspecified.
+/// or use atomic_add(). Sums round to nearest. `float` sums flush subnormal numbers to zero; 16-bit sums keep subnormal
+/// numbers. The order of several additions to an element is unspecified.
 ///
 /// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed.
 /// *Memory* as put_nbi(). Elements in memory other than shared memory, and elements that the copy unit can't handle,
@@ -255,18 +258,17 @@ PGAS_FN void ibadd_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, s
   detail::add_tile(ctx, dst, src, {dst_stride, src_stride, block_size, count}, pe);
 }
 
-/// @brief Copies `count` elements from PE `pe` without waiting for completion: an mbarrier counts the bytes as they
-/// arrive.
+/// @brief Copies `count` elements from PE `pe` without waiting for completion. An mbarrier counts the arriving bytes.
 ///
 /// The program announces `count * sizeof(T)` bytes of the current phase, by arrive_and_expect() or another mbarrier
-/// interface. It does so before the call, or after it with an arrival that the phase still needs. Several gets may
-/// complete in one phase; one arrival may announce the bytes of all of them.
+/// interface. The announcement comes before the call, or after the call with an arrival that the phase still needs.
+/// Several gets may complete in one phase. One arrival may announce the bytes of all these gets.
 ///
 /// *Callers* any thread of the block that has the mbarrier.
 /// *Units* `count` is elements, 0 allowed; the bytes of a phase are less than 1 MiB.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE. Into shared memory of the block the copy is
-/// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. Into other memory it is
-/// a get(), counted as well.
+/// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. Into other memory,
+/// get_nbi() is a get(), and the mbarrier counts its bytes as well.
 /// *On return* `dst` must not be accessed before the phase is complete.
 /// *Order* earlier accesses to `dst` by threads that the caller has synchronized with come before. The copy reads
 /// stores that a wait or a barrier of the caller has ordered before it. A thread that sees the phase complete sees the
@@ -323,8 +325,8 @@ PGAS_FN void quiet(const context& ctx, bulk_copier&) {
 ///     }
 ///
 /// *Callers* the thread that starts the copies.
-/// *Order* accesses that are ordered before this call, including those of peers, come before the accesses of later bulk
-/// copies. A wait or a barrier alone orders loads and stores only.
+/// *Order* accesses that are ordered before this call, including accesses of peers, come before the accesses of later
+/// bulk copies. A wait or a barrier alone orders loads and stores only.
 ///
 /// @note No effect on GPUs before sm_90 and on the CPU, which have no such copies.
 PGAS_FN void fence_proxy_async() {
@@ -341,8 +343,8 @@ PGAS_FN void fence_proxy_async() {
 ///
 /// *Callers* each thread that has started bulk stores.
 /// *On return* the stores have read their source and written their destination.
-/// *Order* after the call they count as stores of this thread, which a put_signal(), fence() or barrier() covers;
-/// before the call they are unordered.
+/// *Order* after the call, a put_signal(), fence() or barrier() covers the bulk stores, as other stores of this thread.
+/// Before the call, the bulk stores are unordered.
 ///
 /// @note No effect on GPUs before sm_90 and on the CPU.
 PGAS_FN void bulk_wait_all() { detail::bulk_copies_made(); }

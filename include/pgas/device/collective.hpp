@@ -1,29 +1,31 @@
 /// @file
 /// Collectives that move data among the members of a team. Reductions and scans are in `reduce.hpp`, which this header
-/// includes. The following holds for all of them.
+/// includes. The following holds for all collectives.
 ///
 /// *Callers* all threads of the group `g`, converged, on every member of `team`, in the same order on all members.
 /// Groups may differ from PE to PE. Calls on different teams, or on different channels of one team
 /// (team_view::channel()), are independent: several blocks can call collectives at the same time, each on its own
 /// channel. The form without a group is for a single thread.
 ///
-/// *Units* `count` is elements and the same on all members, unless a function says otherwise. With 0 no data is moved,
-/// but the members still synchronize.
+/// *Units* `count` is elements and the same on all members, unless a function says otherwise. With a count of 0 no data
+/// is moved, but the members still synchronize.
 ///
-/// *Memory* `dst` is symmetric: the same variable on every member. Members write to the `dst` of other members as soon
-/// as they call. Every member must therefore have finished with the old contents before any member calls; a barrier()
-/// ensures this. `src` is any memory of this PE. `src` and `dst` must not overlap, except where a function allows it.
+/// *Memory* `dst` is symmetric: the same variable on every member. A member writes to the `dst` of other members as
+/// soon as it calls. Every member must therefore have finished with the old contents before any member calls; a
+/// barrier() ensures this. `src` is any memory of this PE. `src` and `dst` must not overlap, except where a function
+/// allows it.
 ///
 /// *On return* this PE's `dst` is complete, for all threads of the group, and `src` may be reused.
 ///
 /// *Order* earlier stores to `src` by any thread of the group are sent. No other memory is ordered. When a member
-/// returns, all others have called, but their earlier stores to other memory may not be visible, and its own may be
-/// incomplete. Use a barrier(), or a fence() and a signal, to order other memory. (Long messages contain barriers,
-/// short messages do not: impl/ll/ll_exchange.hpp.)
+/// returns, all other members have called. Earlier stores of the other members to other memory may not be visible, and
+/// earlier stores of this member may be incomplete. Use a barrier(), or a fence() and a signal, to order other memory.
+/// (Long messages contain barriers, short messages do not: impl/ll/ll_exchange.hpp.)
 ///
-/// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on also for
-/// memory outside the heap, a team that does not contain this PE, a channel that the team does not have, a root that is
-/// not a member, and members that make different calls; the record then names one of these members.
+/// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on, also ends
+/// the group for memory outside the heap, a team that does not contain this PE, a channel that the team does not have,
+/// and a root that is not a member. With checks on, also ends the group if members make different calls; the record
+/// then names one of these members.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

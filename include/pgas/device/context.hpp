@@ -18,9 +18,9 @@ namespace detail {
 /// detail/team_state_layout.hpp, changes.
 inline constexpr std::uint32_t abi_version = 13;
 
-/// The distance in slots from this PE's slot to the slot of member `pe` of a team, where arithmetic can't compute it:
-/// the team is a list, some PEs are proxied and have no slot, or the slots are not in a row. For a proxied PE the
-/// result is routes::proxied plus the PE's number in the world.
+/// The distance in slots from this PE's slot to the slot of member `pe` of a team. Used if arithmetic can't compute the
+/// distance: the team is a list, some PEs are proxied and have no slot, or the slots are not in a row. For a proxied PE
+/// the result is routes::proxied plus the PE's number in the world.
 [[nodiscard]] PGAS_FN std::int32_t listed_slots(const routes* table, const std::int32_t* members, std::int32_t start,
                                                 std::int32_t stride, std::int32_t pe, std::int32_t world_pe) {
   const std::int32_t target_pe = members == nullptr ? start + pe * stride : members[pe];
@@ -29,9 +29,9 @@ inline constexpr std::uint32_t abi_version = 13;
   return slots == routes::proxied ? routes::proxied + target_pe : slots;
 }
 
-/// The location of an operation's direct PE: the distance from this PE's slot to that PE's slot. If the otherwise()
-/// callback of by_long_route() performs the operation with memory that the block has lent, it returns true. A callback
-/// that never does so returns nothing.
+/// The location of an operation's direct PE: the distance from this PE's slot to that PE's slot. The otherwise()
+/// callback of by_long_route() returns true if the callback performs the operation with memory that the block has lent.
+/// A callback that never uses lent memory returns nothing.
 struct by_lent_memory {
   std::uintptr_t distance;
 };
@@ -53,8 +53,8 @@ struct slow_path {
 }  // namespace detail
 
 /// @brief Device-side handle of a world: this PE's number and the addresses of all PEs' parts of the heap.
-/// world::context() returns the context of the world, before or after allocations. team::context() returns a context in
-/// which PE numbers are those of a team.
+/// world::context() returns the context of the world, before or after allocations. team::context() returns a context
+/// that takes the PE numbers of a team.
 ///
 /// Each context has its own order of operations: fence() and quiet() of one context do not cover operations of another.
 /// Valid until the PE leaves the world.
@@ -63,16 +63,16 @@ struct slow_path {
 /// compute addresses, except on GPU heaps with proxied PEs or shared by cuda_ipc.
 class context {
  public:
-  /// @brief This PE's number in the team of this context: in the world, unless the context belongs to another team.
+  /// @brief This PE's number in the context's team, which is the world unless team::context() returned the context.
   [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return team_.my_pe_; }
-  /// @brief The number of PEs of that team.
+  /// @brief The number of PEs of the context's team.
   [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return team_.n_pes_; }
 
   /// @brief The team whose PE numbers the operations of this context take.
   [[nodiscard]] PGAS_HD const team_view& team() const { return team_; }
   /// @brief The team of all PEs.
   [[nodiscard]] PGAS_HD team_view world() const { return row_of(0, n_world_, detail::internal_area::world_state); }
-  /// @brief The PEs whose heaps this PE can load from and store to directly, itself included.
+  /// @brief The PEs whose heaps this PE can access by loads and stores, including this PE.
   [[nodiscard]] PGAS_FN team_view domain() const {
     return routes_ == nullptr ? row_of(0, n_world_, detail::internal_area::domain_state(n_world_)) : routes_->domain;
   }
@@ -83,8 +83,8 @@ class context {
 
   /// @brief PE `pe`'s address of this PE's `local`.
   ///
-  /// The function computes it by arithmetic, without a memory access, unless this context's team is an irregular list,
-  /// some PEs are proxied, or the heap is shared by cuda_ipc.
+  /// The function computes the address by arithmetic, without a memory access, unless this context's team is an
+  /// irregular list, some PEs are proxied, or the heap is shared by cuda_ipc.
   ///
   /// *Memory* `local` must point into this PE's slot.
   ///
@@ -147,8 +147,8 @@ class context {
   /// Calls direct(this context, address) for a direct PE, and proxied(this context, local, the PE's number in the
   /// world) for a proxied PE. If arguments may be checked, check(this context, local, pe) is called first. The path to
   /// `direct` has one test; all other code is out of line. The callbacks capture by value, because addresses of the
-  /// caller's variables would force them into memory. They capture no context and no value that they get as an
-  /// argument, because each value that is passed to out-of-line code occupies registers.
+  /// caller's variables would force these variables into memory. The callbacks do not capture the context or other
+  /// values that they receive as arguments, because each value that is passed to out-of-line code occupies registers.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     if (pe.is_found()) return direct(*this, moved_by(local, pe.distance()));
@@ -156,10 +156,10 @@ class context {
       return slow_path_call(copy_, local, pe.pe(), check, direct, proxied);
     return direct(*this, moved(local, slots_in_row(pe.pe())));
   }
-  /// @brief The same for operations that return nothing and have a long direct form.
+  /// @brief by_route() for operations that return nothing and have a long direct form.
   ///
-  /// Only the direct form is inline. One callback is all other code, because its parts need the same arguments:
-  /// otherwise(this context, what). `what` is a detail::checked_arguments, the number of a proxied PE, or a
+  /// Only the direct form is inline. One callback, otherwise(this context, what), has all other code, because the parts
+  /// of that code need the same arguments. `what` is a detail::checked_arguments, the number of a proxied PE, or a
   /// detail::by_lent_memory.
   template <class T, class Direct, class Otherwise>
   PGAS_FN void by_long_route(T* local, pe_or_peer pe, Direct direct, Otherwise otherwise) const {
@@ -171,13 +171,13 @@ class context {
     }
     direct(*this, address);
   }
-  /// @brief The same for arguments that have already been checked.
+  /// @brief by_route() for arguments that have already been checked.
   template <class T, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Direct direct, Proxied proxied) const {
     return by_route(
         local, pe, [](const context&, T*, std::int32_t) {}, direct, proxied);
   }
-  /// @brief For the library's internal use: the same with the PE's number in the world.
+  /// @brief For the library's internal use: by_route() with the PE's number in the world, for checked arguments.
   template <class T, class Direct, class Proxied>
   PGAS_FN auto by_world_route(T* local, std::int32_t world_pe, const Direct& direct, const Proxied& proxied) const {
     std::int32_t slots = world_pe - world_pe_;
@@ -203,10 +203,10 @@ class context {
   std::uint32_t log2_stride_ = 0;
   std::uint32_t flags_ = 0;                   ///< detail::slow_path
   std::uintptr_t my_slot_ = 0;                ///< start of this PE's slot
-  detail::control_block* control_ = nullptr;  ///< as kernels of this PE see it
+  detail::control_block* control_ = nullptr;  ///< address for kernels of this PE
   const detail::routes* routes_ = nullptr;    ///< null where all PEs are direct and slots lie in a row
   team_view team_;
-  /// @brief The same context in memory, for out-of-line code: a pointer costs its caller little
+  /// @brief A copy of this context in memory, for out-of-line code: a pointer costs the caller few registers
   const context* copy_ = nullptr;
 
  private:
@@ -231,7 +231,7 @@ class context {
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
     return moved_by(local, distance_of(slots));
   }
-  /// @brief An operation that by_route() can't do inline, in the memory of its thread, as slow_operation.
+  /// @brief An operation that by_route() can't perform inline. As slow_operation, it is in the memory of its thread.
   template <class T, class Check, class Direct, class Proxied>
   struct slow_word {
     const context* copy;
@@ -243,7 +243,8 @@ class context {
   };
   /// @brief by_route() if something must be checked or arithmetic can't compute the route.
   ///
-  /// The context is read from memory: if passed by value, its 14 words would be loaded before the caller's loops.
+  /// The function reads the context from memory. A context passed by value would be loaded before the caller's loops,
+  /// in 14 words.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_COLD static auto slow_path_call(const context* copy, T* local, std::int32_t pe, Check check, Direct direct,
                                        Proxied proxied) {
@@ -255,9 +256,9 @@ class context {
       return word->proxied(*word->copy, word->local, slots - detail::routes::proxied);
     return word->direct(*word->copy, word->copy->moved(word->local, slots));
   }
-  /// @brief An operation that by_long_route() can't do inline, in the memory of its thread.
+  /// @brief An operation that by_long_route() can't perform inline, in the memory of its thread.
   ///
-  /// Values that stay in registers across the calls below find_route() would cost the kernel registers.
+  /// A value that stays in a register across the calls of find_route() would increase the register count of the kernel.
   template <class Otherwise>
   struct slow_operation {
     const context* copy;

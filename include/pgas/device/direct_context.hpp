@@ -24,7 +24,7 @@ namespace pgas {
 class direct_context {
  public:
   direct_context() = default;
-  /// @brief For the library: from a context with a team that meets the condition.
+  /// @brief For the library's internal use: from a context with a team that meets the condition.
   PGAS_HD explicit direct_context(const context& from) : context_(from) {}
 
   /// @brief The context that operations receive.

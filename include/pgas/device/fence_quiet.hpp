@@ -1,13 +1,14 @@
 /// @file
 /// Order and completion of earlier operations. MEMORY_MODEL.md in this folder defines them in terms of C++ and PTX.
 ///
-/// Forms that name PEs order operations to these PEs only. If all PEs are direct, one fence covers all of them, so
-/// these forms cost the same. With proxied PEs they cost less: a fence() for one PE is a command that no thread waits
-/// for, and quiet() waits for the named PEs only. fence() for all PEs waits until every earlier command is complete,
-/// because no later store may overtake a command.
+/// Forms that name PEs order operations to these PEs only. If all PEs are direct, all forms cost the same, because one
+/// fence covers all PEs. With proxied PEs, the forms that name PEs cost less. A fence() for one PE is a command that no
+/// thread waits for. A quiet() for named PEs waits for these PEs only. A fence() for all PEs waits until every earlier
+/// command is complete, because no later store may overtake a command.
 ///
 /// *Errors* with checks on, all functions end the thread or the group, with a record, for a PE that does not exist.
-/// With proxied PEs they also do so when the world is aborted or the deadline passes while they wait for the proxy.
+/// With proxied PEs, the functions also end the thread or the group if the world is aborted or the deadline passes
+/// during a wait for the proxy.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -49,8 +50,8 @@ PGAS_FN void for_each_proxied(const context& ctx, const std::int32_t* pes, std::
   }
 }
 
-/// Runs `fence` for all threads of a group. The threads of the first warp execute it: one MEMBAR, the same cost as for
-/// one thread.
+/// Runs `fence` for all threads of a group. The threads of the first warp execute the fence. One MEMBAR of a warp costs
+/// as much as the MEMBAR of one thread.
 template <PGAS_IS(group) G, class Fence>
 PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
   g.sync();
@@ -60,11 +61,11 @@ PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
 
 }  // namespace detail
 
-/// @brief Orders earlier puts, atomics and signals before later ones, to each PE and across PEs.
+/// @brief Orders earlier puts, atomics and signals before later operations, to each PE and across PEs.
 ///
 /// *Callers* any thread. *On return* the operations may not have arrived yet.
 /// *Order* a thread that sees a later p, atomic or signal of this thread through a wait, a test or signal_fetch also
-/// sees the earlier operations. The fence is a release: it orders earlier reads as well, but not later reads.
+/// sees the earlier operations. The fence is a release: a release also orders earlier reads, but not later reads.
 PGAS_FN void fence(const context& ctx) {
   detail::quiet_proxied(ctx, detail::operation::fence);
   detail::fence_release();
@@ -107,7 +108,7 @@ PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, pe_or_peer pe)
 ///
 /// *Callers* any thread.
 /// *On return* earlier puts, p, atomics and signals of this thread are visible to all PEs, and results of earlier
-/// non-blocking operations are available. Later reads of this thread, including gets, come after them.
+/// non-blocking operations are available. Later reads of this thread, including gets, come after these operations.
 PGAS_FN void quiet(const context& ctx) {
   detail::quiet_proxied(ctx, detail::operation::quiet);
   detail::fence_sc();

@@ -27,7 +27,7 @@ class grid {
   }
   /// @brief The number of threads of the grid.
   [[nodiscard]] PGAS_FN std::uint32_t size() const { return block_.num_blocks() * block_.size(); }
-  /// @brief Returns when all threads of the grid have called it.
+  /// @brief Returns when all threads of the grid have called sync().
   ///
   /// *Order* accesses of any thread before the call are visible to all threads after it. For peers, use fence() and
   /// quiet() of the grid.
@@ -35,11 +35,11 @@ class grid {
 
   /// @brief Votes: true on all threads if `yes` is true on any thread.
   ///
-  /// Also a sync().
+  /// The call is also a sync().
   [[nodiscard]] PGAS_FN bool any(bool yes) const { return detail::grid_any(block_, yes); }
   /// @brief Returns the value of the thread with rank 0 on all threads.
   ///
-  /// Also a sync().
+  /// The call is also a sync().
   ///
   /// *Memory* T is trivially copyable, at most 64 bytes.
   template <class T>
@@ -51,8 +51,8 @@ class grid {
   launched_block block_;
 };
 
-/// @brief The grid of the block that launch() passes to the kernel. this_block() knows no grid: pass the kernel's first
-/// parameter unchanged (a template parameter or launched_block).
+/// @brief The grid of the block that launch() passes to the kernel. The block that this_block() returns has no grid, so
+/// pass the kernel's first parameter unchanged (a template parameter or launched_block).
 ///
 /// *Callers* any thread of the block.
 [[nodiscard]] PGAS_FN grid this_grid(const launched_block& part) { return grid(part); }

@@ -23,14 +23,15 @@
 ///       pgas::put_signal(ctx, producers, dst, src, n, sig, 1, pgas::signal_op::add, pe);
 ///     }
 ///
-/// * *Barriers* are numbered 1 to 15; `__syncthreads()` uses barrier 0. CUTLASS uses 1 to 7 itself and numbers those of
-///   its users from 8 on. Each warpgroup has one: the first has 15, the second 14, and so on to 8 in a block of 1024.
+/// * *Barriers* are numbered 1 to 15; `__syncthreads()` uses barrier 0. CUTLASS uses barriers 1 to 7 and leaves the
+///   barriers from 8 on to its users. Each warpgroup has one barrier: the first warpgroup has 15, the second 14, and so
+///   on to 8 in a block of 1024 threads.
 /// * A barrier counts warps that arrive and does not know which warps they are. No other code may use it until all
 ///   threads of the group have returned from their last call.
-/// * No warp of a group may end before the other warps' last call, because they would wait for it for ever. A single
-///   thread may end: if the thread with rank 0 has ended, a call that waits ends the others.
+/// * No warp of a group may end before the other warps' last call, because the other warps would wait for that warp for
+///   ever. A single thread may end. If the thread with rank 0 has ended, a call that waits ends the other threads.
 /// * Kernels with a call that waits have 256 additional bytes of shared memory for answers, 16 for each barrier.
-/// * Two groups that call collectives of one team at the same time need a channel each, as blocks do.
+/// * Two groups that call collectives of one team at the same time need one channel each, as blocks do.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -63,14 +64,15 @@ template <class G>
 inline constexpr bool is_group = detail::valid<detail::group_members, G>;
 
 namespace detail {
-/// void for groups. In C++17 it prevents that another argument, such as a PE number, is taken for a group.
+/// void for groups. In C++17, it prevents overload resolution from taking another argument, such as a PE number, for a
+/// group.
 template <class G>
 using if_group = std::enable_if_t<is_group<G>>;
 }  // namespace detail
 
 /// @brief A group that is one block of a grid.
 ///
-/// Names as in cooperative_groups::grid_group.
+/// The members have the names of cooperative_groups::grid_group.
 template <class G>
 inline constexpr bool is_block_group = (is_group<G> && detail::valid<detail::block_members, G>);
 
@@ -121,11 +123,11 @@ class block {
 
   /// @brief Votes: true on all threads if `yes` is true on any thread.
   ///
-  /// Also a sync().
+  /// The call is also a sync().
   [[nodiscard]] PGAS_FN static bool any(bool yes) { return __syncthreads_or(yes ? 1 : 0) != 0; }
-  /// @brief Returns the value of the thread with rank 0 on all threads; ends them if that thread has ended.
+  /// @brief Returns the value of the thread with rank 0 on all threads, or ends all threads if that thread has ended.
   ///
-  /// Also a sync().
+  /// The call is also a sync().
   template <class T>
   [[nodiscard]] PGAS_FN static T broadcast(T value) {
     __shared__ T room;
@@ -144,7 +146,7 @@ struct grid_state;
 struct grid_visit;
 }  // namespace detail
 
-/// @brief The block that launch() passes to a kernel: it also has a barrier across its grid. this_grid() takes it.
+/// @brief The block that launch() passes to a kernel, with a barrier across its grid. this_grid() takes the block.
 class launched_block : public block {
  public:
   /// @brief Constructor for launchers.
@@ -164,7 +166,7 @@ class launched_block : public block {
   }
 
  private:
-  std::uintptr_t grid_;  ///< in one word, because groups are passed to out-of-line functions
+  std::uintptr_t grid_;  ///< one of two pointers: groups are passed to out-of-line functions, so they are small
 };
 
 /// @brief Up to 32 threads of a block with neighbouring ranks; the last warp of a block may have fewer.
@@ -201,7 +203,7 @@ class warp {
  private:
   /// @brief Lanes that do not exist count as ended, so no lane waits for them.
   ///
-  /// With a mask that only the kernel knows, each call would compare the mask with that of all lanes.
+  /// With a mask that is not a constant, each call would compare the mask with the mask of all lanes.
   static constexpr std::uint32_t every_lane = 0xffffffff;
 
   std::uint32_t rank_;
@@ -227,11 +229,11 @@ class named_group {
 
   /// @brief Votes: true on all threads if `yes` is true on any thread.
   ///
-  /// Also a sync().
+  /// The call is also a sync().
   [[nodiscard]] PGAS_FN bool any(bool yes) const { return detail::named_barrier_any(barrier_, counted(), yes); }
-  /// @brief Returns the value of the thread with rank 0 on all threads; ends them if that thread has ended.
+  /// @brief Returns the value of the thread with rank 0 on all threads, or ends all threads if that thread has ended.
   ///
-  /// Also a sync().
+  /// The call is also a sync().
   ///
   /// *Memory* T is trivially copyable, a multiple of 4 bytes.
   template <class T>
@@ -251,15 +253,15 @@ class named_group {
       if (!any(rank_ == 0)) PGAS_UNLIKELY
         detail::end_thread();
       for (std::uint32_t i = 0; i < n; ++i) all.w[first + i] = room[i];
-      sync();  // all threads have read the value before the next one is written
+      sync();  // all threads read the value before the next value is written
     }
     return detail::bits_as<T>(all);
   }
 
  private:
-  static constexpr std::uint32_t words = 4;  ///< of shared memory, for the answer of each barrier's group
+  static constexpr std::uint32_t words = 4;  ///< words of shared memory for the answer of each barrier's group
 
-  /// @brief The shared memory of the group's barrier for answers, one memory for all types.
+  /// @brief The shared memory for the answers of the group's barrier. All types use the same memory.
   [[nodiscard]] PGAS_FN std::uint32_t* answer() const {
     __shared__ alignas(16) std::uint32_t answers[detail::hardware_barriers * words];
     return answers + barrier_ * words;
@@ -281,13 +283,13 @@ namespace detail {
 [[nodiscard]] PGAS_FN std::uint32_t place_thread() { return block::thread_rank(); }
 /// The number of the launch, because threads of two launches may have equal indices.
 [[nodiscard]] PGAS_FN std::uint32_t place_launch() { return launch_number(); }
-/// The number of places that the answer of such a thread may use.
+/// The number of places that a thread's answer may use.
 inline constexpr std::uint32_t place_tries = 1;
 }  // namespace detail
 
 #else
 
-/// @brief A block on the CPU: real threads; the launcher passes it to the program.
+/// @brief A block on the CPU, whose threads are CPU threads. The launcher passes the block to the program.
 using block = cpu_block;
 /// @brief On the CPU a launcher creates every block, so both types are the same.
 using launched_block = cpu_block;
@@ -333,11 +335,11 @@ class named_group {
   void sync() const { members_.sync(); }
   /// @brief Votes: true on all members if `yes` is true on any member.
   ///
-  /// Also a sync().
+  /// The call is also a sync().
   [[nodiscard]] bool any(bool yes) const { return members_.any(yes); }
   /// @brief Returns the value of the member with rank 0 on all members.
   ///
-  /// Also a sync().
+  /// The call is also a sync().
   template <class T>
   [[nodiscard]] T broadcast(T value) const {
     return members_.broadcast(value);
@@ -359,9 +361,9 @@ inline constexpr std::uint32_t place_tries = 4;  // launch numbers are not conse
 
 #endif
 
-/// @brief The warp of block `of` that contains the caller.
+/// @brief The warp of block `from` that contains the caller.
 ///
-/// *Callers* any thread of the block. It uses rank and size only.
+/// *Callers* any thread of the block. The function uses rank and size of the block only.
 template <PGAS_IS(group) Block>
 [[nodiscard]] PGAS_FN warp this_warp(const Block& from) {
   return {static_cast<std::uint32_t>(from.thread_rank()), static_cast<std::uint32_t>(from.size())};
@@ -370,7 +372,7 @@ template <PGAS_IS(group) Block>
 /// @brief The threads of a block with the same rank / 128, as for the tensor cores of sm_90; the last warpgroup of a
 /// block may have fewer threads.
 ///
-/// It is a named_group with the barrier 15 - rank / 128.
+/// A warpgroup is a named_group with barrier 15 - rank / 128.
 class warpgroup : public named_group {
  public:
   /// @brief The warpgroup of the thread with this rank; this_warpgroup() creates it.
@@ -391,12 +393,12 @@ class warpgroup : public named_group {
     return left < threads ? left : threads;
   }
 
-  std::uint32_t place_;  ///< in one word, because groups are passed to out-of-line functions
+  std::uint32_t place_;  ///< two numbers in one word: groups are passed to out-of-line functions, so they are small
 };
 
-/// @brief The warpgroup of block `of` that contains the caller.
+/// @brief The warpgroup of block `from` that contains the caller.
 ///
-/// *Callers* any thread of the block. It uses rank and size only.
+/// *Callers* any thread of the block. The function uses rank and size of the block only.
 template <PGAS_IS(group) Block>
 [[nodiscard]] PGAS_FN warpgroup this_warpgroup(const Block& from) {
   return {static_cast<std::uint32_t>(from.thread_rank()), static_cast<std::uint32_t>(from.size())};

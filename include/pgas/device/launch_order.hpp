@@ -1,7 +1,8 @@
 /// @file
-/// The order of a stream's launches if kernels relax it (programmatic dependent launch, CUDA Programming Guide). On the
-/// CPU, on GPUs before sm_90, and with drivers before CUDA 12.3, a launch begins when the previous launch has ended,
-/// and these functions have no effect. A launch must therefore never wait for the next launch of its stream.
+/// Functions by which kernels relax the order of a stream's launches (programmatic dependent launch, CUDA Programming
+/// Guide). On the CPU, on GPUs before sm_90, and with drivers before CUDA 12.3, a launch begins when the previous
+/// launch has ended, and these functions have no effect. A launch must therefore never wait for the next launch of its
+/// stream.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -10,21 +11,22 @@
 
 namespace pgas {
 
-/// @brief Allows the stream's next launch to begin, if it is one that overlaps (launch_config::overlaps): it begins
-/// when each block of this launch has called this function or has ended.
+/// @brief Allows the stream's next launch to begin before this launch ends, if the next launch overlaps
+/// (launch_config::overlaps).
 ///
-/// No block of the next launch starts before that, so all blocks of this launch are resident.
+/// The next launch begins when each block of this launch has called this function or has ended. No block of the next
+/// launch starts earlier, so all blocks of this launch are resident by then.
 ///
 /// *Callers* any thread of a block, one or more.
 /// *Order* none: the next launch sees the writes of this launch after its await_earlier_launches().
 PGAS_FN void trigger_next_launch() { detail::trigger_successor(); }
 
-/// @brief Waits until the stream's earlier launches have ended, in a launch that overlaps with them.
+/// @brief Waits until the stream's earlier launches have ended, in a launch that overlaps with earlier launches.
 ///
-/// In other launches it returns at once.
+/// In other launches, the function returns at once.
 ///
-/// *Callers* any thread. Its block stays resident during the wait, so not all blocks of a large grid should call it:
-/// the earlier launch may wait for a PE that needs resources of this GPU.
+/// *Callers* any thread. The block of the caller stays resident during the wait. Not all blocks of a large grid should
+/// call the function, because the earlier launch may wait for a PE that needs resources of this GPU.
 /// *Order* writes of the earlier launches are visible to the caller.
 PGAS_FN void await_earlier_launches() { detail::wait_for_predecessor(); }
 

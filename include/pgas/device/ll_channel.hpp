@@ -1,8 +1,8 @@
 /// @file
-/// Channels for values in registers: each thread of a group sends up to 16 bytes to the thread of the same rank on
-/// another PE, or on all members of a team, and waits for their values. A message is one store (two for more than 8
-/// bytes), and the receiver polls for it. There is no load of data, no sync of the group, no shared counter and no
-/// fence. packet_channel.hpp has messages between buffers.
+/// Channels for values in registers. Each thread of a group sends up to 16 bytes to the thread of the same rank on
+/// another PE, or on all members of a team, and waits for the values of these threads. A message is one store (two for
+/// more than 8 bytes), and the receiver polls for the message. There is no load of data, no sync of the group, no
+/// shared counter and no fence. packet_channel.hpp has messages between buffers.
 ///
 /// The memory of a channel is a *box*, in the symmetric heap and initially zero. With one box on every PE:
 ///
@@ -56,8 +56,8 @@ template <PGAS_IS(ll_type) T>
 /// @brief One side of a channel with another PE, as one thread of a group holds it.
 ///
 /// The other side is the thread of the same rank on that PE. Each side receives one message for each message that it
-/// sends, in either order; therefore two alternating places are sufficient (`impl/ll/ll_value.hpp`). The thread that
-/// opened a channel uses it and lets it go out of scope. A channel can't be copied or moved.
+/// sends, in either order; therefore two alternating places are sufficient (`impl/ll/ll_value.hpp`). Only the thread
+/// that opened a channel uses and destroys the channel. A channel can't be copied or moved.
 template <PGAS_IS(ll_type) T>
 class ll_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
@@ -87,7 +87,7 @@ class ll_channel {
     g.sync();  // an earlier use by this group has stored its progress
     now_ = detail::load_progress(in_);
   }
-  /// @brief The same by the calling thread alone.
+  /// @brief Opens this side of a channel by the calling thread alone.
   PGAS_FN ll_channel(const context& ctx, packet_line* in, packet_line* out, pe_or_peer pe)
       : ll_channel(ctx, this_thread{}, in, out, pe) {}
 
@@ -98,13 +98,13 @@ class ll_channel {
   PGAS_FN ~ll_channel() { detail::store_progress(in_, now_); }
 
   // For the library's internal use.
-  /// @brief Distance from one turn to the next.
+  /// @brief Packets from the place of one turn to the place of the next turn.
   static constexpr std::uint32_t turn = detail::packets_of_value<T> * detail::packets_in_line;
   detail::vec16* in_;
   detail::vec16* out_;     ///< the other PE's places, by their address on this PE
-  detail::vec16* remote_;  ///< the same as a load/store accessible address; null if there is none
+  detail::vec16* remote_;  ///< these places at their load/store accessible address; null if there is none
   bool slow_;              ///< the other PE is proxied, or checks are on; always false with a direct_context
-  std::int32_t pe_;        ///< in the world
+  std::int32_t pe_;        ///< number of the other PE in the world
   detail::ll_progress now_;
 };
 
@@ -112,9 +112,9 @@ class ll_channel {
 ///
 /// *Callers* the thread that opened the channel. *On return* the message is in flight.
 /// *Order* orders no other memory: the receiver may not see earlier puts and stores (use put_signal() for that).
-/// *Errors* the thread must not send a second message before it has received one from the other PE. With checks on, or
-/// to a proxied PE, this ends the thread with a record. Otherwise the second message may overwrite the first one; the
-/// other PE's wait then never succeeds, and its record names this PE.
+/// *Errors* the thread must not send a second message before it has received a message from the other PE. With checks
+/// on, or to a proxied PE, such a second message ends the thread with a record. Otherwise the second message may
+/// overwrite the first one. The other PE's wait then never succeeds, and the record of that wait names this PE.
 template <PGAS_IS(ll_type) T>
 PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type_identity_t<T>& value) {
   const std::uint32_t number = ++channel.now_.sent;
@@ -132,8 +132,8 @@ PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type
 ///
 /// *Callers* the thread that opened the channel. *Order* only the message is ordered.
 /// *Errors* ends the thread with a record that names the other PE when the world is aborted or the deadline passes.
-/// With checks on, or from a proxied PE, also for a second receive before this thread has sent a message, because both
-/// PEs would wait for ever.
+/// With checks on, or from a proxied PE, also ends the thread for a second receive before this thread has sent a
+/// message, because both PEs would wait for ever.
 ///
 /// @return The value.
 template <PGAS_IS(ll_type) T>
@@ -149,7 +149,7 @@ template <PGAS_IS(ll_type) T>
   return detail::from_ll<T>(data[0]);
 }
 
-/// @brief The number of rounds of a box, if the program itself counts them, for example in a word for each block.
+/// @brief The number of rounds of a box, if the program counts the rounds, for example in a word for each block.
 struct ll_rounds {
   std::uint32_t begun;  ///< the last of these rounds may still be in progress
 };
@@ -157,21 +157,21 @@ struct ll_rounds {
 /// @brief The members that receive a thread's values in a round.
 enum class ll_to {
   all,    ///< including this PE
-  others  ///< without this PE: its value stays in a register and is passed to the receives
+  others  ///< without this PE, whose value the program passes to the receives
 };
 
 /// @brief A thread's side of a channel with the threads of its rank on all members of a team, including this PE.
 ///
 /// Messages are exchanged in *rounds*: in each round a thread sends one message to every member, by broadcast() or
-/// send_each(), and receives one from each. An `ll_team_channel<T, ll_to::others>` sends to all other members, by
-/// broadcast_to_others(), which saves a store and a load. Its receives take this PE's own value as an argument, because
-/// no message carries it.
+/// send_each(), and receives one message from every member. An `ll_team_channel<T, ll_to::others>` sends to all other
+/// members, by broadcast_to_others(), which saves a store and a load. The receives of such a channel take this PE's own
+/// value as an argument, because no message carries that value.
 ///
-/// A round begins when the thread has all messages of the previous round: it waits for messages that it has not
-/// requested, and drops them. Two places for each member are therefore sufficient: a message of round k overwrites that
-/// of k - 2. Its sender had received this thread's message of k - 1, which this thread sent after all messages of k - 2
-/// had arrived. If the program counts the rounds, the channel does not record which messages were requested, so the
-/// program must request all of them.
+/// A thread begins a round when all messages of the previous round have arrived. The thread waits for messages that the
+/// program has not requested, and drops these messages. Two places for each member are therefore sufficient. A message
+/// of round k overwrites the message of round k - 2. The sender of round k has received this thread's message of round
+/// k - 1, which this thread sent after all messages of round k - 2 had arrived. If the program counts the rounds, the
+/// channel does not record which messages were requested, so the program must request all messages.
 ///
 /// The same type of channel must send and receive a round. Between two rounds a box may change from one ll_to to the
 /// other.
@@ -200,19 +200,20 @@ class ll_team_channel {
   ///
   /// *Callers* as above.
   /// *Units* `rounds.begun` is 0 for a box of zeros, and the same for all threads and members. A thread that skips
-  /// rounds must skip an even number of them.
+  /// rounds must skip an even number of rounds.
   /// *Order* before a thread begins a round, it must have received the messages of the previous round from all other
-  /// members: on the channel that sent them, or on a channel opened later with one round more. Otherwise a message may
-  /// overwrite one that is still awaited. A box is always opened in this way, or never.
+  /// members. The thread receives these messages on the channel that has sent its own message, or on a channel opened
+  /// later with one more round. Otherwise a message may overwrite a message that is still awaited. Either all channels
+  /// of a box use this constructor, or none does.
   /// *Errors* as above. With checks on, a round that begins too early ends the thread with a record that names the box,
   /// the round, and a member whose message of the previous round was not received.
   template <PGAS_IS(group) G>
   PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box, ll_rounds rounds)
       : team_(team), places_(places_of(ctx, g, team, box)), now_{rounds.begun + 1, 0}, is_counted_(true) {}
-  /// @brief The same by the calling thread alone.
+  /// @brief Opens this PE's side by the calling thread alone.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box)
       : ll_team_channel(ctx, this_thread{}, team, box) {}
-  /// @brief The same by the calling thread alone, with the number of rounds that have begun.
+  /// @brief Opens this PE's side by the calling thread alone, with the number of rounds that have begun.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box, ll_rounds rounds)
       : ll_team_channel(ctx, this_thread{}, team, box, rounds) {}
 
@@ -225,10 +226,10 @@ class ll_team_channel {
   }
 
   // For the library's internal use.
-  using value_type = T;                                                      ///< of a message
+  using value_type = T;                                                      ///< type of a message
   static constexpr bool to_others = To == ll_to::others;                     ///< no message carries this PE's own value
-  static constexpr std::uint32_t packets = detail::packets_of_value<T>;      ///< of a message
-  static constexpr std::uint32_t apart = packets * detail::packets_in_line;  ///< from one member's place to the next
+  static constexpr std::uint32_t packets = detail::packets_of_value<T>;      ///< number of packets of a message
+  static constexpr std::uint32_t apart = packets * detail::packets_in_line;  ///< packets between two members' places
   /// @brief The place for messages of member `from` in this round.
   [[nodiscard]] PGAS_FN detail::vec16* place(std::int32_t from) const {
     const auto first = (now_.sent & 1) * static_cast<std::uint32_t>(team_.n_pes());
@@ -254,7 +255,7 @@ class ll_team_channel {
   team_view team_;
   detail::vec16* places_;
   detail::ll_progress now_;  ///< the round, and the number of its messages that were not requested
-  bool is_counted_ = false;  ///< by the program
+  bool is_counted_ = false;  ///< whether the program counts the rounds
 
  private:
   /// @brief The places of the calling thread.
@@ -302,7 +303,7 @@ PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T, ll_to::o
   detail::send_round(ctx, channel, [copy](std::int32_t) { return copy; });
 }
 
-/// @brief Waits for the value of member `pe` of the team in this round; for this PE it is the PE's own value.
+/// @brief Waits for the value of member `pe` of the team in this round. For this PE, returns the PE's own value.
 ///
 /// *Callers* the thread that opened the channel; at most once for each member in a round, in any order.
 /// *Order* as receive() of an ll_channel.
@@ -314,7 +315,7 @@ template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_FN T receive(const context& ctx, ll_team_channel<T>& channel, std::int32_t pe) {
   return detail::receive_of_round(ctx, channel, pe);
 }
-/// @brief The same on a channel that does not send this PE its own value.
+/// @brief receive() on a channel that does not send this PE its own value.
 ///
 /// @param own this PE's value
 template <PGAS_IS(ll_type) T>
@@ -326,14 +327,14 @@ template <PGAS_IS(ll_type) T>
 /// @brief Waits for the values of all members in this round and calls f(member, value) for each, in the order of the
 /// members, with this PE's own value at its position.
 ///
-/// Several are polled at once.
+/// The thread polls several places at once.
 ///
 /// *Callers* the thread that opened the channel, once in a round. *Order*, *Errors* as receive().
 template <PGAS_IS(ll_type) T, class F>
 PGAS_FN void receive_each(const context& ctx, ll_team_channel<T>& channel, const F& f) {
   detail::receive_round(ctx, channel, nullptr, f);
 }
-/// @brief The same on a channel that does not send this PE its own value.
+/// @brief receive_each() on a channel that does not send this PE its own value.
 ///
 /// @param own this PE's value
 template <PGAS_IS(ll_type) T, class F>
@@ -356,7 +357,7 @@ template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
   receive_each(ctx, channel, [&](std::int32_t member, const T& value) { sum.add(member, value); });
   return sum.value();
 }
-/// @brief The same on a channel that does not send this PE its own value.
+/// @brief receive_reduce() on a channel that does not send this PE its own value.
 ///
 /// @param own this PE's value
 template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>

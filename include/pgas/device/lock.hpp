@@ -1,10 +1,10 @@
 /// @file
-/// Locks that one PE of a team holds at a time. A lock is a 64-bit word in the symmetric heap, initially zero; it needs
-/// no other memory. These are OpenSHMEM's locks, and they are fair: first come, first served.
+/// Locks that one PE of a team holds at a time. A lock is a 64-bit word in the symmetric heap, initially zero, and
+/// needs no other memory. The semantics are those of OpenSHMEM's locks. PEs take a lock in the order of their requests.
 ///
-/// PEs hold locks. If several threads of a PE request a lock, one of them at a time holds or awaits it, in no
-/// particular order, so a lock also excludes threads of one PE from one another. All users of a lock use contexts of
-/// the same team. No other code may write the word while the lock is in use.
+/// PEs hold locks. If several threads of a PE request a lock, one of these threads at a time holds or awaits the lock,
+/// in no particular order. A lock therefore also excludes threads of one PE from one another. All users of a lock use
+/// contexts of the same team. No other code may write the word while the lock is in use.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -21,7 +21,7 @@ using lock_t = std::uint64_t;
 ///
 /// *Callers* any thread, at most one of a warp at a time. *Memory* `lock` is symmetric.
 /// *On return* this PE holds the lock.
-/// *Order* acquires: all accesses of earlier holders before they cleared it, including puts to any PE, are visible.
+/// *Order* acquires: all accesses of earlier holders before their clear_lock(), including puts to any PE, are visible.
 /// *Errors* ends the thread with a record (operation::lock) when the world is aborted or the deadline passes. The
 /// record names the predecessor in the queue, or this PE if another of its threads holds the lock.
 PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
@@ -29,7 +29,7 @@ PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
   detail::lock_or_end(ctx, lock, detail::lock_set(detail::device_lock_words(ctx, lock)));
 }
 
-/// @brief set_lock() by one thread of a group, for all of them.
+/// @brief set_lock() by one thread of a group, for all threads of the group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
@@ -50,14 +50,14 @@ PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
   return detail::lock_test(detail::device_lock_words(ctx, lock)) == detail::lock_result::done;
 }
 
-/// @brief test_lock() by one thread of a group, for all of them.
+/// @brief test_lock() by one thread of a group, for all threads of the group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 ///
 /// @return The same result on all threads.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test_lock(const context& ctx, const G& g, lock_t* lock) {
-  detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());  // by all threads, because a failure ends all of them
+  detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());  // all threads check: a failure ends all threads
   return detail::any(g, g.thread_rank() == 0 && test_lock(ctx, lock));
 }
 
@@ -73,7 +73,7 @@ PGAS_FN void clear_lock(const context& ctx, lock_t* lock) {
 
 /// @brief clear_lock() by one thread of a group, after a sync of the group.
 ///
-/// *Callers* all threads of the group `g`, converged. *Order* releases earlier accesses of all of them.
+/// *Callers* all threads of the group `g`, converged. *Order* releases earlier accesses of all these threads.
 template <PGAS_IS(group) G>
 PGAS_FN void clear_lock(const context& ctx, const G& g, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());

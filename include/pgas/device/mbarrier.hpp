@@ -1,7 +1,7 @@
 /// @file
-/// A word in the shared memory of a block that tracks the completion of bulk gets: it counts arrivals of threads, and
-/// bytes as they arrive. From sm_90 on it is the GPU's mbarrier (PTX), as in `cuda::barrier` and in CUTLASS' pipelines.
-/// Elsewhere it is a word with the same semantics, so the same kernel source works everywhere.
+/// A word in the shared memory of a block that tracks the completion of bulk gets. The word counts arrivals of threads
+/// and arriving bytes. From sm_90 on, the word is the GPU's mbarrier (PTX), as in `cuda::barrier` and in CUTLASS'
+/// pipelines. Elsewhere, the library implements the same semantics, so the same kernel source works everywhere.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -21,7 +21,7 @@ namespace pgas {
 ///       full.arrive_and_expect(sizeof tile);
 ///       pgas::get_nbi(ctx, full, tile, src, n, pe);
 ///     }
-///     full.wait(ctx, 0);  // any threads of the block; the next phase has parity 1, the one after it 0 again
+///     full.wait(ctx, 0);  // any threads of the block; the next phase has parity 1, and the following phase 0 again
 ///
 /// On sm_90 and newer a program may use other interfaces for everything except get_nbi():
 /// `cuda::device::barrier_native_handle` returns the word of a `cuda::barrier`, and CUTLASS' ClusterTransactionBarrier
@@ -58,9 +58,9 @@ class mbarrier {
   ///
   /// The first phase has parity 0.
   ///
-  /// *Order* if it is complete, its bytes and earlier accesses of the arrived threads are visible.
+  /// *Order* if the phase is complete, its bytes and earlier accesses of the arrived threads are visible.
   ///
-  /// @return Whether it is complete.
+  /// @return Whether the phase is complete.
   [[nodiscard]] PGAS_FN bool test(std::uint32_t parity) const {
     return detail::mbarrier_test(detail::mbarrier_at(word_), parity);
   }

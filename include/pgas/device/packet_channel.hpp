@@ -1,7 +1,7 @@
 /// @file
-/// Channels for small messages back and forth between two PEs, for example the halos of a stencil: the data carries the
-/// flag that the receiver waits for. A message takes one link latency, whereas put_signal() takes one for the data and
-/// another for the signal. A message also takes twice the bytes, so put_signal() is better for long messages.
+/// Channels for small messages back and forth between two PEs, for example the halos of a stencil. The data carries the
+/// flag that the receiver waits for. A message takes one link latency; put_signal() takes one for the data and one for
+/// the signal. A message also transfers twice the bytes, so put_signal() is better for long messages.
 ///
 /// A channel consists of two *boxes*, one on each of the two PEs, for messages from the other PE. A box is memory in
 /// the symmetric heap, initially zero; nothing else is required:
@@ -21,7 +21,7 @@
 /// Each side receives one message for each message that it sends, in either order; a side without data sends an empty
 /// message. A message also acknowledges the previous one in the other direction. There is no other acknowledgement and
 /// no reset, and a CUDA graph may repeat the kernel. The lengths of the two messages may differ, but sender and
-/// receiver must agree on each.
+/// receiver must agree on the length of each message.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -64,7 +64,7 @@ class packet_channel {
     state_.received = detail::load_relaxed(&state_.header()->received);
     g.sync();  // no thread changes the count before all have read it
   }
-  /// @brief The same by the calling thread alone.
+  /// @brief Opens this side of a channel by the calling thread alone.
   PGAS_FN packet_channel(const context& ctx, packet_line* in, packet_line* out, std::size_t bytes, std::int32_t pe)
       : packet_channel(ctx, this_thread{}, in, out, bytes, pe) {}
 
@@ -75,12 +75,12 @@ class packet_channel {
 ///
 /// *Callers* all threads of the group `g` that opened the channel, converged.
 /// *Units* `count` is elements; 0 sends an empty message. *Memory* `src` is any memory of this PE.
-/// *On return* this thread's part of `src` has been read; the parts of other threads may not: synchronize the group
-/// before reuse.
-/// *Order* the message follows the group's earlier accesses to `src`. It orders no other memory: the receiver may not
-/// see earlier puts and stores (use put_signal() for that).
+/// *On return* this thread's part of `src` has been read; the parts of other threads may not have been read.
+/// Synchronize the group before reuse.
+/// *Order* the message follows the group's earlier accesses to `src`. The message orders no other memory: the receiver
+/// may not see earlier puts and stores (use put_signal() for that).
 /// *Errors* ends the group with a record for a message that is longer than the channel, and for a second message before
-/// one from the other PE has been received.
+/// a message from the other PE has been received.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
   detail::channel_state& now = channel.state_;
@@ -112,10 +112,10 @@ PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std
 /// *Callers* all threads of the group `g` that opened the channel, converged.
 /// *Units* `count` is elements, the same number as was sent. *Memory* `dst` is any memory of this PE.
 /// *On return* `dst` is complete, for all threads of the group.
-/// *Order* the group's earlier accesses to `dst` come before; only the message is ordered.
-/// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes, also
-/// if the message has fewer elements. Also for a message that is longer than the channel, and for a second receive
-/// before this PE has sent a message, because both PEs would wait for ever.
+/// *Order* the group's earlier accesses to `dst` come before the receive. Only the message is ordered.
+/// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes. A
+/// wait for a message with fewer elements ends in the same way. Also ends the group for a message that is longer than
+/// the channel, and for a second receive before this PE has sent a message, because both PEs would wait for ever.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;

@@ -1,5 +1,5 @@
 /// @file
-/// A peer handle: caches the route to a PE. Pass it wherever an operation takes a PE number.
+/// Handles of PEs. A handle caches the route to a PE. Operations take a handle in place of a PE number.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -11,7 +11,7 @@ namespace pgas {
 /// @brief The handle of a PE, created by context::peer().
 ///
 /// Operations of that context, or of a copy of it, accept the handle in place of the PE number and add the cached
-/// distance to an address, for teams of any kind. A plain value; valid as long as the context.
+/// distance to an address, for teams of any kind. A handle is a plain value, and is valid as long as the context.
 class peer {
  public:
   /// @brief The number of the PE in the team of the context that created the handle.
@@ -49,11 +49,11 @@ class pe_or_peer {
   /// @brief A handle of a direct_context.
   PGAS_HD pe_or_peer(const direct_peer& found) : pe_(found.pe_), is_(by_distance), distance_(found.distance_) {}
 
-  /// @brief Its number in the context's team.
+  /// @brief The PE's number in the context's team.
   [[nodiscard]] PGAS_HD std::int32_t pe() const { return pe_; }
   /// @brief For the library: whether distance() is known and loads and stores are the whole operation.
   [[nodiscard]] PGAS_HD bool is_found() const { return is_ == by_distance; }
-  /// @brief For the library: whether it is known that the operation needs more than loads and stores.
+  /// @brief For the library: whether the operation is known to need more than loads and stores.
   [[nodiscard]] PGAS_HD bool is_slow() const { return is_ == by_slow_path; }
   /// @brief For the library: bytes from this PE's slot to that PE's slot.
   [[nodiscard]] PGAS_HD std::uintptr_t distance() const { return distance_; }

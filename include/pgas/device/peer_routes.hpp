@@ -1,5 +1,5 @@
 /// @file
-/// The routes from a PE to the others: the proxy's queue if some PEs are proxied, and the distances of their slots.
+/// The routes from a PE to the other PEs: the proxy's queue if some PEs are proxied, and the distances of their slots.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -18,14 +18,14 @@ struct routes {
   /// @brief In `slots`: the PE is proxied.
   static constexpr std::int32_t proxied = -0x7fffffff - 1;
 
-  /// @brief For each PE of the world: the distance from this PE's slot to its slot, in units of context::log2_stride_,
-  /// or `proxied`.
+  /// @brief For each PE of the world: the distance from this PE's slot to that PE's slot, in units of
+  /// context::log2_stride_, or `proxied`.
   const std::int32_t* slots = nullptr;
-  team_view domain;  ///< the PEs that are not proxied, including this one
+  team_view domain;  ///< the direct PEs, including this PE
   ring_view ring;
   workspace_view workspace;
-  // The same as in the contexts of this PE. With these members, one pointer is enough for producers; out-of-line code
-  // costs its callers a register for each argument.
+  // Copies of the values in this PE's contexts. With these members, producers pass one pointer to out-of-line code.
+  // Each further argument would cost the caller a register.
   control_block* control = nullptr;
   std::uintptr_t my_slot = 0;
 };
@@ -33,7 +33,7 @@ struct routes {
 /// @brief Addresses of the members of a team: the data that context::world_remote() needs of a context.
 struct peer_map {
   const std::int32_t* members;  ///< null if they are evenly spaced
-  /// @brief Slots from this PE's slot to that of the first member; for a list, to that of the world's PE 0
+  /// @brief Slots from this PE's slot to the first member's slot; for a list, to the slot of the world's PE 0
   std::int32_t first;
   std::int32_t stride;
   std::uint32_t log2_stride;

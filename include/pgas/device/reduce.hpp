@@ -1,7 +1,7 @@
 /// @file
 /// Reductions of the members' elements. `reduce_op.hpp` has the operations; programs may define their own function
-/// objects. `impl/reduce/all_reduce_algorithm.hpp` has the table of algorithms, `scan.hpp` the scans. In addition to
-/// the rules of `collective.hpp`:
+/// objects. `impl/reduce/all_reduce_algorithm.hpp` has the table of algorithms, `scan.hpp` the scans. The following
+/// holds in addition to the rules of `collective.hpp`.
 ///
 /// *Memory* `src` and `dst` are symmetric. Threads may write `src` before the call if the program orders them before
 /// the group. `dst` is not written before all members have called. `src` and `dst` may be the same; otherwise they must
@@ -11,9 +11,10 @@
 ///
 /// *Order* elements are combined one after another, from the first member to the last. Reductions of a team that spans
 /// domains combine the members of each domain in this way, and then the results of the domains in the order of their
-/// first members, for any count. The result does not depend on the member that computes it. It has the same bits on all
-/// members, and in each run for a given team and its domains, independent of groups, addresses and timing. 16-bit
-/// floats are combined as floats and rounded once; with several domains, once for each domain and once at the end.
+/// first members, for any count. The result does not depend on the member that computes it. The result has the same
+/// bits on all members, and in each run for a given team and its domains, independent of groups, addresses and timing.
+/// 16-bit floats are combined as floats and rounded once. With several domains, they are rounded once for each domain
+/// and once at the end.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -23,7 +23,7 @@ inline constexpr bool arithmetic = is_reduce_ordered<T> || is_complex_type<T> ||
 /// @brief Whether Op is a function object that combines elements of type T: `op(a, b)` with `a` from members with lower
 /// numbers.
 ///
-/// The operation must be associative; it need not be commutative. If it accepts `float`, it receives 16-bit floats as
+/// The operation must be associative, and need not be commutative. If it accepts `float`, it receives 16-bit floats as
 /// `float`. Elements are trivially copyable and default constructible.
 template <class Op, class T>
 inline constexpr bool is_reduce_op = (is_rma_type<T> && std::is_trivially_copyable_v<Op> &&

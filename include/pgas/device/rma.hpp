@@ -2,17 +2,17 @@
 /// Reads and writes of other PEs' memory: single values (p, g) and arrays (put, get), by one thread or by a group.
 /// `strided.hpp` has the strided forms.
 ///
-/// All operations also work for proxied PEs. The non-blocking forms guarantee less there: `src` of a put must not
-/// change before quiet(), and `dst` of a get is written only by then. Local memory that is not global (a thread's
-/// stack, a block's shared memory) is sent in commands of 16 bytes: use global memory for larger sizes.
+/// All operations also work for proxied PEs. For proxied PEs, the non-blocking forms guarantee less: `src` of a put
+/// must not change before quiet(), and `dst` of a get is complete only after quiet(). Local memory that is not global
+/// (a thread's stack, a block's shared memory) is sent in commands of 16 bytes: use global memory for larger sizes.
 ///
 /// *Errors* with checks on, an operation ends the thread or the group, with a record, if the PE does not exist or the
-/// memory is outside the heap or misaligned. Operations on proxied PEs also end if the world is aborted, or
-/// PGAS_WAIT_TIMEOUT expires, while they wait for the proxy.
+/// memory is outside the heap or misaligned. Operations on proxied PEs also end the thread or the group if the world is
+/// aborted, or PGAS_WAIT_TIMEOUT expires, during a wait for the proxy.
 ///
-/// Calls of a group begin with a sync of the group: a put sends the earlier stores of all threads of the group to
-/// `src`, and a get writes `dst` only after all threads have finished their accesses to it. The blocking forms also end
-/// with a sync.
+/// Calls of a group begin with a sync of the group. A put therefore sends the earlier stores of all threads of the
+/// group to `src`. A get writes `dst` only after all threads have finished their accesses to `dst`. The blocking forms
+/// also end with a sync.
 ///
 /// If neighbouring lanes of a warp call the single-thread put() or get() at the same time, with 64 bytes or more each,
 /// eight lanes carry out their copies together. The semantics do not change.
@@ -33,8 +33,8 @@
 namespace pgas {
 namespace detail {
 
-// Single values as strong accesses: in one piece if the type is a machine word, otherwise in the largest pieces that
-// the alignment allows. Used by p() and g().
+// Strong accesses to single values, used by p() and g(). A machine word moves in one piece. Other values move in the
+// largest pieces that the alignment allows.
 
 /// The size of the pieces in which a value of type T moves: the largest power of two, up to 16 bytes, that divides size
 /// and alignment.
@@ -83,7 +83,7 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
                           Copy copy_to) {
   traced_operation traced(ctx, g, operation::put);
   traced.on(ctx, pe, count * sizeof(T));
-  g.sync();  // earlier accesses of the group's threads are covered
+  g.sync();  // covers earlier accesses of the group's threads
   ctx.by_long_route(
       dst, pe,
       [=](const context&, T* remote) {
@@ -108,7 +108,7 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
                           Copy copy_from) {
   traced_operation traced(ctx, g, operation::get);
   traced.on(ctx, pe, count * sizeof(T));
-  g.sync();  // earlier accesses of the group's threads are covered
+  g.sync();  // covers earlier accesses of the group's threads
   ctx.by_long_route(
       src, pe,
       [=](const context&, const T* remote) {
@@ -151,7 +151,7 @@ PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_
 /// @brief Reads one value from PE `pe`.
 ///
 /// *Callers* any thread; independent calls overlap and take about a microsecond each. *Memory* `src` is symmetric.
-/// *Order* none. The read always goes to memory, never to a cached copy: a loop of g() sees progress.
+/// *Order* none. The read always goes to memory, never to a cached copy, so a loop of g() sees progress.
 ///
 /// @return The value.
 template <PGAS_IS(rma_type) T>
@@ -173,8 +173,8 @@ template <PGAS_IS(rma_type) T>
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included.
-/// *On return* this thread's part of `src` has been read; the parts of other threads may not: synchronize the group
-/// before reuse. If PE `pe` is proxied, no part may have been read before quiet().
+/// *On return* this thread's part of `src` has been read; the parts of other threads may not have been read.
+/// Synchronize the group before reuse. If PE `pe` is proxied, no part may have been read before quiet().
 /// *Order* earlier stores to `src` by any thread of the group are sent. fence(), quiet() or a put_signal() adds more
 /// order.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -200,8 +200,8 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included.
-/// *On return* this thread's part of `dst` is written: synchronize the group before another thread reads it. If PE `pe`
-/// is proxied, `dst` is written after quiet().
+/// *On return* this thread's part of `dst` is written. Synchronize the group before another thread reads that part. If
+/// PE `pe` is proxied, `dst` is written after quiet().
 /// *Order* earlier accesses to `dst` by any thread of the group come before. The source PE's stores are visible if a
 /// wait or a barrier has ordered them before.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>

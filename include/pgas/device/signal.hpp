@@ -1,9 +1,9 @@
 /// @file
-/// Data followed by a signal, and signals alone. A signal is a 64-bit word in the symmetric heap; a wait for it also
-/// sees the data that was sent with it. The waits and tests of `wait.hpp` (included here) accept signals.
+/// Data followed by a signal, and signals alone. A signal is a 64-bit word in the symmetric heap. A wait for a signal
+/// also sees the data that was sent with the signal. The waits and tests of `wait.hpp` (included here) accept signals.
 ///
-/// A signal can count arrivals if senders add to it. signal_take() waits for n arrivals and subtracts them. The word is
-/// then ready for the next round without a reset, which would race with an early sender.
+/// A signal can count arrivals if senders add to the word. signal_take() waits for n arrivals and subtracts n. The word
+/// is then ready for the next round without a reset, which would race with an early sender.
 ///
 /// *Errors* of all functions: as in `rma.hpp`.
 #pragma once
@@ -48,7 +48,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   traced_operation traced(ctx, g, operation::put_signal);
   traced.on(ctx, pe, count * sizeof(T));
   traced.updates(ctx, sig, value, traced_as(op));
-  g.sync();  // earlier accesses of the group's threads are covered
+  g.sync();  // covers earlier accesses of the group's threads
   ctx.by_long_route(
       dst, pe,
       [=](const context& here, T* remote) {
@@ -81,8 +81,8 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   };
   for (;;) {
     if (!poll_word(ctx, sig, cmp::ge, n, keep, [] { return false; })) return false;
-    // A compare-exchange instead of a subtraction, because another thread may have taken first. It keeps the releases
-    // of later additions intact.
+    // A compare-exchange instead of a subtraction, because another thread may have subtracted before. A
+    // compare-exchange keeps the releases of later additions intact.
     const signal_t found = compare_exchange(sig, seen, seen - n);
     if (found == seen) break;
   }
@@ -110,12 +110,13 @@ template <PGAS_IS(group) G, class Find>
 
 }  // namespace detail
 
-/// @brief Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds `value` to it.
+/// @brief Copies `count` elements to PE `pe`, then sets that PE's signal word to `value` or adds `value` to the word.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements, 0 allowed.
 /// *Memory* `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused.
 /// *Order* a thread that sees the signal sees the data and all earlier puts and stores of the group's threads, to `src`
-/// or elsewhere, by any route, without a sync by the caller. Of earlier proxied signals it sees only those to PE `pe`.
+/// or elsewhere, by any route, without a sync by the caller. Of earlier signals to proxied PEs, that thread sees only
+/// the signals to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, pe_or_peer pe) {
@@ -127,7 +128,7 @@ PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, st
 /// @brief put_signal() that may return before it has read `src`: if PE `pe` is proxied, `src` must not change before
 /// quiet().
 ///
-/// Otherwise the group waits for its own reads before it signals, so the function equals put_signal().
+/// If PE `pe` is direct, the group waits for its own reads before it signals, so the function equals put_signal().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                             signal_t value, signal_op op, pe_or_peer pe) {
@@ -153,7 +154,7 @@ PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_
 /// @brief Sets PE `pe`'s signal word.
 ///
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it.
-/// *Order* none: to signal that data has arrived, call fence() before it, or use put_signal().
+/// *Order* none. To signal that data has arrived, call fence() before signal_set(), or use put_signal().
 PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::signal);
   traced.on(ctx, pe);
@@ -175,7 +176,7 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t value, pe_or_peer pe) {
-  detail::check(ctx, detail::operation::signal, sig, pe.pe());  // by all threads, because a failure ends all of them
+  detail::check(ctx, detail::operation::signal, sig, pe.pe());  // all threads check, because a failure ends all threads
   g.sync();
   if (g.thread_rank() == 0) signal_set(ctx, sig, value, pe);
 }
@@ -255,9 +256,9 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
   return detail::seen_by_all(g, [&](signal_t& seen) { return detail::wait_word(ctx, sig, op, value, seen); });
 }
 
-/// @brief Waits until this PE's own signal word counts `n` arrivals, and subtracts them.
+/// @brief Waits until this PE's own signal word counts `n` arrivals, and subtracts `n`.
 ///
-/// *Callers* any thread; several threads may take from one word while others add to it.
+/// *Callers* any thread; several threads may take from one word while other threads add to the word.
 /// *Units* `n` counts additions by put_signal() with signal_op::add, signal_add() or an atomic.
 /// *Memory* `sig` is symmetric. *Order* acquires from every addition in the value found, including the remainder.
 /// *Errors* as wait_until().

@@ -2,7 +2,7 @@
 /// Reads and writes of other PEs' memory at regular distances: every n-th element (iput, iget), or blocks of elements
 /// (ibput, ibget), by one thread or by a group.
 ///
-/// Strides are elements from the start of one element or block to the start of the next, on either side; they may be
+/// Strides are elements from the start of one element or block to the start of the next, on either side. Strides may be
 /// negative. Elements of the destination must not overlap. Proxied PEs and *Errors*: as in `rma.hpp`.
 #pragma once
 
@@ -17,15 +17,15 @@
 namespace pgas {
 namespace detail {
 
-/// The common body of all strided puts. @param block elements of a block @param copy_to stores them at a load/store
-/// accessible address
+/// The common body of all strided puts. @param block elements of a block @param copy_to stores the elements at a
+/// load/store accessible address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
                                   Copy copy_to) {
   traced_operation traced(ctx, g, operation::iput);
   traced.on(ctx, pe, block * count * sizeof(T));
-  g.sync();  // earlier accesses of the group's threads are covered
+  g.sync();  // covers earlier accesses of the group's threads
   ctx.by_long_route(
       dst, pe,
       [=](const context&, T* remote) {
@@ -56,14 +56,14 @@ PGAS_FN void put_spaced_by_route(const context& ctx, const G& g, T* dst, const T
   });
 }
 
-/// The common body of all strided gets. @param copy_from loads them from a load/store accessible address
+/// The common body of all strided gets. @param copy_from loads the elements from a load/store accessible address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
                                   Copy copy_from) {
   traced_operation traced(ctx, g, operation::iget);
   traced.on(ctx, pe, block * count * sizeof(T));
-  g.sync();  // earlier accesses of the group's threads are covered
+  g.sync();  // covers earlier accesses of the group's threads
   ctx.by_long_route(
       src, pe,
       [=](const context&, const T* remote) {

@@ -13,14 +13,14 @@ namespace pgas {
 /// @brief The members of a team, numbered 0 to n_pes() - 1, as this PE sees them.
 class team_view {
  public:
-  /// @brief This PE's number in the team, -1 if it is not a member.
+  /// @brief This PE's number in the team, -1 if this PE is not a member.
   [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return my_pe_; }
   /// @brief The number of members.
   [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return n_pes_; }
   /// @brief The number of collectives of this team that may run at the same time, each on its own channel.
   [[nodiscard]] PGAS_HD std::int32_t n_channels() const { return n_channels_; }
 
-  /// @brief The number in the world of a member.
+  /// @brief A member's number in the world.
   [[nodiscard]] PGAS_FN std::int32_t world_pe(std::int32_t member) const {
     return members_ == nullptr ? start_ + member * stride_ : members_[member];
   }
@@ -41,7 +41,7 @@ class team_view {
     }
     return -1;
   }
-  /// @brief The same team on channel `which`, 0 to n_channels() - 1.
+  /// @brief This team on channel `which`, 0 to n_channels() - 1.
   ///
   /// Blocks that call collectives of one team at the same time use one channel each. All members must use the same
   /// channel for the same call. A view starts on channel 0.
@@ -72,7 +72,7 @@ class team_view {
   std::uint64_t state_offset_ = 0;  ///< offset of detail::team_state_layout from the start of each slot
   /// @brief Offset of detail::oneshot_staging; 0: no staging memory, or not the host's view
   std::uint64_t staging_offset_ = 0;
-  const std::int32_t* members_ = nullptr;  ///< in this PE's slot; null if start_ and stride_ suffice
+  const std::int32_t* members_ = nullptr;  ///< list in this PE's slot; null if start_ and stride_ suffice
 };
 static_assert(sizeof(team_view) == 48 && std::is_trivially_copyable_v<team_view>);
 

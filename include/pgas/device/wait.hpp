@@ -1,10 +1,10 @@
 /// @file
-/// Waits for words in this PE's part of the heap that other PEs write, and tests, which do not wait. Words are integers
-/// of 2, 4 and 8 bytes, including signals; `signal.hpp` sends those.
+/// Waits and tests for words in this PE's part of the heap that other PEs write. Tests do not wait. Words are integers
+/// of 2, 4 and 8 bytes. Signals are such words, and `signal.hpp` has the functions that send signals.
 ///
 /// All functions acquire: on return everything that the writer released before the satisfying value (put_signal, fence)
-/// is visible. Waits are bounded: when the world is aborted or the deadline passes, they leave a record for the host
-/// and end the calling thread, or all threads of the group, as if the kernel had returned. In the group forms all
+/// is visible. Waits are bounded. When the world is aborted or the deadline passes, a wait leaves a record for the host
+/// and ends the calling thread, or all threads of the group, as if the kernel had returned. In the group forms all
 /// threads of the group pass the same arguments and receive the same answer. With checks on, tests end the thread, or
 /// the group, with a record if a word is misaligned or outside the heap.
 ///
@@ -30,7 +30,7 @@ inline constexpr std::size_t no_index = detail::no_index;
 ///
 /// *Callers* any thread. *Memory* `ivar` is symmetric: this PE's own word. *Order* acquires if the result is true.
 ///
-/// @return Whether it is true.
+/// @return Whether the comparison is true.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
   detail::check_awaited(ctx, ivar, op);
@@ -47,16 +47,16 @@ template <PGAS_IS(wait_type) T>
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test(const context& ctx, const G& g, const T* ivar, cmp op,
                                 detail::type_identity_t<T> value) {
-  detail::check_awaited(ctx, ivar, op);  // by all threads, because a failure ends all of them
+  detail::check_awaited(ctx, ivar, op);  // all threads check, because a failure ends all threads
   return detail::any(g, g.thread_rank() == 0 && test(ctx, ivar, op, value));
 }
 
 /// @brief Tests whether every word of the set satisfies the comparison now.
 ///
-/// *Callers* all threads of the group `g`, converged; they divide the words among themselves.
+/// *Callers* all threads of the group `g`, converged. The threads divide the words among themselves.
 /// *Order* acquires if the result is true.
 ///
-/// @return Whether all do; true if the set is empty.
+/// @return Whether all words satisfy the comparison; true if the set is empty.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                     const int* status, cmp op, detail::type_identity_t<T> value) {
@@ -90,7 +90,7 @@ template <PGAS_IS(wait_type) T>
 ///
 /// *Callers* all threads of the group `g`, converged. *Order* acquires from the word with the returned index.
 ///
-/// @return Its index, or no_index. If several words qualify, repeated calls eventually return each of them.
+/// @return The index of the word, or no_index. If several words qualify, repeated calls eventually return each index.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                            const int* status, cmp op, detail::type_identity_t<T> value) {
@@ -187,8 +187,8 @@ PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, d
 
 /// @brief Waits until every word of the set satisfies the comparison.
 ///
-/// *Callers* all threads of the group `g`, converged; they divide the words among themselves. *Units* `count` is words.
-/// *Order* acquires from all of them.
+/// *Callers* all threads of the group `g`, converged. The threads divide the words among themselves. *Units* `count` is
+/// words. *Order* acquires from all these words.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                             cmp op, detail::type_identity_t<T> value) {
@@ -227,7 +227,7 @@ PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t coun
 /// *Callers* all threads of the group `g`, converged. *Order* acquires.
 ///
 /// @return The index of such a word; no_index if the set is empty. If several words qualify, repeated calls eventually
-/// return each of them.
+/// return each index.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                                    cmp op, detail::type_identity_t<T> value) {

@@ -1,15 +1,15 @@
 /// @file
-/// CUDA queries of the backend, through torch's own guard and the driver, so that the same library works with torch
-/// with and without CUDA.
+/// CUDA queries of the backend, through torch's own guard and the driver. The library therefore works with builds of
+/// torch with and without CUDA.
 #pragma once
 
 namespace pgas::torch_backend {
 
 /// torch's current stream of a GPU: a cudaStream_t.
 [[nodiscard]] void* current_stream(int device);
-/// Whether that stream is being captured into a graph.
+/// Whether the current stream is being captured into a graph.
 [[nodiscard]] bool is_capturing(int device);
-/// Returns when all work of the GPU is complete. *Errors* those of the work.
+/// Returns when all work of the GPU is complete. *Errors* the errors of the work.
 void wait_for_gpu(int device);
 
 }  // namespace pgas::torch_backend

@@ -59,7 +59,7 @@ std::shared_ptr<group> backend::find(const std::string& name) {
 std::shared_ptr<group> backend::group_of(const std::string& name) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (std::shared_ptr<group> found = find(name)) return found;
-    rendezvous_(name);  // adds it
+    rendezvous_(name);  // adds the group
   }
   throw error(code::invalid_argument, "pgas.torch: there is no process group '" + name + "'");
 }
@@ -125,8 +125,8 @@ std::vector<std::size_t> backend::retire_groups() {
       each = groups_.erase(each);
     }
   }
-  // Forgotten objects are destroyed without the lock: the owner of a group takes the GIL, and a thread with the GIL may
-  // wait for the lock.
+  // Removed objects are destroyed without the lock. The owner of a group acquires the GIL, and a thread with the GIL
+  // may wait for the lock.
   std::vector<std::shared_ptr<group_view>> views;
   std::vector<std::shared_ptr<group>> gone;
   const std::vector<std::shared_ptr<block>> blocks = blocks_.all();

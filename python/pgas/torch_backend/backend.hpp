@@ -22,18 +22,20 @@ class backend {
  public:
   /// The backend of this process. *Errors* not_joined before enable().
   [[nodiscard]] static backend& get();
-  /// Creates it for a world, or replaces it for another one. @param rendezvous adds the group of a name, which is
-  /// collective over it
+  /// Creates the backend for a world, or replaces it for another world. @param rendezvous adds the group with a name;
+  /// collective over the group
   static void set(world& joined, std::function<void(const std::string&)> rendezvous);
 
-  /// Allocates a buffer in a new block. Local. *Errors* invalid_argument for another device than the world's.
+  /// Allocates a buffer in a new block. Local. *Errors* invalid_argument for a device that is not the device of the
+  /// world.
   [[nodiscard]] void* allocate(std::size_t bytes, int device, std::size_t pad_bytes,
                                const std::optional<std::string>& group);
   [[nodiscard]] block_table& blocks() { return blocks_; }
   /// The block of an address. *Errors* invalid_argument if there is none.
   [[nodiscard]] block_table::place place_of(const void* address);
 
-  /// Collective over the group: its view of the block of an address, and the offset of the address in the block.
+  /// Collective over the group: the group's view of the block of an address, and the offset of the address in the
+  /// block.
   [[nodiscard]] std::pair<std::shared_ptr<group_view>, std::size_t> rendezvous(const void* address,
                                                                                const std::optional<std::string>& group);
   /// The symmetric address of an address with a rendezvous of the group. Local.
@@ -42,14 +44,15 @@ class backend {
   /// Whether the present group of torch with this name was added.
   [[nodiscard]] bool knows(const std::string& name) { return find(name) != nullptr; }
   void add(std::shared_ptr<group> made, const std::string& name);
-  /// Forgets the groups that torch has destroyed, and their views without handles. Returns the slots in use. Waits for
-  /// the work of the GPU if necessary; while a stream is captured it forgets less. *Callers* without the GIL.
+  /// Removes the groups that torch has destroyed, and their views without handles. Returns the slots in use. Waits for
+  /// the work of the GPU if necessary. While a stream is captured, does not wait, and keeps views that work may use.
+  /// *Callers* without the GIL.
   [[nodiscard]] std::vector<std::size_t> retire_groups();
 
  private:
   backend(world& joined, std::function<void(const std::string&)> rendezvous)
       : world_(joined), rendezvous_(std::move(rendezvous)), blocks_(joined.device()) {}
-  /// The group with this name, if it was added and torch still has it.
+  /// The group with this name, if the group was added and torch still has the group.
   [[nodiscard]] std::shared_ptr<group> find(const std::string& name);
   [[nodiscard]] std::shared_ptr<group> group_of(const std::string& name);
   [[nodiscard]] std::shared_ptr<group_view> view_of(const block& of, const group& by);
@@ -59,7 +62,7 @@ class backend {
   block_table blocks_;
   std::mutex lock_;
   std::map<std::string, std::shared_ptr<group>> groups_;
-  std::vector<std::shared_ptr<group>> retired_;  ///< with views in use
+  std::vector<std::shared_ptr<group>> retired_;  ///< destroyed groups with views in use
 };
 
 }  // namespace pgas::torch_backend

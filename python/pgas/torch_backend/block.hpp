@@ -1,5 +1,5 @@
 /// @file
-/// Memory of the backend: each allocation of torch is a separate block, local until a rendezvous of a group.
+/// Memory of the backend. Each allocation of torch is a separate block, which is local until a rendezvous of a group.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ class group_view;
 
 /// One allocation: the buffer, the signal pad of torch's kernels, and the words of this backend's barriers.
 ///
-/// *Memory* separate pieces, in multiples of 2 MiB; freed when the last reference is gone and no group has it
-/// registered.
+/// *Memory* a separate piece of a multiple of 2 MiB, freed when the block has no reference and no group has registered
+/// it.
 class block {
  public:
   /// The maximum number of groups with common members that may have views of one block at the same time.
@@ -38,14 +38,14 @@ class block {
   [[nodiscard]] std::size_t pad_bytes() const { return pad_bytes_; }
   /// The start of the words of a group: words of barriers, of put_signal(), and of the answers to put_signal().
   [[nodiscard]] std::size_t words_offset(std::size_t group_slot) const;
-  /// The number of words of barriers; there are as many of each other kind.
+  /// The number of words of barriers, and of each other kind.
   [[nodiscard]] std::size_t words() const { return pad_bytes_ / sizeof(std::uint32_t); }
   static constexpr std::size_t kinds_of_words = 3;
   [[nodiscard]] int device() const { return device_; }
-  /// The group that it was allocated for, if one was named.
+  /// The group that the allocation named; nothing if the allocation named no group.
   [[nodiscard]] const std::optional<std::string>& group() const { return group_; }
 
-  /// The views of the block, by group. *Callers* hold the lock of the backend, or have taken the block out of the
+  /// The views of the block, by group. *Callers* hold the lock of the backend, or have removed the block from the
   /// table.
   std::map<const pgas::torch_backend::group*, std::shared_ptr<group_view>> views;
   /// Whether the pad has been zeroed: at the first rendezvous.
@@ -69,20 +69,20 @@ class block_table {
 
   /// Allocates a new block and returns its buffer. Local. *Errors* out_of_memory, device_failed.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group);
-  /// Forgets a block. Local. A later allocate() or release_freed() frees the memory when no handle of it is left and
-  /// the GPU is idle, because work that uses it may be in progress. *Errors* invalid_free.
+  /// Removes a block from the table. Local. A later allocate() or release_freed() frees the memory when the block has
+  /// no handle and the GPU is idle, because work that uses the memory may be in progress. *Errors* invalid_free.
   void free(void* buffer);
-  /// Waits for the work of the GPU, and frees blocks that were forgotten and have no handle. Does nothing while a
-  /// stream is captured.
+  /// Waits for the work of the GPU, and frees the removed blocks without handles. Does nothing while a stream is
+  /// captured.
   void release_freed();
 
   struct place {
     std::shared_ptr<block> of;
-    std::size_t offset = 0;  ///< in the buffer
+    std::size_t offset = 0;  ///< offset in the buffer
   };
   /// The block with a buffer that contains the address. Nothing if there is none.
   [[nodiscard]] std::optional<place> find(const void* address);
-  /// All blocks except freed ones. None of them is released while the caller holds it.
+  /// All blocks except freed blocks. A block is not released while the caller holds it.
   [[nodiscard]] std::vector<std::shared_ptr<block>> all();
   /// Waits for the work of the GPU. Returns false immediately while a stream is captured.
   [[nodiscard]] bool wait_for_work() const;
@@ -90,7 +90,7 @@ class block_table {
  private:
   int device_;
   std::mutex lock_;
-  std::map<std::byte*, std::shared_ptr<block>> blocks_;  ///< by the buffer's address
+  std::map<std::byte*, std::shared_ptr<block>> blocks_;  ///< the blocks by the address of the buffer
   std::vector<std::shared_ptr<block>> freed_;
 };
 

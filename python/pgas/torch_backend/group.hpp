@@ -15,10 +15,10 @@
 
 namespace pgas::torch_backend {
 
-/// The group. torch reuses names of destroyed groups, so the object identifies a group.
+/// A group. torch reuses names of destroyed groups, so the object identifies a group.
 class group {
  public:
-  /// @param group torch's group of that name now
+  /// @param group torch's present group with that name
   /// @param owner keeps the team and the pages
   group(std::string name, const c10::intrusive_ptr<c10d::ProcessGroup>& of, const team& members, std::size_t slot,
         std::vector<int> global_ranks, std::vector<rendezvous_page*> pages, std::shared_ptr<void> owner)
@@ -29,20 +29,20 @@ class group {
         log_(std::move(name), members.my_pe(), std::move(pages)),
         owner_(std::move(owner)) {}
 
-  /// Whether it was created for this group of torch, and not for another group with the same name.
+  /// Whether the object was created for this group of torch, and not for another group with the same name.
   [[nodiscard]] bool is_of(const c10::intrusive_ptr<c10d::ProcessGroup>& other) const {
     return other.defined() &&
-           process_group_._unsafe_get_target() == other.get();  // held weakly, so its address is not reused
+           process_group_._unsafe_get_target() == other.get();  // a weak reference, so the address is not reused
   }
   /// Whether torch has destroyed the group. *Callers* as of block::views.
   [[nodiscard]] bool retired() const { return retired_; }
   void retire() { retired_ = true; }
 
   [[nodiscard]] const team& members() const { return members_; }
-  /// The set of words of a block that it uses: different for all groups of a rank.
+  /// The number of the group's set of words in a block, different for all groups of a rank.
   [[nodiscard]] std::size_t slot() const { return slot_; }
   [[nodiscard]] const std::vector<int>& global_ranks() const { return global_ranks_; }
-  /// One rendezvous at a time.
+  /// Locked during a rendezvous.
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
   [[nodiscard]] rendezvous_log& log() { return log_; }
   /// The number of allocations with a rendezvous. *Callers* hold the mutex.

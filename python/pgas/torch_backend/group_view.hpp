@@ -1,5 +1,5 @@
 /// @file
-/// A block from the point of view of a group's ranks, and torch's handle of it.
+/// A group's view of a block, and torch's handle of the view.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,10 +15,10 @@
 
 namespace pgas::torch_backend {
 
-/// A block that a group has registered. Dropping it is local: the addresses stay mapped until all ranks have dropped
-/// theirs, and the block stays alive as long.
+/// A block that a group has registered. Dropping a view is local. The addresses stay mapped, and the block stays alive,
+/// until all ranks have dropped their views.
 ///
-/// *Memory* this rank's own part is used at its first address only, that of torch's tensor; this backend uses words at
+/// *Memory* torch uses this rank's part at its first address only, the address of the tensor. The backend uses words at
 /// the second address, the alias.
 class group_view {
  public:
@@ -42,18 +42,18 @@ class group_view {
     return static_cast<std::byte*>(registered_.data()) + offset;
   }
 
-  /// In torch's current stream on a GPU; on the host heap the calls block.
+  /// On a GPU, the operations run in torch's current stream. On the host heap, the calls block.
   void barrier(int channel, std::size_t timeout_ms);
-  /// Waits until `to` has received the last signal of this channel, as with torch's backends, and sends another one.
+  /// Waits until `to` has received the last signal of this channel, as torch's backends do, and sends another signal.
   void put_signal(int to, int channel, std::size_t timeout_ms);
   void wait_signal(int from, int channel, std::size_t timeout_ms);
 
  private:
-  /// In the order of memory.
+  /// The kinds of words, in the order of memory.
   enum class kind : std::size_t { of_barrier, of_signal, of_answer };
   /// The words of a channel, one for each rank. *Errors* invalid_argument.
   [[nodiscard]] signal_t* words(int channel, kind which, const char* what) const;
-  /// Calls body(stream), and on the host heap waits for the stream.
+  /// Calls body(stream). On the host heap, also waits for the stream.
   template <class Body>
   void on_stream(int channel, const Body& body);
 
@@ -67,9 +67,9 @@ class group_view {
   registration registered_;
   std::vector<void*> buffers_;
   std::vector<void*> pads_;
-  at::Tensor table_;  ///< on the device: buffers, pads, global ranks
+  at::Tensor table_;  ///< table on the device: buffers, pads, global ranks
   std::mutex streams_lock_;
-  std::map<int, stream> streams_;  ///< of the host heap, by channel
+  std::map<int, stream> streams_;  ///< streams of the host heap, by channel
 };
 
 }  // namespace pgas::torch_backend

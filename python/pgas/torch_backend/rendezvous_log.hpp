@@ -14,12 +14,12 @@
 
 namespace pgas::torch_backend {
 
-/// One rendezvous of a rank, which the others read.
+/// One rendezvous of a rank. The other ranks read the record.
 struct rendezvous_record {
-  /// its number among the allocations of the group with a rendezvous, from 0 on
+  /// number of the allocation among the group's allocations with a rendezvous, from 0 on
   std::atomic<std::uint64_t> allocation;
-  std::atomic<std::uint64_t> offset;  ///< in the allocation
-  std::atomic<std::uint64_t> bytes;   ///< of the allocation
+  std::atomic<std::uint64_t> offset;  ///< offset in the allocation
+  std::atomic<std::uint64_t> bytes;   ///< bytes of the allocation
 };
 
 /// A rank's data in memory that the ranks of its host share.
@@ -30,8 +30,8 @@ struct rendezvous_page {
 };
 
 /// Compares the rendezvous of the ranks of one host. torch makes a repeated rendezvous of a block without
-/// communication, so ranks that reuse blocks differently would read different tensors of each other. No rank waits: the
-/// second rank to call sees the difference at once, and the first one at its next call.
+/// communication, so ranks that reuse blocks differently would read different tensors of each other. No rank waits. The
+/// second rank that calls sees the difference at once, and the first rank sees the difference at its next call.
 ///
 /// *Callers* one thread at a time.
 class rendezvous_log {
@@ -46,12 +46,12 @@ class rendezvous_log {
     std::uint64_t bytes;
     friend bool operator==(const entry&, const entry&) = default;
   };
-  /// Records the next call of this rank. A rank that is a whole ring ahead of another waits for it.
+  /// Records the next call of this rank. A rank that is a whole ring ahead of another rank waits for that rank.
   /// *Errors* asymmetric_call, naming the first rank that differs, also at each later call; wait_timeout.
   void enter(const entry& mine, const world& of);
-  /// Returns when the other ranks have made the same call as this rank's last one, before an operation in which all
-  /// must take part. After PGAS_WAIT_WARNING a warning names the awaited rank. *Errors* as enter(), with wait_timeout
-  /// after PGAS_WAIT_TIMEOUT; those of the world.
+  /// Returns when the other ranks have made the same call as this rank's last call. Called before an operation of all
+  /// ranks. After PGAS_WAIT_WARNING, a warning names the awaited rank. *Errors* as enter(), with wait_timeout after
+  /// PGAS_WAIT_TIMEOUT; the errors of the world.
   void await_others(const world& of);
 
  private:

@@ -69,13 +69,14 @@ class handle final : public symm::SymmetricMemory {
   std::size_t offset_;
 };
 
-/// Functions that only some versions of torch have are not marked as overriding.
+/// The allocator of torch's symmetric memory. Functions that only some versions of torch have are not marked
+/// `override`.
 class allocator final : public symm::SymmetricMemoryAllocator {
  public:
   explicit allocator(c10::DeviceType type) : type_(type) {}
 
   void* alloc(size_t size, int device, const std::optional<std::string>& group) override {
-    const without_gil free;  // it may wait for the GPU, and kernels may wait for another thread
+    const without_gil free;  // the call may wait for the GPU, and kernels may wait for another thread
     return backend::get().allocate(size, device, symm::get_signal_pad_size(), group);
   }
   void free(void* buffer) override {
@@ -83,7 +84,7 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   }
   size_t get_alloc_size(void* buffer) override { return backend::get().place_of(buffer).of->bytes(); }
   c10::intrusive_ptr<symm::SymmetricMemory> rendezvous(void* buffer, const std::optional<std::string>& group) override {
-    if (!backend::get().blocks().find(buffer)) {  // torch's operators use this to query whether memory is symmetric
+    if (!backend::get().blocks().find(buffer)) {  // the error tells torch that memory is not symmetric
       TORCH_WARN_ONCE(
           "pgas.torch: rendezvous() of a tensor that is not symmetric memory returns None: allocate it by "
           "symm_mem.empty(), or "
@@ -101,7 +102,7 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   int64_t get_alloc_id(void* buffer) {
     const auto found = backend::get().blocks().find(buffer);
     return found ? static_cast<int64_t>(found->offset)
-                 : -1;  // the log of the group compares more than torch does with this value
+                 : -1;  // the log of the group compares more than torch compares with this value
   }
 
  private:
@@ -153,7 +154,7 @@ void add_group(const std::string& name, std::uintptr_t members, std::size_t slot
 }  // namespace
 }  // namespace pgas::torch_backend
 
-// torch.cuda.memory.CUDAPluggableAllocator looks them up by name.
+// torch.cuda.memory.CUDAPluggableAllocator looks up these functions by name.
 extern "C" {
 [[gnu::visibility("default")]] void* pgas_torch_pool_allocate(std::ptrdiff_t bytes, int device, void* /*stream*/) {
   const pgas::torch_backend::without_gil free;

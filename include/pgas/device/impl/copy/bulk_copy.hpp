@@ -1,7 +1,7 @@
 /// @file
-/// The pipeline of a bulk_copier (`device/bulk.hpp`): TMA loads run ahead of the stores through a ring of stages in
-/// shared memory. Software pipelining: one thread starts all copies and waits only for the stages that it needs. No
-/// data passes through registers.
+/// The pipeline of a bulk_copier (`device/bulk.hpp`): TMA loads precede the stores through a ring of stages in shared
+/// memory. Software pipelining: one thread starts all copies and waits only for the stages that it needs. No data
+/// passes through registers.
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
@@ -23,7 +23,7 @@ struct bulk_ring {
     return each < least_stage ? 0 : static_cast<std::uint32_t>(each);
   }
 
-  std::uint32_t address = 0;  ///< of the first barrier, an address in the shared window
+  std::uint32_t address = 0;  ///< address of the first barrier in the shared window
   std::uint32_t stage_bytes = 0;
   std::uint32_t parities = 0;  ///< bit i: parity of the phase that the next load of stage i completes
 };
@@ -53,7 +53,7 @@ PGAS_FN void load_stage(const bulk_ring& ring, std::uint32_t stage, const void* 
   bulk_load(stage_of(ring, stage), from, bytes, barrier_of(ring, stage));
 }
 
-/// Waits for the bytes that a barrier expects, and moves on to the barrier's next phase.
+/// Waits for the bytes that a barrier expects, and advances to the barrier's next phase.
 PGAS_FN void await_stage(const checked_heap& heap, bulk_ring& ring, std::uint32_t stage) {
   await_mbarrier(heap, barrier_of(ring, stage), ring.parities >> stage & 1);
   ring.parities ^= 1u << stage;
@@ -72,7 +72,7 @@ PGAS_OUTLINE_IN_UNIT void copy_through(checked_heap heap, bulk_ring* through, bu
     loaded += piece;
   }
   std::uint32_t stage = 0;
-  std::uint32_t stored = 0;  // counts pieces until the number in flight is the one that the main loop keeps
+  std::uint32_t stored = 0;  // counts pieces until as many are in flight as in the main loop
   for (std::size_t at = 0; at < job.bytes; at += ring.stage_bytes) {
     await_stage(heap, ring, stage);
     bulk_store(job.dst + at, stage_of(ring, stage), job.piece(ring.stage_bytes, at));
@@ -106,7 +106,7 @@ PGAS_FN void copy_shared(const checked_heap& heap, bulk_ring* through, bulk_job 
 /// Whether the copy unit can access `p`: global memory or the shared memory of this block.
 [[nodiscard]] PGAS_FN bool in_reach(const void* p) { return is_global(p) || is_shared(p); }
 
-/// Whether the copy unit can carry the copy and the size is worth it. The other conditions are in copy_bulk().
+/// Whether the copy unit can make the copy, and the copy is large enough. copy_bulk() has the other conditions.
 [[nodiscard]] PGAS_FN bool worth_bulk(const bulk_ring& ring, const void* dst, const void* src, std::size_t bytes) {
   constexpr std::size_t least = 512;
   const auto apart = reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src);

@@ -1,7 +1,7 @@
 /// @file
 /// Asynchronous copies between a tile in the block's shared memory and a peer's memory (`device/bulk.hpp`): one
 /// instruction of the GPU's copy unit for each row. The calling thread copies row ends that are not a multiple of 16
-/// bytes, and rows that the unit can't carry.
+/// bytes, and rows that the unit can't copy.
 #pragma once
 
 #include "pgas/detail/isa/ptx_bulk_add.hpp"
@@ -20,7 +20,7 @@ struct tile_rows {
 
 #if defined(PGAS_HAS_BULK_COPIES)
 
-/// The part of a row that the copy unit carries: `bytes` bytes after `head` and before `tail` other bytes, from and to
+/// The part of a row that the copy unit copies: `bytes` bytes after `head` and before `tail` other bytes, from and to
 /// multiples of 16.
 struct carried_part {
   std::uint32_t head;
@@ -39,7 +39,7 @@ struct carried_part {
 
 #endif
 
-/// Starts a put of one row. Rows that the unit can't carry have been read on return.
+/// Starts a put of one row. On return, rows that the unit can't copy have been read.
 template <class T>
 PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* remote, const T* tile, std::size_t count) {
 #if defined(PGAS_HAS_BULK_COPIES)
@@ -57,8 +57,8 @@ PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* remote, const T* 
   copy_by_ring<direction::put>(ctx, ring, remote, tile, count);
 }
 
-/// Starts a get of one row. The mbarrier `on` counts the bytes as they arrive. @return The bytes that the thread itself
-/// has written, which the caller must count.
+/// Starts a get of one row. The mbarrier `on` counts the arriving bytes. @return The number of bytes that the thread
+/// has written by stores. The caller must count these bytes.
 template <class T>
 [[nodiscard]] PGAS_FN std::uint32_t start_get([[maybe_unused]] mbarrier_word on, T* tile, const T* remote,
                                               std::size_t count) {
@@ -102,7 +102,7 @@ PGAS_FN void start_add(T* remote, const T* tile, std::size_t count) {
   add_singly(remote, tile, count);
 }
 
-/// Makes this thread's earlier accesses visible to the copies that it is about to start.
+/// Makes this thread's earlier accesses visible to the copies that the thread starts next.
 PGAS_FN void before_bulk() {
 #if defined(PGAS_HAS_BULK_COPIES)
   fence_proxy_async_shared();
@@ -116,7 +116,7 @@ PGAS_FN void after_bulk() {
 #endif
 }
 
-/// Waits until all copies of this thread are complete. Afterwards they count as stores of this thread.
+/// Waits until all copies of this thread are complete. Afterwards, the copies count as stores of this thread.
 PGAS_FN void bulk_copies_made() {
 #if defined(PGAS_HAS_BULK_COPIES)
   bulk_stores_made();
@@ -154,7 +154,7 @@ PGAS_FN void add_rows(T* remote, const T* tile, const tile_rows& rows) {
   after_bulk();
 }
 
-/// The same through the proxy of the target: one command for each element. @param about of the first element
+/// Adds rows through the proxy: one command for each element. @param about of the first element
 template <class T>
 PGAS_COLD void proxied_add_rows(proxy_queue queue, op_info about, const T* tile, tile_rows rows) {
   PGAS_ROLLED

@@ -1,13 +1,14 @@
 /// @file
-/// Copies that neighbouring lanes of a warp request individually at the same time, and that the lanes carry out
-/// together. Used by put() and get() of single threads. Opportunistic warp-level coalescing: a single thread accesses
-/// scattered 16-byte words, and each access is a separate transfer over the link. Eight lanes that copy 128 adjacent
-/// bytes of one request after another produce full transfers. They hold 128 bytes of four requests at a time, so the
-/// number of bytes in flight is the same as if each lane worked alone.
+/// Copies that neighbouring lanes of a warp request individually at the same time, and make together. Used by put() and
+/// get() of single threads. Opportunistic warp-level coalescing: a single thread accesses scattered 16-byte words, and
+/// each access is a separate transfer over the link. Eight lanes that copy 128 adjacent bytes of one request after
+/// another produce full transfers. The lanes hold 128 bytes of four requests at a time, so as many bytes are in flight
+/// as if each lane worked alone.
 ///
 /// The order of each caller is preserved. The sync before the copies makes a lane's earlier stores visible to the lanes
-/// that read them. The sync after the copies orders a lane's later operations after the other lanes' copies for it. A
-/// later fence, quiet or release of the lane covers these copies, because releases are cumulative.
+/// that read them. The sync after the copies orders a lane's later operations after the copies that the other lanes
+/// make for this lane. A later fence, quiet or release of the lane covers these copies, because releases are
+/// cumulative.
 #pragma once
 
 #include "pgas/detail/coalesced_lanes.hpp"
@@ -16,14 +17,14 @@
 
 namespace pgas::detail {
 
-/// Requests with fewer bytes are copied by their own thread.
+/// The thread of a request copies fewer bytes alone.
 inline constexpr std::size_t least_coalesced_bytes = 64;
 
 /// The words that each lane has in flight: a divisor of 8.
 inline constexpr std::uint32_t coalesced_words = 4;
 
-/// Copies one word of each of coalesced_words requests: those of the lanes from `first` on, and the word at this lane's
-/// position. All eight lanes call it.
+/// Copies one word of each of coalesced_words requests: the requests of the lanes from `first` on, and the word at this
+/// lane's position. All eight lanes call the function.
 /// @param n the bytes of this lane's own request at dst and src, at most 128
 template <direction Direction, class Lanes>
 PGAS_FN void copy_words_of(const Lanes& lanes, std::uint32_t first, std::byte* dst, const std::byte* src,
@@ -45,12 +46,12 @@ PGAS_FN void copy_words_of(const Lanes& lanes, std::uint32_t first, std::byte* d
   }
 }
 
-/// The copy of one lane if its seven neighbours have copies as well. Source and destination are congruent modulo 16.
+/// The copy of one lane whose seven neighbours also have copies. Source and destination are congruent modulo 16.
 template <direction Direction, std::size_t Unit, class Lanes>
 PGAS_FN void copy_coalesced(const Lanes& lanes, std::byte* dst, const std::byte* src, std::uint32_t bytes) {
   std::uint32_t head = (0 - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst))) & 15;
   if (head > bytes) head = bytes;
-  if constexpr (Unit < 16) {  // the lane's own ends come first, so no register is kept for them
+  if constexpr (Unit < 16) {  // the lane's own ends come first, so they keep no register
     copy_ends<Direction, Unit>(dst, src, bytes, head, (bytes - head) & 15, slice{0, 1});
   }
   std::uint32_t left = (bytes - head) & ~15u;
@@ -70,9 +71,8 @@ PGAS_FN void copy_coalesced(const Lanes& lanes, std::byte* dst, const std::byte*
   lanes.sync();
 }
 
-/// The copy of a single thread: together with its neighbours if they call at the same time, otherwise alone. A thread
-/// always copies alone if the local memory is private (its stack), if the two sides differ modulo 16, and from 2 GiB
-/// on.
+/// The copy of a single thread. Neighbouring threads that call at the same time copy together. A thread copies alone if
+/// the local memory is private (its stack), if the two sides differ modulo 16, and from 2 GiB on.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_by_thread(std::byte* dst, const std::byte* src, std::size_t bytes) {
   const bool congruent = ((reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src)) & 15) == 0;

@@ -1,7 +1,7 @@
 /// @file
-/// The copy between local memory and a peer's part of the heap, used by put(), get() and all collectives. It goes
+/// The copy between local memory and a peer's part of the heap, used by put(), get() and all collectives. The data goes
 /// through registers, 16 bytes per access, with many loads in flight before the first store (unrolled, grid-stride
-/// tiles). Put and get share this code and differ only in which side is remote.
+/// tiles). Put and get share this code; only the remote side differs.
 ///
 /// * `Unit` is the alignment and size that the element type guarantees: 1, 2, 4, 8 or 16 bytes.
 /// * If source and destination agree modulo 16, a head of units brings both to a 16-byte boundary. Otherwise the
@@ -10,11 +10,11 @@
 /// * No byte outside the source range is read, and no byte outside the destination range is written.
 /// * The group's warps share, cyclically, the tiles of consecutive memory. Each access of a warp covers 512 bytes, at a
 ///   constant distance from its first access, so addresses need no additional registers. All threads share the
-///   remainder that is too small for one tile each; it is predicated instead of a ladder of smaller loops. Groups of
-///   fewer than 32 threads do the same thread by thread.
-/// * The bodies are out of line and know the group by rank and size only, so there is one copy of the code per kind.
-///   Together with the values that a caller's loop keeps across the call they need fewer than 64 registers, so blocks
-///   of 1024 threads can be launched (tests/codegen/loops.cu).
+///   remainder that is too small for one tile each. The remainder takes predicated accesses, not a ladder of smaller
+///   loops. In groups of fewer than 32 threads, each thread has its own tiles.
+/// * The bodies are out of line and take the rank and the size of the group, so the code exists once for each kind of
+///   copy. The bodies, and the values that a caller's loop keeps across the call, need fewer than 64 registers in
+///   total, so blocks of 1024 threads can be launched (tests/codegen/loops.cu).
 #pragma once
 
 #include "pgas/detail/isa/ptx_copy.hpp"
@@ -43,7 +43,7 @@ inline constexpr std::size_t unit_of = alignof(T) < 16 ? alignof(T) : 16;
 /// The 16-byte words that each thread has in flight. With eight words, a loop around a put or get would need more than
 /// 64 registers, the limit for threads of a block of 1024.
 inline constexpr std::uint32_t copies_in_flight = 4;
-inline constexpr std::uint32_t shifted = 2;      ///< words shifted together; each takes two registers per word
+inline constexpr std::uint32_t shifted = 2;      ///< words shifted together; each takes two words of registers
 inline constexpr std::uint32_t short_words = 4;  ///< maximum of each thread in copy_short()
 
 /// Prefetch distance of a single thread, whose registers hold too few words to cover the latency of a load.
@@ -103,8 +103,8 @@ PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, 
   return ((reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes) & 15) == 0;
 }
 
-/// Copies this thread's aligned words from `at` on, `hop` bytes apart, at most Words of them. The recursion loads on
-/// the way in and stores on the way back, so no register is set for a missing word.
+/// Copies this thread's aligned words from `at` on, `hop` bytes apart, at most Words words. The recursion loads before
+/// the nested call and stores after the call, so no register is set for a missing word.
 template <space From, space To, std::uint32_t Words, class Offset>
 PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, Offset at, std::uint32_t hop) {
   if (at >= bytes) return;
@@ -118,8 +118,8 @@ template <std::uint32_t Depth, std::uint32_t Lanes>
 struct tiling {
   static constexpr std::size_t hop = std::size_t{Lanes} * 16;
   static constexpr std::size_t bytes = Depth * hop;
-  std::uint32_t start;  ///< of this thread's first access; groups have at most about 10^6 threads
-  std::uint32_t step;   ///< from one tile of the thread to its next
+  std::uint32_t start;  ///< offset of this thread's first access; groups have at most about 10^6 threads
+  std::uint32_t step;   ///< bytes from one tile of the thread to the next
 
   PGAS_FN explicit tiling(slice me)
       : start(me.rank / Lanes * static_cast<std::uint32_t>(bytes) + me.rank % Lanes * 16),
@@ -138,8 +138,8 @@ PGAS_FN void forget_cached() {
   if constexpr (Direction == direction::get) fence_acquire();
 }
 
-/// Copies `n` aligned words with both sides congruent. A single thread loads them through L1, into which it has
-/// prefetched them.
+/// Copies `n` aligned words with both sides congruent. A single thread prefetches the words into L1, and loads the
+/// words through L1.
 template <direction Direction, std::uint32_t Lanes>
 PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, slice me) {
   constexpr std::uint32_t depth = copies_in_flight;
@@ -165,7 +165,7 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sli
     dst += mine.step;
   }
   if (left == 0) return;
-  // Less than a tile for each thread: all threads take part, so that the work is spread over all warps.
+  // Less than a tile for each thread. All threads copy, so that all warps share the work.
   constexpr std::uint32_t batch = depth / 2;
   const std::uint32_t hop = me.size * 16;
   src -= mine.start;
@@ -176,8 +176,8 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sli
   }
 }
 
-/// Copies `n` aligned destination words. Each is shifted by `shift` bytes out of the aligned source words at `src` and
-/// `src + 16`. Every source word is loaded twice, the second time from L1.
+/// Copies `n` aligned destination words. Each word is shifted by `shift` bytes out of the aligned source words at `src`
+/// and `src + 16`. Every source word is loaded twice, the second time from L1.
 template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_t n, std::uint32_t shift, slice me) {
   constexpr std::uint32_t depth = shifted;
@@ -185,7 +185,7 @@ PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_
   if (!has_tiles<Lanes>(me)) return;
   forget_cached<Direction>();
   const tile mine(me);
-  auto left = static_cast<std::ptrdiff_t>(n * 16 - mine.start);  // from this thread's first access
+  auto left = static_cast<std::ptrdiff_t>(n * 16 - mine.start);  // bytes from this thread's first access on
   src += mine.start;
   dst += mine.start;
   PGAS_ROLLED
@@ -218,7 +218,8 @@ template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   if constexpr (Unit == 16) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   if constexpr (Lanes > 1) {
-    // Most copies have no ends. They have a separate path, because all warps of a block execute every instruction.
+    // Most copies have no ends. Such copies have a separate path, because all warps of a block execute every
+    // instruction.
     if (aligned16(dst, src, bytes)) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   }
   if constexpr (Unit < 16) {
@@ -255,8 +256,8 @@ PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t by
   }
 }
 
-/// Copies a few aligned words per thread, at most short_words. The function is out of line, because its registers would
-/// otherwise add to those of the caller's loop.
+/// Copies a few aligned words per thread, at most short_words. The function is out of line. In line, its registers
+/// would add to the registers of the caller's loop.
 template <direction Direction>
 PGAS_OUTLINE void copy_short(std::byte* dst, const std::byte* src, std::uint32_t bytes, slice me) {
   copy_few_words<source_space<Direction>, target_space<Direction>, short_words>(dst, src, bytes, me.rank * 16,
@@ -279,7 +280,7 @@ PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
   }
 }
 
-/// Copies `count` elements: this thread's share. Returns when this thread has read its part of the source and issued
+/// Copies this thread's share of `count` elements. Returns when this thread has read its part of the source and issued
 /// its stores. Does not synchronize the group.
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
@@ -304,8 +305,9 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   }
 }
 
-/// Puts bytes from memory that has the same offset from a 16-byte boundary as the destination: one thread's share.
-/// There is one copy of the code for all elements and groups, a tenth of the size of copy(), for results of reductions.
+/// Puts one thread's share of bytes from memory that has the same offset from a 16-byte boundary as the destination.
+/// Reductions put their results by this function. The code exists once for all elements and groups, and has a tenth of
+/// the size of copy().
 PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
   if (head > bytes) head = bytes;

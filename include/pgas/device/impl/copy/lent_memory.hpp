@@ -1,10 +1,10 @@
 /// @file
-/// Shared memory that a block lends to the library for its copies. put() and get() of its threads, its warps and the
-/// block itself then use the GPU's copy unit, through the ring of a bulk_copier that one thread at a time drives. This
-/// is NVSHMEM's nvshmemx_give_smem; programs of pgas use a bulk_copier instead.
+/// Shared memory that a block lends to the library for its copies. put() and get() of the block, of its warps and of
+/// its threads then use the GPU's copy unit, through the ring of a bulk_copier that one thread at a time uses. The
+/// memory serves NVSHMEM's nvshmemx_give_smem. Programs of pgas use a bulk_copier instead.
 ///
 /// Only a context with slow_path::lent looks for lent memory, in out-of-line code, so other contexts execute no
-/// additional instruction. A lock protects the ring, and no thread waits for it: a thread that can't take the lock
+/// additional instruction. A lock protects the ring. No thread waits for the lock: a thread that can't take the lock
 /// copies by loads and stores.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace pgas::detail {
 
-/// A context in memory with operations that look for lent memory. context::copy_ points to it if slow_path::lent is
-/// set.
+/// A context in memory with operations that look for lent memory. context::copy_ points to a lending_context if
+/// slow_path::lent is set.
 struct lending_context : context {
   block_table* blocks = nullptr;
 };
@@ -42,8 +42,9 @@ struct lent_memory {
 };
 
 #if defined(PGAS_HAS_BULK_COPIES)
-/// Returns the memory that the calling block has lent, from its entry. lent_memory::none if another block has taken the
-/// entry over, or if it remains from an earlier launch. The ticket in the memory is the proof.
+/// Returns the memory that the calling block has lent, from the block's entry. Returns lent_memory::none if another
+/// block has taken over the entry, or if the entry remains from an earlier launch. The ticket in the memory shows
+/// whether the entry is valid.
 [[nodiscard]] PGAS_FN std::uint32_t lent_by_entry(const block_entry& own) {
   const std::uint64_t ticket = own.ticket;
   const std::uint32_t lent = own.lent;
@@ -61,8 +62,8 @@ PGAS_FN void end_lending(const block_entry& own) {
 }
 #endif
 
-/// Lends [shared, shared + bytes), in place of all memory that the block has lent before. Memory that is too small or
-/// not shared memory is ignored, and so is all memory on GPUs without the copy unit; the block then lends none.
+/// Lends [shared, shared + bytes), in place of all memory that the block has lent before. The block lends nothing if
+/// the memory is too small or not shared memory, or if the GPU has no copy unit.
 /// *Callers* all threads of a block. *Memory* for the library's exclusive use until take_back().
 template <class Block>
 PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[maybe_unused]] void* shared,
@@ -93,7 +94,8 @@ PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[may
 }
 
 /// Ends the lending and returns the memory to the program. *Callers* all threads of a block, also of a block that has
-/// lent nothing. *Order* its copies are as complete as copies of threads; the program calls quiet() if it needs more.
+/// lent nothing. *Order* the block's copies are as complete as copies of threads. The program calls quiet() to complete
+/// the copies at their targets.
 template <class Block>
 PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) {
   block.sync();  // no thread copies through the ring after this
@@ -126,9 +128,9 @@ PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* ctx, std::uint32_t bar
   return parities ^ 1u << stage;
 }
 
-/// A copy between global memories through the stages: loads are half a ring ahead of stores. It does the same as
-/// copy_through() in fewer registers, because a kernel gets the maximum register count of all its calls, whether it
-/// lends memory or not.
+/// A copy between global memories through the stages: loads are half a ring ahead of stores. Equivalent to
+/// copy_through() with fewer registers. A kernel gets the maximum register count of all its calls, even if the kernel
+/// lends no memory.
 [[nodiscard]] PGAS_FN std::uint32_t copy_through_lent(const context* ctx, const bulk_ring& ring, std::uint64_t to,
                                                       std::uint64_t from, std::size_t bytes, std::uint32_t parities) {
   constexpr std::uint32_t ahead = bulk_ring::stages / 2;
@@ -155,8 +157,8 @@ PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* ctx, std::uint32_t bar
   return parities;
 }
 
-/// One thread's copy through the memory that its block has lent. @return False if the block has lent none, another
-/// thread uses it, the copy is small, or an address or the size is not a multiple of 16. Otherwise the copy is
+/// One thread's copy through the memory that its block has lent. @return False if the block has lent no memory, another
+/// thread uses the memory, the copy is small, or an address or the size is not a multiple of 16. Otherwise the copy is
 /// complete.
 PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::byte* dst, const std::byte* src,
                                               std::size_t bytes) {
@@ -194,8 +196,8 @@ PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::by
 
 #endif
 
-/// A group's copy through the memory that its block has lent: of a thread, a warp or a block. @return False if no copy
-/// was made. @param here in a lending_context
+/// The copy of a thread, a warp or a block through the memory that the block has lent. @return False if no copy was
+/// made. @param here in a lending_context
 template <class T, class G>
 [[nodiscard]] PGAS_FN bool copy_by_lent([[maybe_unused]] const context& here, [[maybe_unused]] const G& g,
                                         [[maybe_unused]] T* dst, [[maybe_unused]] const T* src,

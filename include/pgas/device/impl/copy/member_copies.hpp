@@ -23,7 +23,7 @@ PGAS_FN void put_to_member(const context& ctx, const G& g, T* dst, const T* src,
       });
 }
 
-/// The same for elements with a stride.
+/// put_to_member() for elements with a stride.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                    std::ptrdiff_t src_stride, std::size_t count, std::int32_t world_pe) {
@@ -35,9 +35,9 @@ PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const
       });
 }
 
-/// Calls f(member) once for each member, including this PE: this PE comes first in half of a group's warps and last in
-/// the others, so the local copy and the transfers overlap. (With proxied members the group acts as a unit, and this PE
-/// comes last.) The other members follow in cyclic order, which avoids that all PEs store to the same member.
+/// Calls f(member) once for each member, including this PE. Half of a group's warps begin with this PE and the others
+/// end with this PE, so the local copy and the transfers overlap. (With proxied members the group acts as a unit, and
+/// this PE comes last.) The other members follow in cyclic order, so that not all PEs store to the same member at once.
 template <PGAS_IS(group) G, class F>
 PGAS_FN void for_each_member(const context& ctx, const G& g, const team_view& team, F f) {
   const std::int32_t n = team.n_pes();
@@ -67,7 +67,7 @@ PGAS_FN void for_each_block(const context& ctx, const G& g, const team_view& tea
 }
 
 /// Sends this PE's `value` to all members, calls a barrier, and returns the sum of the values of the members before
-/// this one.
+/// this member.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::uint64_t sum_before(const context& ctx, const G& g, const team_view& team,
                                                std::uint64_t value, operation what) {
@@ -82,7 +82,8 @@ template <PGAS_IS(group) G>
 }
 
 /// Whether receivers pull a broadcast. A block stores about 45 GB/s, so a root that stores to all members would be the
-/// bottleneck. Not used on the host's channel, where many blocks fill the link. The result is the same on all members.
+/// bottleneck. On the host's channel, many blocks fill the link, so receivers do not pull. The result is the same on
+/// all members.
 [[nodiscard]] PGAS_FN bool fetches_broadcast(const context& ctx, const team_view& team, std::size_t bytes) {
   constexpr std::size_t worth_a_meeting = std::size_t{128} << 10;
   return static_cast<std::size_t>(team.n_pes() - 1) * bytes >= worth_a_meeting && team.channel_ != team.n_channels() &&

@@ -15,7 +15,7 @@ struct strided_side {
   std::ptrdiff_t step;
 };
 
-/// A thread's iterator over one side: moves to the next piece without a division.
+/// A thread's iterator over one side. The iterator moves to the next piece without a division.
 template <class Byte, std::size_t Unit>
 class piece_walk {
  public:
@@ -35,7 +35,7 @@ class piece_walk {
   std::ptrdiff_t gap_;
 };
 
-/// Advances `piece`, the index in a block, by `by`. @return Whether it is now in the next block.
+/// Advances `piece`, the index in a block, by `by`. @return Whether the piece is now in the next block.
 [[nodiscard]] PGAS_FN bool next_piece(std::size_t& piece, std::size_t by, std::size_t per_block) {
   piece += by;
   const bool new_block = piece >= per_block;
@@ -70,8 +70,8 @@ PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const st
   }
 }
 
-/// Copies `count` single pieces of `Unit` bytes at regular distances, which the threads take cyclically: copy_pieces()
-/// for blocks of one piece.
+/// copy_pieces() for blocks of one piece: copies `count` pieces of `Unit` bytes at regular distances. The threads share
+/// the pieces cyclically.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_elements(strided_side<std::byte> dst, strided_side<const std::byte> src, std::size_t count,
                                 slice me) {
@@ -116,12 +116,12 @@ PGAS_FN void with_unit(std::size_t unit, Call call) {
   }
 }
 
-/// Blocks of bytes at regular distances on both sides. Out-of-line code takes it by address, because values that are
-/// live across calls cost the kernel registers.
+/// Blocks of bytes at regular distances on both sides. Out-of-line code takes the struct by address, because values
+/// that are live across calls cost the kernel registers.
 struct byte_blocks {
   strided_side<std::byte> dst;
   strided_side<const std::byte> src;
-  std::size_t bytes;  ///< of a block
+  std::size_t bytes;  ///< bytes of a block
   std::size_t count;
 
   /// The largest unit of pieces that the addresses and distances allow. The distance is irrelevant for a single block.
@@ -229,7 +229,7 @@ PGAS_OUTLINE void copy_block_by_block(byte_blocks* of, G g) {
   }
 }
 
-/// Copies `count` single elements at regular distances: this thread's share, as copy().
+/// Copies this thread's share of `count` single elements at regular distances, as copy() does.
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy_spaced(const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                          std::size_t count) {
@@ -243,8 +243,8 @@ PGAS_FN void copy_spaced(const G& g, T* dst, const T* src, std::ptrdiff_t dst_st
   }
 }
 
-/// Copies `count` blocks of `block` elements: this thread's share, as copy(). Large blocks are copied one after another
-/// in 16-byte words; small blocks piece by piece, by all threads of the group.
+/// Copies this thread's share of `count` blocks of `block` elements, as copy() does. The group copies large blocks one
+/// after another in 16-byte words, and small blocks in pieces that all threads share.
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                           std::size_t block, std::size_t count) {
@@ -283,7 +283,7 @@ PGAS_COLD void check_strided_out_of_line(checked_heap heap, operation what, cons
   const std::uint64_t step = stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
   const std::uint64_t steps = block == 0 || count == 0 ? 0 : count - 1;
   const std::uint64_t elements = count == 0 ? 0 : block;
-  std::uint64_t bytes = huge;  // from the lowest to the highest address; the maximum on overflow
+  std::uint64_t bytes = huge;  // bytes from the lowest to the highest address; the maximum on overflow
   if (step == 0 || steps <= (huge - elements) / step) {
     const std::uint64_t span = steps * step + elements;
     if (span <= huge / size) bytes = span * size;

@@ -7,13 +7,12 @@
 /// notifies the first member of every other domain. Every member waits for the notifications at its domain's first
 /// member. The total cost is one network latency.
 ///
-/// Arriving must not wait, so that the two halves of a barrier can be separate calls. Domains therefore notify each
-/// other directly: a tree or a hypercube (dissemination) needs fewer messages, but some members would wait between its
+/// An arrival must not wait, so that the two halves of a barrier can be separate calls. Domains therefore notify each
+/// other directly. A tree or a hypercube (dissemination) needs fewer messages, but some members would wait between the
 /// rounds.
 ///
-/// Words that the network writes are set, not added to, so the target needs no atomic operation. Each member has its
-/// own words to set, because only messages of the same PE arrive in order. The newest word of a domain's members
-/// counts.
+/// The network sets words and adds to none, so the target needs no atomic operation. Each member sets words of its own,
+/// because only messages of the same PE arrive in order. The newest word of a domain's members is valid.
 #pragma once
 
 #include "pgas/device/impl/proxy/proxied_words.hpp"
@@ -29,7 +28,7 @@ template <arrival Arrival>
 inline constexpr operation barrier_operation = Arrival == arrival::release ? operation::barrier : operation::sync;
 
 /// The two words of a member in this PE's barrier state. At the first member of a domain, `arrived` is also the
-/// member's notification for its domain. Within the domain it holds the member's arrivals, for records.
+/// member's notification for its domain. Within the domain, `arrived` holds the member's arrivals, for records.
 struct member_words {
   std::uint64_t arrived;
   std::uint64_t waited;
@@ -44,10 +43,10 @@ struct member_words {
                                          team_state_layout::domain(team.n_pes()));
 }
 
-/// A channel of a team in a world with proxied PEs: the part that out-of-line code needs, in few registers.
+/// A channel of a team in a world with proxied PEs. The struct has only what out-of-line code needs, in few registers.
 struct domain_channel {
   const routes* table;
-  std::uintptr_t state;  ///< of the channel, in this PE's slot
+  std::uintptr_t state;  ///< address of the channel's state in this PE's slot
   team_hierarchy hierarchy;
   std::uint32_t log2_stride;
 
@@ -76,7 +75,7 @@ struct domain_channel {
           team_hierarchy{reinterpret_cast<const std::int32_t*>(ctx.my_slot_ + offset)}, ctx.log2_stride_};
 }
 
-/// Whether a team may have proxied members. If so, its team_hierarchy tells whether it has.
+/// Whether a team may have proxied members. If so, the team_hierarchy tells whether the team has proxied members.
 [[nodiscard]] PGAS_FN bool may_span_domains(const context& ctx, const team_view& team) {
   return ctx.has_proxied() && team.n_pes() > 1;
 }
@@ -96,14 +95,14 @@ struct domain_channel {
   return {channel.hierarchy.slots(), 0, 0, channel.log2_stride};
 }
 
-/// The peer map of the members if all of them are direct, in any world.
+/// The peer map of the members if all members are direct, in any world.
 [[nodiscard]] PGAS_FN peer_map direct_peer_map(const context& ctx, const team_view& team) {
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY
     return domain_peer_map(domain_channel_of(ctx, team));
   return peer_map_of(ctx, team);
 }
 
-/// The participants of a collective, for out-of-line code: in memory, because registers are scarce.
+/// The participants of a collective, for out-of-line code. The struct is in memory, because registers are scarce.
 struct participant {
   context ctx;
   team_view team;
@@ -111,8 +110,8 @@ struct participant {
   [[nodiscard]] PGAS_FN domain_channel channel() const { return domain_channel_of(ctx, team); }
 };
 
-/// Counts this PE's arrival. @return Whether it completes its domain; then all earlier accesses of the domain's members
-/// are visible.
+/// Counts this PE's arrival. @return Whether the arrival completes the domain. Then all earlier accesses of the
+/// domain's members are visible.
 [[nodiscard]] PGAS_COLD bool count_arrival(domain_channel channel) {
   const std::int32_t d = channel.hierarchy.mine();
   const std::int32_t rank = channel.hierarchy.rank();
@@ -123,8 +122,8 @@ struct participant {
          (load_relaxed(&channel.words()->waited) + 1) * static_cast<std::uint64_t>(channel.hierarchy.count(d));
 }
 
-/// The result of the first half of a barrier: this barrier is not hierarchical; this PE is counted; or this PE is the
-/// last of its domain and must notify the other domains.
+/// The result of the first half of a barrier. `last`: this PE is the last PE of its domain, and must notify the other
+/// domains.
 enum class arrival_result : std::int32_t { not_hierarchical, counted, last };
 
 /// The first half of a barrier without the notifications, after earlier commands are complete. *Callers* all threads of
@@ -141,8 +140,8 @@ template <arrival Arrival, PGAS_IS(group) G>
   return load_relaxed(&channel.words()->notified) != 0 ? arrival_result::last : arrival_result::counted;
 }
 
-/// The notifications by the last member of a domain, and the thread's share of them. It is in memory, because registers
-/// are scarce this deep below a kernel.
+/// The notifications by the last member of a domain, and the thread's share of the notifications. The struct is in
+/// memory, because few registers remain in functions that a kernel calls indirectly.
 struct domain_notification {
   domain_channel channel;
   operation what;
@@ -164,7 +163,7 @@ PGAS_COLD void notify_domains(const domain_notification* call) {
   }
 }
 
-/// A thread's wait for a domain. It is in memory, so nothing of it occupies registers during the report.
+/// A thread's wait for a domain. The struct is in memory, so it occupies no registers during the report.
 struct domain_wait {
   const participant* here;
   operation what;
@@ -173,8 +172,8 @@ struct domain_wait {
   wait_state now;
 };
 
-/// Records a missing member. In this PE's own domain it names the member; for another domain it names the first member,
-/// which has more information and writes its own record.
+/// Records a missing member. In this PE's own domain, the record names the missing member. For another domain, the
+/// record names the first member, which has more information and writes its own record.
 PGAS_COLD void report_absent(const domain_wait* wait) {
   const domain_channel channel = wait->here->channel();
   const std::int32_t d = wait->domain;

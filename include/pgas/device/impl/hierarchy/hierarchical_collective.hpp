@@ -1,7 +1,7 @@
 /// @file
 /// broadcast(), fcollect() and collect() of large messages in teams that span domains, used by `collective.hpp`, and
 /// the byte ranges of domains, used by `hierarchical_reduce.hpp`. Hierarchical collectives: data crosses the network
-/// once for each domain, and the members of both domains share the transfer.
+/// once for each domain, and the members of the two domains share the transfer.
 #pragma once
 
 #include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
@@ -26,14 +26,14 @@ inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
                                           team_state_layout::value(team.n_pes(), i));
 }
 
-/// A call of a collective. It is in memory, because registers are scarce, and without its element type, so most of the
-/// following code exists once.
+/// A call of a collective. The struct is in memory, because registers are scarce. The struct does not depend on the
+/// element type, so most of the following code exists once.
 struct domain_call {
   participant here;
   std::byte* dst;
   const std::byte* src;
   std::size_t count;
-  std::uint32_t element;  ///< bytes
+  std::uint32_t element;  ///< size in bytes
 
   [[nodiscard]] PGAS_FN domain_channel channel() const { return here.channel(); }
   [[nodiscard]] PGAS_FN team_hierarchy hierarchy() const { return channel().hierarchy; }
@@ -68,7 +68,8 @@ PGAS_OUTLINE_IN_UNIT void collective_barrier_of(const domain_call* call, G g, op
   collective_barrier(call->here.ctx, g, call->here.team, what);
 }
 
-/// Puts `where` on the members of this PE's domain. This PE comes last, and is omitted if `src` is its own destination.
+/// Puts `where` on the members of this PE's domain. This PE comes last, and is omitted if `src` is this PE's
+/// destination.
 /// @param Unit alignment that the element type guarantees
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void put_in_domain(const domain_call* call, G g, byte_range where, const std::byte* src) {
@@ -81,13 +82,14 @@ PGAS_COLD void put_in_domain(const domain_call* call, G g, byte_range where, con
     copy<direction::put>(g, reinterpret_cast<unit*>(domain_peer_map(channel).at(dst, k < members ? k : k - members)),
                          reinterpret_cast<const unit*>(src), where.bytes / Unit);
 }
-/// The same from this PE's destination.
+/// put_in_domain() from this PE's destination.
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_FN void put_own_range(const domain_call* call, const G& g, byte_range where) {
   put_in_domain<Unit>(call, g, where, call->dst + where.begin);
 }
 
-/// Has the proxy put `where` to a member's destination. The barrier at the end of the collective completes the put.
+/// Puts `where` to a member's destination through the proxy. The barrier at the end of the collective completes the
+/// put.
 template <PGAS_IS(group) G>
 PGAS_FN void put_proxied(const domain_call* call, const G& g, byte_range where, const std::byte* src,
                          std::int32_t proxied_pe) {
@@ -153,15 +155,15 @@ PGAS_COLD void send_across(const domain_call* call, G g, byte_range own) {
   }
 }
 
-/// Iterates over the members of other domains that have sent elements to this one.
+/// Iterates over the members of other domains that have sent elements to this member.
 struct received {
   const domain_call* call;
   operation what;
   std::int32_t domain;
   std::int32_t k;    ///< the index of the next member in the domain
-  byte_range block;  ///< of the previous member
+  byte_range block;  ///< range of the previous member
 };
-/// Moves to the next one. @return False after the last one.
+/// Moves to the next member. @return False after the last member.
 [[nodiscard]] PGAS_COLD bool next_received(received* at) {
   const team_hierarchy hierarchy = at->call->hierarchy();
   while (at->domain == hierarchy.mine() || at->k >= hierarchy.count(at->domain)) {
@@ -174,7 +176,7 @@ struct received {
 }
 
 /// Puts the elements received from other domains to the members of this domain. (The iterator is in memory, because
-/// registers are scarce this deep below a kernel.)
+/// registers are scarce.)
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void put_received(const domain_call* call, G g, operation what) {
   received at{call, what, 0, call->hierarchy().rank(), {}};

@@ -1,15 +1,16 @@
 /// @file
-/// Reductions of teams with proxied members. Operands are fetched in large pieces into a unit of this PE's workspace,
-/// as many at a time as fit; the next operands are fetched while the last ones are reduced. Used by
+/// Reductions of teams with proxied members. Gets fetch operands in large pieces into a unit of this PE's workspace, as
+/// many at a time as fit. The next operands are fetched while the previous operands are reduced. Used by
 /// `reduce/twoshot_reduce.hpp` and `hierarchical_reduce.hpp`. Double buffering (a software pipeline of gets and
 /// reductions).
 ///
-/// The class knows the size of elements but not their type, and the thread's rank but not its group, so it exists once
-/// for all types, operations and groups. The loop in reduce_staged(), which knows them, calls it. (Callbacks by address
-/// would use all registers and an unknown stack size, and would be compiled for each operation anyway.)
+/// The class depends on the size of elements, not on their type, and on the thread's rank, not on its group. The class
+/// therefore exists once for all types, operations and groups. The loop in reduce_staged() depends on all of these, and
+/// calls the class. (Callbacks by address would use all registers and an unknown stack size, and would be compiled for
+/// each operation anyway.)
 ///
 /// Operands of reductions are associated by domain: the members of a domain from first to last, then the domains in the
-/// order of their first members. Results that a domain has reduced itself therefore have the same bits
+/// order of their first members. The results of a domain's reduction therefore have the same bits
 /// (`hierarchical_reduce.hpp`).
 #pragma once
 
@@ -25,7 +26,7 @@ enum class operands : std::int32_t { members, domains };
 /// The position of a job's elements in the whole reduction; each domain's results are divided among its members.
 struct owned_part {
   std::size_t count;   ///< elements of the whole reduction
-  std::size_t before;  ///< elements before the job's first one
+  std::size_t before;  ///< elements before the job's first element
 };
 
 /// A reduction that may need the proxy.
@@ -40,21 +41,21 @@ struct staged_job {
 /// The sizes of elements, in bytes.
 struct element_sizes {
   std::uint32_t element;
-  std::uint32_t sum;        ///< of an element in the form that is accumulated
-  std::uint32_t alignment;  ///< of sums
+  std::uint32_t sum;        ///< size of an element in accumulated form
+  std::uint32_t alignment;  ///< alignment of sums
 };
 
 /// One operand of several elements, and the destinations of its results.
 struct operand {
   const std::byte* in;
-  /// results: of scans up to this operand; of whole reductions of all operands, if this is the last one
+  /// results: for scans, of the operands up to this one; for whole reductions, of all operands if this one is the last
   std::byte* out;
-  std::byte* inner;  ///< sums up to this operand; for whole reductions of its domain
+  std::byte* inner;  ///< sums up to this operand; for whole reductions, sums of its domain
   std::byte* outer;  ///< sums up to its domain
   std::size_t count;
   bool starts;  ///< there are no earlier sums
   bool ends;    ///< the last operand of its domain: the domain's sums are added to the outer sums
-  bool opens;   ///< its domain is the first one
+  bool opens;   ///< its domain is the first domain
 };
 
 /// partition_of() out of line.
@@ -63,7 +64,8 @@ struct operand {
   return partition_of(src, element_bytes, count, members);
 }
 
-/// The member of a domain that owns the domain's result of an element, and the number of elements from there on.
+/// The member of a domain that owns the domain's result of an element, and the number of elements that it owns from
+/// this element on.
 struct element_owner {
   std::int32_t world_pe;
   std::size_t count;
@@ -86,8 +88,8 @@ PGAS_OUTLINE_IN_UNIT void submit_or_end(proxy_queue queue, op_info about, comman
   if (!submit_copy(&all, kind)) end_thread();
 }
 
-/// The progress of a reduction. Each thread has its own object in memory, and all threads of a group go through the
-/// same states.
+/// The progress of a reduction. Each thread has its own object in memory. The objects of a group's threads go through
+/// the same states.
 class staged_reduce {
  public:
   PGAS_FN void open(const staged_job* call, reduce_result result, element_sizes sizes, slice me) {
@@ -112,9 +114,9 @@ class staged_reduce {
     next_ = {};  // an empty step
   }
 
-  /// Called by one thread while the others of the group wait. The first call finds the workspace, and the channel's
-  /// word passes it to the others. Later calls return when the gets have arrived and the puts are complete. @return
-  /// False if it gave up.
+  /// Called by one thread while the other threads of the group wait. The first call reserves the workspace, and passes
+  /// it to the other threads by the channel's word. Later calls return when the gets have arrived and the puts are
+  /// complete. @return False if the thread gave up.
   [[nodiscard]] PGAS_FN bool drain() {
     if (unit_ != nullptr) return detail::drain(of_.queue(), call_->what, -1);
     const reserved_unit mine = reserve_unit(of_.queue(), {call_->what, ctx().world_pe_, 0});
@@ -139,7 +141,7 @@ class staged_reduce {
     return true;
   }
 
-  /// Moves to the next operand of this step. @return False after the last one.
+  /// Moves to the next operand of this step. @return False after the last operand.
   [[nodiscard]] PGAS_FN bool next_operand(operand* found) {
     if (at_ == now_.end) return false;
     const std::int32_t pe = world_pe(at_, now_.first);
@@ -164,7 +166,7 @@ class staged_reduce {
     return true;
   }
 
-  /// Sends the results of this step: this thread's share.
+  /// Sends this thread's share of the results of this step.
   PGAS_FN void send_results() const {
     if (!whole()) {
       if (me_.rank == 0) send_scans();
@@ -286,20 +288,21 @@ class staged_reduce {
   element_sizes sizes_;
   slice me_;
   bool by_domain_;              ///< operands are the results of the domains
-  std::byte* unit_;             ///< of the workspace; null before there is one
-  std::uint64_t number_;        ///< of the workspace unit
-  std::int32_t max_proxied_;    ///< in a step
+  std::byte* unit_;             ///< unit of the workspace; null before drain() has reserved a unit
+  std::uint64_t number_;        ///< number of the workspace unit
+  std::int32_t max_proxied_;    ///< maximum number of proxied operands in a step
   std::uint32_t length_;        ///< elements of a step
-  std::uint32_t buffer_bytes_;  ///< distance of two buffers
-  std::uint32_t sums_bytes_;    ///< of all sums
+  std::uint32_t buffer_bytes_;  ///< bytes from one buffer to the next
+  std::uint32_t sums_bytes_;    ///< bytes of all sums
   step now_;
   step next_;
   std::int32_t half_;     ///< the half of the buffers that receives the next step's operands
   std::int32_t at_;       ///< index of the next operand
-  std::int32_t proxied_;  ///< number of proxied operands before it
+  std::int32_t proxied_;  ///< number of proxied operands before operand at_
 };
 
-/// Its steps, out of line even with -rdc=true, where they would otherwise be copied into every reduction.
+/// The steps of staged_reduce. With -rdc=true, inline steps would be copied into every reduction, so the functions are
+/// out of line.
 PGAS_OUTLINE_IN_UNIT void open_staged(staged_reduce* route, const staged_job* call, reduce_result result,
                                       element_sizes sizes, slice me) {
   route->open(call, result, sizes, me);
@@ -346,7 +349,7 @@ PGAS_OUTLINE_IN_UNIT void drain_by_leader(staged_reduce* route, G g) {
   exit_unless_leader(g, g.thread_rank() == 0 && drain_staged(route));
 }
 
-/// A job by all threads of a group. Out of line and in memory, because few registers remain below a kernel.
+/// A job by all threads of a group. The function is out of line and the job is in memory, because registers are scarce.
 template <reduce_result Result, class T, class Op, PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void reduce_staged(const staged_job* call, G g, Op op) {
   using A = accumulator_of<Op, T>;

@@ -8,7 +8,7 @@
 namespace pgas::detail {
 
 /// The maximum number of units in a message of a collective that moves data. Longer messages are stored directly at
-/// their destination: a second copy costs more than a fence, especially if a single thread makes it.
+/// their destination. A second copy costs more than a fence, especially if a single thread makes the copy.
 inline constexpr std::uint64_t most_ll_copy_units = 128;
 
 [[nodiscard]] PGAS_FN bool fits_ll_copy(const context& ctx, const team_view& team, std::uint64_t bytes) {
@@ -19,8 +19,8 @@ inline constexpr std::uint64_t most_ll_copy_units = 128;
 struct block_exchange {
   std::byte* dst;
   const std::byte* src;
-  std::uint32_t bytes;     ///< of a block
-  std::uint32_t src_step;  ///< from one member's block to the next; 0 if all members get the same block
+  std::uint32_t bytes;     ///< bytes of a block
+  std::uint32_t src_step;  ///< bytes from one member's block to the next; 0 if all members get the same block
 };
 
 /// One thread's share of the exchange.
@@ -81,7 +81,7 @@ PGAS_FN void ll_exchange_blocks(const context& ctx, const G& g, const team_view&
 }
 
 /// One thread's share of a broadcast(). Members other than the root send an empty packet, because an exchange requires
-/// one from each member.
+/// a packet from each member.
 template <class Element>
 PGAS_OUTLINE ll_result ll_broadcast_slice(ll_epoch now, std::byte* dst, const std::byte* src, std::uint32_t bytes,
                                           std::int32_t root, slice me) {

@@ -4,19 +4,20 @@
 ///
 /// In an *exchange* every member sends at least one packet to every other member. An exchange uses the team's channel 0
 /// or the host's channel. Blocks of a kernel that the host enqueues can have exchanges of their own if the team has a
-/// oneshot_staging. Each of these has its own packets and epoch. Each member counts its exchanges in device memory. All
-/// members make the same calls, so their epochs agree.
+/// oneshot_staging. Each of these exchanges has its own packets and its own epoch. Each member counts its exchanges in
+/// device memory. All members make the same calls, so their epochs agree.
 ///
-/// There are two buffers, so the packets of epoch k overwrite those of k - 2, which are never cleared. This is safe: a
-/// member M writes packets of epoch k after it has seen a packet of k - 1 from every other member P. P sent it after
-/// all threads of its group had entered epoch k - 1, and therefore had received all packets of k - 2. No packet that M
-/// overwrites is still awaited, even if message lengths, and therefore locations, differ between epochs. A packet of k
-/// - 2 or older is never taken for a packet of k, because its epoch differs; all packets are cleared before the 32-bit
-/// epochs repeat (reset_ll_packets()). Barriers and other algorithms on the channel change neither packets nor epoch,
-/// so all kinds of collectives may follow one another in any order.
+/// There are two buffers, so the packets of epoch k overwrite the packets of epoch k - 2, which are never cleared. The
+/// overwriting is safe. A member M writes packets of epoch k after it has seen a packet of epoch k - 1 from every other
+/// member P. P sent that packet after all threads of its group had entered epoch k - 1, and therefore had received all
+/// packets of epoch k - 2. No packet that M overwrites is still awaited, even if message lengths, and therefore
+/// locations, differ between epochs. A packet of epoch k - 2 or older is never taken for a packet of epoch k, because
+/// its epoch differs. All packets are cleared before the 32-bit epochs repeat (reset_ll_packets()). Barriers and other
+/// algorithms on the channel change neither packets nor epoch, so all kinds of collectives may follow one another in
+/// any order.
 ///
-/// An exchange orders no other memory. When a member returns, all others have called, but their earlier stores to other
-/// memory may not be visible.
+/// An exchange orders no other memory. When a member returns, all other members have called, but their earlier stores
+/// to other memory may not be visible.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -25,7 +26,8 @@
 
 namespace pgas::detail {
 
-/// A team as one block of a kernel that the host enqueues uses it, if the team has a oneshot_staging.
+/// The view of a team that one block of a kernel uses, if the host enqueues the kernel and the team has a
+/// oneshot_staging.
 struct block_view : team_view {
   PGAS_FN block_view(const team_view& team, std::uint32_t which) : team_view(team.of_block(which)) {}
 };
@@ -62,13 +64,13 @@ struct block_view : team_view {
 /// An exchange as one thread sees it. Each thread loads the epoch together with the data that it sends, so the two
 /// loads overlap.
 struct ll_epoch {
-  std::uintptr_t packets;  ///< of this PE
+  std::uintptr_t packets;  ///< address of this PE's packets
   peer_map peers;
   const control_block* control;
   std::int32_t members;
   std::int32_t me;
   std::uint32_t room;   ///< packet_buffer_bytes()
-  std::uint32_t units;  ///< of each message
+  std::uint32_t units;  ///< units of each message
   std::uint32_t epoch;  ///< 0 before load_epoch()
 
   PGAS_FN void load_epoch() {
@@ -79,11 +81,11 @@ struct ll_epoch {
     return packets + (epoch & 1) * std::uint64_t{room} +
            static_cast<std::uint64_t>(from) * units * ll_unit_packed_bytes;
   }
-  /// The first packet of its unit `u`; the second one is `units` packets after it.
+  /// The first packet of unit `u` of that message. The second packet of the unit is `units` packets further.
   [[nodiscard]] PGAS_FN vec16* packet(std::int32_t from, std::uint32_t u) const {
     return reinterpret_cast<vec16*>(message(from)) + u;
   }
-  /// The member `i` places after this one, 1 <= i < members.
+  /// The member `i` places after this member, 1 <= i < members.
   [[nodiscard]] PGAS_FN std::int32_t other(std::int32_t i) const { return member_behind(me, i, members); }
 };
 template <class Team>
@@ -116,7 +118,7 @@ struct ll_result {
   failure why;
   std::uint32_t unit;
   std::int32_t from;
-  std::uint32_t epoch;  ///< of the exchange
+  std::uint32_t epoch;  ///< epoch of the exchange
 };
 
 /// Records a member whose packet did not arrive.
@@ -148,7 +150,7 @@ PGAS_COLD void reset_ll_packets(const context* copy, G g, Team team, operation w
   for (std::uint64_t at = static_cast<std::uint64_t>(g.thread_rank()) * 16; at < 2 * packet_buffer_bytes(team);
        at += step)
     store_relaxed(reinterpret_cast<vec16*>(packets + at), vec16{});
-  collective_barrier(ctx, g, team, what);  // no member sends before all have cleared
+  collective_barrier(ctx, g, team, what);  // no member sends before all members have cleared
 }
 
 /// An exchange by all threads of a group. `exchange` is one thread's share and returns its result. Earlier accesses of
@@ -157,7 +159,7 @@ PGAS_COLD void reset_ll_packets(const context* copy, G g, Team team, operation w
 template <PGAS_IS(group) G, class Team, class Exchange>
 PGAS_FN void ll_exchange(const context& ctx, const G& g, const Team& team, std::uint64_t units, operation what,
                          const Exchange& exchange) {
-  // One thread increments before the others load: all loads of the last exchange are complete.
+  // One thread increments before the other threads load. All loads of the last exchange are complete.
   std::uint32_t* const count = ll_counter(ctx, team);
   if (g.thread_rank() == 0) reduce<rmw::add>(count, 1u);
   g.sync();

@@ -3,7 +3,8 @@
 /// (`ll_exchange.hpp`), by `packet_channel.hpp` and by `ll_value.hpp`.
 ///
 /// The LL (low latency) protocol of NCCL, src/include/nccl_device/impl/ll_a2a__funcs.h: data and flag arrive together,
-/// so one link latency without fence or barrier. Only 8-byte accesses are taken to be atomic.
+/// so a message takes one link latency, without fence or barrier. The protocol requires only 8-byte accesses to be
+/// atomic.
 #pragma once
 
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
@@ -11,7 +12,7 @@
 
 namespace pgas {
 
-/// The unit of a channel's memory: a program allocates packet_lines() or ll_lines() of them. The library owns their
+/// The unit of a channel's memory: a program allocates packet_lines() or ll_lines() lines. The library owns their
 /// contents.
 struct alignas(128) packet_line {
   std::uint64_t words[16];
@@ -40,14 +41,14 @@ inline constexpr std::uint64_t ll_unit_packed_bytes = 32;
   return {{low, epoch, high, epoch}};
 }
 
-/// The same for one word of data.
+/// make_ll_packet() for one word of data.
 [[nodiscard]] PGAS_FN vec16 make_ll_packet(packet_data data, std::uint32_t epoch) {
   return make_ll_packet(static_cast<std::uint32_t>(data), static_cast<std::uint32_t>(data >> 32), epoch);
 }
 /// The data of a packet.
 [[nodiscard]] PGAS_FN packet_data data_of(const vec16& packet) { return packet_data{packet.w[2]} << 32 | packet.w[0]; }
 
-/// Writes a unit at its first packet; the second packet is `apart` packets after it.
+/// Writes a unit. `remote` is the first packet; the second packet is `apart` packets further.
 PGAS_FN void send_ll_unit(vec16* remote, std::uint32_t apart, std::uint32_t epoch, const vec16& data) {
   store_relaxed(remote, make_ll_packet(data.w[0], data.w[1], epoch));
   store_relaxed(remote + apart, make_ll_packet(data.w[2], data.w[3], epoch));
@@ -59,13 +60,13 @@ template <std::uint32_t Batch>
                                             vec16 (&packet)[Batch]) {
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) packet[b] = load_relaxed(at[b]);
-  std::uint32_t other = 0;  // bits in which some epoch differs
+  std::uint32_t other = 0;  // bits in which an epoch differs
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) other |= (packet[b].w[1] ^ epoch) | (packet[b].w[3] ^ epoch);
   return other == 0;
 }
 
-/// An epoch found in the packet that differs from `epoch`, or `epoch` if both halves have it.
+/// An epoch in the packet that differs from `epoch`, or `epoch` if both halves have this epoch.
 [[nodiscard]] PGAS_FN std::uint32_t epoch_in(const vec16* packet, std::uint32_t epoch) {
   const vec16 remote = load_relaxed(packet);
   return remote.w[3] != epoch ? remote.w[3] : remote.w[1];
@@ -77,8 +78,8 @@ template <std::uint32_t Batch>
   return second != epoch ? second : epoch_in(packet, epoch);
 }
 
-/// Answers the host's question about a wait of a collective: names a packet that has not arrived. From the packet's
-/// location the host derives the team and the sender. ll_exchange(), which knows both, records a wait that gives up.
+/// Answers the host's question about a wait of a collective with a packet that has not arrived. The host derives the
+/// team and the sender from the packet's location. ll_exchange() records a wait that gives up.
 PGAS_COLD void answer_for_packet(const control_block* control, const vec16* packet, std::uint32_t apart,
                                  std::uint32_t epoch, wait_state now) {
   if (now.why != failure::asked) return;

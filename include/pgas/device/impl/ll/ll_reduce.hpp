@@ -1,10 +1,10 @@
 /// @file
 /// The all-reduce of few elements: every member sends its elements to all others as LL packets and reduces the arrivals
-/// in the order of the members. In a kernel that the host enqueues, each block does so independently. Used by
+/// in the order of the members. In a kernel that the host enqueues, each block reduces independently. Used by
 /// `reduce/all_reduce_algorithm.hpp`. LL one-shot all-reduce, "AGxLL_R" in NCCL's src/device/symmetric/all_reduce.cuh.
 ///
-/// All members reduce the same operands in the order of `reduce_loop.hpp`, so the result has the same bits on all of
-/// them, and the same bits as with the other algorithms.
+/// All members reduce the same operands in the order of `reduce_loop.hpp`. The result therefore has the same bits on
+/// all members, and the same bits as with the other algorithms.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_exchange.hpp"
@@ -12,13 +12,13 @@
 
 namespace pgas::detail {
 
-/// Whether elements of type T can be exchanged in packets: all of their bits are significant. Padding would differ
-/// between members, because each member computes the result itself.
+/// Whether elements of type T can be exchanged in packets: the type has no padding. Padding would differ between
+/// members, because each member computes the result.
 template <class T>
 inline constexpr bool ll_reducible = 16 % sizeof(T) == 0 && (arithmetic<T> || __has_unique_object_representations(T));
 
-/// Reduces unit `u` of all members' messages in order: three of the other members at a time, and this PE's own at its
-/// position.
+/// Reduces unit `u` of all members' messages in order: three of the other members at a time, and this PE's own unit at
+/// its position.
 template <class T, class Op>
 [[nodiscard]] PGAS_FN failure ll_reduce_unit(const Op& op, const ll_epoch& now, const vec16& own, std::uint32_t u,
                                              vec16& result) {
@@ -67,7 +67,7 @@ template <class T, class Op>
 }
 
 /// One thread's share of an all-reduce of `count` elements. Source and destination may be the same, because each thread
-/// reads the elements that it later writes. Out of line, as reduce_elements() is.
+/// reads the elements that it later writes. The function is out of line, as reduce_elements() is.
 template <class T, class Op>
 PGAS_OUTLINE ll_result ll_reduce_slice(Op op, ll_epoch now, std::byte* dst, const std::byte* src, std::uint32_t count,
                                        slice me) {
@@ -100,14 +100,14 @@ PGAS_FN void ll_reduce(const context& ctx, const G& g, const Team& team, T* dst,
 }
 
 /// Whether a reduction by a grid of lockstep blocks fits into the packets of each block, as ll_reduce_by_blocks()
-/// requires. The same on all members. @param all block_partition()
+/// requires. The result is equal on all members. @param all block_partition()
 template <class T>
 [[nodiscard]] PGAS_FN bool fits_block_packets(const context& ctx, const team_view& team, const partition& all) {
   return has_oneshot_staging(team) && all.count != 0 &&
          fits_packets(ctx, team.of_block(0), ll_units(all.each * sizeof(T)));
 }
 
-/// Each block works independently: it exchanges its elements with the same block of the other members.
+/// An all-reduce in which each block independently exchanges its elements with the same block of the other members.
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void ll_reduce_by_blocks(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                                  const partition& all, const Op& op) {

@@ -11,7 +11,7 @@ namespace pgas::detail {
 // ---- with checks on, a channel with counted rounds records in its box which messages of the last round were received
 // ----
 
-/// The location of these records: the line in which other channels keep their progress. `received` counts the other
+/// The location of these records, which is the line of the progress of other channels. `received` counts the other
 /// members from which the thread has not received. Bit i of the next word stands for member i, or i modulo 64, and is
 /// set after receiving from the member.
 [[nodiscard]] PGAS_FN std::uint64_t* received_members(vec16* places) {
@@ -61,7 +61,7 @@ PGAS_COLD void note_round_received(vec16* places, std::uint32_t round) {
   if (load_progress(places).sent == round) store_progress(places, {round, 0});
 }
 
-/// The round of a channel, as the program counts rounds.
+/// The number of a channel's round, as the program counts.
 template <class Channel>
 [[nodiscard]] PGAS_FN std::uint32_t round_of(const Channel& channel) {
   return channel.now_.sent - 1;
@@ -75,8 +75,8 @@ template <class Channel>
 
 // ---- rounds ----
 
-/// Waits for the messages of a round that the thread has not requested. It does not wait for this PE's own message: no
-/// other thread reads its place, so it may be overwritten.
+/// Waits for the messages of a round that the thread has not requested. The function does not wait for this PE's own
+/// message. No other thread reads the place of that message, so the message may be overwritten.
 template <class Channel>
 PGAS_FN void finish_round(const context& ctx, const Channel& channel) {
   for (std::int32_t from = 0; from < channel.team_.n_pes(); ++from) {
@@ -127,7 +127,7 @@ template <class Channel>
 }
 
 /// Waits for the values of all members, several at once, and calls f(member, value) for each in the order of the
-/// members. @param own this PE's value, which is then not awaited, or null
+/// members. @param own this PE's value; null: the value is awaited as a message
 template <class Channel, class F>
 PGAS_FN void receive_round(const context& ctx, Channel& channel, const typename Channel::value_type* own, const F& f) {
   using T = typename Channel::value_type;

@@ -1,20 +1,20 @@
 /// @file
-/// The places of an ll_channel and of an ll_team_channel, and how a value is written to a place and read from it: as LL
-/// packets if the other PE is direct, otherwise through the proxy. Used by `device/ll_channel.hpp`. LL protocol with
-/// two alternating places and implicit credits (each message acknowledges the previous one).
+/// The places of an ll_channel and of an ll_team_channel, and writes and reads of values in places. A value is in LL
+/// packets if the other PE is direct; otherwise the proxy writes the value. Used by `device/ll_channel.hpp`. LL
+/// protocol with two alternating places and implicit credits (each message acknowledges the previous one).
 ///
-/// A box consists of tiles, each for eight threads. A tile is one line with the progress of the threads. Then follows
-/// one line for each of the two turns, each member that sends, and each packet of a value; it holds that packet of each
-/// of the eight threads. The packets of a warp therefore fill whole lines, and the location of a thread's places does
-/// not depend on the group size.
+/// A box consists of tiles, each for eight threads. The first line of a tile has the progress of the threads. The
+/// following lines have the packets: one line for each of the two turns, each member that sends, and each packet of a
+/// value. A line holds that packet of each of the eight threads. The packets of a warp therefore fill whole lines, and
+/// the location of a thread's places does not depend on the group size.
 ///
-/// Message k of a thread is in place k % 2, which is never cleared. This is safe for each thread without a sync: a
-/// thread sends message k only after it has received message k - 1 of the same thread of the other PE. That message was
-/// sent after its sender had received k - 2, the message that k overwrites. The order is a control dependency: a store
-/// that follows a loop of loads is not made before the loop has found its packet. Every message fills all packets of
-/// its place, so the numbers k - 2 and k follow each other in a place. The numbers may restart at any time, and no
-/// reset is necessary. Even if a program uses a channel wrongly, the number in each 8 bytes identifies the message: a
-/// wait may never end, but no value is mistaken for another one, or torn.
+/// Message k of a thread is in place k % 2, which is never cleared. The reuse of a place is safe for each thread
+/// without a sync. A thread sends message k only after it has received message k - 1 of the same thread of the other
+/// PE. That PE sent message k - 1 after it had received message k - 2, which message k overwrites. The order is a
+/// control dependency: a store that follows a loop of loads is not made before the loop has found its packet. Every
+/// message fills all packets of its place, so the numbers k - 2 and k follow each other in a place. The numbers may
+/// restart at any time, and no reset is necessary. Even if a program uses a channel incorrectly, the number in each 8
+/// bytes identifies the message. A wait may then never end, but no value is mistaken for another value, or torn.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -35,7 +35,7 @@ struct ll_value {
 template <class T>
 using ll_value_of = ll_value<packets_of_value<T>>;
 
-/// The data of a value of type T: all of it, or its first bytes. (Copied in whole words where possible, because
+/// The data of a value of type T: all of it, or its first bytes. (The copy is in whole words where possible, because
 /// compilers copy other sizes byte by byte.)
 template <class T>
 [[nodiscard]] PGAS_FN ll_value_of<T> to_ll(const T& value) {
@@ -161,8 +161,8 @@ PGAS_COLD void report_ll_values(ll_waiter who, wait_state now, ll_senders from, 
   }
 }
 
-/// Slow path: polls until the values have arrived, or ends the caller. The caller then loads them again; after a long
-/// wait one more load does not matter.
+/// Slow path: polls until the values have arrived, or ends the caller. The caller then loads the values again. After a
+/// long wait, the additional load does not matter.
 template <std::uint32_t Packets, std::uint32_t Batch>
 PGAS_COLD void await_ll_values(ll_waiter who, ll_senders from, const vec16* first, std::uint32_t count,
                                std::uint32_t number) {
@@ -238,8 +238,8 @@ template <std::uint32_t Packets>
 
 // ---- messages of an ll_channel with checks on, or with a proxied PE ----
 
-/// Sends message `now.sent`. @param place of the other PE, by its address on this PE @param remote the same as a
-/// load/store accessible address; null if there is none
+/// Sends message `now.sent`. @param place of the other PE, by its address on this PE @param remote load/store
+/// accessible address of that place; null if there is none
 template <std::uint32_t Packets>
 PGAS_COLD void send_ll_slow(const context* copy, std::int32_t pe, ll_progress now, vec16* place, vec16* remote,
                             ll_value<Packets> value) {

@@ -5,13 +5,13 @@
 ///
 /// A message is split into packets with 8 bytes of data (`ll_packet.hpp`); thread k of the group handles packets k, k +
 /// size and so on. Each side numbers its messages from 1. Message k overwrites message k - 2 in half k % 2 of the box,
-/// which is never cleared. This is safe, because a PE sends message k only after it has received message k - 1 of the
-/// other PE, and the other PE had received k - 2 before it sent that message. No overwritten packet is still awaited. A
-/// packet of k - 2 or older is never taken for a packet of k, because its number differs.
+/// which is never cleared. The overwriting is safe, because a PE sends message k only after message k - 1 of the other
+/// PE has arrived. The other PE had received message k - 2 before it sent message k - 1. No overwritten packet is still
+/// awaited. A packet of message k - 2 or older is never taken for a packet of message k, because its number differs.
 ///
-/// Number 2 follows 2^32 - 1, in the other half. Before that, both halves must not contain numbers that repeat. Each
-/// half is cleared while no PE writes to it: by its own PE, before the message that the other PE must see before it
-/// writes to the half (renews()).
+/// Number 2 follows number 2^32 - 1, in the other half. Before the numbers repeat, each PE clears the two halves of its
+/// box. A PE clears a half while no PE writes to it, and then sends a message. The other PE writes to the half only
+/// after it has received that message (renews()).
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -25,7 +25,7 @@ namespace pgas::detail {
 /// The first line of a box.
 struct box_header {
   std::uint32_t sent;      ///< number of the last message that this PE has sent
-  std::uint32_t received;  ///< the last message that it has received
+  std::uint32_t received;  ///< number of the last message that this PE has received
   signal_t arrived[2];     ///< for each half the number of its message, if the proxy delivered it
 };
 static_assert(sizeof(box_header) <= sizeof(packet_line));
@@ -49,7 +49,7 @@ static_assert(sizeof(box_header) <= sizeof(packet_line));
 struct channel_state {
   packet_line* in;       ///< this PE's box
   packet_line* out;      ///< the other PE's box, by its address on this PE
-  packet_line* remote;   ///< the same as a load/store accessible address; null if there is none
+  packet_line* remote;   ///< load/store accessible address of that box; null if there is none
   std::uint32_t half;    ///< lines of half a box
   std::uint32_t direct;  ///< maximum bytes of data in a message to `remote`
   std::int32_t pe;
@@ -69,9 +69,9 @@ struct channel_state {
 };
 
 /// Whether a message takes the slow path. Nearly all messages take the fast path: a direct PE, some data but not too
-/// much, the correct order, and a number that follows the last one. All warps of a block execute this test, and it adds
-/// to the latency of a message; all other code is out of line. @param mine the last message in this direction @param
-/// other the last message in the other direction
+/// much, the correct order, and a number that follows the last number. All warps of a block execute this test, and the
+/// test adds to the latency of a message. All other code is out of line. @param mine the last message in this direction
+/// @param other the last message in the other direction
 template <class T>
 [[nodiscard]] PGAS_FN bool needs_slow_path(const channel_state& now, std::size_t count, std::uint32_t mine,
                                            std::uint32_t other) {
@@ -156,7 +156,8 @@ PGAS_COLD void report_message_wait(const context* copy, std::int32_t pe, wait_st
                           message.number, seen));
 }
 
-/// One thread's share of receiving a message from member `pe`. @return False if it gave up; the record is then written.
+/// One thread's share of receiving a message from member `pe`. @return False if the thread gave up; the record is then
+/// written.
 template <class Piece>
 [[nodiscard]] PGAS_OUTLINE bool receive_packets(const context* copy, std::int32_t pe, incoming message, slice me) {
   PGAS_ROLLED
@@ -185,7 +186,7 @@ template <class Piece>
   return true;
 }
 
-/// Receives the only packet of a thread. @return False if the packet does not arrive within a few polls.
+/// Receives the only packet of a thread. @return False if the packet has not arrived after a few polls.
 template <class Piece>
 [[nodiscard]] PGAS_FN bool receive_soon(incoming message, std::uint32_t u) {
   const vec16* const at[1] = {message.at + u};
@@ -268,8 +269,8 @@ PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state
   copy_by<direction::get>(g, dst, reinterpret_cast<const T*>(now.place(now.in, number)), count);
 }
 
-/// A call that takes the slow path: copies of its arguments, in memory. If the address of the channel were taken, the
-/// channel would not stay in registers; see also proxied_copy.
+/// Copies of the arguments of a call that takes the slow path, in memory. If the address of the channel were taken, the
+/// channel would not stay in registers. See also proxied_copy.
 template <class T>
 struct slow_call {
   const context* ctx;  ///< context::copy_

@@ -2,8 +2,8 @@
 /// put(), get(), put_signal() and strided copies for proxied PEs. Used by `device/rma.hpp`, `signal.hpp`, `strided.hpp`
 /// and the collectives. One thread of a group submits the work request; short data is inline in the command.
 ///
-/// * The release of the submitting thread covers the accesses of the other threads, because callers have synchronized
-///   the group before.
+/// * The release of the submitting thread covers the accesses of the other threads, because the caller has synchronized
+///   the group.
 /// * The proxy accesses global memory only. Data in a thread's stack, data in a block's shared memory and short data
 ///   are inline in commands, which the threads of the group divide among themselves.
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace pgas::detail {
 
-/// What an operation waits for: that its commands are submitted, or that the proxy has also finished with local memory
-/// (has read the source, or has written the destination).
+/// What an operation waits for: that its commands are submitted, or that the proxy has also read the local source or
+/// written the local destination.
 enum class completion { submitted, local_done };
 
 /// A signal after a copy.
@@ -28,8 +28,8 @@ struct trailing_signal {
 
 /// Blocks at regular distances, in bytes.
 struct strided_range {
-  std::size_t bytes;  ///< of a block
-  std::size_t count;  ///< blocks
+  std::size_t bytes;  ///< bytes of a block
+  std::size_t count;  ///< number of blocks
   std::ptrdiff_t local_step;
   std::ptrdiff_t remote_step;
 };
@@ -42,7 +42,8 @@ template <class T>
   return {block * sizeof(T), count, local_stride * size, remote_stride * size};
 }
 
-/// A strided copy in the memory of its thread. Its functions advance it, so their loops keep nothing in registers.
+/// A strided copy in the memory of its thread. Its functions advance the copy in memory, so their loops keep nothing in
+/// registers.
 struct proxied_blocks {
   proxy_queue queue;
   op_info about;
@@ -59,7 +60,7 @@ struct proxied_blocks {
 };
 
 /// Submits a copy of the kind `kind`. A strided copy has all blocks, of less than 4 GiB each; any other copy has the
-/// first block only. @return False if it gave up.
+/// first block only. @return False if the thread gave up.
 [[nodiscard]] PGAS_COLD bool submit_copy(const proxied_blocks* all, command_kind kind) {
   const bool strided = kind == command_kind::put_strided || kind == command_kind::get_strided;
   const std::uint64_t bytes = all->shape.bytes;
@@ -72,7 +73,7 @@ struct proxied_blocks {
   return submit(&call);
 }
 
-/// Submits blocks of any number and size. @return False if it gave up.
+/// Submits blocks of any number and size. @return False if the thread gave up.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool submit_blocks(proxied_blocks* all) {
   constexpr bool put = Direction == direction::put;
@@ -86,7 +87,7 @@ template <direction Direction>
 }
 
 /// Submits a put with a trailing signal. `kind` selects `bytes` bytes from `local`, the value `local` itself, or the
-/// signal alone. @return False if it gave up.
+/// signal alone. @return False if the thread gave up.
 [[nodiscard]] PGAS_FN bool submit_signal(proxy_queue queue, const op_info& about, command_kind kind,
                                          std::uint64_t local, std::size_t bytes, const trailing_signal& signal,
                                          completion when) {
@@ -113,15 +114,15 @@ PGAS_FN void exit_if_lost(const G& g, bool lost, completion when) {
 /// A proxied copy as the threads of a group call it.
 struct proxied_copy {
   proxy_queue queue;
-  std::int32_t pe;     ///< in the world
-  const void* remote;  ///< by its address on this PE
-  const void* local;   ///< written by gets, despite const
+  std::int32_t pe;     ///< number of the PE in the world
+  const void* remote;  ///< remote memory by its address on this PE
+  const void* local;   ///< local memory, which gets write despite const
   std::size_t bytes;
   completion when;
 };
 
 /// Submits a put with a signal by the smallest sufficient command, or the signal alone if the data was sent before.
-/// @return False if it gave up.
+/// @return False if the thread gave up.
 [[nodiscard]] PGAS_COLD bool submit_put_signal(const proxied_copy* call, const trailing_signal* signal,
                                                bool data_is_sent) {
   const op_info about{operation::put_signal, call->pe, call->queue.offset(call->remote)};
@@ -142,7 +143,7 @@ struct proxied_copy {
   return call->bytes <= sizeof(payload) || !is_global(call->local);
 }
 
-/// Submits a whole copy as one command. @return False if it gave up.
+/// Submits a whole copy as one command. @return False if the thread gave up.
 [[nodiscard]] PGAS_FN bool submit_whole(const proxied_copy* call, operation what, command_kind kind) {
   const proxied_blocks all{call->queue,
                            {what, call->pe, call->queue.offset(call->remote)},
@@ -178,7 +179,7 @@ PGAS_COLD void proxied_get(const proxied_copy* call, G g) {
   exit_if_lost(g, lost, call->when);
 }
 
-/// One thread's share of strided copies of memory that the proxy can't access. @return False if it gave up.
+/// One thread's share of strided copies of memory that the proxy can't access. @return False if the thread gave up.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool copy_strided_inline(proxied_blocks* all, slice me) {
   std::uint32_t step = me.rank;
@@ -194,7 +195,7 @@ template <direction Direction>
 }
 
 /// Strided puts and gets of all forms. *Callers* all threads of the group.
-/// @param local is written by gets, despite const
+/// @param local local memory, which gets write despite const
 template <direction Direction, PGAS_IS(group) G>
 PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const void* remote, const void* local,
                                strided_range shape, completion when) {

@@ -1,6 +1,6 @@
 /// @file
-/// The operations of single threads on proxied PEs: p, g, atomics, fence and quiet as commands. Used by the headers of
-/// these operations, which document them. All of them end the thread if the proxy does not answer.
+/// The operations of single threads on proxied PEs: p, g, atomics, fence and quiet as commands. Used by the public
+/// headers, which document the operations. All functions end the thread if the proxy does not answer.
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
@@ -39,7 +39,7 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
   }
 }
 
-/// Writes at most the payload of one command. @return False if it gave up.
+/// Writes at most the payload of one command. @return False if the thread gave up.
 [[nodiscard]] PGAS_FN bool put_inline_value(proxy_queue queue, const op_info& about, const payload& value,
                                             std::uint32_t bytes) {
   command_call call(queue, about, command_kind::put_value, bytes);
@@ -51,9 +51,9 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
 /// A copy inline in commands and answers, in the memory of its thread, which advances the copy.
 struct inline_copy {
   command_call call;
-  std::byte* local;  ///< not written by puts
+  std::byte* local;  ///< local memory, which puts do not write
   std::size_t bytes;
-  std::uint32_t step;  ///< to this thread's next piece
+  std::uint32_t step;  ///< bytes to this thread's next piece
 
   /// The number of bytes of the next piece.
   [[nodiscard]] PGAS_FN std::uint32_t piece() const {
@@ -61,7 +61,8 @@ struct inline_copy {
   }
 };
 
-/// One thread's share of `bytes` bytes at any local address. A get is complete on return. @return False if it gave up.
+/// One thread's share of `bytes` bytes at any local address. A get is complete on return. @return False if the thread
+/// gave up.
 template <direction Direction>
 [[nodiscard]] PGAS_FN bool copy_inline(proxy_queue queue, const op_info& about, std::byte* local, std::size_t bytes,
                                        slice me) {
@@ -90,7 +91,7 @@ template <direction Direction>
   return true;
 }
 
-/// The same out of line.
+/// copy_inline() out of line, for puts and for gets.
 [[nodiscard]] PGAS_COLD bool put_inline(proxy_queue queue, op_info about, const void* src, std::size_t bytes,
                                         slice me) {
   return copy_inline<direction::put>(queue, about, static_cast<std::byte*>(const_cast<void*>(src)), bytes, me);
@@ -161,14 +162,14 @@ PGAS_FN void proxied_update(proxy_queue queue, const op_info& about, atomic_upda
   return call.value[0];
 }
 
-/// Orders later commands to PE `pe` after earlier ones.
+/// Orders later commands to PE `pe` after earlier commands.
 PGAS_FN void proxied_fence(proxy_queue queue, std::int32_t pe) {
   command_call call(queue, {operation::fence, pe, 0}, command_kind::fence, 0);
   if (!submit(&call)) end_thread();
 }
 
 /// drain() that ends the thread on failure. Out of line, as the next function is, because worlds without a proxy never
-/// execute it.
+/// execute these functions.
 PGAS_COLD void drain_or_end(proxy_queue queue, operation what, std::int32_t pe) {
   if (!drain(queue, what, pe)) end_thread();
 }
@@ -185,7 +186,7 @@ PGAS_FN void quiet_proxied(const context& ctx, operation what) {
   if (ctx.has_proxied()) PGAS_UNLIKELY
     drain_or_end(proxy_queue_of(ctx), what, -1);
 }
-/// The same for the commands of a group's threads.
+/// quiet_proxied() for the commands of a group's threads.
 template <PGAS_IS(group) G>
 PGAS_FN void quiet_proxied(const context& ctx, const G& g, operation what) {
   if (ctx.has_proxied()) PGAS_UNLIKELY

@@ -4,11 +4,11 @@
 /// tickets and laps.
 ///
 /// One function, submit(), passes all commands. A command is in the memory of its thread, and submit() gets its
-/// address. A kernel needs registers for the values that its loop keeps and, on top of them, for the deepest of the
-/// functions that the loop may call. Commands by value would therefore cost every kernel registers, even if all PEs are
-/// direct. (A loop around g() has 38 registers; with arguments by value it had 46.)
+/// address. A kernel needs registers for the values that its loop keeps, and additional registers for the functions
+/// that the loop may call. Commands by value would therefore cost every kernel registers, even if all PEs are direct.
+/// (A loop around g() has 38 registers. With arguments by value, the loop had 46.)
 ///
-/// Waits are those of `wait.hpp`: a ring that stays full, or a missing answer, ends with a record.
+/// The waits are the waits of `wait.hpp`. If the ring stays full or an answer is missing, the wait ends with a record.
 #pragma once
 
 #include "pgas/device/impl/sync/wait.hpp"
@@ -39,23 +39,23 @@ struct op_info {
   std::uint64_t offset;
 };
 
-/// A command, its answer, and the wait in progress, in the memory of its thread. Registers are scarce this deep below a
-/// kernel, so the functions keep nothing in registers across a wait.
+/// A command, its answer, and the wait in progress, in the memory of its thread. Registers are scarce in functions that
+/// a kernel calls indirectly, so the functions keep nothing in registers across a wait.
 struct command_call {
   std::uint64_t head;       ///< kind, update, type and PE, as in a command
   std::uint64_t offset[2];  ///< `offset` and `local`
   std::uint64_t bytes[2];   ///< `bytes`; `answer` and `block`
-  std::uint64_t value[2];   ///< of the command; after submit() of the answer
+  std::uint64_t value[2];   ///< value of the command; after submit() value of the answer
   proxy_queue queue;
   operation what;
   bool answered;  ///< the command has an answer, for which submit() waits
 
-  wait_state now;            ///< of the wait for a counter
+  wait_state now;            ///< state of the wait for a counter
   const std::uint64_t* at;   ///< the counter
   std::uint64_t least;       ///< the value that the counter must reach
   std::uint64_t seen;        ///< the last value of the counter
-  std::uint64_t number;      ///< of the command
-  std::uint64_t answer_lap;  ///< of the answer
+  std::uint64_t number;      ///< number of the command
+  std::uint64_t answer_lap;  ///< lap of the answer
 
   /// A command without operands and answer.
   PGAS_FN command_call(proxy_queue to, const op_info& about, command_kind kind, std::uint64_t n)
@@ -84,7 +84,7 @@ PGAS_COLD void report_proxy_failure(const command_call* call) {
                                cmp::ge, call->least, call->seen));
 }
 
-/// Waits until the counter at `at` has counted to `least`, and acquires. @return False if it gave up.
+/// Waits until the counter at `at` has counted to `least`, and acquires. @return False if the thread gave up.
 [[nodiscard]] PGAS_COLD bool await_counter(command_call* call, const std::uint64_t* at, std::uint64_t least) {
   call->at = at;
   call->least = least;
@@ -115,7 +115,7 @@ struct reserved_unit {
   const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});
   const std::uint64_t laps = number >> space.log2_units;
   const std::uint64_t unit = number - (laps << space.log2_units);
-  command_call wait(queue, about, command_kind::quiet, 0);  // not a command, but what a wait needs
+  command_call wait(queue, about, command_kind::quiet, 0);  // no command: await_counter() needs these fields
   if (!await_counter(&wait, space.next + 1 + unit, laps)) {
     report_proxy_failure(&wait);
     return {nullptr, 0};
@@ -137,8 +137,8 @@ PGAS_FN void fill(std::uint64_t* to, const std::uint64_t* pair) {
                        static_cast<std::uint32_t>(pair[1]), static_cast<std::uint32_t>(pair[1] >> 32)}});
 }
 
-/// Fills all fields of a slot except `lap`. The stores are strong: the thread sanitizer then does not treat them as
-/// bulk data, which would end the effect of an earlier fence.
+/// Fills all fields of a slot except `lap`. The stores are strong. The thread sanitizer would treat weak stores as bulk
+/// data, which would end the effect of an earlier fence.
 PGAS_FN void fill(command* slot, const command_call* call) {
   store_relaxed(&slot->lap + 1, call->head);
   fill(&slot->offset, call->offset);
@@ -147,7 +147,7 @@ PGAS_FN void fill(command* slot, const command_call* call) {
 }
 
 /// Reserves a cell for the answer, for the exclusive use of this thread until it has read the answer. @return False if
-/// it gave up.
+/// the thread gave up.
 [[nodiscard]] PGAS_FN bool reserve_answer(command_call* call) {
   const ring_view& ring = call->queue.table->ring;
   const std::uint64_t number = fetch<rmw::add>(&ring.heads->next_answer, std::uint64_t{1});
@@ -158,7 +158,7 @@ PGAS_FN void fill(command* slot, const command_call* call) {
   return await_counter(call, ring.free_laps() + cell, laps);
 }
 
-/// Waits for the answer and releases its cell. @return False if it gave up.
+/// Waits for the answer and releases its cell. @return False if the thread gave up.
 [[nodiscard]] PGAS_FN bool await_answer(command_call* call) {
   if (!await_counter(call, &call->queue.table->ring.answers[call->cell()].lap, call->answer_lap)) return false;
   const ring_view& ring = call->queue.table->ring;
@@ -169,8 +169,8 @@ PGAS_FN void fill(command* slot, const command_call* call) {
   return true;
 }
 
-/// Reserves a slot of the ring. The thread must not wait for any thread before it releases the slot to the proxy,
-/// because the proxy takes commands in order. @return False if it gave up.
+/// Reserves a slot of the ring. The thread must not wait for another thread before it releases the slot to the proxy,
+/// because the proxy takes commands in order. @return False if the thread gave up.
 [[nodiscard]] PGAS_FN bool reserve_slot(command_call* call) {
   const ring_view& ring = call->queue.table->ring;
   ring_heads* const heads = ring.heads;
@@ -206,7 +206,8 @@ PGAS_FN void fill(command* slot, const command_call* call) {
 
 /// Passes a command to the proxy. If the command has an answer, waits for the answer, and acquires: the proxy's work
 /// for the command is visible. *Order* this thread's earlier accesses are visible to the proxy when it sees the
-/// command, and to all threads that see the command's effect. @return False if it gave up; the record is written.
+/// command, and to all threads that see the command's effect. @return False if the thread gave up; the record is
+/// written.
 [[nodiscard]] PGAS_COLD bool submit(command_call* call) {
   if (submit_quietly(call)) return true;
   report_proxy_failure(call);
@@ -214,7 +215,7 @@ PGAS_FN void fill(command* slot, const command_call* call) {
 }
 
 /// Returns when all earlier commands of this PE's contexts to PE `pe` of the world, or to all PEs if `pe` is -1, are
-/// complete. Acquires: their data has arrived. @return False if it gave up.
+/// complete. Acquires: the data of these commands has arrived. @return False if the thread gave up.
 [[nodiscard]] PGAS_FN bool drain(proxy_queue queue, operation what, std::int32_t pe) {
   const ring_view& ring = queue.table->ring;
   const std::uint64_t next = load_relaxed(&ring.heads->next);

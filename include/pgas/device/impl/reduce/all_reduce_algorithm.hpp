@@ -1,6 +1,6 @@
 /// @file
 /// The choice of the algorithm for an all-reduce: one table for reduce() in kernels, from the host and on streams. The
-/// names are those of the literature and of NCCL's src/device/symmetric/all_reduce.cuh.
+/// names of the algorithms are those of the literature and of NCCL's src/device/symmetric/all_reduce.cuh.
 ///
 /// The first row that applies is used. The choice is the same on every member, because only team, size and caller
 /// decide:
@@ -8,15 +8,15 @@
 /// | algorithm | size | team | route | caller | barriers | header |
 /// | --- | --- | --- | --- | --- | --- | --- |
 /// | LL one-shot | to 32 KiB / n_pes (host: 8 KiB) | 2 PEs and more | direct | channel 0, host | 0 | ll_reduce |
-/// | the same by blocks | to 256 KiB / n_pes | staged, to 64 PEs | direct | host | 0 | ll_reduce |
+/// | LL one-shot by blocks | to 256 KiB / n_pes | staged, to 64 PEs | direct | host | 0 | ll_reduce |
 /// | one-shot | to 2 MiB / n_pes rounded up to 2^k | staged, to 64 PEs | direct | host | 1 | oneshot_reduce |
 /// | hierarchical | from 16 KiB | several domains, one of 2 PEs | direct, proxied | any | 4 | hierarchical_reduce |
 /// | two-shot | any | any | direct, proxied (staged) | any | 2 | twoshot_reduce, proxied_reduce |
 ///
 /// "staged" teams are the world, the domain, and teams that were created with staging memory (team_config), if all
-/// members are direct. "host" is a kernel of up to 32 blocks that the host enqueues, on GPU heaps; with fewer blocks
-/// the range of the second row ends earlier. LL accepts element types without padding only. Every algorithm combines
-/// the operands of an element in the same order (reduce.hpp, *Order*).
+/// members are direct. "host" is a kernel of up to 32 blocks that the host enqueues, on GPU heaps. With fewer blocks,
+/// the range of the second row ends earlier. LL one-shot accepts only element types without padding. Every algorithm
+/// combines the operands of an element in the same order (reduce.hpp, *Order*).
 #pragma once
 
 #include "pgas/device/impl/hierarchy/hierarchical_reduce.hpp"

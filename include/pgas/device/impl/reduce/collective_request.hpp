@@ -1,6 +1,6 @@
 /// @file
-/// The form in which the host requests a collective from a backend, and the numbers of C++ types in it. Used by the
-/// host library, the backends and the host's templates (pgas/collective.hpp).
+/// The form in which the host requests a collective from a backend, and the numbers of C++ types in a request. Used by
+/// the host library, the backends and the host's templates (pgas/collective.hpp).
 #pragma once
 
 #include "pgas/device/reduce_op.hpp"
@@ -10,7 +10,7 @@ namespace pgas::detail {
 enum class collective_kind : std::uint8_t {
   barrier,
   sync,
-  word_barrier,  ///< a barrier by words of the caller, or half of one
+  word_barrier,  ///< a barrier by words of the caller, or half of such a barrier
   broadcast,
   fcollect,
   collect,
@@ -43,7 +43,7 @@ enum class number_type : std::uint8_t {
   f64,
   complex_f32,
   complex_f64,
-  indexed_i32,  ///< with an index of the same size, here and below
+  indexed_i32,  ///< a number with an index of equal size, as the following types
   indexed_i64,
   indexed_f32,
   indexed_f64,
@@ -54,9 +54,9 @@ struct collective_request {
   collective_kind what = collective_kind::barrier;
   reduction op = reduction::none;
   number_type type = number_type::none;
-  std::uint8_t alignment = 1;     ///< of dst and src, 1 to 8 bytes
-  std::int32_t root = 0;          ///< for `word_barrier` the member to wait for; -1: a barrier of all members
-  std::uint32_t most_blocks = 1;  ///< the maximum number of blocks; filled in by the library, the same on all members
+  std::uint8_t alignment = 1;  ///< alignment of dst and src, 1 to 8 bytes
+  std::int32_t root = 0;  ///< root of the collective; for `word_barrier`, the awaited member, or -1 for all members
+  std::uint32_t most_blocks = 1;  ///< the maximum number of blocks, equal on all members; the library sets it
   std::size_t element_bytes = 0;
   std::size_t count = 0;          ///< elements
   std::ptrdiff_t dst_stride = 1;  ///< elements
@@ -73,7 +73,7 @@ template <PGAS_IS(reduce_integer) T>
   return static_cast<number_type>(static_cast<int>(with_sign ? number_type::i8 : number_type::u8) + by_width);
 }
 
-/// The number_type of a pair; none if the library has no kernel for it.
+/// The number_type of a pair; none if the library has no kernel for the pair.
 template <class T, class = void>
 struct pair_type {
   static constexpr number_type value = number_type::none;

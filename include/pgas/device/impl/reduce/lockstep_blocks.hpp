@@ -22,7 +22,7 @@ namespace pgas::detail {
   return log2;
 }
 
-/// The elements of each block; the same on all members.
+/// The elements of each block, equal on all members.
 template <class T>
 [[nodiscard]] PGAS_FN partition block_partition(const T* src, std::size_t count, std::uint32_t blocks) {
   return partition_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, static_cast<std::int32_t>(blocks));

@@ -5,10 +5,10 @@
 ///
 /// One-shot all-reduce, "AGxLL" in NCCL's src/device/symmetric/all_reduce.cuh, here with plain stores and a barrier.
 ///
-/// Each block works independently: on its own elements, in its own staging memory with two halves, with a barrier among
-/// the same blocks of all members (block_barrier()). The halves alternate with these barriers, so no operand is
-/// overwritten before it is reduced: a block stores to a half only after all members have passed the barrier that
-/// follows its last read.
+/// Each block works independently, on its own elements, in its own staging memory with two halves. A block has a
+/// barrier with the same blocks of all members (block_barrier()). The halves alternate with these barriers, so no
+/// operand is overwritten before it is reduced. A block stores to a half only after all members have passed the barrier
+/// that follows the last read of the half.
 #pragma once
 
 #include "pgas/device/impl/reduce/lockstep_blocks.hpp"
@@ -36,7 +36,8 @@ struct oneshot_job {
   std::int32_t members;
   std::int32_t me;
   std::uint32_t log2;
-  /// whole 16-byte words: this PE's operands are then read at the source, otherwise also from the staging memory
+  /// whether the elements are whole 16-byte words. If so, this PE's operands are read from the source; otherwise, from
+  /// the staging memory
   bool words;
 
   /// A member's part of the staging.

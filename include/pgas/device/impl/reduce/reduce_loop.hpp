@@ -1,11 +1,11 @@
 /// @file
-/// The loop over elements of all reductions and scans: one member loads an element from every member's source, combines
-/// the values in the order of the members and stores the result at its targets. Used by `twoshot_reduce.hpp`,
-/// `oneshot_reduce.hpp`, `hierarchical_reduce.hpp`, `strided_collective.hpp`; its element accesses also by `ll/`.
+/// The loop over elements of all reductions and scans. One member loads an element from every member's source, combines
+/// the values in the order of the members, and stores the result at its targets. Used by `twoshot_reduce.hpp`,
+/// `oneshot_reduce.hpp`, `hierarchical_reduce.hpp`, `strided_collective.hpp`. `ll/` also uses its element accesses.
 ///
-/// Operands are combined in the order of the members on every member, so results depend on team and data only, not on
-/// groups, sizes or addresses. Only one member reads an element, and it does so before it stores any result, so source
-/// and destination may be the same memory.
+/// Every member combines operands in the order of the members, so results depend on team and data only, not on groups,
+/// sizes or addresses. One member reads the operands of an element before it stores any result of that element, so
+/// source and destination may be the same memory.
 #pragma once
 
 #include "pgas/device/impl/copy/copy.hpp"
@@ -14,13 +14,13 @@
 
 namespace pgas::detail {
 
-/// The results: the whole reduction for every member or for one, or for every member the scan up to that member.
+/// The results: the whole reduction for all members or for one member, or a scan for each member.
 enum class reduce_result : std::int32_t { whole, inclusive, exclusive };
 
 /// Elements to reduce.
 struct reduce_job {
   const std::byte* src;  ///< address of the first element on this PE; the offset is the same on every member
-  std::byte* dst;        ///< the same for the results
+  std::byte* dst;        ///< address of the first result, likewise
   std::size_t count;
   peer_map peers;
   std::int32_t members;
@@ -33,8 +33,8 @@ struct reduce_job {
   return value >> 32 == 0 ? static_cast<std::uint32_t>(value) / by : value / by;
 }
 
-/// The slices of `count` elements: whole lines of 128 bytes, distributed as evenly as possible. The same on all
-/// members, because their `src` differ by multiples of a slot.
+/// The slices of `count` elements: whole lines of 128 bytes, distributed as evenly as possible. The slices are equal on
+/// all members, because the members' `src` differ by multiples of a slot.
 struct partition {
   std::size_t count;
   std::size_t skew;  ///< elements from the start of the first element's line to the first element
@@ -146,7 +146,7 @@ struct run {
   std::size_t gap;  ///< bytes
 };
 
-/// One thread's share of a run: loads of several members are in flight, and the values are combined in order.
+/// One thread's share of a run. Loads of several members are in flight; the values are combined in order.
 template <reduce_result Result, class Access, class T, class Op>
 PGAS_FN void reduce_run(const Op& op, const reduce_job& job, const run& where, slice me) {
   using A = accumulator_of<Op, T>;
@@ -184,8 +184,8 @@ PGAS_FN void reduce_run(const Op& op, const reduce_job& job, const run& where, s
 }
 
 /// The number of words that a thread has in flight of each member, and the number of members at once: eight loads in
-/// total, limited by the registers for their sums. Many words are preferred to many members, because teams may have
-/// only two members.
+/// total, limited by the registers for their sums. A thread has many words in flight rather than many members, because
+/// a team may have only two members.
 template <class T, class A>
 struct reduce_shape {
   static constexpr std::uint32_t sums = word_access<T>::width * (sizeof(A) < 4 ? 4 : sizeof(A)) / 4;  ///< registers
@@ -240,8 +240,8 @@ PGAS_FN std::size_t reduce_tiles(const Op& op, const reduce_job& job, std::size_
   return tiles * depth << log2;
 }
 
-/// One thread's share of a job: whole words if source and destination allow it, single elements at the ends. Out of
-/// line and independent of the group, so there is one copy for each operation and type.
+/// One thread's share of a job: whole words if source and destination are congruent modulo 16, single elements at the
+/// ends. The function is out of line and independent of the group, so there is one copy for each operation and type.
 template <reduce_result Result, class T, class Op>
 PGAS_OUTLINE void reduce_elements(Op op, reduce_job job, slice me) {
   constexpr std::size_t all = ~std::size_t{0};

@@ -2,10 +2,10 @@
 /// Collectives of blocks at regular distances, without their barriers: puts to all members, and reductions of all
 /// members' blocks. Used by the tiles of `compat/nvshmem/tile.h`.
 ///
-/// Each element is loaded once from each source and stored once at each target. It moves in pieces of up to 16 bytes,
-/// as large as the alignment of addresses and distances allows; the threads share the pieces of all blocks cyclically.
-/// Operands are combined in the order of the members, as in `reduce_loop.hpp`. Pieces of proxied members are single
-/// commands.
+/// Each element is loaded once from each source and stored once at each target. Elements move in pieces of up to 16
+/// bytes, as large as the alignment of addresses and distances allows. The threads share the pieces of all blocks
+/// cyclically. Operands are combined in the order of the members, as in `reduce_loop.hpp`. Pieces of proxied members
+/// are single commands.
 #pragma once
 
 #include "pgas/device/impl/copy/strided_copy.hpp"
@@ -24,7 +24,7 @@ struct push_job {
   std::int32_t me;
 };
 
-/// One thread's share of the pieces: each is loaded once and stored at all members, this PE last.
+/// One thread's share of the pieces. Each piece is loaded once and stored at all members, at this PE last.
 template <std::size_t Unit>
 PGAS_OUTLINE void push_pieces(const push_job* job, std::size_t start, std::size_t part, slice thread) {
   constexpr std::uint32_t batch = Unit == 16 ? 2 : 4;
@@ -56,7 +56,7 @@ PGAS_OUTLINE void push_by_largest_units(const push_job* job, slice thread) {
   });
 }
 
-/// The same by the route of each member: one member after another, from `next` on.
+/// A push by the route of each member: one member after another, from `next` on.
 struct routed_push {
   participant here;
   byte_blocks blocks;
@@ -82,8 +82,8 @@ PGAS_COLD void push_by_route(routed_push* job, G g) {
   }
 }
 
-/// Puts blocks of T to all members of a team, including this PE: one thread's share if all members are direct. The
-/// barrier that ends the collective completes the puts.
+/// Puts blocks of T to all members of a team, including this PE. If all members are direct, puts one thread's share.
+/// The barrier that ends the collective completes the puts.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void put_blocks_to_all(const context& ctx, const G& g, const team_view& team, const byte_blocks& blocks) {
   if (!all_direct(ctx, team)) PGAS_UNLIKELY {
@@ -104,7 +104,7 @@ struct strided_reduce_job {
   const participant* here = nullptr;  ///< used if some members are proxied
 };
 
-/// Loads a piece of a member: all members are direct, or each is accessed by its route.
+/// Loads a piece of a member: by an address if all members are direct, otherwise by the member's route.
 template <class Access, bool Direct>
 [[nodiscard]] PGAS_FN typename Access::raw load_piece(const strided_reduce_job* job, const std::byte* p,
                                                       std::int32_t member) {
@@ -166,7 +166,8 @@ PGAS_OUTLINE void reduce_by_largest_units(Op op, const strided_reduce_job* job, 
   });
 }
 
-/// Reduces the blocks of T of all members of a team: one thread's share. A barrier before the call makes them visible.
+/// Reduces one thread's share of the blocks of T of all members of a team. A barrier before the call makes the blocks
+/// visible.
 /// *Memory* the destination need not be symmetric if this PE is the only target.
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void reduce_blocks(const context& ctx, const G& g, const team_view& team, strided_reduce_job* job, Op op) {

@@ -13,7 +13,7 @@
 
 namespace pgas::detail {
 
-/// A job by all threads of a group; fills in its peer map.
+/// Makes a job by all threads of a group. Fills in the peer map of the job.
 template <reduce_result Result, class T, class Op, PGAS_IS(group) G>
 PGAS_FN void reduce_by_route(const context& ctx, const G& g, const team_view& team, const Op& op, reduce_job job,
                              operation what) {
@@ -30,8 +30,9 @@ PGAS_FN void reduce_by_route(const context& ctx, const G& g, const team_view& te
   reduce_elements<Result, T>(op, job, slice_of(g));
 }
 
-/// A reduction in which each member reduces its slice. The barrier before makes all sources visible, the barrier after
-/// it all results. @param first_target, end_target members that receive whole results
+/// A reduction in which each member reduces its slice. A barrier before the reduction makes all sources visible, and a
+/// barrier after the reduction makes all results visible. @param first_target, end_target members that receive whole
+/// results
 template <reduce_result Result, class T, class Op, PGAS_IS(group) G>
 PGAS_FN void twoshot_reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op, std::int32_t first_target, std::int32_t end_target,

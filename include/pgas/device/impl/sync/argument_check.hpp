@@ -31,8 +31,7 @@ struct checked_heap {
   return {ctx.control_, ctx.my_slot_, ctx.n_pes()};
 }
 
-/// The fault of an access to `bytes` bytes from `offset` of a slot on, on PE `pe`; failure::none if the access is
-/// valid.
+/// The fault of an access to the `bytes` bytes at `offset` of PE `pe`'s slot; failure::none if the access is valid.
 [[nodiscard]] PGAS_FN failure find_fault(const checked_heap& heap, std::uint64_t offset, std::uint64_t bytes,
                                          std::size_t alignment, std::int32_t pe) {
   const auto inside = [&](std::uint64_t begin, std::uint64_t end) {
@@ -74,7 +73,7 @@ PGAS_COLD void check_access(const checked_access* access) {
   leave_bad_argument(access, why);
   end_thread();
 }
-/// The same; with checks on every device operation calls it.
+/// check_access() for the given arguments. With checks on, every device operation calls this function.
 PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile void* local, std::uint64_t bytes,
                         std::size_t alignment, std::int32_t pe) {
   const checked_access access{heap, what, pe, local, bytes, alignment};
@@ -105,7 +104,7 @@ PGAS_FN void check(const context& ctx, operation what, const T* local, std::int3
     check_here(checked_heap_of(ctx), what, local, sizeof(T), alignof(T), pe);
 }
 
-/// The same for `count` elements.
+/// check() for `count` elements.
 template <class T>
 PGAS_FN void check(const context& ctx, operation what, const T* local, std::size_t count, std::int32_t pe) {
   constexpr std::uint64_t huge = ~std::uint64_t{0};
@@ -114,10 +113,10 @@ PGAS_FN void check(const context& ctx, operation what, const T* local, std::size
   }
 }
 
-/// Whether the arguments of a wait for a word are valid; otherwise leaves a record. Out of line: instructions between a
-/// successful poll and the signal after it take time even if they are not executed, because they are fetched. The
-/// function does not end the caller itself: nvcc (13.0) limits a kernel with 512 threads to 64 registers if it calls a
-/// function that does.
+/// Whether the arguments of a wait for a word are valid; otherwise leaves a record. The function is out of line.
+/// Instructions between a successful poll and the following signal take time even if they are not executed, because
+/// they are fetched. The function does not end the caller: nvcc 13.0 limits a kernel with 512 threads to 64 registers
+/// if the kernel calls a function that ends the caller.
 template <class T>
 [[nodiscard]] PGAS_COLD bool sound_wait(const context* copy, const T* ivar, cmp op) {
   const context& ctx = *copy;

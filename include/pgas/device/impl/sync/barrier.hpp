@@ -1,12 +1,12 @@
 /// @file
 /// The barrier of a team: every member adds one to its own word at every other member, then waits for the other
 /// members' words on this PE. Used by `device/barrier.hpp` and all collectives. All-to-all (one-round dissemination)
-/// barrier: one link latency for any number of PEs, and arriving does not depend on another PE.
+/// barrier: one link latency for any number of PEs. An arrival does not depend on another PE.
 ///
-/// Each thread of the group arrives at some members and waits for them. The arriving threads release (one MEMBAR for a
-/// warp) after a sync of the group, which covers earlier accesses of all its threads. Each thread acquires before the
-/// sync that ends the barrier. The first warp releases even if it has no member to arrive at: the barrier is a fence
-/// for later operations of its threads to any PE.
+/// Each thread of the group arrives at some members and waits for these members. The arriving threads release (one
+/// MEMBAR for a warp) after a sync of the group, which covers earlier accesses of all its threads. Each thread acquires
+/// before the sync that ends the barrier. The first warp releases even if it arrives at no member, because the barrier
+/// is a fence for later operations of its threads to any PE.
 ///
 /// Teams that span domains use `hierarchical_barrier.hpp`.
 #pragma once
@@ -23,8 +23,8 @@ namespace pgas::detail {
   return me + k < n ? me + k : me + k - n;
 }
 
-/// The number of other members, and the `k`th of them. The next members come first, so members do not all arrive at the
-/// same member at once. Indices -1 and others_of() stand for this PE itself.
+/// The number of other members, and the `k`th other member. The order begins with the member after this PE, so members
+/// do not all arrive at the same member at once. Indices -1 and others_of() stand for this PE.
 [[nodiscard]] PGAS_FN std::int32_t others_of(const team_view& team) { return team.n_pes() - 1; }
 [[nodiscard]] PGAS_FN std::int32_t other_member(const team_view& team, std::int32_t k) {
   return member_behind(team.my_pe(), 1 + k, team.n_pes());
@@ -49,19 +49,19 @@ PGAS_COLD void report_missing(const context* copy, team_view team, operation wha
                           due, seen));
 }
 
-/// The members base, base + size, ... that exist, at most Batch of them, polled at once.
+/// The existing members base, base + size, ..., at most Batch members, polled at once.
 template <std::uint32_t Batch>
 struct awaited_members {
   member_words* state[Batch];
   bool exists[Batch];
-  std::uint64_t waited[Batch];  // first used after the loads of the first poll, so the latencies overlap
+  std::uint64_t waited[Batch];  // used after the loads of the first poll, so the latencies overlap
 
   PGAS_FN awaited_members(const context& ctx, const team_view& team, std::int32_t base, std::int32_t size) {
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) {
       const std::int32_t k = base + static_cast<std::int32_t>(b) * size;
       exists[b] = b == 0 || k < others_of(team);
-      // An existing word replaces a missing one: an additional load is cheaper than a branch.
+      // An existing word replaces a missing word: an additional load is cheaper than a branch.
       state[b] = member_state(ctx, team, other_member(team, exists[b] ? k : base));
       waited[b] = load_relaxed(&state[b]->waited);
     }
@@ -96,7 +96,7 @@ template <std::uint32_t Batch>
   return why;
 }
 
-/// The same with few polls. @return False if they have not arrived.
+/// await_members() with few polls. @return False if some members have not arrived.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN bool come_soon(const context& ctx, const team_view& team, std::int32_t base, std::int32_t size) {
   const awaited_members<Batch> members(ctx, team, base, size);
@@ -122,8 +122,8 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
     reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other_member(team, k))), std::uint64_t{1});
 }
 
-/// One thread's share of waiting: for members rank, rank + size, ... @return False if it gave up; the record is then
-/// written.
+/// One thread's share of waiting: for members rank, rank + size, ... @return False if the thread gave up; the record is
+/// then written.
 PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, operation what, std::int32_t rank,
                                 std::int32_t size) {
   constexpr auto batch = static_cast<std::int32_t>(most_polled);
@@ -149,9 +149,9 @@ PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, o
   return true;
 }
 
-/// The same. Inline if the thread has one member, which arrives soon, and if the group is a single thread. The number
-/// of instructions matters: a group executes them once per link latency, and beyond a few hundred they must be fetched
-/// again each time. @tparam Alone the group is this thread
+/// await_several(), inline for a thread with one member that arrives soon, and for a group of one thread. The number of
+/// instructions matters. A group executes the instructions once per link latency, and more than a few hundred
+/// instructions are fetched again each time. @tparam Alone whether the group is this thread
 template <bool Alone>
 [[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
                                        std::int32_t size) {
@@ -177,8 +177,8 @@ template <bool Alone>
   return await_several(ctx.copy_, &members, what, base, size);
 }
 
-/// Ends the thread unless the caller belongs to `team` and the channel exists. Called with checks on. The library's own
-/// channel follows the last channel of the team.
+/// Ends the thread unless the caller belongs to `team` and the channel exists. Called with checks on. The channel of
+/// the library follows the last channel of the team.
 PGAS_COLD void check_member(const context* copy, team_view team, operation what) {
   const context& ctx = *copy;
   failure why = failure::none;
@@ -191,7 +191,8 @@ PGAS_COLD void check_member(const context* copy, team_view team, operation what)
   end_thread();
 }
 
-/// The first half of a barrier, for all threads of `g`: covers their earlier operations, including proxied operations.
+/// The first half of a barrier, for all threads of `g`. Covers earlier operations of these threads, including proxied
+/// operations.
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
   if constexpr (Arrival == arrival::release) quiet_proxied(ctx, g, operation::barrier);
@@ -228,9 +229,9 @@ PGAS_COLD void slow_path_barrier(const context* copy, G g, team_view team, opera
 template <class G>
 inline constexpr bool polls_together = single<G> || std::is_same_v<G, warp>;
 
-/// arrive() and await() in one function, for a group with at least one thread for each other member. It needs no loop
-/// over members, and no vote, because the threads leave the polls together. @return False if members do not arrive
-/// soon.
+/// arrive() and await() in one function, for a group with at least one thread for each other member. The function needs
+/// no loop over members, and no vote, because the threads leave the polls together. @return False if members do not
+/// arrive soon.
 template <arrival Arrival, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool try_barrier(const context& ctx, const G& g, const team_view& team) {
   const auto rank = static_cast<std::int32_t>(g.thread_rank());
@@ -241,7 +242,7 @@ template <arrival Arrival, PGAS_IS(group) G>
   if constexpr (Arrival == arrival::release) fence_release();
   if (has_member) reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other)), std::uint64_t{1});
   member_words* const state = member_state(ctx, team, other);
-  const std::uint64_t waited = load_relaxed(&state->waited);  // its latency overlaps with the first poll
+  const std::uint64_t waited = load_relaxed(&state->waited);  // the latency of the load overlaps with the first poll
   PGAS_ROLLED
   for (std::uint32_t i = 0; i < polls_in_line; ++i) {
     const std::uint64_t seen = load_relaxed(&state->arrived);
@@ -273,14 +274,14 @@ PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& tea
   exit_if_any(g, !await(ctx, g, team, what));
 }
 
-/// barrier_or_end() for collectives: out of line, one copy for each kind of group.
+/// barrier_or_end() for collectives, out of line, with one copy for each kind of group.
 template <PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void collective_barrier(context ctx, G g, team_view team, operation what) {
   barrier_or_end<arrival::release>(ctx, g, team, what);
 }
 
 /// Whether a group has the same number of blocks on all members, so each block can have a barrier with the same block
-/// of the others.
+/// of the other members.
 template <class G>
 using lockstep_members = std::void_t<decltype(some<G>().part())>;
 template <class G>
@@ -302,9 +303,9 @@ PGAS_OUTLINE_IN_UNIT void block_barrier(context ctx, Block block, team_view team
   exit_if_any(block, !await(ctx, block, own, what));
 }
 
-/// The barrier before a collective's first access to other members' memory, or after its last. It synchronizes members,
-/// not the blocks of a group: each block has its own barrier if all members have the same work. *Order* when all blocks
-/// have returned, as at the end of a kernel, the order of collective_barrier().
+/// The barrier before a collective's first access to other members' memory, or after its last access. The barrier
+/// synchronizes members, not the blocks of a group. Each block has its own barrier if all members have the same work.
+/// *Order* when all blocks have returned, as at the end of a kernel, the order of collective_barrier().
 template <PGAS_IS(group) G>
 PGAS_FN void lockstep_barrier(const context& ctx, const G& g, const team_view& team, operation what) {
   if constexpr (has_lockstep_blocks<G>) {

@@ -1,7 +1,7 @@
 /// @file
 /// The shared memory that running blocks lend, accessible from anywhere in the block: a hash table in this PE's memory
 /// with launch and block as the key. A block may end without taking its memory back, so another block may take over any
-/// entry: an entry is valid only if the lent memory itself contains the entry's ticket.
+/// entry. An entry is valid only if the lent memory contains the entry's ticket.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -11,9 +11,9 @@ namespace pgas::detail {
 
 /// The memory that one block lends.
 struct block_entry {
-  std::uint64_t key = 0;     ///< of the block; 0: the entry is free
-  std::uint64_t ticket = 0;  ///< also in the lent memory
-  std::uint32_t lent = 0;    ///< address in the shared window
+  std::uint64_t key = 0;     ///< key of the block; 0: the entry is free
+  std::uint64_t ticket = 0;  ///< ticket that is also in the lent memory
+  std::uint32_t lent = 0;    ///< address of the lent memory in the shared window
   std::uint32_t unused = 0;
 };
 static_assert(sizeof(block_entry) == 24);
@@ -34,7 +34,7 @@ struct block_table {
     return (std::uint64_t{place_launch()} + 1) << 32 | place_block();
   }
 
-  /// The entry of a block; null if it has none. *Callers* threads of that block.
+  /// The entry of a block; null if the block has no entry. *Callers* threads of that block.
   [[nodiscard]] PGAS_FN block_entry* find(std::uint64_t key) {
     for (std::uint32_t i = 0; i < probes; ++i) {
       block_entry* const candidate = probe(key, i);
@@ -42,9 +42,9 @@ struct block_table {
     }
     return nullptr;
   }
-  /// The entry of a block, created if it does not exist; null for key 0. If no entry near its position is free, the
-  /// first is taken over; if its block still runs, that block copies without its memory. *Callers* one thread of that
-  /// block at a time; a sync of the block before other threads look for it.
+  /// The entry of a block, created if the block has no entry; null for key 0. If no entry near the block's position is
+  /// free, the block takes over the first of these entries. A running block that loses its entry copies without its
+  /// memory. *Callers* one thread of the block at a time; a sync of the block before other threads look for the entry.
   [[nodiscard]] PGAS_FN block_entry* find_or_make(std::uint64_t key) {
     block_entry* own = find(key);
     for (std::uint32_t i = 0; i < probes && own == nullptr && key != 0; ++i) {
@@ -58,7 +58,8 @@ struct block_table {
     fence_acquire();  // accesses by the entry's previous block come before
     return own;
   }
-  /// Frees the entry, unless another block has taken it over. *Callers* as find_or_make(), after a sync of the block.
+  /// Frees the entry, unless another block has taken over the entry. *Callers* as find_or_make(), after a sync of the
+  /// block.
   PGAS_FN static void drop(block_entry* entry, std::uint64_t key) {
     fence_release();
     static_cast<void>(compare_exchange(&entry->key, key, std::uint64_t{0}));

@@ -1,7 +1,7 @@
 /// @file
 /// Checks of collectives: their arguments, and whether all members make the same call. Used by `device/collective.hpp`
-/// and `device/reduce.hpp`. Signature comparison: each member sends the others a hash of its call; after one barrier
-/// each member compares.
+/// and `device/reduce.hpp`. Signature comparison: each member sends a hash of its call to the other members, and
+/// compares the hashes after one barrier.
 #pragma once
 
 #include "pgas/device/impl/sync/argument_check.hpp"

@@ -1,5 +1,5 @@
 /// @file
-/// A block of threads on the CPU: real threads that share a cpu_block_state. Used by launchers; programs see only their
+/// A block of threads on the CPU. The threads share a cpu_block_state. Used by launchers; programs see only the
 /// cpu_block. Central counter barrier, one word for arrivals, generation and failure.
 #pragma once
 
@@ -60,8 +60,8 @@ class cpu_block_state {
     for (const part& each : named_) each.state->fail();
   }
 
-  /// The state that `members` members share as their named_group `id`. The first call creates it. It fails together
-  /// with the block.
+  /// The state that `members` members share as their named_group `id`. The first call creates the state. The state
+  /// fails together with the block.
   [[nodiscard]] cpu_block_state& named(std::uint32_t id, std::uint32_t members) {
     const std::lock_guard<std::mutex> lock(parts_);
     for (const part& each : named_) {
@@ -138,8 +138,8 @@ class cpu_block_state {
 struct cpu_thread_id {
   std::uint32_t block = 0;
   std::uint32_t thread = 0;
-  cpu_block_state* state = nullptr;  ///< of the block; null outside a block
-  const void* grid = nullptr;        ///< the same for all blocks of a launch; null outside a block
+  cpu_block_state* state = nullptr;  ///< state of the block; null outside a block
+  const void* grid = nullptr;        ///< equal for all blocks of a launch; null outside a block
 };
 inline thread_local cpu_thread_id this_cpu_thread;
 
@@ -147,7 +147,7 @@ inline thread_local cpu_thread_id this_cpu_thread;
 
 namespace pgas {
 
-/// One member's handle of a block on the CPU. Cheap to copy; each member has its own.
+/// One member's handle of a block on the CPU. Each member has its own handle, which is cheap to copy.
 class cpu_block {
  public:
   /// Constructor for launchers. @param state shared by the members of this block
@@ -158,15 +158,15 @@ class cpu_block {
 
   [[nodiscard]] std::uint32_t thread_rank() const { return rank_; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
-  /// Returns when all members have called it.
-  /// *Errors* throws detail::thread_ended in every member after one of them has ended by an exception.
+  /// Returns when all members have called sync().
+  /// *Errors* throws detail::thread_ended in every member after one member has ended by an exception.
   void sync() const {
     if (size_ > 1) state_->arrive_and_wait();
   }
   [[nodiscard]] std::uint32_t block_rank() const { return block_rank_; }
   [[nodiscard]] std::uint32_t num_blocks() const { return num_blocks_; }
 
-  /// Votes: true on all members if `yes` is true on any member. Also a sync().
+  /// Votes: true on all members if `yes` is true on any member. The call is also a sync().
   [[nodiscard]] bool any(bool yes) const {
     if (size_ == 1) return yes;
     std::atomic<std::uint32_t>& votes = state_->votes();
@@ -177,7 +177,7 @@ class cpu_block {
     if (yes) votes.fetch_sub(1, std::memory_order_relaxed);  // before this member arrives for the next vote
     return result;
   }
-  /// Returns the value of the member with rank 0 on all members. Also a sync().
+  /// Returns the value of the member with rank 0 on all members. The call is also a sync().
   template <class T>
   [[nodiscard]] T broadcast(T value) const {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= detail::cpu_block_state::broadcast_bytes);
@@ -230,8 +230,8 @@ class cpu_thread_scope {
 };
 
 /// Runs `f(block)` as one member of a block and ends its membership, by return or by exception. *Callers* launchers, on
-/// the member's thread. *On return* the member has finished. *Errors* those of `f`, including thread_ended, after the
-/// other members have been notified.
+/// the member's thread. *On return* the member has finished. *Errors* the errors of `f`, including thread_ended, after
+/// the other members have been notified.
 template <class F>
 void run_member(const cpu_block& block, F&& f) {
   try {
@@ -253,7 +253,7 @@ void run_member(const cpu_block& block, F&& f) {
   return {this_cpu_thread.state->named(id, size), rank, size};
 }
 
-/// The barriers of a grid on the CPU; grid_barrier.hpp has those of GPUs.
+/// The barriers of a grid on the CPU. grid_barrier.hpp has the barriers of grids on GPUs.
 [[nodiscard]] inline bool grid_any(const cpu_block& block, bool yes) { return block.whole_grid().any(yes); }
 template <class T>
 [[nodiscard]] T grid_broadcast(const cpu_block& block, T value) {

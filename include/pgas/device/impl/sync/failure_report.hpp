@@ -1,6 +1,7 @@
 /// @file
-/// How a device operation fails: it writes a record for the host to the PE's control block, then ends the kernel. A
-/// wait also writes such a record when the host asks what it waits for, and then continues. Used by every operation.
+/// The failure of a device operation: the operation writes a record for the host to the PE's control block, and ends
+/// the kernel. When the host asks what a wait waits for, the wait also writes a record, and then continues. Used by
+/// every operation.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -44,16 +45,16 @@ PGAS_FN void leave_failure_here(control_block* control, std::uintptr_t my_slot, 
   }
 }
 
-/// The same out of line: a kernel with many waits contains one copy.
+/// leave_failure_here() out of line: a kernel with many waits contains one copy.
 PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, failure_record found) {
   leave_failure_here(control, my_slot, found);
 }
 
 /// A record for the answer to the host's question; null if this thread has already answered it or there is no space.
-/// Places are claimed in device memory, because few links give a GPU atomic operations on host memory. Threads of one
-/// block have different places, and so do the first threads of different blocks, as far as the table allows, and
-/// threads of the next launch with the same indices. (A GPU tries one place: a wait has few spare registers, and the
-/// wait with the most registers determines the register count of its kernel.)
+/// Places are claimed in device memory, because few links give a GPU atomic operations on host memory. As far as the
+/// table allows, threads of one block have different places, first threads of different blocks have different places,
+/// and threads with equal indices of consecutive launches have different places. (A GPU tries one place: a wait has few
+/// spare registers, and the wait with the most registers determines the register count of its kernel.)
 [[nodiscard]] PGAS_COLD failure_record* claim_answer(control_block* control, std::uintptr_t my_slot,
                                                      std::uint32_t question) {
   const std::uint32_t launch = place_launch();
@@ -72,8 +73,8 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
   return nullptr;
 }
 
-/// Writes the record of a wait: a wait that gives up calls leave_failure(); a wait that was asked answers once for each
-/// question.
+/// Writes the record of a wait. For a wait that gives up, calls leave_failure(). For a wait that the host asks, writes
+/// one record for each question.
 PGAS_FN void leave_record(control_block* control, std::uintptr_t my_slot, const failure_record& found) {
   if (found.why != failure::asked) return leave_failure(control, my_slot, found);
   const std::uint32_t question = load_relaxed(&control->question);

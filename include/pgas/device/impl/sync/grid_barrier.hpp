@@ -1,9 +1,10 @@
 /// @file
 /// The barrier and vote of a grid's blocks on a GPU, used by `device/grid.hpp`. Central counter barrier: one word
-/// counts arrivals, votes and barriers. A block arrives and votes by one addition. The result of the addition tells the
-/// last block that it is the last, and the outcome of the vote; it publishes the outcome with the next barrier number.
-/// A vote therefore costs no more than a barrier, and the word is ready for the next grid of any size. Launches in
-/// graphs find their state at run time, by open addressing (linear probing) in a table of 128 states.
+/// counts arrivals, votes and barriers. A block arrives and votes by one addition. From the result of the addition, the
+/// last block knows that it is the last, and knows the outcome of the vote. The last block publishes the outcome with
+/// the next barrier number. A vote therefore costs no more than a barrier, and the word is ready for the next grid of
+/// any size. Launches in graphs find their state at run time, by open addressing (linear probing) in a table of 128
+/// states.
 #pragma once
 
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"
@@ -17,11 +18,11 @@ namespace pgas::detail {
 /// stream has one state. The host creates it: zeros, and the world's context.
 struct alignas(128) grid_state {
   static constexpr std::size_t room_bytes = 64;
-  std::uint64_t word;                         ///< see grid_word
-  std::uint64_t owner;                        ///< in a table: the launch that owns it, 0: free
-  alignas(16) std::byte room[2][room_bytes];  ///< of broadcasts, in even and odd barriers
-  context here;                               ///< for failures: a barrier is a wait like every other
-  std::uint64_t left;                         ///< in a table: blocks of the owner that have finished with it
+  std::uint64_t word;                         ///< a grid_word
+  std::uint64_t owner;                        ///< in a table: the launch that owns the state; 0: free
+  alignas(16) std::byte room[2][room_bytes];  ///< memory of broadcasts, for even and for odd barriers
+  context here;                               ///< for failure records
+  std::uint64_t left;                         ///< in a table: blocks of the owner that have finished with the state
 };
 static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 
@@ -30,8 +31,8 @@ static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 /// one is always free.
 inline constexpr std::uint32_t grid_table_size = 128;
 
-/// The state of the launch, in a table. The first block of the launch claims an entry. The other
-/// blocks search from the same entry and find the claimed one. Null if the search gave up; the record is then written.
+/// The state of the launch, in a table. The first block of the launch claims an entry. The other blocks search from the
+/// same entry and find the claimed entry. Null if the search gave up; the record is then written.
 /// *Callers* one thread of each block.
 /// @param launch not 0; concurrent launches have different numbers @param size a power of two
 [[nodiscard]] PGAS_OUTLINE grid_state* find_state(grid_state* table, std::uint64_t launch, bool first,
@@ -62,7 +63,7 @@ inline constexpr std::uint32_t grid_table_size = 128;
   return found;
 }
 
-/// Tells that a block has finished with the state of its launch. The last block frees the state. *Callers* one thread
+/// Counts a block that has finished with the state of its launch. The last block frees the state. *Callers* one thread
 /// of each block.
 PGAS_OUTLINE void leave_state(grid_state& state, std::uint64_t blocks) {
   fence_gpu();
@@ -72,7 +73,8 @@ PGAS_OUTLINE void leave_state(grid_state& state, std::uint64_t blocks) {
   store_gpu(&state.owner, 0);
 }
 
-/// The state lookup of a block, for a launch with a table. Each thread has one; only the first thread's is used.
+/// The state lookup of a block, for a launch with a table. Each thread has a grid_visit; only the first thread's
+/// grid_visit is used.
 struct grid_visit {
   grid_state* table;
   std::uint64_t launch;
@@ -102,13 +104,13 @@ struct grid_word {
 
 /// The result of a barrier for one block.
 struct grid_vote {
-  std::uint32_t yes;   ///< whether a block voted for it
+  std::uint32_t yes;   ///< whether a block voted yes
   std::uint32_t odd;   ///< the room that belongs to the barrier
   std::uint32_t lost;  ///< the barrier gave up; the record is written
 };
 
-/// Arrives for one block and waits for the others. *Callers* one thread of each of `blocks` blocks. *Order* earlier
-/// accesses of all blocks are visible to all blocks afterwards.
+/// Arrives for one block and waits for the other blocks. *Callers* one thread of each of `blocks` blocks. *Order*
+/// earlier accesses of all blocks are visible to all blocks afterwards.
 [[nodiscard]] PGAS_OUTLINE grid_vote vote_blocks(grid_state& state, std::uint64_t blocks, bool yes) {
   fence_gpu();
   const std::uint64_t seen = fetch_add_gpu(&state.word, grid_word::arrival + (yes ? grid_word::vote : 0));
@@ -134,7 +136,8 @@ struct grid_vote {
   return {(now & grid_word::yes) != 0 ? 1u : 0u, odd, why != failure::none ? 1u : 0u};
 }
 
-/// vote_blocks() for all threads of a block. @return The result, on all threads. Ends them if the barrier gave up.
+/// vote_blocks() for all threads of a block. @return The result, on all threads. Ends all threads if the barrier gave
+/// up.
 template <class Block>
 [[nodiscard]] PGAS_FN grid_vote vote_by_block(const Block& block, bool yes) {
   grid_vote result{0, 0, 1};
@@ -157,8 +160,9 @@ template <class Block>
   return vote_by_block(block, yes).yes != 0;
 }
 
-/// Returns the value of the first thread of the first block on all threads, which end if that thread has ended. The
-/// room is written again two barriers later, which no block reaches before all blocks have read it.
+/// Returns the value of the first thread of the first block on all threads, or ends all threads if that thread has
+/// ended. The memory of the value is written again after two barriers. No block passes these barriers before all blocks
+/// have read the value.
 template <class Block, class T>
 [[nodiscard]] PGAS_FN T grid_broadcast(const Block& block, T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= grid_state::room_bytes);

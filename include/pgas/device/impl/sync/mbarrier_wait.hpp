@@ -17,8 +17,8 @@ namespace pgas::detail {
   end_thread();
 }
 
-/// Waits until the phase of this parity is complete. The copy unit itself always makes progress: an endless wait means
-/// that no copy sends the announced bytes, or that the program has written to the word.
+/// Waits until the phase of this parity is complete. The copy unit always makes progress. An endless wait means that no
+/// copy sends the announced bytes, or that the program has written to the word.
 PGAS_FN void await_mbarrier(const checked_heap& heap, mbarrier_word at, std::uint32_t parity) {
   const failure why = poll_quietly(
       heap.control, [&] { return mbarrier_try_wait(at, parity); }, mbarrier_polls);

@@ -1,15 +1,15 @@
 /// @file
 /// The queue lock of `device/lock.hpp` and of the host's locks. MCS lock: Mellor-Crummey and Scott, "Algorithms for
 /// scalable synchronization on shared-memory multiprocessors" (1991). A PE appends itself to the queue, links its
-/// predecessor to itself, and spins on its own memory; the holder passes the lock to its successor. So the lock is
-/// first come, first served, and nothing is polled over a link.
+/// predecessor to itself, and spins on its own memory; the holder passes the lock to its successor. PEs therefore take
+/// the lock in the order of their requests, and no PE polls over a link.
 ///
-/// The queue needs no memory but the lock word, of which every PE has one:
+/// The queue needs only the lock word. Every PE has such a word, with two halves:
 /// * `tail`, used on one PE of the team (the home, which differs from lock to lock): 1 + the last PE of the queue;
-/// * `seat`, used by its own PE: whether a thread of it holds or awaits the lock, whether it holds it, and its
-///   successor.
+/// * `seat`, used by its own PE: whether a thread of the PE holds or awaits the lock, whether the thread holds the
+///   lock, and the successor of the PE.
 ///
-/// All zero is a free lock. Every access goes through `Words`, so that the host can run the algorithm too.
+/// A lock of zeros is free. Every access goes through `Words`, so that the host can also run the algorithm.
 #pragma once
 
 #include "pgas/device/impl/proxy/proxied_words.hpp"
@@ -26,7 +26,7 @@ struct lock_word {
   std::uint32_t seat;
 
   static constexpr std::uint32_t taken = 1u << 31;  ///< in a seat: a thread of the PE holds or awaits the lock
-  static constexpr std::uint32_t holds = 1u << 30;  ///< in a seat: the thread holds it
+  static constexpr std::uint32_t holds = 1u << 30;  ///< in a seat: the thread holds the lock
   static constexpr std::uint32_t next = holds - 1;  ///< in a seat: 1 + the successor, 0 if none is known
 };
 
@@ -85,7 +85,7 @@ template <class Words>
   if ((seat & word::next) == 0) {
     const auto mine = static_cast<std::uint32_t>(w.me() + 1);
     if (w.compare_exchange(&word::tail, w.home(), mine, 0u) == mine) {
-      w.release();  // the seat is free once the tail is; otherwise its next owner could find itself as predecessor
+      w.release();  // the seat becomes free after the tail: the next owner must not find itself as predecessor
       w.store(&word::seat, 0u);
       return lock_result::done;
     }
@@ -93,8 +93,7 @@ template <class Words>
       seat = w.load(&word::seat);
       return (seat & word::next) != 0;
     };
-    if (!w.await(successor_known, -1))
-      return lock_result::ended;  // a successor is in the queue and is about to link itself
+    if (!w.await(successor_known, -1)) return lock_result::ended;  // a successor in the queue has not linked itself
     w.acquire();
     w.release();
   }
@@ -110,7 +109,7 @@ class device_lock_words {
       : ctx_(ctx), lock_(reinterpret_cast<lock_word*>(lock)) {}
 
   [[nodiscard]] PGAS_FN std::int32_t me() const { return ctx_.my_pe(); }
-  /// Neighbouring locks have different home PEs, so an array of locks does not burden a single PE.
+  /// Neighbouring locks have different home PEs, so the accesses to an array of locks do not all go to one PE.
   [[nodiscard]] PGAS_FN std::int32_t home() const {
     return static_cast<std::int32_t>(ctx_.offset(lock_) / sizeof(lock_word) % static_cast<std::uint32_t>(ctx_.n_pes()));
   }
@@ -153,8 +152,8 @@ class device_lock_words {
   }
   PGAS_FN void acquire() const { fence_acquire(); }
 
-  /// Polls until `holds` returns true. @return False if it gave up; the record, which names `pe` as the awaited PE, is
-  /// then written.
+  /// Polls until `holds` returns true. @return False if the thread gave up. Then the record is written, and names `pe`
+  /// as the awaited PE.
   template <class Holds>
   [[nodiscard]] PGAS_FN bool await(const Holds& holds, std::int32_t pe) const {
     return poll_until(ctx_.control_, holds, [&](wait_state now) {

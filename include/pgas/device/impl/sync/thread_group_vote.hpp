@@ -23,7 +23,7 @@ inline constexpr bool shuffling = valid<shuffling_members, G>;
 
 template <class G>
 using thread_block_members = std::void_t<decltype(some<G>().thread_index()), decltype(some<G>().group_index())>;
-/// Whether G is cooperative_groups::thread_block, recognized by its unique members. It has the same threads as
+/// Whether G is cooperative_groups::thread_block, recognized by its unique members. Its threads are the threads of
 /// pgas::block.
 template <class G>
 inline constexpr bool cg_thread_block = valid<thread_block_members, G>;
@@ -34,7 +34,8 @@ struct whole_block {
   using type = block;
 };
 
-/// Returns the value of the thread with rank 0 on all threads; ends them if that thread has ended. Also a sync().
+/// Returns the value of the thread with rank 0 on all threads, or ends all threads if that thread has ended. The call
+/// is also a sync().
 /// *Callers* all threads of the group. *Memory* T is trivially copyable, a multiple of 4 bytes, at most 64.
 template <PGAS_IS(group) G, class T>
 [[nodiscard]] PGAS_FN T broadcast(const G& g, T value) {
@@ -63,7 +64,7 @@ template <PGAS_IS(group) G, class T>
   }
 }
 
-/// Votes: true on all threads of the group if `yes` is true on any of them. Also a sync().
+/// Votes: true on all threads of the group if `yes` is true on any thread. The call is also a sync().
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool any(const G& g, bool yes) {
@@ -88,7 +89,7 @@ template <PGAS_IS(group) G>
 template <class G>
 inline constexpr bool vote_orders_memory = has_vote<G> || cg_thread_block<G> || clustered<G>;
 
-/// Ends all threads of the group if `lost` is true on any of them. Also a sync().
+/// Ends all threads of the group if `lost` is true on any thread. The call is also a sync().
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_FN void exit_if_any(const G& g, bool lost) {
@@ -97,8 +98,9 @@ PGAS_FN void exit_if_any(const G& g, bool lost) {
   if constexpr (!vote_orders_memory<G>) g.sync();  // votes of warps and tiles do not order memory
 }
 
-/// Ends all threads of the group unless `well` is true on the first thread, which has acted for all; also if the first
-/// thread has already ended. Also a sync(). *Callers* all threads of the group; all but the first pass false.
+/// Ends all threads of the group unless `well` is true on the first thread, which has acted for all threads. Also ends
+/// all threads if the first thread has already ended. The call is also a sync(). *Callers* all threads of the group;
+/// all threads except the first pass false.
 template <PGAS_IS(group) G>
 PGAS_FN void exit_unless_leader(const G& g, bool well) {
   if (!any(g, well)) PGAS_UNLIKELY

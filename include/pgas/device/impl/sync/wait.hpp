@@ -1,6 +1,6 @@
 /// @file
-/// The bounded wait: polls, and checks abort word, deadline and the host's question every few thousand polls. Used by
-/// every wait of the library.
+/// The bounded wait. A wait polls, and checks the abort word, the deadline and the host's question every few thousand
+/// polls. Used by every wait of the library.
 #pragma once
 
 #include "pgas/detail/poll_fairness.hpp"
@@ -10,8 +10,8 @@
 
 namespace pgas::detail {
 
-/// The state of a wait: the time of its first check, 0 before that; and the reason why it must end: `none` while it may
-/// continue, `asked` if it must report what it waits for.
+/// The state of a wait: the time of its first check, and the reason to end the wait. The time is 0 before the first
+/// check. The reason is `none` while the wait may continue, and `asked` if the wait must report what it waits for.
 struct wait_state {
   std::uint64_t since;
   failure why;
@@ -20,13 +20,13 @@ struct wait_state {
 /// The next state of a wait. Without Answers the wait ignores the host's question.
 template <bool Answers>
 [[nodiscard]] PGAS_FN wait_state next_state(const control_block* control, std::uint64_t since, std::uint64_t limit) {
-  // The latencies of the loads overlap: a GPU reads the host's memory slowly.
+  // The latencies of these loads overlap, because a GPU reads the host's memory slowly.
   const std::uint32_t abort = load_relaxed(&control->abort);
   const std::uint32_t gave_up = load_relaxed(&control->record.complete);
   const std::uint32_t question = Answers ? load_relaxed(&control->question) : 0;
   const std::uint64_t timeout = limit != 0 ? limit : load_relaxed(&control->wait_timeout_ns);
-  // A thread of this PE that has given up ends the waits of the other threads, because they may wait for its next
-  // operation.
+  // A thread of this PE that has given up ends the waits of the other threads, because these threads may wait for its
+  // next operation.
   if ((abort | gave_up) != 0) return {since, failure::aborted};
   const std::uint64_t now = clock_ns();
   if (since == 0) since = now;
@@ -35,15 +35,16 @@ template <bool Answers>
   return {since, question != 0 ? failure::asked : failure::none};
 }
 
-/// The same out of line, as is everything that a wait does not do in each poll: instructions between a successful poll
-/// and the code after it cost time.
+/// next_state() out of line. All code that a wait does not execute in each poll is out of line, because instructions
+/// between a successful poll and the following code cost time.
 [[nodiscard]] PGAS_OUTLINE wait_state check_wait(const control_block* control, std::uint64_t since,
                                                  std::uint64_t limit = 0) {
   return next_state<true>(control, since, limit);
 }
 
-/// Calls `poll` until it returns true, the world is aborted, the deadline passes, or the host asks. `now` tells which;
-/// a wait that was asked continues by the next call. `poll` makes relaxed loads; the caller adds the acquire fence.
+/// Calls `poll` until it returns true, the world is aborted, the deadline passes, or the host asks. `now` has the
+/// reason. A wait that was asked continues by the next call. `poll` makes relaxed loads; the caller adds the acquire
+/// fence.
 /// @param between polls from one check to the next @param limit of the wait, in nanoseconds; 0: the world's
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, wait_state& now, const Poll& poll,
@@ -54,12 +55,13 @@ template <class Poll>
     for (std::uint32_t i = 0; i < between; ++i) {
       if (poll()) return failure::none;
     }
-    if (now.why != failure::none) return now.why;  // after one more round of polls, so that a late arrival is not lost
+    if (now.why != failure::none) return now.why;  // after another round of polls, so that a late arrival is not lost
     now = check_wait(control, now.since, limit);
   }
 }
 
-/// The same until `poll` succeeds or the wait must end. Leaves a record when the wait gives up and when the host asks.
+/// poll_until() that continues after questions, until `poll` succeeds or the wait must end. Leaves a record when the
+/// wait gives up and when the host asks.
 /// @param about makes the record of this wait for a wait_state
 template <class Poll, class About>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll, const About& about,
@@ -73,7 +75,8 @@ template <class Poll, class About>
   }
 }
 
-/// The same for a wait that answers no questions, because it has too few registers. @return Why it gave up, or none.
+/// poll_until() for a wait that has too few registers to answer questions. @return The reason why the wait gave up, or
+/// none.
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_quietly(const control_block* control, const Poll& poll,
                                            std::uint32_t between = polls_between_checks) {
@@ -123,7 +126,7 @@ template <class T>
   return found;
 }
 
-/// The result of a wait for a word: whether the value came, and the value.
+/// The result of a wait for a word: whether the value arrived, and the value.
 template <class T>
 struct word_seen {
   bool came;
@@ -148,9 +151,9 @@ template <class T>
   return {true, seen};
 }
 
-/// Waits until `*ivar op value`, by the calling thread alone, and acquires. Then returns found(value), or lost() if it
-/// gives up, with a record. If the value comes soon, no test follows the polls, so the time until the next operation is
-/// as short as a link latency.
+/// Waits until `*ivar op value`, by the calling thread alone, and acquires. Then returns found(value). Returns lost(),
+/// with a record, if the wait gives up. If the value arrives soon, no test follows the polls, so the time until the
+/// next operation is short.
 template <class T, class Found, class Lost>
 PGAS_FN auto poll_word(const context& ctx, const T* ivar, cmp op, T value, const Found& found, const Lost& lost) {
   PGAS_ROLLED
@@ -164,7 +167,7 @@ PGAS_FN auto poll_word(const context& ctx, const T* ivar, cmp op, T value, const
   return end.came ? found(end.value) : lost();
 }
 
-/// The same, with a trace record. Stores the value in `seen`, or returns false.
+/// poll_word() with a trace record. Stores the value in `seen`, or returns false.
 template <class T>
 [[nodiscard]] PGAS_FN bool wait_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
   traced_operation traced(ctx, this_thread{}, operation::wait);
@@ -176,7 +179,7 @@ template <class T>
   return poll_word(ctx, ivar, op, value, found, [] { return false; });
 }
 
-/// The same. @return The value. Ends the thread if the wait gives up.
+/// wait_word() that returns the value, and ends the thread if the wait gives up.
 template <class T>
 PGAS_FN T wait_word_or_end(const context& ctx, const T* ivar, cmp op, T value) {
   traced_operation traced(ctx, this_thread{}, operation::wait);

@@ -1,5 +1,5 @@
 /// @file
-/// One sweep over a set of words, and waits for all, any or some of them, by a thread or by a group. Used by
+/// One sweep over a set of words, and waits for all, any or some words, by a thread or by a group. Used by
 /// `device/wait.hpp`.
 #pragma once
 
@@ -111,8 +111,8 @@ PGAS_FN sweep_result sweep(const Set& set, set_part part, std::size_t begin, con
   return result;
 }
 
-/// sweep() that stops at the first word that satisfies the comparison. Out of line, one copy for each type, because it
-/// has many callers.
+/// sweep() that stops at the first word that satisfies the comparison. Out of line, one copy for each type, because the
+/// function has many callers.
 template <class Set>
 PGAS_OUTLINE sweep_result find_first(Set set, set_part part) {
   return sweep(set, part, 0, [](std::size_t) { return false; });
@@ -136,7 +136,7 @@ PGAS_COLD void report_set_wait(const context* copy, wait_set<T, Values> set, wai
   report(ctx, wait_record(now, operation::wait, -1, ctx.offset(set.ivars), set.op, T{}, T{}));
 }
 
-/// Waits for every word of a part of the set. False if it gave up.
+/// Waits for every word of a part of the set. @return False if the thread gave up.
 template <class T, class Values>
 [[nodiscard]] PGAS_OUTLINE bool await_all(context ctx, wait_set<T, Values> set, set_part part) {
   T seen{};
@@ -146,8 +146,8 @@ template <class T, class Values>
   return true;
 }
 
-/// The answer of a set operation: one satisfied word, or a list of all. The search for one word starts at a varying
-/// position: a program that does not exclude words must eventually see all of them (OpenSHMEM 1.5).
+/// The answer of a set operation: one satisfied word, or a list of all satisfied words. The search for one word starts
+/// at a varying position, because a program that does not exclude words must eventually see all words (OpenSHMEM 1.5).
 struct take_one {
   static constexpr std::size_t none = no_index;
   [[nodiscard]] PGAS_FN static std::size_t begin_of(std::size_t count) { return anywhere_below(count); }
@@ -209,8 +209,9 @@ template <class Set, class Take>
   return answer;
 }
 
-/// The same by a group, for a set that is long enough: each thread sweeps its part until the group votes that a word is
-/// satisfied; then one thread takes the answer. A single thread would need the latency of a load for every eight words.
+/// await_any() by a group, for a set that is long enough. Each thread sweeps its part until the group votes that a word
+/// is satisfied. Then one thread takes the answer. A single thread would need the latency of a load for every eight
+/// words.
 template <class Set, class Take, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t await_any_by_group(const context& ctx, const G& g, const Set& set, const Take& take) {
   constexpr std::size_t again = gave_up - 1;
@@ -245,7 +246,7 @@ template <class Set, class Take, PGAS_IS(group) G>
   }
 }
 
-/// The wait by one thread or by the group, depending on the size of the set. Ends the group if it gave up.
+/// The wait by one thread or by the group, depending on the size of the set. Ends the group if the wait gave up.
 template <class Set, class Take, PGAS_IS(group) G>
 PGAS_FN std::size_t await_any_or_end(const context& ctx, const G& g, const Set& set, const Take& take) {
   std::size_t answer = 0;
