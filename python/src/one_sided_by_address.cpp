@@ -277,6 +277,7 @@ nb::object wait(joined_world& of, const std::string& type, address words, std::s
       found = detail::test_words(w, described.set, kind, indices.empty() ? nullptr : indices.data());
     } else {
       detail::wait_control how;
+      how.limit_name = "timeout=";
       if (timeout >= 0)
         how.limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(timeout));
       auto looked = clock::now();

@@ -110,12 +110,11 @@ class wait_backoff {
     if ((how_.limit || limit.count() > 0) && clock::now() - begin_ > limit) {
       const std::uint64_t at = state_.context().offset(set_.words) + missing.index * size_of(set_.as);
       throw state_.with_stopped_pe(error(
-          code::wait_timeout, fmt::format("wait_until on PE {} gave up after {} ms ({}): the word at heap offset {:#x} "
-                                          "was compared with {}; its last "
-                                          "value is {}. Find the PE that should have written it, or raise the limit",
-                                          state_.context().my_pe(), limit.count(),
-                                          how_.limit ? "the timeout of the call" : "PGAS_WAIT_TIMEOUT", at,
-                                          missing.expected, missing.seen)));
+          code::wait_timeout,
+          fmt::format("wait_until on PE {} gave up after {} ms ({}): the word at heap offset {:#x} was compared "
+                      "with {}; its last value is {}. Find the PE that should have written it, or raise the limit",
+                      state_.context().my_pe(), limit.count(), how_.limit ? how_.limit_name : "PGAS_WAIT_TIMEOUT", at,
+                      missing.expected, missing.seen)));
     }
     // Short waits poll. Long waits sleep for up to 1 ms at a time, which keeps their cost low.
     if (clock::now() - begin_ < poll_for)

@@ -90,6 +90,7 @@ PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std:
 /// A wait of a program that has more to do between two polls, such as an interpreter.
 struct wait_control {
   std::optional<std::chrono::milliseconds> limit;        ///< in place of PGAS_WAIT_TIMEOUT
+  const char* limit_name = "";                           ///< the name of `limit` in the error
   std::function<void(std::chrono::microseconds)> pause;  ///< sleeps that long; an exception ends the wait
 };
 PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices,
