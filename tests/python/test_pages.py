@@ -199,7 +199,7 @@ def test_on_gpu():
 
 
 def test_sanitized(tmp_path):
-    """The commands of docs/python.md for tests with a sanitizer; asan.python and tsan.python run them."""
+    """The commands of docs/python.md for tests with a sanitizer; asan.python runs them for the address sanitizer."""
     build, test = (line.split("#")[0].split() for line in block("docs/python.md", "sh", "sanitized").splitlines())
     assert build[:2] == ["./run", "build"] and f'"name": "{build[2]}"' in (ROOT / "CMakePresets.json").read_text()
     script = [sys.executable, "-B", ROOT / test[1]]
