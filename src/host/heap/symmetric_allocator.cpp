@@ -104,6 +104,11 @@ void symmetric_allocator::add_segment(std::size_t bytes, const collective_step& 
   mine.call.what = collective_step::kind::grow;
   mine.failure = offset || refused ? refused : no_room(call);
   try {
+    // All members compare their calls before one of them exports a handle: a member that is in another call, such as
+    // free(), takes no part in the exchange of handles.
+    const step_agreement all = agree_on_step(group_, mine.call, mine.failure);
+    if (all.mismatch) throw error(*all.mismatch);
+    if (all.failure) throw error(*all.failure);
     growth_->add(group_, offset.value_or(0), exchange_.create(group_, offset.value_or(0), bytes, std::move(mine)));
   } catch (...) {
     if (offset) growth_->cancel(*offset);
