@@ -233,8 +233,8 @@ class Tool(unittest.TestCase):
             job.wait(timeout=14)
         job.terminate()
         said = job.communicate()[1]
-        # PEs 0 and 2 wait in a barrier of kernels, and PE 1 waits in an exchange of the host.
-        for pe, words in ((0, "barrier by block 0 thread"), (1, "an exchange has waited"), (2, "barrier by block 0 thread")):
+        # PEs 0 and 2 wait in a barrier of kernels, and PE 1 waits in an agreement of the host.
+        for pe, words in ((0, "barrier by block 0 thread"), (1, "an agreement has waited"), (2, "barrier by block 0 thread")):
             lines = [line for line in said.splitlines() if f"[pgas {pe}/3 " in line and "The wait goes on" in line]
             self.assertEqual(len(lines), 1, said)
             self.assertIn(words, lines[0])
