@@ -47,7 +47,7 @@ struct tiles_on_chip {
   const tile_of_block* tiles;
   const leaving* out;         ///< `capacity` for each tile
   const coming* in;           ///< as in `out`
-  std::uint64_t* packets;     ///< the inboxes of even generations, then those of odd generations
+  std::uint64_t* packets;     ///< the inboxes of even generations, then the inboxes of odd generations
   std::int32_t inboxes;       ///< the number of words of all inboxes of a generation
   std::int32_t capacity;      ///< the number of words of an inbox
   std::int32_t pitch, plane;  ///< of a tile, in points

@@ -10,7 +10,7 @@
 
     shift[1, 128](shm.context(world), halo, row, arrived)
 
-Functions and arguments are those of pgas/device, for one thread (`put`), a warp (`put_warp`) or a block (`put_block`).
+The functions have the names and arguments of pgas/device, for one thread (`put`), a warp (`put_warp`) or a block (`put_block`).
 All threads of the warp or block make the call together. Arrays of the symmetric heap take the place of C++ pointers:
 `halo[i:]` is the address of an element. `peer(ctx, x, pe)` is `x` in another PE's memory, for plain loads and stores.
 

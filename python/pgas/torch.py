@@ -127,7 +127,7 @@ def init_process_group(backend: str = "gloo", *, device: int | None = None, **op
     Collective. Returns the world.
 
     device: the number of the GPU, which becomes torch's current GPU. The default is the GPU that the program has set,
-    or a GPU by the rank on its host. The other arguments are those of torch. Ranks that share a GPU can't use
+    or a GPU by the rank on its host. torch defines the other arguments. Ranks that share a GPU can't use
     "nccl"."""
     return enable(_join_with_torch.join_with_process_group(backend, device, options))
 

@@ -12,7 +12,7 @@
 
 The functions are Triton source, as the kernel is, so nothing is linked and no hook is needed. `tl.load` and `tl.store`
 take addresses of a peer's memory. A program (a block of threads) calls each function as a whole, as Triton requires.
-Arguments and semantics are those of C++'s `pgas/device`. `put`, `put_signal`, `wait_until` and `barrier` of both
+The functions have the arguments and the meaning of C++'s `pgas/device`. `put`, `put_signal`, `wait_until` and `barrier` of both
 languages work on the same words.
 
 Order. Triton does not define the order of memory accesses between threads of a program, but PTX does.

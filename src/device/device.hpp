@@ -155,7 +155,7 @@ class device {
   [[nodiscard]] virtual std::uint64_t number_of(stream_handle stream) {
     return reinterpret_cast<std::uintptr_t>(stream);
   }
-  /// Waits until all earlier work of the stream is done. *Errors* those of this work.
+  /// Waits until all earlier work of the stream is done. *Errors* the errors of this work.
   virtual void synchronize(stream_handle stream) = 0;
   /// Whether all work of the stream is done, as far as this is known without waiting. A stream that is being captured
   /// has no work.

@@ -44,7 +44,7 @@ class tcp_listener {
 /// Listens on a free port of all addresses, of both families if the host has both. *Errors* system.
 [[nodiscard]] tcp_listener listen_anywhere();
 /// Listens on `port` of all addresses of this host, or of one interface. If `port` is 0, all listeners have the same
-/// free port. Empty if the port is in use. *Errors* system; those of own_addresses().
+/// free port. Empty if the port is in use. *Errors* system; the errors of own_addresses().
 [[nodiscard]] std::vector<tcp_listener> listen_on(const std::string& interface, std::uint16_t port);
 
 /// Begins to connect without waiting. The descriptor becomes writable when the attempt has ended.

@@ -24,7 +24,7 @@ struct event_facts {
   std::uint64_t value = 0;           ///< the value that is set or added, or that the wait compares with
   std::uint64_t seen = 0;            ///< the value that ended the wait
   std::uint64_t team = 0;            ///< for a collective: a number that all members of the team have in common
-  std::uint64_t number = 0;          ///< for a collective: its number among those of its team, from 1; 0: not known
+  std::uint64_t number = 0;          ///< the number of a collective in its team, from 1; 0: unknown
   std::uint64_t stream = 0;          ///< the stream on which the event was enqueued; 0: none, or the default stream
   std::int32_t peer = -1;            ///< the world number of the other PE; -1: none, or not known
   event_kind kind = event_kind::call;

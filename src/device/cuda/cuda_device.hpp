@@ -117,8 +117,8 @@ class cuda_device final : public device {
   std::size_t granularity_ = 0;
   bool reaches_pageable_ = false;
   cudaStream_t internal_ = nullptr;  ///< for host-called operations; it never waits for streams of the application
-  /// The operations that were enqueued on the internal stream, and those that are done. If all are done, the driver is
-  /// not queried, because a query takes 1.6 us, as long as a small copy.
+  /// The number of operations on the internal stream, and the number of completed ones. If both are equal, the driver
+  /// is not queried, because a query takes 1.6 us, as long as a small copy.
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> done_{0};
   mapped_memory result_;                       ///< receives the values of fetching atomic operations and clock readings

@@ -1,5 +1,6 @@
 /// @file
 /// The numbers of collectives that leaving PEs have enqueued on their devices, as contributions of PEs.
+/// group_exchange merges the counts without the devices and threads of device_collective.hpp, so they stand apart.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 /// @file
 /// The choice of the algorithm for an all-reduce: one table for reduce() in kernels, from the host and on streams. The
-/// names of the algorithms are those of the literature and of NCCL's src/device/symmetric/all_reduce.cuh.
+/// algorithms have the same names in the literature and in NCCL's src/device/symmetric/all_reduce.cuh.
 ///
 /// The first row that applies is used. The choice is the same on every member, because only team, size and caller
 /// decide:
