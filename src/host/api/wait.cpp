@@ -96,10 +96,13 @@ class word_poll {
   return state.kind() == heap_kind::host ? &state.context().control_->bell : nullptr;
 }
 
+/// The control of a wait that only the settings of the world limit.
+const wait_control plain_wait;
+
 /// The pauses and the time limit of one wait.
 class wait_backoff {
  public:
-  wait_backoff(world_state& state, const word_set& set, const wait_control& how = {})
+  wait_backoff(world_state& state, const word_set& set, const wait_control& how = plain_wait)
       : state_(state), set_(set), how_(how) {}
 
   /// Returns after a pause that grows with the length of the wait. *Errors* the first failure of the world;
@@ -133,7 +136,7 @@ class wait_backoff {
  private:
   world_state& state_;
   const word_set& set_;
-  const wait_control how_;
+  const wait_control& how_;
   clock::time_point begin_ = clock::now();
   unsigned sleeps_ = 0;
 };
@@ -185,7 +188,7 @@ std::size_t test_words(world& w, const word_set& set, which words, std::size_t* 
 }
 
 std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices) {
-  return wait_words(w, set, words, indices, {});
+  return wait_words(w, set, words, indices, plain_wait);
 }
 
 std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices, const wait_control& control) {
