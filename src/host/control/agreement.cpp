@@ -99,7 +99,8 @@ agreement agree(const control_group& group, std::span<const std::byte> value, co
   });
   std::optional<partial_agreement> found = decode(all);
   if (!found)
-    throw error(code::bootstrap_protocol, "the members of a group take part in agreements on different subjects");
+    throw error(code::bootstrap_protocol,
+                "the members of a group compare different values: all PEs must make the same calls in the same order");
   agreement result;
   result.first = std::move(found->first);
   if (found->other.member >= 0) result.other = std::move(found->other);

@@ -61,7 +61,8 @@ requires std::is_trivially_copyable_v<T>
     std::memcpy(one.data(), &a, sizeof(T));
   });
   if (all.size() != sizeof(T))
-    throw error(code::bootstrap_protocol, "the members of a group take part in reductions of different values");
+    throw error(code::bootstrap_protocol,
+                "the members of a group reduce different values: all PEs must make the same calls in the same order");
   T result;
   std::memcpy(&result, all.data(), sizeof(T));
   return result;

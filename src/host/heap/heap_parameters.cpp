@@ -16,9 +16,9 @@ namespace {
 
 /// The parameters of some PEs together.
 struct merged_parameters {
-  heap_parameters all;      ///< `kind` is that of the first of these PEs
-  std::int32_t first;       ///< of these PEs
-  std::int32_t other = -1;  ///< the first of these PEs whose kind of memory is not `kind`
+  heap_parameters all;      ///< `kind` is the kind of the first PE
+  std::int32_t first;       ///< the first of the PEs
+  std::int32_t other = -1;  ///< the first PE with another kind of memory; -1: none
 };
 
 merged_parameters merge(merged_parameters a, merged_parameters b) {

@@ -130,7 +130,7 @@ std::size_t registered_buffers::collect() {
     const step_agreement all = agree(mine);
     check_step(all);
     std::vector<std::size_t> told(static_cast<std::size_t>(group_.n_pes()));
-    for (const member_word& of : all.words) ++told[static_cast<std::size_t>(of.member)];
+    for (const member_word& of : all.words) ++told.at(static_cast<std::size_t>(of.member));
     more = std::ranges::find(told, most_told) != told.end();
   }
   return before - buffers_.size();
