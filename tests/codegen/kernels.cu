@@ -83,10 +83,10 @@ __global__ void put_thread(any_context ctx, char* dst, const char* src, std::siz
 
 // Lanes that call together cooperate on whole words. The path of a single lane also exists.
 //  callee copy_by_thread 1   activemask
-//  callee copy_by_thread 4+  ld\.relaxed\.sys\.global\.v2\.u64
+//  callee copy_by_thread 2+  ld\.relaxed\.sys\.global\.v2\.u64
 //  callee copy_by_thread 8+  st\.v4\.u32
 //  callee copy_by_thread 2   bar\.warp\.sync
-//  registers 64
+//  registers 40
 __global__ void get_thread(any_context ctx, float* dst, const float* src, std::size_t n, int pe) {
   get(ctx, dst, src, n, pe);
 }

@@ -56,14 +56,20 @@ __global__ void p_unrolled(any_context ctx, float* dst, const float* src, int n,
 
 // ---- copies ----
 
-//  registers 64
+//  registers 40
 __global__ void put_loop(any_context ctx, float* dst, const float* src, int n, std::size_t count, int pe) {
   for (int i = 0; i < n; ++i) put(ctx, dst + i * count, src + i * count, count, pe);
 }
 
-//  registers 64
+//  registers 40
 __global__ void get_loop(any_context ctx, float* dst, const float* src, int n, std::size_t count, int pe) {
   for (int i = 0; i < n; ++i) get(ctx, dst + i * count, src + i * count, count, pe);
+}
+
+//  registers 48
+__global__ void put_signal_thread_loop(any_context ctx, float* dst, const float* src, int n, std::size_t count,
+                                       signal_t* sig, int pe) {
+  for (int i = 0; i < n; ++i) put_signal(ctx, dst + i * count, src + i * count, count, sig, 1, signal_op::add, pe);
 }
 
 //  registers 56

@@ -6,6 +6,7 @@
 #include "pgas/detail/names_begin.inc"
 
 #include "pgas/detail/failure_record.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/detail/isa/ptx_opaque.hpp"
 #include "pgas/device/peer.hpp"
 #include "pgas/device/peer_routes.hpp"
@@ -161,12 +162,15 @@ class context {
   /// Only the direct form is inline. One callback, otherwise(this context, what), has all other code, because the parts
   /// of that code need the same arguments. `what` is a detail::checked_arguments, the number of a proxied PE, or a
   /// detail::by_lent_memory.
-  template <class T, class Direct, class Otherwise>
+  /// @tparam Rolled keeps the compiler from unrolling a loop around the call, for calls of single threads. (A call of a
+  /// warp or a block contains a barrier, which has the same effect.)
+  template <bool Rolled = false, class T, class Direct, class Otherwise>
   PGAS_FN void by_long_route(T* local, pe_or_peer pe, Direct direct, Otherwise otherwise) const {
     T* address = moved_by(local, pe.is_found() ? pe.distance() : distance_of(slots_in_row(pe.pe())));
     if (!pe.is_found() && (pe.is_slow() || flags_ != 0)) PGAS_UNLIKELY {
       const std::uintptr_t distance = find_route(copy_, pe.pe(), otherwise);
       if (distance == no_distance) return;
+      if (Rolled && distance == thread_ends) detail::end_thread();
       address = moved_by(local, distance);
     }
     direct(*this, address);
@@ -268,6 +272,11 @@ class context {
   /// @brief The result of find_route() if the proxy or lent memory has done the whole operation. Distances are
   /// multiples of a page.
   static constexpr std::uintptr_t no_distance = 1;
+  /// @brief A result that find_route() never returns.
+  ///
+  /// The compiler cannot know this. A test for the value gives the caller's loop a second exit, so the compiler does
+  /// not unroll the loop, and the loop keeps no multiples of its strides in registers.
+  static constexpr std::uintptr_t thread_ends = 2;
   /// @brief Checks the arguments and finds the route.
   ///
   /// @return The distance from this PE's slot to the slot of a direct PE, or no_distance.

@@ -84,7 +84,7 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
   traced_operation traced(ctx, g, operation::put);
   traced.on(ctx, pe, count * sizeof(T));
   g.sync();  // covers earlier accesses of the group's threads
-  ctx.by_long_route(
+  ctx.template by_long_route<single<G>>(
       dst, pe,
       [=](const context&, T* remote) {
         copy_to(remote);
@@ -109,7 +109,7 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
   traced_operation traced(ctx, g, operation::get);
   traced.on(ctx, pe, count * sizeof(T));
   g.sync();  // covers earlier accesses of the group's threads
-  ctx.by_long_route(
+  ctx.template by_long_route<single<G>>(
       src, pe,
       [=](const context&, const T* remote) {
         copy_from(remote);

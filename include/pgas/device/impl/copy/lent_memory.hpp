@@ -119,42 +119,63 @@ PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* ctx, std::uint32_t bar
   await_mbarrier(checked_heap_of(*ctx), barrier, parity);
 }
 
-/// Waits for the bytes that a barrier of the ring expects. @return The new parities
-[[nodiscard]] PGAS_FN std::uint32_t await_lent_stage(const context* ctx, std::uint32_t lent, std::uint32_t stage,
-                                                     std::uint32_t parities) {
-  const std::uint32_t barrier = lent + stage * 8;
-  if (!mbarrier_try_wait(barrier, parities >> stage & 1)) PGAS_UNLIKELY
-    await_late_stage(ctx, barrier, parities >> stage & 1);
-  return parities ^ 1u << stage;
+/// One thread's copy through lent memory. The copy is in the memory of its thread: a kernel has the registers that the
+/// largest of its calls needs, even if the kernel lends no memory.
+struct lent_copy {
+  const context* ctx;
+  std::byte* dst;
+  const std::byte* src;
+  std::size_t bytes;
+  bulk_ring ring;
+  std::size_t loaded;
+  std::size_t stored;
+
+  [[nodiscard]] PGAS_FN std::uint32_t piece(std::size_t at) const {
+    return bytes - at < ring.stage_bytes ? static_cast<std::uint32_t>(bytes - at) : ring.stage_bytes;
+  }
+};
+
+/// Waits for the bytes that a stage of the ring expects, and advances to the next phase of the stage.
+PGAS_FN void await_lent_stage(lent_copy* copy, std::uint32_t stage) {
+  const std::uint32_t parity = copy->ring.parities >> stage & 1;
+  if (!mbarrier_try_wait(barrier_of(copy->ring, stage), parity)) PGAS_UNLIKELY
+    await_late_stage(copy->ctx, barrier_of(copy->ring, stage), parity);
+  copy->ring.parities ^= 1u << stage;
 }
 
-/// A copy between global memories through the stages: loads are half a ring ahead of stores. Equivalent to
-/// copy_through() with fewer registers. A kernel gets the maximum register count of all its calls, even if the kernel
-/// lends no memory.
-[[nodiscard]] PGAS_FN std::uint32_t copy_through_lent(const context* ctx, const bulk_ring& ring, std::uint64_t to,
-                                                      std::uint64_t from, std::size_t bytes, std::uint32_t parities) {
+/// A copy between global memories through the stages: loads are half a ring ahead of stores.
+PGAS_FN void copy_through_lent(lent_copy* copy) {
   constexpr std::uint32_t ahead = bulk_ring::stages / 2;
-  const std::uint64_t distance = to - from;
-  const std::uint64_t end = from + bytes;
-  const auto piece = [&](std::uint64_t at) {
-    return end - at < ring.stage_bytes ? static_cast<std::uint32_t>(end - at) : ring.stage_bytes;
-  };
-  std::uint64_t stored = from;
-  for (std::uint32_t step = 0; stored < end; ++step) {
-    const std::uint32_t stage = step % bulk_ring::stages;
-    if (from < end) {
+  PGAS_ROLLED
+  for (std::uint32_t step = 0; copy->stored < copy->bytes; ++step) {
+    if (copy->loaded < copy->bytes) {
       bulk_stores_read<static_cast<int>(ahead) - 1>();  // all but the latest stores have read their stage
-      load_stage(ring, stage, reinterpret_cast<const void*>(from), piece(from));
-      from += ring.stage_bytes;
+      load_stage(copy->ring, step % bulk_ring::stages, copy->src + copy->loaded, copy->piece(copy->loaded));
+      copy->loaded += copy->ring.stage_bytes;
     }
     if (step < ahead) continue;
     const std::uint32_t full = (step - ahead) % bulk_ring::stages;
-    parities = await_lent_stage(ctx, ring.address, full, parities);
-    bulk_store(reinterpret_cast<void*>(stored + distance), stage_of(ring, full), piece(stored));
+    await_lent_stage(copy, full);
+    bulk_store(copy->dst + copy->stored, stage_of(copy->ring, full), copy->piece(copy->stored));
     bulk_commit();
-    stored += ring.stage_bytes;
+    copy->stored += copy->ring.stage_bytes;
   }
-  return parities;
+}
+
+/// Copies from or to the block's shared memory, or through the stages.
+PGAS_FN void copy_with_ring(lent_copy* copy) {
+  if (is_shared(copy->src)) {
+    bulk_store(copy->dst, shared_address(copy->src), static_cast<std::uint32_t>(copy->bytes));
+    bulk_commit();
+  } else if (is_shared(copy->dst)) {
+    const std::uint32_t barrier = barrier_of(copy->ring, 0);
+    mbarrier_expect(barrier, static_cast<std::uint32_t>(copy->bytes));
+    bulk_load(shared_address(copy->dst), copy->src, static_cast<std::uint32_t>(copy->bytes), barrier);
+    await_lent_stage(copy, 0);
+  } else {
+    copy_through_lent(copy);
+  }
+  bulk_stores_made();
 }
 
 /// One thread's copy through the memory that its block has lent. @return False if the block has lent no memory, another
@@ -165,32 +186,20 @@ PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::by
   constexpr std::size_t least = 512;
   const auto any = reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes;
   if (bytes < least || (any & 15) != 0 || !in_reach(dst) || !in_reach(src)) return false;
+  lent_copy in_memory{by, dst, src, bytes, {}, 0, 0};
+  lent_copy* const copy = opaque(&in_memory);
   const block_entry* const own = by->blocks->find(block_table::own_key());
   if (own == nullptr) return false;
   const std::uint32_t lent = lent_by_entry(*own);
   if (lent == lent_memory::none) return false;
-  const bulk_ring ring{lent, bulk_ring::stage_bytes_of(load_shared<std::uint32_t>(lent + lent_memory::bytes_at)), 0};
-  const bool from_shared = is_shared(src);
-  const bool to_shared = is_shared(dst);
-  if (from_shared && to_shared) return false;
-  if (!from_shared && !to_shared && ring.stage_bytes == 0) return false;
-  if (!try_lock_shared(ring.address + lent_memory::lock_at)) return false;
+  copy->ring = {lent, bulk_ring::stage_bytes_of(load_shared<std::uint32_t>(lent + lent_memory::bytes_at)), 0};
+  if (is_shared(copy->src) ? is_shared(copy->dst) : !is_shared(copy->dst) && copy->ring.stage_bytes == 0) return false;
+  if (!try_lock_shared(lent + lent_memory::lock_at)) return false;
   fence_proxy_async();
-  std::uint32_t parities = load_shared<std::uint32_t>(ring.address + lent_memory::parities_at);
-  if (from_shared) {
-    bulk_store(dst, shared_address(src), static_cast<std::uint32_t>(bytes));
-    bulk_commit();
-  } else if (to_shared) {
-    mbarrier_expect(ring.address, static_cast<std::uint32_t>(bytes));
-    bulk_load(shared_address(dst), src, static_cast<std::uint32_t>(bytes), ring.address);
-    parities = await_lent_stage(by, ring.address, 0, parities);
-  } else {
-    parities = copy_through_lent(by, ring, reinterpret_cast<std::uintptr_t>(dst), reinterpret_cast<std::uintptr_t>(src),
-                                 bytes, parities);
-  }
-  bulk_stores_made();
-  store_shared(ring.address + lent_memory::parities_at, parities);
-  unlock_shared(ring.address + lent_memory::lock_at);
+  copy->ring.parities = load_shared<std::uint32_t>(lent + lent_memory::parities_at);
+  copy_with_ring(copy);
+  store_shared(copy->ring.address + lent_memory::parities_at, copy->ring.parities);
+  unlock_shared(copy->ring.address + lent_memory::lock_at);
   return true;
 }
 
