@@ -136,44 +136,44 @@ struct lent_copy {
 };
 
 /// Waits for the bytes that a stage of the ring expects, and advances to the next phase of the stage.
-PGAS_FN void await_lent_stage(lent_copy* copy, std::uint32_t stage) {
-  const std::uint32_t parity = copy->ring.parities >> stage & 1;
-  if (!mbarrier_try_wait(barrier_of(copy->ring, stage), parity)) PGAS_UNLIKELY
-    await_late_stage(copy->ctx, barrier_of(copy->ring, stage), parity);
-  copy->ring.parities ^= 1u << stage;
+PGAS_FN void await_lent_stage(lent_copy* job, std::uint32_t stage) {
+  const std::uint32_t parity = job->ring.parities >> stage & 1;
+  if (!mbarrier_try_wait(barrier_of(job->ring, stage), parity)) PGAS_UNLIKELY
+    await_late_stage(job->ctx, barrier_of(job->ring, stage), parity);
+  job->ring.parities ^= 1u << stage;
 }
 
 /// A copy between global memories through the stages: loads are half a ring ahead of stores.
-PGAS_FN void copy_through_lent(lent_copy* copy) {
+PGAS_FN void copy_through_lent(lent_copy* job) {
   constexpr std::uint32_t ahead = bulk_ring::stages / 2;
   PGAS_ROLLED
-  for (std::uint32_t step = 0; copy->stored < copy->bytes; ++step) {
-    if (copy->loaded < copy->bytes) {
+  for (std::uint32_t step = 0; job->bytes > job->stored; ++step) {
+    if (job->bytes > job->loaded) {
       bulk_stores_read<static_cast<int>(ahead) - 1>();  // all but the latest stores have read their stage
-      load_stage(copy->ring, step % bulk_ring::stages, copy->src + copy->loaded, copy->piece(copy->loaded));
-      copy->loaded += copy->ring.stage_bytes;
+      load_stage(job->ring, step % bulk_ring::stages, job->src + job->loaded, job->piece(job->loaded));
+      job->loaded += job->ring.stage_bytes;
     }
     if (step < ahead) continue;
     const std::uint32_t full = (step - ahead) % bulk_ring::stages;
-    await_lent_stage(copy, full);
-    bulk_store(copy->dst + copy->stored, stage_of(copy->ring, full), copy->piece(copy->stored));
+    await_lent_stage(job, full);
+    bulk_store(job->dst + job->stored, stage_of(job->ring, full), job->piece(job->stored));
     bulk_commit();
-    copy->stored += copy->ring.stage_bytes;
+    job->stored += job->ring.stage_bytes;
   }
 }
 
 /// Copies from or to the block's shared memory, or through the stages.
-PGAS_FN void copy_with_ring(lent_copy* copy) {
-  if (is_shared(copy->src)) {
-    bulk_store(copy->dst, shared_address(copy->src), static_cast<std::uint32_t>(copy->bytes));
+PGAS_FN void copy_with_ring(lent_copy* job) {
+  if (is_shared(job->src)) {
+    bulk_store(job->dst, shared_address(job->src), static_cast<std::uint32_t>(job->bytes));
     bulk_commit();
-  } else if (is_shared(copy->dst)) {
-    const std::uint32_t barrier = barrier_of(copy->ring, 0);
-    mbarrier_expect(barrier, static_cast<std::uint32_t>(copy->bytes));
-    bulk_load(shared_address(copy->dst), copy->src, static_cast<std::uint32_t>(copy->bytes), barrier);
-    await_lent_stage(copy, 0);
+  } else if (is_shared(job->dst)) {
+    const std::uint32_t barrier = barrier_of(job->ring, 0);
+    mbarrier_expect(barrier, static_cast<std::uint32_t>(job->bytes));
+    bulk_load(shared_address(job->dst), job->src, static_cast<std::uint32_t>(job->bytes), barrier);
+    await_lent_stage(job, 0);
   } else {
-    copy_through_lent(copy);
+    copy_through_lent(job);
   }
   bulk_stores_made();
 }
@@ -187,19 +187,19 @@ PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::by
   const auto any = reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes;
   if (bytes < least || (any & 15) != 0 || !in_reach(dst) || !in_reach(src)) return false;
   lent_copy in_memory{by, dst, src, bytes, {}, 0, 0};
-  lent_copy* const copy = opaque(&in_memory);
+  lent_copy* const job = opaque(&in_memory);
   const block_entry* const own = by->blocks->find(block_table::own_key());
   if (own == nullptr) return false;
   const std::uint32_t lent = lent_by_entry(*own);
   if (lent == lent_memory::none) return false;
-  copy->ring = {lent, bulk_ring::stage_bytes_of(load_shared<std::uint32_t>(lent + lent_memory::bytes_at)), 0};
-  if (is_shared(copy->src) ? is_shared(copy->dst) : !is_shared(copy->dst) && copy->ring.stage_bytes == 0) return false;
+  job->ring = {lent, bulk_ring::stage_bytes_of(load_shared<std::uint32_t>(lent + lent_memory::bytes_at)), 0};
+  if (is_shared(job->src) ? is_shared(job->dst) : !is_shared(job->dst) && job->ring.stage_bytes == 0) return false;
   if (!try_lock_shared(lent + lent_memory::lock_at)) return false;
   fence_proxy_async();
-  copy->ring.parities = load_shared<std::uint32_t>(lent + lent_memory::parities_at);
-  copy_with_ring(copy);
-  store_shared(copy->ring.address + lent_memory::parities_at, copy->ring.parities);
-  unlock_shared(copy->ring.address + lent_memory::lock_at);
+  job->ring.parities = load_shared<std::uint32_t>(lent + lent_memory::parities_at);
+  copy_with_ring(job);
+  store_shared(job->ring.address + lent_memory::parities_at, job->ring.parities);
+  unlock_shared(job->ring.address + lent_memory::lock_at);
   return true;
 }
 
