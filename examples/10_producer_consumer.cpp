@@ -94,7 +94,7 @@ void produce(const std::string& folder, int seats, std::uint64_t batches, int pa
   std::printf("produced %llu batches\n", static_cast<unsigned long long>(batches));
 }
 
-/// The files that a producer has left in the folder for a seat.
+/// What a producer has written to the file of one seat: three tickets, and the number of batches.
 struct offer {
   std::string ring, full, taken;
   std::uint64_t batches = 0;

@@ -11,8 +11,8 @@
 //
 // Correctness: the signals give the generation of a halo, the blocks' word that of this PE's own points, and there are
 // two copies of everything (common/halo.hpp). A message is read until its block has sent it. That block then adds its 1
-// of the next iteration, and no block overwrites the message before. launch() ensures that all blocks are resident:
-// otherwise waiting blocks could prevent the blocks that they wait for from starting.
+// of the next iteration, and no block overwrites the message before that addition. launch() ensures that all blocks are
+// resident: otherwise waiting blocks could prevent the blocks that they wait for from starting.
 //
 // On chip: one kernel again, in which each block keeps a tile of the grid in shared memory, so only the surfaces of
 // tiles travel, to other blocks and to other PEs. common/on_chip.hpp describes its communication and its correctness.

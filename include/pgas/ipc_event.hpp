@@ -74,15 +74,16 @@ class PGAS_API ipc_event {
   /// from 1. *Errors* capturing: a graph cannot record an interprocess event; peer_lost as wait(); wait_timeout if
   /// another process was stopped for 10 s while it recorded.
   std::uint64_t record(void* stream);
-  /// The number of record() calls of all processes. The host may wait for a number before it calls wait().
+  /// The number of record() calls of all processes. A host that needs record n waits until records() is at least n, and
+  /// then calls wait().
   [[nodiscard]] std::uint64_t records() const;
-  /// Makes the stream wait until the last record has been reached. If the recording process ends before, the stream
-  /// continues within a second, the log says so, and check() throws: call check() after the synchronisation of the
-  /// stream and before the results are used. *Errors* capturing: CUDA does not allow such waits in a graph;
-  /// invalid_argument if the event was never recorded; peer_lost, naming host and process, if the maker of the event
-  /// has ended or has destroyed it.
+  /// Makes the stream wait until the last record has been reached. If the recording process ends before its stream
+  /// reaches the record, the waiting stream continues within a second, a line is logged, and check() throws: call
+  /// check() after the synchronisation of the stream and before the results are used. *Errors* capturing: CUDA does not
+  /// allow such waits in a graph; invalid_argument if the event was never recorded; peer_lost, naming host and process,
+  /// if the maker of the event has ended or has destroyed it.
   void wait(void* stream);
-  /// Whether the last record has been reached. *Errors* as wait(), less capturing.
+  /// Whether the last record has been reached. *Errors* as wait(), except capturing.
   [[nodiscard]] bool reached() const;
   /// Throws if a wait has ended without its record, or would never end. *Errors* peer_lost, naming the process.
   void check() const;

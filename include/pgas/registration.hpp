@@ -25,10 +25,10 @@ class world;
 /// be invisible through the other address until that kernel ends (CUDA C++ Programming Guide, "Virtual Aliasing
 /// Support"): a kernel must use only one of them.
 ///
-/// The registration keeps the pieces alive, even if their owner frees them before. The same memory may be registered
-/// with several teams and several times with one team; each registration has its own alias and its own end. An alias
-/// cannot be registered, because it is symmetric memory already. PEs that are not members have no memory there: host
-/// operations on them throw outside_heap, and device operations must not address them.
+/// The registration keeps the pieces alive, even if their owner frees them while they are registered. The same memory
+/// may be registered with several teams and several times with one team; each registration has its own alias and its
+/// own end. An alias cannot be registered, because it is symmetric memory already. PEs that are not members have no
+/// memory there: host operations on them throw outside_heap, and device operations must not address them.
 ///
 /// *Callers* all members, with the same size, in pieces of the same sizes; pointers may differ.
 /// *Memory* each PE may create its buffer alone, at any time. `shared_memory::make({w.device()}, bytes)` creates memory

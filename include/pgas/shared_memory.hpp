@@ -56,7 +56,7 @@ struct shared_memory_options {
   whole_block block = whole_block::refuse;  ///< for shared_memory::share()
 };
 
-/// @brief The limits of a ticket.
+/// @brief The options of a ticket: who may open it, how often and how long, and what it carries.
 struct ticket_options {
   std::chrono::duration<double> lifetime{0};  ///< from the call on; 0: until it is revoked
   int opens = 0;                              ///< number of processes that may open it, in all; 0: any number
@@ -64,8 +64,8 @@ struct ticket_options {
   /// @brief A timeline of this process (`pgas/timeline.hpp`) that tells importers when the memory is ready.
   ///
   /// The exporter records in it each time it has filled the memory. An importer waits for the last record when it opens
-  /// the ticket, and again by opened_memory::wait(). Any number of tickets may carry the same timeline. Not for tickets
-  /// of timelines and events.
+  /// the ticket, and again by opened_memory::wait(). Any number of tickets may carry the same timeline. A ticket of a
+  /// timeline or an event cannot carry a timeline.
   const timeline* ready = nullptr;
   /// @brief read_only: importers of this ticket may only read; importers of other tickets may write.
   ///
@@ -78,7 +78,7 @@ struct ticket_options {
   std::string description{};
 };
 
-/// @brief A process that has memory of this process open.
+/// @brief A process that has opened memory of this process and has not closed it.
 struct opener {
   /// @brief The process, in this process's PID namespace if visible there, otherwise in its own
   pid_t pid = 0;
@@ -102,8 +102,8 @@ struct memory_exporter {
 /// nothing there.
 /// *Memory* an importer keeps the memory until it closes it, even after the end of this object or of this process. The
 /// destructor invalidates all tickets. It frees memory of make() if no importer has it open; otherwise the last
-/// importer frees the memory, and the log says so. The destructor does not wait for streams: memory of make() stays
-/// until all work has run that GPUs, or streams of the host heap, had been given before.
+/// importer frees the memory, and the log says so. The destructor does not wait for streams: memory of make() is freed
+/// after all work that was enqueued before the destructor, on GPUs or on streams of the host heap.
 class PGAS_API shared_memory {
  public:
   shared_memory() noexcept;
@@ -191,8 +191,8 @@ struct open_options {
 /// *Callers* any thread; one at a time for each object. A child of fork() may only call the destructor, which does
 /// nothing there.
 /// *Memory* a process maps the same memory once, even if it opens it several times. The destructor of the last object
-/// unmaps the memory when all work has run that GPUs, or streams of the host heap, had been given before. The
-/// destructor does not wait for that. The memory stays readable and writable after the exporter has freed it or has
+/// unmaps the memory after all work that was enqueued before the destructor, on GPUs or on streams of the host heap.
+/// The destructor does not wait for that. The memory stays readable and writable after the exporter has freed it or has
 /// died.
 class PGAS_API opened_memory {
  public:
@@ -207,9 +207,10 @@ class PGAS_API opened_memory {
 
   /// @brief Opens a ticket of shared_memory::ticket().
   ///
-  /// A ticket whose memory this process already has open does not count again; it must not have expired or been
-  /// revoked. If the ticket carries a timeline (ticket_options::ready), each call returns when the memory is ready: the
-  /// host waits as in wait_host(), unless open_options disable that.
+  /// If this process has opened the ticket before and has not closed the memory, the call does not count for
+  /// ticket_options::opens. The ticket must be neither expired nor revoked. If the ticket carries a timeline
+  /// (ticket_options::ready), each call returns when the memory is ready: the host waits as in wait_host(), unless
+  /// open_options disable that.
   ///
   /// @throws error handle_invalid for text that is not a ticket or is damaged; authentication if the ticket has
   /// expired, was revoked, was opened as often as it allows or is for another user, or if its timeline was destroyed;

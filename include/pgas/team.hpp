@@ -115,8 +115,8 @@ class PGAS_API team {
   /// Collective over this team.
   ///
   /// @return The new team on its members, an empty team on the others.
-  /// @throws error invalid_argument, asymmetric_call, out_of_memory: the same on all members of this team. No team
-  /// exists then.
+  /// @throws error invalid_argument, asymmetric_call, out_of_memory: the same on all members of this team; after an
+  /// error there is no new team.
   [[nodiscard]] team split_strided(int start, int stride, int size, const team_config& how = {}) const;
   /// @brief Numbers the members row by row, `x_range` members in a row, and creates a team for each row and each
   /// column.

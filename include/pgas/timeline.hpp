@@ -44,7 +44,7 @@ class PGAS_API timeline {
  public:
   /// The largest value.
   static constexpr std::uint64_t max_value = std::uint64_t{1} << 62;
-  /// The limit of a wait_host() without a time limit.
+  /// The timeout with which wait_host() has no time limit.
   static constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
 
   timeline() noexcept;
@@ -85,8 +85,8 @@ class PGAS_API timeline {
   void set(std::uint64_t value);
   /// Makes the stream wait until the value is at least `value`. A graph may contain a wait. Each launch waits for the
   /// same value again, so the program must reset the timeline between two launches. *Order* later work of the stream
-  /// sees the work before record(). *Errors* as record(); peer_lost if the timeline ended before. On the host the
-  /// stream's synchronize() throws peer_lost, or this call if `stream` is null.
+  /// sees the work before record(). *Errors* as record(); peer_lost if the timeline has ended without this value. On
+  /// the host the stream's synchronize() throws peer_lost, or this call if `stream` is null.
   void wait(void* stream, std::uint64_t value);
   /// The current value. *Order* acquires.
   [[nodiscard]] std::uint64_t query() const;

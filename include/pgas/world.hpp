@@ -109,7 +109,8 @@ class PGAS_API world {
   ///
   /// @throws error asymmetric_call if a PE is in another collective call; wait_timeout if that work continues for
   /// PGAS_JOIN_TIMEOUT after all PEs have called leave(), or if PGAS_WAIT_TIMEOUT is set and a PE does not call leave()
-  /// in that time, or does not continue within the sum of both times. An error fails the world.
+  /// in that time, or does not continue within the sum of both times. After one of these errors the world has failed on
+  /// all PEs.
   void leave();
   /// @brief Aborts the world on all PEs: waits end, and every later call on any PE throws code::aborted with this
   /// reason.

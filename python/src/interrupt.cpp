@@ -55,7 +55,7 @@ void serve(const std::shared_ptr<runner>& self) {
   }
 }
 
-/// The idle thread. Used by the main thread only, with the GIL.
+/// The runner that waits for the next task, or null. Only the main thread uses this pointer, and it holds the GIL.
 std::shared_ptr<runner>* idle = new std::shared_ptr<runner>;
 
 std::shared_ptr<runner> take() {

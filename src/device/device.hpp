@@ -219,7 +219,8 @@ class device {
 /// The host heap. Never fails.
 [[nodiscard]] std::unique_ptr<device> make_cpu_device();
 
-/// A GPU that this process cannot use unless the program is changed. A world does not fall back to the host heap then.
+/// The error for a GPU that this process cannot use unless the program is changed. After this error a world does not
+/// fall back to the host heap.
 class misused_gpu : public error {
  public:
   explicit misused_gpu(std::string_view message) : error(pgas::code::device_unavailable, message) {}

@@ -75,7 +75,7 @@ class mapped_import {
   mapped_import(const mapped_import&) = delete;
   mapped_import& operator=(const mapped_import&) = delete;
 
-  /// The shared memory, which starts description.offset bytes behind the start of the first piece.
+  /// The shared memory, which starts description.offset bytes after the start of the first piece.
   [[nodiscard]] virtual void* data() const noexcept = 0;
   /// The number of the GPU that uses the mapping; -1: the host.
   [[nodiscard]] virtual int ordinal() const noexcept { return -1; }

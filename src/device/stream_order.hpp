@@ -15,8 +15,8 @@ class stream_order {
   stream_order& operator=(const stream_order&) = delete;
 
   /// Makes `stream` wait until the previous work is done. Returns whether the stream is being captured. *Errors*
-  /// capturing if the stream cannot wait for that work, because the work's stream is now being captured. The caller
-  /// must not enqueue its work then.
+  /// capturing if the stream cannot wait for that work, because the work's stream is now being captured. After this
+  /// error the caller must not enqueue its work.
   virtual bool before(void* stream) = 0;
   /// Called when the work is enqueued on `stream`.
   virtual void after(void* stream) = 0;

@@ -1,5 +1,5 @@
 // A call by a group covers earlier accesses of all threads of the group, without a sync by the program. Late stores of
-// upper threads are sent, and memory that they load late is not overwritten before.
+// threads with high ranks are sent, and memory that they load late is not overwritten before they load it.
 #include "one_sided.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
-// Copies that eight lanes execute together, with threads in place of lanes. The code is the same as on GPUs, and
-// sanitizers see the memory that each lane accesses.
+// Tests the copies that eight lanes of a warp execute together. Eight CPU threads take the place of the lanes and
+// execute the same code as on GPUs, so sanitizers see the memory that each lane accesses.
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
 
 #include <gtest/gtest.h>

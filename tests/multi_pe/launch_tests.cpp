@@ -42,7 +42,7 @@ TEST(Launch, of_all_blocks_that_are_admitted_leaves_the_proxy_room) {
   return version >= 12030;
 }
 
-/// Allows the next launch to begin, and waits for its word if launches overlap.
+/// Allows the next launch to begin. If launches overlap, waits until the next launch sets `told`.
 struct first_launch {
   bool overlapped;
 

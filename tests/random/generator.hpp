@@ -52,7 +52,7 @@ class generator {
  private:
   using place = history::range;
 
-  /// An update of a signal word: the value after it, and the clock that its reader then has.
+  /// A signal word after an update: its value, and the vector clock that a reader of this value acquires.
   struct sent {
     std::uint64_t value = 0;
     history::clock seen{};

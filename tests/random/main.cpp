@@ -84,7 +84,7 @@ std::optional<mismatch> run_once(const program_choice& choice, std::chrono::seco
   return found;
 }
 
-/// Reports the shortest part of the program that fails.
+/// Searches for the smallest number of operations with which the random program still fails, and reports this program.
 void report(const char* program, const program_choice& failed, const mismatch& first_found) {
   std::printf("FAILED: seed %llu, %d PEs, %d blocks each, between operations %u and %u:\n%s",
               static_cast<unsigned long long>(failed.seed), failed.pes, failed.blocks, first_found.first,

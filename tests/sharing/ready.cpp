@@ -64,8 +64,8 @@ void await(std::atomic_ref<std::uint64_t> count, std::uint64_t least) {
   }
 }
 
-/// The numbers of launched rounds and of taken rounds, on the host. In an application, the two programs would exchange
-/// them in another way.
+/// The number of rounds that one program has launched, and the number that the other program has read, in host memory
+/// that both programs map. Applications exchange such numbers in another way.
 struct counts {
   std::uint64_t launched;
   alignas(64) std::uint64_t taken;

@@ -23,7 +23,8 @@ OTHER = 65533
 OURS = 65534
 MOST = 4 << 20  # the limit in bytes of the list of one exporter
 
-# Sends the same to every client: packets as hexadecimal numbers. With "repeat", it sends the last one repeatedly.
+# Sends the same packets, given as hexadecimal numbers, to every client. With "repeat", it sends the last packet
+# repeatedly.
 SPEAKER = r'''
 import os, select, socket, sys
 user, repeat = int(sys.argv[1]), sys.argv[2] == "repeat"

@@ -21,9 +21,9 @@ enum class failure : std::uint32_t {
   asymmetric,       ///< PEs called different collectives, or with different sizes; found with checks on
   not_held,         ///< a lock was cleared by a PE that does not hold it
   too_long,         ///< a message is longer than its channel
-  out_of_turn,      ///< a second message was sent, or received, before one in the other direction
+  out_of_turn,      ///< a PE sent or received two messages without one in the other direction
   no_such_value,    ///< an unknown enumerator, or no comparison values; found with checks on
-  not_direct,       ///< a kernel that has only loads and stores addressed a proxied PE
+  not_direct,       ///< a proxied PE in a kernel of a language that has only loads and stores
   asked,            ///< no failure: the host asks what the wait is for, and the wait continues
   not_received,     ///< a round of a channel began before the previous round was received; found with checks on
 };

@@ -218,7 +218,7 @@ PGAS_FN void put_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src, 
 ///
 /// Row i goes from `src + i * src_stride` to `dst + i * dst_stride`.
 ///
-/// *Callers* the copier's thread. *Units* all in elements, `count` in rows; 0 allowed.
+/// *Callers* the copier's thread. *Units* strides and `block_size` are elements, `count` is rows; 0 allowed.
 /// *Memory* as put_nbi(); a row takes one instruction if its ends on both sides are multiples of 16 bytes.
 /// *On return* as put_nbi(). *Order* as put_nbi().
 template <PGAS_IS(rma_type) T>
@@ -270,9 +270,9 @@ PGAS_FN void ibadd_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, s
 /// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. Into other memory,
 /// get_nbi() is a get(), and the mbarrier counts its bytes as well.
 /// *On return* `dst` must not be accessed before the phase is complete.
-/// *Order* earlier accesses to `dst` by threads that the caller has synchronized with come before. The copy reads
-/// stores that a wait or a barrier of the caller has ordered before it. A thread that sees the phase complete sees the
-/// data.
+/// *Order* `dst` is written after all earlier accesses to `dst` by threads that the caller has synchronized with. The
+/// copy reads stores that a wait or a barrier of the caller has ordered before it. A thread that sees the phase
+/// complete sees the data.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get_nbi(const context& ctx, mbarrier on, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::get_tile<detail::operation::get>(ctx, on.word(), dst, src, {0, 0, count, 1}, pe);

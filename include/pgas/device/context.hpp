@@ -269,8 +269,8 @@ class context {
     std::int32_t pe;
     Otherwise otherwise;
   };
-  /// @brief The result of find_route() if the proxy or lent memory has done the whole operation. Distances are
-  /// multiples of a page.
+  /// @brief The result of find_route() if the proxy or lent memory has done the whole operation. The value is never a
+  /// distance, because distances are multiples of the page size.
   static constexpr std::uintptr_t no_distance = 1;
   /// @brief A result that find_route() never returns.
   ///

@@ -202,8 +202,8 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included.
 /// *On return* this thread's part of `dst` is written. Synchronize the group before another thread reads that part. If
 /// PE `pe` is proxied, `dst` is written after quiet().
-/// *Order* earlier accesses to `dst` by any thread of the group come before. The source PE's stores are visible if a
-/// wait or a barrier has ordered them before.
+/// *Order* `dst` is written after all earlier accesses to `dst` by threads of the group. The source PE's stores are
+/// visible if a wait or a barrier has ordered them before this call.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::get_by_route<detail::completion::submitted>(ctx, g, dst, src, count, pe, [=](const T* remote) {

@@ -81,7 +81,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   };
   for (;;) {
     if (!poll_word(ctx, sig, cmp::ge, n, keep, [] { return false; })) return false;
-    // A compare-exchange instead of a subtraction, because another thread may have subtracted before. A
+    // Uses a compare-exchange instead of a subtraction, because another thread may have subtracted since the poll. A
     // compare-exchange keeps the releases of later additions intact.
     const signal_t found = compare_exchange(sig, seen, seen - n);
     if (found == seen) break;

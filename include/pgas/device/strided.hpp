@@ -109,7 +109,7 @@ PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
   detail::put_spaced_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// @brief iput_nbi() that returns as put() does.
+/// @brief Like iput_nbi(), but returns when `src` may be reused, as put() does.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -145,7 +145,7 @@ PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
   detail::get_spaced_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// @brief iget_nbi() that returns as get() does.
+/// @brief Like iget_nbi(), but returns when `dst` holds the data, as get() does.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -184,7 +184,7 @@ PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std
                                                               count, pe);
 }
 
-/// @brief ibput_nbi() that returns as put() does.
+/// @brief Like ibput_nbi(), but returns when `src` may be reused, as put() does.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -223,7 +223,7 @@ PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std
                                                               count, pe);
 }
 
-/// @brief ibget_nbi() that returns as get() does.
+/// @brief Like ibget_nbi(), but returns when `dst` holds the data, as get() does.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>

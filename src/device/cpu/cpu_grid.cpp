@@ -145,7 +145,7 @@ void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_me
   if (cpu == nullptr)
     throw error(code::launch_failed, "this kernel runs on the CPU, but the heap of its world is on another device");
   check_shape(shape);
-  // Does not run on the calling thread, because a kernel may wait for its caller's next operation.
+  // The kernel does not run on the calling thread, because it may wait for the next operation of that thread.
   cpu->queue(stream).run([shape, body = std::move(member)] { run_grid_here(shape, body); }, host_stream::place::worker);
 }
 

@@ -236,7 +236,7 @@ void cuda_device::synchronize(stream_handle stream) {
   const std::uint64_t due = enqueued_.load(std::memory_order_acquire);
   if (internal && done_.load(std::memory_order_acquire) >= due) return;
   const current_context current(context_);
-  // Not cudaStreamSynchronize, which does not return if a kernel does not end.
+  // Polls, because cudaStreamSynchronize() does not return if a kernel does not end.
   for (int polls = 0;; ++polls) {
     const CUresult state = driver().stream_query(stream_of(stream));
     if (state != CUDA_ERROR_NOT_READY) {
@@ -374,8 +374,8 @@ std::vector<clock_reading> cuda_device::read_clock() {
   const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
   const auto in_ns = [](auto time) { return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count(); };
   const std::lock_guard lock(result_mutex_);
-  // A place behind that of fetch(): if a kernel starts late, after the error below, it waits for no word that other
-  // code clears.
+  // The words lie after the word of fetch(), in the same memory: if a kernel starts late, after the error below, it
+  // waits for no word that other code clears.
   constexpr std::size_t place = 64;
   auto& shared = *new (static_cast<std::byte*>(result_.host) + place) clock_rounds;
   std::atomic_ref asked(shared.asked);

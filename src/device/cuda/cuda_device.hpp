@@ -106,7 +106,7 @@ class cuda_device final : public device {
     in_context context_;
     const cudaStream_t stream_;
   };
-  /// The first `count` operations on the internal stream are done.
+  /// Records that the first `count` operations on the internal stream are done.
   void note_done(std::uint64_t count) noexcept;
   /// A strided copy by the copy engines.
   void copy_blocks(const operation_request& request, cudaStream_t stream);

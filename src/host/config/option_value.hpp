@@ -24,7 +24,7 @@ namespace pgas::config_detail {
 [[nodiscard]] std::optional<std::size_t> parse_size(std::string_view text);
 
 /// Bytes as in OpenSHMEM and NVSHMEM: a decimal number that may begin with its fraction (`.5m`), and k, m, g or t for
-/// powers of 1024. Text behind the unit is ignored (`20kk`). Rounded up.
+/// powers of 1024. Text after the unit is ignored (`20kk`). Rounded up.
 [[nodiscard]] std::optional<std::size_t> parse_shmem_size(std::string_view text);
 
 /// A time: a decimal number, fractions allowed, with ms, s, m or h. Without a unit the number is in seconds (`1500ms`,

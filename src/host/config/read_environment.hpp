@@ -1,6 +1,6 @@
 /// @file
-/// Reads a config from the environment: options, aliases, previous spellings, and remarks for the user. No other room
-/// reads the environment of the process.
+/// Reads a config from the environment: options, aliases, previous spellings, and remarks for the user. Only the files
+/// in this directory read the environment of the process.
 #pragma once
 
 #include <initializer_list>

@@ -1,8 +1,8 @@
 /// @file
 /// The collectives of one group. Contributions are combined on the way up the group's tree, and the result is sent
-/// down. A message crosses each link of the tree once in each direction. When all children of the root but one have
-/// contributed, the root sends their result to the last child in advance. The last child has the whole result as soon
-/// as it contributes. So two PEs exchange their contributions at the same time.
+/// down. A message crosses each link of the tree once in each direction. When all children of the root except one have
+/// contributed, the root sends the combined contributions of all others to this last child immediately. The last child
+/// has the whole result as soon as it contributes. So two PEs exchange their contributions at the same time.
 #pragma once
 
 #include <cstdint>

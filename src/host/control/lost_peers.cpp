@@ -25,7 +25,8 @@ void control_plane_state::on_process_end(const watched_process& one) {
 }
 
 void control_plane_state::on_disconnect(tree_link& from) {
-  // The peer may wait for the end of this direction, which shows that all messages of the peer were received.
+  // Ends the sending direction. The peer may wait for this end, which proves that this PE has received all its
+  // messages.
   if (!from.finished.exchange(true)) from.to->finish();
   from.ended = true;
   bool expected = from.departed;

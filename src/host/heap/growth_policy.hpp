@@ -47,7 +47,7 @@ class growth_policy {
   virtual void add(const control_group& group, std::size_t offset, std::unique_ptr<group_segment> segment) = 0;
   /// Whether a segment contains `offset`.
   [[nodiscard]] virtual bool contains(std::size_t offset) const = 0;
-  /// Unmaps all segments. The caller synchronises the members before.
+  /// Unmaps all segments. The caller synchronises the members before this call.
   virtual void clear() noexcept = 0;
 
  private:

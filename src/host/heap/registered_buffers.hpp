@@ -45,7 +45,7 @@ class registered_buffers {
   /// A step of the members that exports nothing and that also reports released buffers. Buffers that all members have
   /// released are unmapped when the function returns.
   [[nodiscard]] step_agreement agree(const step_result& mine);
-  /// Unmaps all buffers. The caller synchronises the members before.
+  /// Unmaps all buffers. The caller synchronises the members before this call.
   void clear() noexcept;
 
   /// Whether no buffer is registered. The result is the same on all members.

@@ -50,7 +50,7 @@ class symmetric_allocator {
   /// *Errors* invalid_free, before the barrier.
   void free(void* pointer);
   [[nodiscard]] class registered_buffers& registered_buffers() noexcept { return buffers_; }
-  /// Unmaps all segments and removes all allocations and registrations. The caller synchronises the members before.
+  /// Unmaps all segments and removes all allocations and registrations. The caller synchronises the members first.
   void clear() noexcept;
 
   [[nodiscard]] heap_usage usage() const;

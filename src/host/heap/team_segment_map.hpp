@@ -38,7 +38,7 @@ class team_segment_map {
   }
   /// Takes ownership of the segments at that offset, which are contiguous.
   void add(std::size_t offset, const control_group& group, std::vector<std::unique_ptr<group_segment>> segments);
-  /// Unmaps the segments at that offset and releases the range. The caller synchronises the members before.
+  /// Unmaps the segments at that offset and releases the range. The caller synchronises the members first.
   void remove(std::size_t offset) noexcept;
 
   /// Whether team segments cover [offset, offset + bytes).

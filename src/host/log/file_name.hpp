@@ -18,7 +18,7 @@ namespace pgas::log {
 /// * `%h` the host, `%p` the process, `%%` a percent sign;
 /// * `%r` the PE, if it is given.
 ///
-/// If no PE is given, `%r` is not changed. Other letters behind `%` are not changed either.
+/// If no PE is given, `%r` is not changed. Other letters after `%` are not changed either.
 [[nodiscard]] std::string file_name(std::string_view pattern, std::optional<int> pe = std::nullopt);
 
 /// Whether the processes of one host get different names: the pattern contains `%p` or `%r`.

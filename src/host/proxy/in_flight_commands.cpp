@@ -27,7 +27,7 @@ const char* what_of(const command& cmd) {
 
 in_flight_commands::in_flight_commands(ring& source, int n, trace::recorder* events)
     : source_(&source), events_(events), ops_(window), orders_(static_cast<std::size_t>(n)) {
-  // Another proxy may have used the ring before.
+  // The counts start at the number of commands that an earlier proxy has taken from the ring.
   started_ = completed_ = first_data_ = scanned_ = source.taken();
 }
 

@@ -100,7 +100,7 @@ class in_flight_commands {
   [[nodiscard]] bool may_send_signal(int pe) const noexcept;
   /// Starts the next command. If it has data, the data counts as in flight.
   proxy_op& start(const command& cmd, bool unordered);
-  /// Orders later commands to `pe` behind earlier ones.
+  /// Orders later commands to `pe` after earlier commands to `pe`.
   void fence(int pe) noexcept;
   /// Whether there was a fence since the last call. Atomic operations of one message may be executed concurrently
   /// unless a fence separates them.

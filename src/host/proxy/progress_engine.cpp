@@ -123,7 +123,7 @@ std::string progress_engine::receive(peer_state& from, std::span<const std::byte
   return fmt::format("message {}, which it has sent before or could not send yet", head.sequence);
 }
 
-/// The operations of acknowledged messages have taken effect.
+/// Completes the operations of acknowledged messages, because they have taken effect.
 void progress_engine::acknowledge(peer_state& of, std::uint64_t sequence) {
   while (!of.pending_acks.empty() && of.pending_acks.front().sequence <= sequence) {
     const peer_state::pending_ack first = of.pending_acks.front();

@@ -80,9 +80,10 @@ class send_queue {
   /// request, sends an empty message. Returns whether it sent an empty message.
   /// @param completed the number of the other direction's last message that may be acknowledged
   bool flush(std::uint64_t completed);
-  /// The other side has acknowledged messages up to this number. False if the number is impossible.
+  /// Records that the other side has acknowledged messages up to this number. Returns false if the number is
+  /// impossible.
   [[nodiscard]] bool acknowledge(std::uint64_t sequence) noexcept;
-  /// The other side requests acknowledgements up to this number.
+  /// Records that the other side requests acknowledgements up to this number.
   void request_ack(std::uint64_t sequence) noexcept { requested_ = std::max(requested_, sequence); }
 
   /// The number of messages that have not taken effect, including the open message.

@@ -49,7 +49,7 @@ bool deferred_release::streams_are_idle() const noexcept {
       if (work->has_passed()) return true;
     } while (clock::now() < end);
   } catch (const std::exception&) {
-    // A stream is being captured, or no memory is left. The next mark may be taken.
+    // mark_() throws while a stream is being captured, or if no memory is left. A later call may succeed.
   }
   return false;
 }

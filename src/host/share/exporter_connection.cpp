@@ -170,7 +170,7 @@ void take_handles(std::span<const std::byte> body, std::vector<unique_fd>& fds, 
 }
 
 void send(int fd, const share_request& request) {
-  // A refusal may have arrived before. Then the refusal is the reason, not the failure to send.
+  // If the exporter has refused and closed the connection, its refusal is reported, not the failure to send.
   const int failed = send_packet(fd, bytes_of(request), {}, {});
   if (failed != 0 && failed != EPIPE && failed != ECONNRESET) throw_system("asking for a ticket", failed);
 }
@@ -336,8 +336,8 @@ bool exporter_connection::alive() {
     }
   }
   look();
-  // After the exporter has freed the object, there is no connection. The end of the exporter's process is not detected
-  // then.
+  // After the exporter has freed the object, the connection is closed. Without a descriptor of the exporter's process,
+  // the end of that process cannot be detected, and the exporter counts as ended.
   return !ended_ && (socket_ || process_);
 }
 

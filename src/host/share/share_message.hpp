@@ -53,7 +53,7 @@ struct share_reply {
   std::uint16_t version = share_request::current_version;
   status what = status::refused;
   std::int32_t error = 0;         ///< a pgas::code if the request is refused; its text follows
-  std::uint32_t bytes = 0;        ///< the number of bytes behind this head
+  std::uint32_t bytes = 0;        ///< the number of bytes after this head
   std::uint32_t handles = 0;      ///< the number of handles in all packets of the grant
   std::uint32_t description = 0;  ///< the size of the description at the front of the first packet
   bits128 code{};                 ///< set if granted: over request and packet, with zeros in place of the code

@@ -33,7 +33,7 @@ class shared_page {
   shared_page(shared_page&&) noexcept = default;
   shared_page& operator=(shared_page&&) = delete;
 
-  /// A second object for an opened page.
+  /// Another object for the same opened page. Both objects use one mapping.
   [[nodiscard]] shared_page again() const { return {kind_, nullptr, theirs_}; }
   [[nodiscard]] void* data() const noexcept { return mine_ ? mine_->memory().data() : theirs_->data(); }
   /// The whole pages that contain the first `bytes` bytes.

@@ -56,7 +56,7 @@ struct ticket {
   std::string description;   ///< text of the program; the library does not read it
 };
 
-/// A piece of memory by fabric handle, for importers on other hosts. Part of the payload of a ticket, behind the
+/// A piece of memory by fabric handle, for importers on other hosts. Part of the payload of a ticket, after the
 /// sharing_description.
 struct fabric_piece {
   std::uint64_t bytes;

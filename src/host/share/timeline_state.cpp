@@ -142,7 +142,7 @@ void timeline_state::begin_record(std::uint64_t value) {
 
 void timeline_state::record(void* stream, std::uint64_t value) {
   begin_record(value);
-  // Other processes wait for an announced value, so the write is already enqueued then.
+  // Enqueues the write before `recorded` announces the value, because other processes wait for an announced value.
   words_->write(stream, &page_->word, value, shared_from_this());
   store_relaxed(&page_->recorded, value);
 }
@@ -211,7 +211,7 @@ void timeline_state::check_wait(std::uint64_t value) {
     if (now().phase == timeline_page::phase::open && !known_loss_ && !look_is_due()) return;
   }
   if (const auto lost = find_loss(value)) {
-    // The caller is about to destroy the stream and the timeline, so enqueued waits must have ended before.
+    // Ends the enqueued waits first, because after the error the caller destroys the stream and the timeline.
     if (load_relaxed(&page_->word) < awaited_) release_waits(*lost);
     throw_loss(*lost);
   }

@@ -90,7 +90,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   /// Starts the supervision of waits of GPU streams.
   void watch();
   static void check_value(std::uint64_t value);
-  /// The checks before a value is recorded.
+  /// Checks the value and the timeline, and notes this process as the writer, before a value is recorded.
   void begin_record(std::uint64_t value);
   /// Throws peer_lost if the value is missing and cannot arrive any more. Queries the system at intervals only.
   void check_wait(std::uint64_t value);

@@ -92,8 +92,8 @@ class team_state {
   team_state(world_state& world, const control_group* group, std::unique_ptr<control_group> own, const team_view& view);
   void place_state();
   void place_staging();
-  /// Writes the tables for kernels behind the state: the members' numbers if start and stride do not give them, and the
-  /// hierarchy of domains if there are several domains.
+  /// Writes the tables that kernels read, after the state: the members' numbers if start and stride do not give them,
+  /// and the hierarchy of domains if there are several domains.
   void write_members();
   void write_hierarchy();
   void clear_state();
@@ -144,8 +144,8 @@ struct split_call {
 
 /// Makes the new team of this member; null if the member is in no team. Collective over `parent`.
 /// @param list the members, for kind::list
-/// *Errors* asymmetric_call, invalid_argument, out_of_memory: the same on all members of the parent. No team is made
-/// then.
+/// *Errors* asymmetric_call, invalid_argument, out_of_memory: the same on all members of the parent; after an error
+/// there is no new team.
 [[nodiscard]] std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span<const int> list = {});
 
 /// Makes the team of `members` of `parent`. Collective over these members alone. *Errors* as team::create_group().

@@ -25,11 +25,12 @@ using transport_token = std::uint64_t;
 /// not call progress(), wait() or disconnect(). They may start operations.
 class transport_events {
  public:
-  /// A message of PE `from` has arrived. The bytes belong to the transport and are valid until this function returns.
+  /// Called when a message of PE `from` has arrived. The bytes belong to the transport and are valid until this
+  /// function returns.
   virtual void message(int from, std::span<const std::byte> bytes) = 0;
-  /// The operation has ended. After a put, the bytes are in the target's memory, and are visible to CPU threads of the
-  /// target that learn of the put from this PE in any way. After a get, the bytes are in local memory. After a message,
-  /// its buffer may be reused, and the message is in flight.
+  /// Called when the operation has ended. After a put, the bytes are in the target's memory, and are visible to CPU
+  /// threads of the target that learn of the put from this PE in any way. After a get, the bytes are in local memory.
+  /// After a message, its buffer may be reused, and the message is in flight.
   virtual void done(transport_token token) = 0;
   /// PE `pe` is lost. No more data goes to the PE or comes from it, and unfinished operations to it never end. Called
   /// once for each PE. `why` names the failure, and does not name the PE, which the caller knows.
@@ -85,7 +86,7 @@ class transport {
 
   // ---- operations; to a lost PE they do nothing
 
-  /// Writes `bytes` bytes from `local` to `offset` bytes behind the start of the imported memory.
+  /// Writes `bytes` bytes from `local` to the imported memory, at `offset` bytes from its start.
   virtual void put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
                    transport_token token) = 0;
   /// Reads at most the payload of one command.

@@ -91,7 +91,7 @@ struct pe_state {
 
 /// The PEs of a job, as one of them introduces them. *Errors* nlohmann::json::exception, also for the next function.
 [[nodiscard]] std::vector<pe_state> introduced(const nlohmann::json& by);
-/// Takes the answer of a PE. Strings in the state are printable.
+/// Stores the answer of a PE in its state. Control characters in its strings are escaped.
 void read_answer(pe_state& state, const nlohmann::json& from);
 /// Completes the report after all answers: adds the system's information about processes of this host that have not
 /// answered, and the PE that is to write a word if that write is behind a wait on a stream.

@@ -58,7 +58,7 @@ chosen_device choose_device(const control_plane& everyone, const config& setting
                             infos[static_cast<std::size_t>(without)].refusal),
                 without);
   if (without < n) {
-    // A world has one kind of heap. Logs a warning if only some PEs lack a GPU.
+    // All PEs use the host heap, because a world has one kind of heap. A warning is logged if other PEs have a GPU.
     const bool some =
         std::any_of(infos.begin(), infos.end(), [](const device_descriptor& o) { return o.refusal.empty(); });
     if (settings.heap == heap_kind::automatic && me == 0 && some)

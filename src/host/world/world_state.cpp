@@ -267,7 +267,7 @@ void world_state::await_streams() {
 
 void world_state::end_streams() noexcept {
   if (kind() != heap_kind::host) return;
-  // The waits end, because the world has failed. The memory that they read must not be released before.
+  // The waits end, because the world has failed. The memory that they read must not be released before they have ended.
   constexpr auto limit = std::chrono::seconds(10);
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!streams_are_idle()) {

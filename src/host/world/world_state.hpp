@@ -164,7 +164,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Waits until all streams of the program are idle. *Errors* wait_timeout after PGAS_JOIN_TIMEOUT; the failure of the
   /// world.
   void await_streams();
-  /// Called after a failure: waits until the waits of the streams have ended.
+  /// Called after a failure. On the host heap, returns when no stream uses the heap, or after 10 s.
   void end_streams() noexcept;
   void choose_device();
   void connect_proxied_peers();

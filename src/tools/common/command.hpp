@@ -16,7 +16,7 @@ struct entry {
 /// The texts of a command, except its options. Plain text. A meaning begins with a small letter and has no full stop.
 struct page {
   std::string summary = {};  ///< what the command does, in one line
-  /// The words behind its name; empty: derived from its options and arguments.
+  /// The words after the name of the command; empty: derived from its options and arguments.
   std::string usage = {};
   std::vector<std::string> paragraphs = {};  ///< further information; at least one paragraph
   std::vector<entry> examples = {};          ///< at least one

@@ -42,7 +42,7 @@ class lent_bootstrap final : public bootstrap {
   bootstrap& to_;
 };
 
-/// The settings of this process as a row. None if a value is not allowed.
+/// Reads the settings of this process into `settings`, and returns their row. The row fails if a value is not allowed.
 row check_settings(config& settings) {
   try {
     const config_detail::reading now = config_detail::read(config_detail::environment::of_process());

@@ -18,7 +18,7 @@ namespace pgas::doctor {
 
 /// Whether UCX is present, starts, and has the devices that this job uses. @param needed the job has proxied PEs
 [[nodiscard]] row check_ucx(const job& all, const config& settings);
-/// Shared memory by name, which UCX uses between PEs of a host.
+/// Whether /dev/shm has enough free space. UCX shares memory by name there, between PEs of a host.
 [[nodiscard]] row check_shared_memory(const job& all);
 
 /// Collective: connects over TCP to every PE of another host, as joining does. *Errors* those of the bootstrap.

@@ -12,8 +12,8 @@ namespace pgas::doctor {
 
 class mapped_segment {
  public:
-  /// Owns segment `id` of `bytes`, which was made or imported for handles of `kind`. *Errors* those of the device. The
-  /// segment is released then.
+  /// Owns segment `id` of `bytes`, which was made or imported for handles of `kind`. *Errors* those of the device;
+  /// after an error the segment is released.
   mapped_segment(detail::device& on, detail::segment_id id, handle_kind kind, std::size_t bytes)
       : device_(on), id_(id), bytes_(bytes) {
     try {

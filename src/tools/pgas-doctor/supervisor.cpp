@@ -149,7 +149,7 @@ class examination {
     return 128 + static_cast<int>(which.ssi_signo);
   }
 
-  /// The worker could not send its rows to PE 0, so they are printed here.
+  /// Prints the rows on this PE, because the worker could not send them to PE 0.
   int print_alone() { return print(rows_, true); }
 
   int print(const std::vector<row>& rows, bool alone) const {

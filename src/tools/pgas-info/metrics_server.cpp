@@ -24,8 +24,8 @@ namespace {
 /// The time from the connection to the last byte of the answer. Monitoring systems give up after about 10 s.
 constexpr auto time_for_client = std::chrono::seconds(5);
 constexpr std::size_t most_connections = 32;
-/// The largest number of bytes behind a request that are read and dropped. Closing a socket with unread bytes would
-/// drop the answer.
+/// The largest number of bytes after a request that are read and dropped. Closing a socket with unread bytes would drop
+/// the answer.
 constexpr std::size_t longest_rest = std::size_t{1} << 20;
 /// The pause before the next attempt to accept if descriptors or memory are missing.
 constexpr auto pause_without_means = std::chrono::seconds(1);

@@ -51,7 +51,7 @@ class metrics_server {
     std::string request;
     std::string response;     ///< empty: the request is not complete
     std::size_t sent = 0;     ///< the sent bytes of the response
-    std::size_t dropped = 0;  ///< the dropped bytes behind the request
+    std::size_t dropped = 0;  ///< the dropped bytes after the request
   };
 
   void accept();

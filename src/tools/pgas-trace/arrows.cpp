@@ -37,7 +37,7 @@ struct word {
   return facts.kind == event_kind::signal && facts.by != pgas::trace::caller::proxy;
 }
 
-/// The words by PE and offset.
+/// Returns the updates of each word, and the waits for it. The key is the PE and the offset of the word.
 std::map<std::pair<std::int32_t, std::uint64_t>, word> words_of(const document& of, arrows& counts) {
   std::map<std::pair<std::int32_t, std::uint64_t>, word> words;
   for (std::size_t pe = 0; pe < of.pes.size(); ++pe)

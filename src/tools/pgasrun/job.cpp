@@ -91,7 +91,7 @@ job::~job() {
   try {
     if (!processes_.empty()) clean_up();
   } catch (const std::exception&) {
-    // The processes have ended by then. Output that they have printed since is lost.
+    // clean_up() has ended the processes before it throws. Output that it has not passed on is lost.
   }
 }
 

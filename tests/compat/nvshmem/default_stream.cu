@@ -46,7 +46,7 @@ bool is_fine(cudaError_t status, const char* what) {
 int clear_then_meet(uint64_t* word, uint64_t* seen) {
   const int me = nvshmem_my_pe();
   const int n = nvshmem_n_pes();
-  std::vector<void*> memory;  // each meeting is called n times, and allocates or frees n times
+  std::vector<void*> memory;  // each call below is made n times, so it allocates or frees n times
   const auto free_last = [&] {
     nvshmem_free(memory.back());
     memory.pop_back();

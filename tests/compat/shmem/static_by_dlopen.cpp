@@ -1,4 +1,5 @@
-// LIBRARY: a program that is not linked to the library loads it. The program's own static data is not shared.
+// Usage: static_by_dlopen LIBRARY. The program is not linked to the library and loads it at run time. The program's own
+// static data is not shared.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>

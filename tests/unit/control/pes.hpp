@@ -82,7 +82,7 @@ class pausing_bootstrap : public outer_bootstrap {
   std::vector<blob> answers_;
 };
 
-/// Makes a PE appear to be on another host, "host-1", "host-2", ... Host 0 is the host of the test.
+/// Makes a PE appear to be on the host with the name "host-1", "host-2" and so on. 0 leaves the PE on its real host.
 class host_bootstrap : public outer_bootstrap {
  public:
   host_bootstrap(bootstrap& inner, int host) : outer_bootstrap(inner), host_(host) {}

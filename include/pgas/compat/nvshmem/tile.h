@@ -249,7 +249,7 @@ struct element_number<cutlass::bfloat16_t> {
 };
 #endif
 
-/// The value of `root` if there is none.
+/// The value of `root` for a reduction without a root.
 inline constexpr int no_root = -1;
 
 /// Combines the members' tiles. @param root the member that combines them, or no_root if each member does so for itself

@@ -21,8 +21,8 @@ namespace pgas::compat {
 /// function.
 void begin_end(int status) noexcept;
 
-/// Whether this thread ends the process, or runs exit() while another thread ends the process. All other threads stop
-/// in this function then.
+/// Whether this thread ends the process, or runs exit() while another thread ends the process. Any other thread stops
+/// in this function if the process is ending.
 [[nodiscard]] bool is_ending() noexcept;
 
 /// From this call on, end_process() knows whether the calling thread runs exit(). Has an effect only in the main

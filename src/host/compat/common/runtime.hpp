@@ -80,10 +80,10 @@ class runtime {
   runtime& operator=(const runtime&) = delete;
 
   /// Starts the runtime. If it is already started, only counts one more user and ignores the request. Collective.
-  /// *Errors* as world::join(). Nothing is started then.
+  /// *Errors* as world::join(); after an error nothing is started.
   void start(start_request request);
   /// Leaves the world when the number of calls reaches that of start(). Further calls have no effect. Collective.
-  /// *Errors* as world::leave(). The runtime is stopped even then.
+  /// *Errors* as world::leave(); after an error the runtime is stopped too.
   void stop();
   /// Aborts the world, or the launcher's job if there is no world yet. Frees no memory, see stop(). The reason is
   /// logged on this PE at `level`.

@@ -27,8 +27,8 @@ class state_registry {
   void complete();
   /// Unregisters a copy.
   void remove(pgas_nvshmem_state_setter set);
-  /// Registers a module or library that the program loaded. *Errors* of write_variable(). The code is not registered
-  /// then.
+  /// Registers a module or library that the program loaded. *Errors* those of write_variable(); after an error the code
+  /// is not registered.
   void add(const loaded_code& loaded);
   /// Empties the copy of loaded code and unregisters it. *Errors* invalid_argument if it is not registered.
   void remove(const loaded_code& loaded);

@@ -52,7 +52,7 @@ class ucx_completion_queue {
     batches_.release(batch.key);
   }
 
-  /// A request of the batch has ended.
+  /// Records that a request of the batch has ended.
   void request_ended(ucx_batch& batch, ucs_status_t status) {
     if (status != UCS_OK) batch.status = status;
     if (--batch.pending == 0) ended_.push_back(&batch);

@@ -18,7 +18,7 @@ constexpr std::chrono::seconds close_timeout{1};
 
 struct key_header {
   std::uint64_t magic;
-  std::uint64_t checksum;  ///< the checksum of all bytes behind it
+  std::uint64_t checksum;  ///< the checksum of all bytes after this field
   std::uint64_t address;
   std::uint64_t bytes;
 };

@@ -169,7 +169,8 @@ PGAS_COLD void proxied_add_rows(proxy_queue queue, op_info about, const T* tile,
   }
 }
 
-/// The shape of a tile that is one command: in bytes, as seen from this PE.
+/// The shape, in bytes, of a tile that one command copies. `local` and `remote` are the distances of rows, in elements,
+/// on this PE and on the other PE.
 template <class T>
 [[nodiscard]] PGAS_FN strided_range range_of(const tile_rows& rows, std::ptrdiff_t local, std::ptrdiff_t remote) {
   return strided_range_of<T>(rows.length, rows.count, local, remote);

@@ -74,7 +74,7 @@ template <class T>
   return reinterpret_cast<vec16*>(box + tile * static_cast<std::uint32_t>(tile_lines) + 1) + rank % packets_in_line;
 }
 
-/// The progress that the box holds while no thread uses it.
+/// A thread's progress: the numbers of messages sent and received. The box holds it while no channel uses the box.
 struct ll_progress {
   std::uint32_t sent;
   std::uint32_t received;

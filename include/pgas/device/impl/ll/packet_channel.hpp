@@ -156,8 +156,8 @@ PGAS_COLD void report_message_wait(const context* copy, std::int32_t pe, wait_st
                           message.number, seen));
 }
 
-/// One thread's share of receiving a message from member `pe`. @return False if the thread gave up; the record is then
-/// written.
+/// One thread's share of receiving a message from member `pe`. @return False if the thread gave up and has written the
+/// failure record.
 template <class Piece>
 [[nodiscard]] PGAS_OUTLINE bool receive_packets(const context* copy, std::int32_t pe, incoming message, slice me) {
   PGAS_ROLLED

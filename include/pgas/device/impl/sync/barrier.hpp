@@ -122,8 +122,8 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
     reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other_member(team, k))), std::uint64_t{1});
 }
 
-/// One thread's share of waiting: for members rank, rank + size, ... @return False if the thread gave up; the record is
-/// then written.
+/// One thread's share of waiting: for members rank, rank + size, ... @return False if the thread gave up and has
+/// written the failure record.
 PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, operation what, std::int32_t rank,
                                 std::int32_t size) {
   constexpr auto batch = static_cast<std::int32_t>(most_polled);

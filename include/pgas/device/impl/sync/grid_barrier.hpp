@@ -32,7 +32,7 @@ static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 inline constexpr std::uint32_t grid_table_size = 128;
 
 /// The state of the launch, in a table. The first block of the launch claims an entry. The other blocks search from the
-/// same entry and find the claimed entry. Null if the search gave up; the record is then written.
+/// same entry and find the claimed entry. Null if the search gave up and has written the failure record.
 /// *Callers* one thread of each block.
 /// @param launch not 0; concurrent launches have different numbers @param size a power of two
 [[nodiscard]] PGAS_OUTLINE grid_state* find_state(grid_state* table, std::uint64_t launch, bool first,

@@ -152,8 +152,8 @@ class device_lock_words {
   }
   PGAS_FN void acquire() const { fence_acquire(); }
 
-  /// Polls until `holds` returns true. @return False if the thread gave up. Then the record is written, and names `pe`
-  /// as the awaited PE.
+  /// Polls until `holds` returns true. @return False if the thread gave up. The failure record is written in this case,
+  /// and names `pe` as the awaited PE.
   template <class Holds>
   [[nodiscard]] PGAS_FN bool await(const Holds& holds, std::int32_t pe) const {
     return poll_until(ctx_.control_, holds, [&](wait_state now) {
