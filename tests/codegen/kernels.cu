@@ -122,8 +122,8 @@ __global__ void stencil(any_context ctx, float* to, const float* from, int nx, i
 
 // Eight elements in flight.
 //  ptx  2   bar\.sync
-//  callee copy_elements 8   ld\.u64
-//  callee copy_elements 8   st\.u64
+//  callee copy_elements 4   ld\.u64
+//  callee copy_elements 4   st\.u64
 //  callee copy_elements 0   ld\.relaxed|st\.relaxed
 //  registers 64
 __global__ void iput_block(any_context ctx, double* dst, const double* src, std::size_t n, int pe) {
@@ -131,8 +131,8 @@ __global__ void iput_block(any_context ctx, double* dst, const double* src, std:
 }
 
 //  ptx  2   bar\.warp\.sync
-//  callee copy_part   4   ld\.relaxed\.sys\.global\.v2\.u64
-//  callee copy_part   4   st\.v4\.u32
+//  callee copy_part   3   ld\.relaxed\.sys\.global\.v2\.u64
+//  callee copy_part   3   st\.v4\.u32
 //  registers 64
 __global__ void ibget_warp(any_context ctx, detail::vec16* dst, const detail::vec16* src, std::size_t n, int pe) {
   ibget(ctx, this_warp(this_block()), dst, src, 5, 7, 3, n, pe);

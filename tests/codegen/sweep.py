@@ -25,10 +25,10 @@ WORD_TYPES = {"int": "int", "long": "long long"}
 GROUPS = {"thread": "", "warp": "this_warp(this_block()), ", "warpgroup": "this_warpgroup(this_block()), ",
           "block": "this_block(), "}
 
-# The limits that hold. Wanted are 40 for a word by a thread, 64 for copies, as blocks of 1024 threads have 64 registers a
-# thread, and 128 for collectives. Loops that repeat a call, or keep values of their own, take more.
-WORD, COPY, COLLECTIVE = 48, 72, 136
-REPEATED = {WORD: 56, COPY: 80, COLLECTIVE: 176}
+# The registers that a kernel may have. Blocks of 1024 threads have 64 registers for each thread. Loops that repeat a
+# call, or keep values of their own, take more.
+WORD, COPY, COLLECTIVE = 48, 64, 136
+REPEATED = {WORD: 56, COPY: 72, COLLECTIVE: 176}
 
 
 class Call(NamedTuple):

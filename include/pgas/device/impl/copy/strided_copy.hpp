@@ -48,7 +48,7 @@ class piece_walk {
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const std::byte> src, std::size_t per_block,
                               std::size_t total, slice me) {
-  constexpr std::uint32_t batch = Unit == 16 ? 4 : 8;
+  constexpr std::uint32_t batch = Unit >= 8 ? 4 : 8;
   piece_walk<const std::byte, Unit> from(src, per_block, me);
   piece_walk<std::byte, Unit> to(dst, per_block, me);
   const std::size_t by = me.size % per_block;
@@ -75,7 +75,7 @@ PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const st
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_elements(strided_side<std::byte> dst, strided_side<const std::byte> src, std::size_t count,
                                 slice me) {
-  constexpr std::uint32_t batch = Unit == 16 ? 4 : 8;
+  constexpr std::uint32_t batch = Unit >= 8 ? 4 : 8;
   dst.start += static_cast<std::ptrdiff_t>(me.rank) * dst.step;
   src.start += static_cast<std::ptrdiff_t>(me.rank) * src.step;
   dst.step *= static_cast<std::ptrdiff_t>(me.size);
@@ -192,7 +192,7 @@ class piece_index {
 /// Copies one thread's share of a part of each block. Several loads precede the first store.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_part(const byte_blocks* of, std::size_t start, std::size_t part, slice me) {
-  constexpr std::uint32_t batch = 4;
+  constexpr std::uint32_t batch = Unit == 16 ? 3 : 4;
   for (piece_index<Unit> piece(part, me); piece.inside(of->count);) {
     unit_word<Unit> v[batch] = {};
     piece_index<Unit> ahead = piece;
@@ -275,21 +275,31 @@ PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_
                [=](auto known) { copy_pieces<Direction, decltype(known)::value>(dst, src, per_block, total, me); });
 }
 
-/// Ends the thread if blocks at `local` leave the heap, or if PE `pe` does not exist.
-PGAS_COLD void check_strided_out_of_line(checked_heap heap, operation what, const volatile std::byte* local,
-                                         std::size_t alignment, std::size_t size, std::ptrdiff_t stride,
-                                         std::size_t block, std::size_t count, std::int32_t pe) {
+/// An access to blocks at regular distances, in the memory of its thread, so that the call costs its caller one
+/// address.
+struct checked_blocks {
+  checked_access all;   ///< the bytes from the lowest to the highest address; `local` is at first the start of block 0
+  std::size_t element;  ///< bytes of an element
+  std::ptrdiff_t stride;
+  std::size_t block;
+  std::size_t count;
+};
+
+/// Ends the thread if blocks leave the heap, or if their PE does not exist.
+PGAS_COLD void check_blocks(checked_blocks* blocks) {
   constexpr std::uint64_t huge = ~std::uint64_t{0};
+  const std::ptrdiff_t stride = blocks->stride;
   const std::uint64_t step = stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
-  const std::uint64_t steps = block == 0 || count == 0 ? 0 : count - 1;
-  const std::uint64_t elements = count == 0 ? 0 : block;
-  std::uint64_t bytes = huge;  // bytes from the lowest to the highest address; the maximum on overflow
+  const std::uint64_t steps = blocks->block == 0 || blocks->count == 0 ? 0 : blocks->count - 1;
+  const std::uint64_t elements = blocks->count == 0 ? 0 : blocks->block;
+  blocks->all.bytes = huge;  // if the number of bytes overflows
   if (step == 0 || steps <= (huge - elements) / step) {
     const std::uint64_t span = steps * step + elements;
-    if (span <= huge / size) bytes = span * size;
+    if (span <= huge / blocks->element) blocks->all.bytes = span * blocks->element;
   }
-  if (bytes != huge && stride < 0) local -= steps * step * size;
-  check_here(heap, what, local, bytes, alignment, pe);
+  if (blocks->all.bytes != huge && stride < 0)
+    blocks->all.local = static_cast<const volatile std::byte*>(blocks->all.local) - steps * step * blocks->element;
+  check_access(&blocks->all);
 }
 
 /// check() for blocks at regular distances.
@@ -297,8 +307,8 @@ template <class T>
 PGAS_FN void check_strided(const context& ctx, operation what, const T* local, std::ptrdiff_t stride, std::size_t block,
                            std::size_t count, std::int32_t pe) {
   if (ctx.checks()) PGAS_UNLIKELY {
-    check_strided_out_of_line(checked_heap_of(ctx), what, reinterpret_cast<const volatile std::byte*>(local),
-                              alignof(T), sizeof(T), stride, block, count, pe);
+    checked_blocks blocks{{checked_heap_of(ctx), what, pe, local, 0, alignof(T)}, sizeof(T), stride, block, count};
+    check_blocks(&blocks);
   }
 }
 
