@@ -120,7 +120,7 @@ __global__ void stencil(any_context ctx, float* to, const float* from, int nx, i
   if (y == last - 1) p(ctx, to + x, value, bottom);
 }
 
-// Eight elements in flight.
+// Four elements in flight.
 //  ptx  2   bar\.sync
 //  callee copy_elements 4   ld\.u64
 //  callee copy_elements 4   st\.u64
