@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -212,6 +214,42 @@ TEST_F(WaitReport, every_question_is_answered_anew) {
     ASSERT_EQ(said.at("waits").size(), 1u);
     EXPECT_EQ(said.at("waits")[0].at("pe"), pe);
   }
+}
+
+TEST_F(WaitReport, a_thread_answers_the_next_question_after_the_host_has_read_its_answer) {
+  std::atomic<bool> ends = false;
+  std::thread waits([&] {
+    while (!ends.load(std::memory_order_relaxed)) answer(wait_for(2));
+  });
+  int answered = 0;
+  for (int question = 0; question < 2000 && answered < 50; ++question) {
+    report_.ask();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    const json said = told();
+    if (said.at("waits").empty()) continue;
+    ++answered;
+    EXPECT_EQ(said.at("waits")[0].at("pe"), 2);
+  }
+  ends.store(true, std::memory_order_relaxed);
+  waits.join();
+  EXPECT_EQ(answered, 50);
+}
+
+TEST_F(WaitReport, an_answer_to_an_earlier_question_leaves_the_later_answers_as_they_are) {
+  report_.ask();
+  const std::uint32_t first = control_.question;
+  failure_record* const interrupted = claim_answer(&control_, control_.my_slot, first);
+  ASSERT_NE(interrupted, nullptr);
+  EXPECT_EQ(told().at("waits").size(), 0u);
+  report_.ask();
+  answer(wait_for(3));  // this thread's first place is the place of the earlier answer
+  fill_record(interrupted, wait_for(1));
+  finish_record(interrupted, first);
+  const failure_record* const late = claim_answer(&control_, control_.my_slot, first);
+  EXPECT_TRUE(late == nullptr || late->complete != control_.question);
+  const json said = told();
+  ASSERT_EQ(said.at("waits").size(), 1u);
+  EXPECT_EQ(said.at("waits")[0].at("pe"), 3);
 }
 
 TEST_F(WaitReport, nobody_answers_unless_asked) {

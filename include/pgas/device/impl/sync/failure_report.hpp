@@ -50,7 +50,9 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
   leave_failure_here(control, my_slot, found);
 }
 
-/// A record for the answer to the host's question; null if this thread has already answered it or there is no space.
+/// A record for the answer to the host's question; null if this thread has already answered it or there is no space. A
+/// place is free if its last answer belongs to an earlier question and is complete: a thread that the system interrupts
+/// while it answers may write its record when the host has asked again.
 /// Places are claimed in device memory, because few links give a GPU atomic operations on host memory. As far as the
 /// table allows, threads of one block have different places, first threads of different blocks have different places,
 /// and threads with equal indices of consecutive launches have different places. (A GPU tries one place: a wait has few
@@ -66,7 +68,10 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
     auto* const claim = reinterpret_cast<std::uint64_t*>(my_slot + internal_area::answer_claims) + place;
     const std::uint64_t claimed = load_relaxed(claim);
     if (claimed == mine) return nullptr;
-    if (claimed >> 32 != question && compare_exchange(claim, claimed, mine) == claimed) return control->answers + place;
+    const auto last = static_cast<std::uint32_t>(claimed >> 32);
+    failure_record* const record = control->answers + place;
+    const bool is_free = static_cast<std::int32_t>(last - question) < 0 && load_relaxed(&record->complete) == last;
+    if (is_free && compare_exchange(claim, claimed, mine) == claimed) return record;
     place = (place + 1) % most_answers;
   }
   store_relaxed(&control->unanswered, question);
@@ -81,6 +86,7 @@ PGAS_FN void leave_record(control_block* control, std::uintptr_t my_slot, const 
   if (question == 0) return;
   failure_record* const record = claim_answer(control, my_slot, question);
   if (record == nullptr) return;
+  fence_acquire();  // the host has read the last answer in this record before it asked again
   fill_record(record, found);
   finish_record(record, question);
 }
