@@ -67,6 +67,8 @@ def __getattr__(name: str) -> Any:
     if name in _modules:
         return importlib.import_module(f"pgas.{name}")
     if name not in _places:
+        if not name.startswith("_") and hasattr(importlib.import_module("pgas._world").World, name):
+            raise AttributeError(f"module 'pgas' has no attribute '{name}'. A world has it: world = pgas.join(), then world.{name}")
         raise AttributeError(f"module 'pgas' has no attribute '{name}'")
     module = importlib.import_module(f"pgas.{_places[name]}")
     value = getattr(module, name)

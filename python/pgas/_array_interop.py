@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import numbers
 import operator
 import struct
@@ -363,7 +364,10 @@ def _as_jax(memory: Memory) -> Any:
 
 
 def check_representable(dtype: str, library: str) -> None:
-    """Raises if the library has no such element type."""
+    """Raises if this Python does not have the library, or if the library has no such element type."""
+    if library != "memory" and library not in sys.modules and importlib.util.find_spec(library) is None:
+        package = {"cupy": "cupy-cuda13x"}.get(library, library)
+        raise ModuleNotFoundError(f"like='{library}': this Python has no {library}: pip install {package}, or name another library", name=library)
     if dtype == "bfloat16" and library == "numpy":
         try:
             import ml_dtypes  # noqa: F401

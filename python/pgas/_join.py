@@ -6,11 +6,11 @@ import atexit
 import operator
 import os
 import sys
-import traceback
 from typing import Any
 
 from . import _core
 from ._array_interop import library_of
+from ._program_line import raising_line
 from ._world import World
 
 
@@ -35,8 +35,10 @@ def _exchange_id(rank: int, share: Any) -> str:
 
 
 def _id_of_group(group: Any) -> tuple[str, int, int]:
-    import torch.distributed as dist
-
+    try:
+        import torch.distributed as dist
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("join(group=): this Python has no torch: pip install torch, or pass comm or unique_id", name="torch") from None
     if not dist.is_initialized():
         raise RuntimeError("join(group=): call torch.distributed.init_process_group() first")
     if group is True:
@@ -54,6 +56,8 @@ def _id_of_group(group: Any) -> tuple[str, int, int]:
 
 
 def _id_of_comm(comm: Any) -> tuple[str, int, int]:
+    if not hasattr(comm, "Get_rank"):
+        raise TypeError(f"join: comm is a communicator of mpi4py, such as MPI.COMM_WORLD, not {comm!r}")
     rank = comm.Get_rank()
     return _exchange_id(rank, lambda made: comm.bcast(made, root=0)), rank, comm.Get_size()
 
@@ -131,6 +135,4 @@ def _end() -> None:
     raised = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if raised is None or hasattr(sys, "ps1") or sys.flags.interactive:
         return
-    lines = traceback.extract_tb(raised.__traceback__)
-    at = f" at {lines[-1].filename}:{lines[-1].lineno}" if lines else ""
-    _core.abort_all(f"{type(raised).__name__}: {raised}{at}")
+    _core.abort_all(f"{type(raised).__name__}: {raised}{raising_line(raised.__traceback__)}")

@@ -32,7 +32,7 @@ def _word(x: Any, what: str) -> Array:
 def _signal_word(x: Any, what: str) -> Array:
     about = _word(x, what)
     if about.dtype not in ("uint64", "int64"):
-        raise TypeError(f"{what}: a signal is a uint64 or an int64, not {about.dtype}")
+        raise TypeError(f"{what}: a signal is a uint64 or an int64, not {about.dtype}: make it by world.zeros(1, 'uint64')")
     return about
 
 
@@ -74,10 +74,10 @@ class Operations:
         here = writable(describe(to), "get" if get else "put")
         there = describe(source)
         if here.dtype != there.dtype:
-            raise TypeError(f"{'get' if get else 'put'}: the destination is of {here.dtype}, the source of {there.dtype}")
+            raise TypeError(f"{'get' if get else 'put'}: the destination is of {here.dtype}, the source of {there.dtype}: convert one of them")
         if here.size != there.size:
             raise ValueError(f"{'get' if get else 'put'}: the destination has {here.size} elements, {tuple(here.shape)}, "
-                             f"the source {there.size}, {tuple(there.shape)}")
+                             f"the source {there.size}, {tuple(there.shape)}: pass parts of one size")
         queue = resolve(self, stream, *((there, here) if get else (here, there)))
         if here.strides is None and there.strides is None:
             self._core.copy(get, here.ptr, there.ptr, here.size * here.itemsize, pe, queue, nbi)

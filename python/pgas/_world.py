@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import sys
 from types import ModuleType, TracebackType
 from typing import Any, Sequence
 
@@ -14,20 +12,12 @@ from ._collectives import Collectives
 from ._core import Memory
 from ._error import Code, Error
 from ._one_sided import Operations
+from ._program_line import calling_line, raising_line
 from ._stream import CURRENT, Stream, native_of, resolve
 from ._team import Team
 from ._tracing import traceable
 
 _alignment = 64  # required by JAX; equal on all PEs, with any library
-_package = os.path.dirname(os.path.abspath(__file__))
-
-
-def _caller() -> str:
-    """The line of the program that makes the call."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_package):
-        frame = frame.f_back
-    return "?" if frame is None else f"{frame.f_code.co_filename[-300:]}:{frame.f_lineno}"
 
 
 class Context:
@@ -77,10 +67,7 @@ class World(Operations, Collectives):
         if planned:
             self.leave()
             return
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        at = "" if trace is None else f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        self.abort(f"{type(raised).__name__}: {raised}{at}")
+        self.abort(f"{type(raised).__name__}: {raised}{raising_line(trace)}")
         try:
             self.leave()
         except Error:
@@ -149,7 +136,7 @@ class World(Operations, Collectives):
     # ---- arrays -----------------------------------------------------------------------------------------------------
 
     def _allocate(self, what: str, nbytes: int, alignment: int, zero: bool) -> Memory:
-        call = f"{what} at {_caller()}"
+        call = f"{what} at {calling_line()}"
         try:
             return self._core.allocate(nbytes, alignment, zero, call)
         except Error as failed:
@@ -213,7 +200,7 @@ class World(Operations, Collectives):
 
     def collect(self) -> int:
         """Collective: frees the memory of arrays that all PEs have dropped. Returns the number of these arrays."""
-        return self._core.collect(f"collect() at {_caller()}")
+        return self._core.collect(f"collect() at {calling_line()}")
 
     def peer(self, x: Any, pe: int) -> Any:
         """PE `pe`'s part of an array, as an array of the same library for loads and stores; None if the PE is

@@ -43,6 +43,12 @@ def test_an_end_in_the_middle_ends_the_job_and_says_why(launch, how, cause):
     assert job.seconds < 15
 
 
+@pytest.mark.parametrize("inside", ["world.put(x, x[:2], 0)", "with world: world.put(x, x[:2], 0)"])
+def test_the_line_of_an_exception_is_one_of_the_program_and_not_of_the_package(launch, inside):
+    job = launch(2, MIDDLE.format(how=inside, wait="world.barrier()"))
+    assert "the destination has 4 elements, (4,), the source 2, (2,): pass parts of one size at <string>:6" in job.err, job.err
+
+
 @pytest.mark.parametrize("wait", ["world.barrier()", "world.wait_until(x, '==', 1)", "world.zeros(3)", "world.leave()"])
 def test_a_killed_pe_raises_on_the_others_within_two_seconds(launch, wait):
     code = MIDDLE.format(how="time.sleep(0.5); os.kill(os.getpid(), signal.SIGKILL)", wait=wait)

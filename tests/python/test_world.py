@@ -200,6 +200,35 @@ with pgas.join() as world:
 """).check()
 
 
+@pytest.mark.parametrize("mistake, text", [
+    ("pgas.zeros(4)", "A world has it: world = pgas.join(), then world.zeros"),
+    ("pgas.join(comm=3)", "comm is a communicator of mpi4py, such as MPI.COMM_WORLD, not 3"),
+    ("world.put(x, np.zeros(4), 0)", "the destination is of float32, the source of float64: convert one of them"),
+    ("world.put(x, x[:2], 0)", "the destination has 4 elements, (4,), the source 2, (2,): pass parts of one size"),
+    ("world.put_signal(x, x, x[:1], 1, 0)", "a signal is a uint64 or an int64, not float32: make it by world.zeros(1, 'uint64')"),
+    ("world.put(x, x, 1)", "PE 1 does not exist, the world has PE 0 only: start the program on more PEs with pgasrun -n, mpirun, srun or torchrun"),
+])
+def test_a_mistake_of_a_newcomer_is_named_with_its_fix(world, mistake, text):
+    import numpy as np
+
+    import pgas
+
+    x = world.zeros(4)
+    with pytest.raises((AttributeError, TypeError, ValueError, pgas.Error)) as raised:
+        eval(mistake, {"pgas": pgas, "world": world, "np": np, "x": x})
+    assert text in str(raised.value)
+
+
+@pytest.mark.parametrize("library, package", [("torch", "torch"), ("cupy", "cupy-cuda13x"), ("jax", "jax")])
+def test_a_library_that_is_not_installed_is_named_with_its_package(monkeypatch, library, package):
+    from pgas import _array_interop
+
+    monkeypatch.delitem(sys.modules, library, raising=False)
+    monkeypatch.setattr(_array_interop.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=f"like='{library}': this Python has no {library}: pip install {package}, or name another library"):
+        _array_interop.check_representable("float32", library)
+
+
 def test_errors_have_code_pe_cause_and_fix(world):
     import pickle
 

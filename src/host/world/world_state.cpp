@@ -363,8 +363,14 @@ void world_state::check() const {
 
 void world_state::check_pe(int pe, const char* what) const {
   const int n = context_.n_pes();
-  if (pe < 0 || pe >= n)
-    throw error(code::pe_out_of_range, fmt::format("{}: PE {} does not exist, PEs are 0 to {}", what, pe, n - 1), pe);
+  if (pe >= 0 && pe < n) return;
+  throw error(code::pe_out_of_range,
+              n > 1
+                  ? fmt::format("{}: PE {} does not exist, PEs are 0 to {}", what, pe, n - 1)
+                  : fmt::format("{}: PE {} does not exist, the world has PE 0 only: start the program on more PEs with "
+                                "pgasrun -n, mpirun, srun or torchrun",
+                                what, pe),
+              pe);
 }
 
 void world_state::synchronize(stream_handle stream) {
