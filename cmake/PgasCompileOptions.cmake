@@ -69,10 +69,16 @@ function(pgas_room target room)
   target_sources(${target} PRIVATE ${sources})
 endfunction()
 
-# pgas_compiled_together(TARGET [ALONE FILES...]): compiles the sources of a tool in few pieces, except in the fast
-# tier, which detects missing includes. Sources that share private names are compiled alone.
+# pgas_compiled_together(TARGET [ALONE FILES...]): compiles the sources of a tool in pieces of seven, except in the fast
+# tier, which detects missing includes. A build for a wheel compiles one piece: most of the time goes into the templates
+# of other libraries (CLI11, nlohmann-json, fmt), and each piece compiles these templates again. Sources that share
+# private names are compiled alone.
 function(pgas_compiled_together target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE")
+  set(most 7)
+  if(PGAS_ROOMS_TOGETHER)
+    set(most 100)
+  endif()
   if(PGAS_TEST_TIER STREQUAL "fast" AND NOT PGAS_SANITIZE AND NOT PGAS_ROOMS_TOGETHER)
     return()
   endif()
@@ -81,7 +87,7 @@ function(pgas_compiled_together target)
   set(pieces ${arg_ALONE})
   list(LENGTH sources left)
   while(left GREATER 0)
-    list(SUBLIST sources 0 7 together)
+    list(SUBLIST sources 0 ${most} together)
     list(REMOVE_ITEM sources ${together})
     list(LENGTH sources left)
     pgas_one_source(piece ${target}_${left}_left ${together})

@@ -23,7 +23,8 @@ namespace {
 using detail::gpu_facts;
 using detail::gpu_survey;
 
-constexpr std::chrono::milliseconds patience{60'000};  // without persistence mode, the first use of a driver takes long
+constexpr std::chrono::milliseconds limit_of_driver{
+    60'000};  // without persistence mode, the first use of a driver takes long
 
 std::string version(int cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); }
 
@@ -196,8 +197,9 @@ gpu_findings check_gpus(const config& settings, const request& how) {
   if (settings.heap == heap_kind::host) return {{{"GPUs", verdict::ok, "none: host heap, as PGAS_HEAP asks"}}, {}};
   // Runs in a child process: a driver that hangs would hang this process too, and a process that uses a driver cannot
   // be forked later.
-  const trial seen = try_in_child(
-      patience, [&] { return survey(settings, how).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace); });
+  const trial seen = try_in_child(limit_of_driver, [&] {
+    return survey(settings, how).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  });
   if (!seen.result) {
     if (settings.heap == heap_kind::cuda)
       return {{{"GPUs", verdict::fails, seen.failure, "PGAS_HEAP=cuda asks for a GPU: joining fails",

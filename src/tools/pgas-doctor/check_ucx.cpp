@@ -13,7 +13,7 @@ namespace pgas::doctor {
 
 namespace {
 
-constexpr std::chrono::milliseconds patience{20'000};
+constexpr std::chrono::milliseconds limit_of_ucx{20'000};
 
 /// "UCX_TLS=tcp UCX_NET_DEVICES=eth0" as set by the user. Empty if neither variable is set.
 std::string own_choice() {
@@ -53,7 +53,7 @@ row check_ucx(const job& all, const config& settings) {
   wanted.without_tcp = wanted.one_host && all.shares_by_name();
   if (wanted.without_tcp && wanted.devices.empty()) wanted.devices = detail::net_devices({"lo"});
   // Runs in a child process, because UCX ends a process that has too few descriptors, and starts threads.
-  const trial tried = try_in_child(patience, [&] {
+  const trial tried = try_in_child(limit_of_ucx, [&] {
     const detail::no_file_limit_signal no_signal;
     log::logger quiet(log_level::error);
     wanted.log = &quiet;

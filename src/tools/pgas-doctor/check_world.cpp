@@ -20,7 +20,6 @@ namespace {
 using timer = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds step_limit{60'000};
 constexpr double long_join = 5;  // in seconds
 constexpr std::size_t words = 512;
 

@@ -24,7 +24,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds longest_join{30'000};
 constexpr milliseconds longest_quick_join{10'000};
-constexpr milliseconds step_limit{60'000};
 constexpr milliseconds margin{15'000};  // the time that a step may take in addition to its own limit
 
 /// Lends the bootstrap to a world, which destroys its bootstrap.

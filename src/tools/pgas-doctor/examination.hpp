@@ -32,6 +32,9 @@ struct subject {
   std::vector<pair_route> pairs{};
 };
 
+/// The limit of a step that has no limit of its own.
+inline constexpr std::chrono::milliseconds step_limit{60'000};
+
 /// Sends messages from the worker to the supervisor.
 class journal {
  public:

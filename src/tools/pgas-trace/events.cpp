@@ -13,7 +13,7 @@ namespace pgas_trace {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 using pgas::trace::document;
 using pgas::trace::event_facts;
 
@@ -30,16 +30,16 @@ void for_events(const document& of, const std::vector<std::string>& callers, con
 }
 
 /// The members that apply to the event. The names are those that ui.perfetto.dev shows.
-json describe(const document& of, const place& where) {
+ordered_json describe(const document& of, const place& where) {
   const pgas::trace::event& what = at(of, where);
   const event_facts& facts = what.facts;
-  json made = {{"pe", of.pes[where.pe].pe},
-               {"track", of.pes[where.pe].tracks[where.track].name},
-               {"category", pgas::trace::kind_words[static_cast<int>(facts.kind)]},
-               {"name", what.name},
-               {"by", pgas::trace::caller_words[static_cast<int>(facts.by)]},
-               {"begin_ns", facts.begin},
-               {"end_ns", facts.end}};
+  ordered_json made = {{"pe", of.pes[where.pe].pe},
+                       {"track", of.pes[where.pe].tracks[where.track].name},
+                       {"category", pgas::trace::kind_words[static_cast<int>(facts.kind)]},
+                       {"name", what.name},
+                       {"by", pgas::trace::caller_words[static_cast<int>(facts.by)]},
+                       {"begin_ns", facts.begin},
+                       {"end_ns", facts.end}};
   if (facts.route != pgas::trace::route::none) made["route"] = pgas::trace::route_words[static_cast<int>(facts.route)];
   if (facts.peer >= 0) made["peer"] = facts.peer;
   if (facts.bytes != 0) made["bytes"] = facts.bytes;
@@ -78,18 +78,19 @@ std::string events_json(const joined& from, const selection& which) {
   std::string events;
   for (const place& one : places) {
     events += fmt::format("{}\n{}", index.empty() ? "" : ",",
-                          describe(of, one).dump(-1, ' ', false, json::error_handler_t::replace));
+                          describe(of, one).dump(-1, ' ', false, ordered_json::error_handler_t::replace));
     index.emplace(std::tuple(one.pe, one.track, one.event), index.size());
   }
-  json arrows = json::array();
+  ordered_json arrows = ordered_json::array();
   for (const arrow& one : find_arrows(of).all) {
     const auto source = index.find({one.from.pe, one.from.track, one.from.event});
     const auto target = index.find({one.to.pe, one.to.track, one.to.event});
     if (source != index.end() && target != index.end()) arrows.push_back({source->second, target->second});
   }
-  const json job = of.pes.empty() ? std::string() : of.pes.front().job;
+  const ordered_json job = of.pes.empty() ? std::string() : of.pes.front().job;
   return fmt::format(R"({{"job": {}, "from_ns": {}, "to_ns": {}, "events": [{}], "arrows": {}}})",
-                     job.dump(-1, ' ', false, json::error_handler_t::replace), begin, end, events, arrows.dump());
+                     job.dump(-1, ' ', false, ordered_json::error_handler_t::replace), begin, end, events,
+                     arrows.dump());
 }
 
 }  // namespace pgas_trace
