@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Builds the wheel, and makes the clean environments in which it is tested.
 
-Usage: environments.py --build TREE --work DIR [--python PYTHON] [--launcher LAUNCHER] [--wheel-only DIR]
+Usage: environments.py --build TREE --work DIR [--python PYTHON] [--launcher LAUNCHER] [--wheel-only DIR [--prepare] | --sdist DIR]
 
-The library comes from the build tree TREE. In DIR are then the wheel, `builder` (an environment that builds) and `clean` (one
-that has the wheel, NumPy and pytest; no compiler is on its PATH when tests run). With --wheel-only the wheel is put there, and
-no more is done. With --sdist a source distribution is put there, and a wheel is built of it, library and all. Without the package index the exit status is 77: skipped.
+The library comes from the build tree TREE. DIR then contains the wheel, `builder` (an environment that builds) and `clean` (an environment with
+the wheel, NumPy and pytest; no compiler is on its PATH when tests run). --wheel-only puts the wheel into another folder, and makes no clean
+environment; with --prepare only its builder is made, while the library is still being compiled. --sdist puts a source distribution into a folder,
+and builds a wheel and the library of it. Without the package index the exit status is 77: skipped.
 """
 
 import argparse
@@ -93,21 +94,16 @@ def as_in_tree(tree: pathlib.Path, settings: pathlib.Path) -> str:
     return cache["PGAS_CUDA"]
 
 
-def tagged(wheel: pathlib.Path, where: pathlib.Path, auditor: pathlib.Path, python: str) -> pathlib.Path:
-    """A copy whose name says for which C libraries it is: manylinux_2_N, of what the libraries inside need. Nothing is added."""
-    try:
-        found = environment(auditor, python, AUDITOR)
-    except SystemExit:
-        print("without auditwheel the wheel has no tag of manylinux: it is for this machine's C library")
-        return pathlib.Path(shutil.copy(wheel, where))
-    shown = call(found, "-m", "auditwheel", "show", wheel)
+def tagged(wheel: pathlib.Path, where: pathlib.Path, builder: pathlib.Path) -> pathlib.Path:
+    """A copy whose name lists the compatible C libraries, manylinux_2_N, as auditwheel determines them from the libraries of the wheel."""
+    shown = call(builder, "-m", "auditwheel", "show", wheel)
     platform = re.search(r'platform tag: "(manylinux_\w+)"', " ".join(shown.stdout.split()))
     if platform is None:
         raise SystemExit(f"auditwheel finds no tag for {wheel.name}\n{shown.stdout}{shown.stderr}")
     for old in where.glob(f"{'-'.join(wheel.name.split('-')[:4])}-*.whl"):
         old.unlink()
     copy = shutil.copy(wheel, where)
-    done = call(found, "-m", "wheel", "tags", "--remove", "--platform-tag", platform[1], copy)
+    done = call(builder, "-m", "wheel", "tags", "--remove", "--platform-tag", platform[1], copy)
     if done.returncode != 0:
         raise SystemExit(1)
     return where / done.stdout.split()[-1]
@@ -120,6 +116,7 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--launcher", default="")
     parser.add_argument("--wheel-only", type=pathlib.Path)
+    parser.add_argument("--prepare", action="store_true")
     parser.add_argument("--sdist", type=pathlib.Path)
     given = parser.parse_args()
     headers = call(given.python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").stdout.strip()
@@ -130,7 +127,9 @@ def main() -> None:
     work = given.work.resolve()
     others = concurrent.futures.ThreadPoolExecutor()  # pip waits for the network, and uses one core
     clean = None if given.wheel_only or given.sdist else others.submit(environment, work / "clean", given.python, CLEAN)
-    builder = environment(work / "builder", given.python, BUILDER, "--no-compile")
+    builder = environment(work / "builder", given.python, BUILDER + AUDITOR if given.wheel_only else BUILDER, "--no-compile")
+    if given.prepare:
+        return
     if given.sdist:
         sdist = build_sdist(builder, given.sdist)
         # Checks that the sdist contains all files that a wheel needs. The build of the library inside it reads this
@@ -153,7 +152,7 @@ def main() -> None:
                   f"build-dir={work}/extension-{{wheel_tag}}")
     if given.wheel_only:
         given.wheel_only.mkdir(parents=True, exist_ok=True)
-        print(tagged(wheel, given.wheel_only, work / "auditor", given.python))
+        print(tagged(wheel, given.wheel_only, builder))
         return
     found = clean.result()
     done = call(found, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel)
