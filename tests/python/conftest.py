@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+SLOWER = 5 if "TSAN_OPTIONS" in os.environ else 1  # the thread sanitizer slows programs down
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "pe"
 
 

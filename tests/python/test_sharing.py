@@ -53,6 +53,7 @@ def test_a_mapping_of_arrays():
     assert out == "['bias', 'none', 'part', 'weight'] (0,)\n[1. 5.] 8\n" and x[3] == 5
 
 
+@pytest.mark.threads
 def test_who_has_it_open_and_tickets_that_end():
     x = pgas.shared_empty(4, "int8")
     ticket = pgas.share(x, opens=1)
@@ -272,6 +273,7 @@ def test_read_only_memory():
     assert (x == 3).all()
 
 
+@pytest.mark.threads
 def test_memory_outlives_its_maker_and_says_so():
     code = "import sys, pgas\nx = pgas.shared_empty(4, 'int32')\nx[...] = 9\nprint(pgas.share(x), flush=True)\nsys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -303,6 +305,7 @@ def ping(there, back, ticket, rounds):
         done.record(i)
 
 
+@pytest.mark.threads
 def test_timelines_order_two_processes_of_multiprocessing():
     x = pgas.shared_empty(1000, "int64")
     ready, done = pgas.Timeline(), pgas.Timeline()
@@ -348,6 +351,7 @@ def test_names_of_a_mapping_are_texts():
     assert list(pgas.open(pgas.share({"": x, "1": x}))) == ["", "1"]
 
 
+@pytest.mark.threads
 def test_a_stream_waits_for_a_timeline_and_takes_no_timeout(world):
     timeline, stream, x = pgas.Timeline(), world.stream(), world.zeros(1, "int64")
     begun = pgas.Timeline()

@@ -10,16 +10,19 @@ from conftest import environment, run
 
 
 @pytest.mark.parametrize("n", [1, 4])
+@pytest.mark.threads
 def test_operations(launch, n):
     assert launch(n, "operations.py").check().out.count("is content") == n
 
 
 @pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.threads
 def test_collectives(launch, n):
     assert launch(n, "collectives.py").check().out.count("is content") == n
 
 
 @pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.threads
 def test_two_streams_of_one_team(launch, n):
     assert launch(n, "two_streams.py").check().out.count("is content") == n
 
@@ -96,6 +99,7 @@ dist.init_process_group("gloo", rank=int(sys.argv[1]), world_size=3)
     assert [process.communicate(timeout=60)[0].split("\n")[-2] for process in processes] == ["0 3", "1 3", "2 3"]
 
 
+@pytest.mark.threads
 def test_several_worlds_at_once(launch):
     launch(2, """
 import pgas
