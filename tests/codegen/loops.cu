@@ -72,17 +72,17 @@ __global__ void put_signal_thread_loop(any_context ctx, float* dst, const float*
   for (int i = 0; i < n; ++i) put_signal(ctx, dst + i * count, src + i * count, count, sig, 1, signal_op::add, pe);
 }
 
-//  registers 56
+//  registers 48
 __global__ void put_warp_loop(any_context ctx, float* dst, const float* src, int n, std::size_t count, int pe) {
   for (int i = 0; i < n; ++i) put(ctx, this_warp(this_block()), dst + i * count, src + i * count, count, pe);
 }
 
-//  registers 56
+//  registers 48
 __global__ void get_warp_loop(any_context ctx, float* dst, const float* src, int n, std::size_t count, int pe) {
   for (int i = 0; i < n; ++i) get(ctx, this_warp(this_block()), dst + i * count, src + i * count, count, pe);
 }
 
-//  registers 48
+//  registers 40
 __global__ void put_block_loop(any_context ctx, float* dst, const float* src, int n, std::size_t count, int pe) {
   for (int i = 0; i < n; ++i) put(ctx, this_block(), dst + i * count, src + i * count, count, pe);
 }
@@ -92,7 +92,7 @@ __global__ void put_nbi_block_loop(any_context ctx, char* dst, const char* src, 
   for (int i = 0; i < n; ++i) put_nbi(ctx, this_block(), dst + i * count, src + i * count, count, pe);
 }
 
-//  registers 48
+//  registers 40
 __global__ void get_block_loop(any_context ctx, float* dst, const float* src, int n, std::size_t count, int pe) {
   for (int i = 0; i < n; ++i) get(ctx, this_block(), dst + i * count, src + i * count, count, pe);
 }
