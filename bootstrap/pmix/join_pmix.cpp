@@ -40,6 +40,13 @@ class pmix_bootstrap final : public bootstrap {
                                                       mine.size(), rank(), max_contribution)};
     return session_.exchange(fmt::format("pgas.{}.{}", world_, sequence_++), mine, deadline{timeout_});
   }
+  [[nodiscard]] bool publish(std::span<const std::byte> mine) override {
+    session_.publish_to_all(published(), mine, deadline{timeout_});
+    return true;
+  }
+  [[nodiscard]] blob fetch(int rank) override { return session_.fetch(rank, published(), deadline{timeout_}); }
+  void watch(std::function<void(int, std::string_view)> failed) override { session_.listen(world_, std::move(failed)); }
+  ~pmix_bootstrap() override { session_.listen(world_, nullptr); }
   void barrier() override { (void)all_gather({}); }
   void set_time_limit(milliseconds limit) override { timeout_ = limit; }
 
@@ -51,6 +58,8 @@ class pmix_bootstrap final : public bootstrap {
   }
 
  private:
+  [[nodiscard]] std::string published() const { return fmt::format("pgas.{}.published", world_); }
+
   inline static std::atomic<unsigned> next_world{0};
 
   pmix_session& session_;

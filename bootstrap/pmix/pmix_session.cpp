@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "bootstrap/error_messages.hpp"
 #include "common/thread.hpp"
@@ -61,6 +62,7 @@ void look_up(void* handle, const char* name, Function& function) {
   look_up(handle, "PMIx_Abort", library.abort);
   look_up(handle, "PMIx_Error_string", library.error_string);
   look_up(handle, "PMIx_Query_info_nb", library.query);
+  look_up(handle, "PMIx_Register_event_handler", library.register_event_handler);
   library.version = version_of(handle);
   return library;
 }
@@ -185,6 +187,20 @@ void table_told(pmix_status_t status, pmix_info_t* answers, std::size_t count, v
   if (release != nullptr) release(released);
 }
 
+/// The events that a server sends when a process has failed. A process that ends after PMIx_Finalize() causes none of
+/// these events.
+std::array<pmix_status_t, 4> failures{PMIX_ERR_PROC_ABORTED, PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_TERM_WO_SYNC,
+                                      PMIX_ERR_LOST_CONNECTION};
+
+std::atomic<pmix_session*> listening_session{nullptr};
+
+void event_arrived(std::size_t, pmix_status_t status, const pmix_proc_t* source, pmix_info_t* details,
+                   std::size_t count, pmix_info_t*, std::size_t, pmix_event_notification_cbfunc_fn_t done,
+                   void* context) {
+  if (pmix_session* const session = listening_session) session->on_event(status, source, details, count);
+  if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
+}
+
 }  // namespace
 
 const pmix_library& pmix_library::get_loaded() {
@@ -231,7 +247,10 @@ pmix_session::pmix_session(const pmix_library& library, const deadline& limit) :
   }
 }
 
-pmix_session::~pmix_session() { finalize(); }
+pmix_session::~pmix_session() {
+  listening_session = nullptr;
+  finalize();
+}
 
 void pmix_session::finalize() noexcept {
   if (!process_.in_creator()) return;  // the server would treat the message as the end of the parent process
@@ -260,30 +279,63 @@ int pmix_session::ask_job_size() const {
 
 std::vector<blob> pmix_session::exchange(const std::string& key, std::span<const std::byte> mine,
                                          const deadline& limit) {
-  {
-    const std::unique_lock lock{fencing_, limit.at()};
-    if (!lock) throw error{code::bootstrap_timeout, "another world of this process waits in a PMIx fence for too long"};
-    publish(key, mine);
-    fence(key, limit);
-  }
-  // If two worlds are being made at the same time, other processes may have made this fence for the other world.
-  // Therefore the exchange ends when all contributions have arrived, not when the fence ends.
-  std::vector<blob> parts(static_cast<std::size_t>(size_));
-  auto next_look = detail::clock::now() + between_looks;
-  for (int from = 0; from < size_; ++from) {
-    auto part = look_up(from, key, false);
-    while (!part) {
-      if (limit.expired()) throw timed_out(key);
-      if (detail::clock::now() >= next_look) {
-        check_ended(key);
-        next_look = detail::clock::now() + between_looks;
-      }
-      std::this_thread::sleep_for(milliseconds{2});
-      part = look_up(from, key, true);
-    }
-    parts[static_cast<std::size_t>(from)] = std::move(*part);
-  }
+  publish_to_all(key, mine, limit);
+  std::vector<blob> parts;
+  for (int from = 0; from < size_; ++from) parts.push_back(fetch(from, key, limit));
   return parts;
+}
+
+void pmix_session::publish_to_all(const std::string& key, std::span<const std::byte> mine, const deadline& limit) {
+  const std::unique_lock lock{fencing_, limit.at()};
+  if (!lock) throw error{code::bootstrap_timeout, "another world of this process waits in a PMIx fence for too long"};
+  publish(key, mine);
+  fence(key, limit);
+}
+
+blob pmix_session::fetch(int rank, const std::string& key, const deadline& limit) const {
+  // If two worlds are being made at the same time, other processes may have made the fence for the other world.
+  // Therefore the value may arrive after the fence.
+  auto part = look_up(rank, key, false);
+  auto next_look = detail::clock::now() + between_looks;
+  while (!part) {
+    if (limit.expired()) throw timed_out(key);
+    if (detail::clock::now() >= next_look) {
+      check_ended(key);
+      next_look = detail::clock::now() + between_looks;
+    }
+    std::this_thread::sleep_for(milliseconds{2});
+    part = look_up(rank, key, true);
+  }
+  return std::move(*part);
+}
+
+void pmix_session::listen(unsigned world, failure_listener listener) {
+  {
+    const std::lock_guard lock{listening_};
+    if (!listener) {
+      listeners_.erase(world);
+      return;
+    }
+    listeners_[world] = std::move(listener);
+    if (std::exchange(registered_, true)) return;
+  }
+  listening_session = this;
+  const std::lock_guard lock{calls_};
+  (void)library_.register_event_handler(failures.data(), failures.size(), nullptr, 0, event_arrived, nullptr, nullptr);
+}
+
+void pmix_session::on_event(pmix_status_t status, const pmix_proc_t* source, const pmix_info_t* details,
+                            std::size_t count) {
+  const pmix_proc_t* failed = source;
+  for (std::size_t i = 0; i < count; ++i)
+    if (std::string_view{details[i].key} == PMIX_EVENT_AFFECTED_PROC && details[i].value.type == PMIX_PROC)
+      failed = details[i].value.data.proc;
+  if (failed == nullptr || std::string_view{failed->nspace} != self_.nspace ||
+      failed->rank >= static_cast<pmix_rank_t>(size_))
+    return;
+  const char* const words = library_.error_string(status);
+  const std::lock_guard lock{listening_};
+  for (const auto& [world, listener] : listeners_) listener(static_cast<int>(failed->rank), words);
 }
 
 void pmix_session::publish(const std::string& key, std::span<const std::byte> mine) const {

@@ -10,6 +10,8 @@
 #include <pmix.h>
 
 #include <atomic>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -35,6 +37,7 @@ struct pmix_library {
   decltype(&PMIx_Abort) abort;
   decltype(&PMIx_Error_string) error_string;
   decltype(&PMIx_Query_info_nb) query;
+  decltype(&PMIx_Register_event_handler) register_event_handler;
   std::string version;  ///< "PMIx 4.2.2"
 
   /// Loads the library at the first call and never unloads it, because its threads and exit handlers may outlive any
@@ -61,6 +64,18 @@ class pmix_session {
   /// Collective.
   [[nodiscard]] std::vector<blob> exchange(const std::string& key, std::span<const std::byte> mine,
                                            const deadline& limit);
+  /// Publishes `mine` under `key`, which must be new. Collective. Afterwards fetch() finds the values of all ranks.
+  void publish_to_all(const std::string& key, std::span<const std::byte> mine, const deadline& limit);
+  /// The value that a rank has published under `key`. Not collective. *Errors* bootstrap_timeout, peer_lost.
+  [[nodiscard]] blob fetch(int rank, const std::string& key, const deadline& limit) const;
+
+  /// Called with a rank of this job and the words of the server.
+  using failure_listener = std::function<void(int rank, std::string_view how)>;
+  /// Calls `listener`, on a thread of the library, for each process of the job that the server reports as failed. After
+  /// the call with an empty listener, no call of an earlier listener of `world` is under way.
+  void listen(unsigned world, failure_listener listener);
+  /// Passes an event of the server on to the listeners. *Callers* the library's thread.
+  void on_event(pmix_status_t status, const pmix_proc_t* source, const pmix_info_t* details, std::size_t count);
   /// Asks the server to end the job.
   void abort(const std::string& reason) const;
 
@@ -93,6 +108,10 @@ class pmix_session {
   /// this lock waits for other processes.
   mutable std::mutex calls_;
   mutable std::atomic<bool> tells_ends_{true};  ///< false after the server has refused to report ended processes
+
+  std::mutex listening_;  ///< held while listeners are called
+  std::map<unsigned, failure_listener> listeners_;
+  bool registered_ = false;  ///< the server has been asked for events
 };
 
 }  // namespace pgas::boot

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,6 +54,25 @@ class PGAS_API bootstrap {
   ///
   /// *Callers* any thread, also while another thread is in a collective call; with MPI as MPI allows.
   virtual void abort(std::string_view reason) noexcept = 0;
+
+  /// @brief Collective: publishes bytes of this PE, which other PEs fetch when they need them. At most one call.
+  ///
+  /// @return false if the implementation publishes nothing. Then the library calls all_gather() instead.
+  [[nodiscard]] virtual bool publish(std::span<const std::byte> mine) {
+    static_cast<void>(mine);
+    return false;
+  }
+  /// @brief The bytes that a PE has published. Not collective.
+  [[nodiscard]] virtual blob fetch(int rank) {
+    static_cast<void>(rank);
+    return {};
+  }
+  /// @brief Reports processes of which the launcher says that they have failed.
+  ///
+  /// The implementation calls `failed` with the number of the process and the launcher's words, on any thread, until
+  /// watch() is called with an empty function or this object is destroyed. An implementation whose launcher reports
+  /// nothing ignores the call.
+  virtual void watch(std::function<void(int rank, std::string_view how)> failed) { static_cast<void>(failed); }
 };
 
 /// @brief The options of the built-in bootstraps. world::join() fills them from the configuration and the launcher's

@@ -41,6 +41,7 @@ struct PGAS_API config {
   std::size_t heap_stride = 0;                      ///< PGAS_HEAP_STRIDE: bytes between slots, 0: largest device memory
   std::string p2p = "all";       ///< PGAS_P2P: which PEs of a host share memory; the others use the network
   std::string socket_directory;  ///< PGAS_SOCKET_DIR: empty: abstract UNIX sockets
+  std::string test_host;         ///< PGAS_TEST_HOST: the host that this PE believes it is on; empty: its own
   std::chrono::milliseconds heartbeat_timeout{
       30'000};                                ///< PGAS_HEARTBEAT_TIMEOUT: how long a PE of another host may be silent
   bool checks = false;                        ///< PGAS_CHECKS: argument checks in device operations and collectives

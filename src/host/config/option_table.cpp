@@ -122,6 +122,12 @@ constexpr std::array rows{
            .help = "A directory for the UNIX sockets of the control plane, for containers that share a file system but "
                    "no network namespace: with this setting the containers count as one host, without it as several. "
                    "Also for memory shared by ticket, where the exporter's setting applies. Empty: abstract sockets."},
+    option{.name = "PGAS_TEST_HOST",
+           .field = &config::test_host,
+           .help =
+               "For tests of several hosts on one machine: the name of the host that this PE believes it is on. PEs "
+               "with different names connect by TCP, and are proxied unless PGAS_MEM_HANDLE=named. Empty: the host "
+               "of the process."},
     option{.name = "PGAS_HEARTBEAT_TIMEOUT",
            .field = &config::heartbeat_timeout,
            .help = "How long a PE of another host may be silent before the library declares it lost, for example "

@@ -66,6 +66,9 @@ class control_plane final : public control_group {
   void fail(std::string_view reason, log_level level = log_level::error) noexcept;
   /// Ends the world on all PEs with the given error.
   void fail(const error& cause) noexcept;
+  /// Ends the world because the launcher reports that a PE has failed. Has no effect if the PE has left. *Callers* any
+  /// thread.
+  void on_launcher_report(int pe, std::string_view how);
   /// Throws the first failure, if there was one.
   void check() const;
   /// A PE of this host whose process is stopped, for example by a debugger or by SIGSTOP; -1 if no such PE is found.

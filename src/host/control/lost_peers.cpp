@@ -40,6 +40,21 @@ void control_plane_state::on_disconnect(tree_link& from) {
     set_failure(error(code::peer_lost, describe(from.pe) + " ended without leaving the world", from.pe), origin::here);
 }
 
+void control_plane::on_launcher_report(int pe, std::string_view how) {
+  control_plane_state& state = *state_;
+  if (pe < 0 || pe >= state.n() || pe == state.me) return;
+  // The reader handles the report: the departure of the PE may have arrived before.
+  state.loop->post([&state, pe, how = std::string(how)] {
+    const tree_link* const neighbour = state.links->find(pe);
+    bool expected = neighbour != nullptr && neighbour->departed;
+    expected = expected || state.reached == control_plane_state::stage::leaving;  // the PE may have left before this PE
+    if (expected) return;
+    state.set_failure(
+        error(code::peer_lost, fmt::format("{} has failed, as the launcher reports: {}", state.describe(pe), how), pe),
+        control_plane_state::origin::here);
+  });
+}
+
 void control_plane_state::check_heartbeats() {
   if (!several_hosts) return;
   const clock::time_point now = clock::now();

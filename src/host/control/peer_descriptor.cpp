@@ -11,6 +11,8 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "common/pack_lists.hpp"
 #include "pgas/device/context.hpp"
@@ -57,22 +59,22 @@ int hex_digit(char c) {
   return -1;
 }
 
+bool parse_number(const std::string& text, std::int64_t& number) {
+  const char* const end = text.data() + text.size();
+  const auto [stopped, why] = std::from_chars(text.data(), end, number);
+  return why == std::errc() && stopped == end;
+}
+
 constexpr const char* endpoints_greeting = "pgas-tcp";
 
 std::optional<tcp_endpoints> parse(const blob& bytes) {
   const std::vector<std::string> fields = split_fields(bytes);
-  if (fields.size() != 4 || fields[0] != endpoints_greeting) return std::nullopt;
+  if (fields.size() != 3 || fields[0] != endpoints_greeting) return std::nullopt;
   tcp_endpoints endpoints;
-  endpoints.failure = fields[2];
-  std::int64_t timeout = 0;
-  const char* const end = fields[1].data() + fields[1].size();
-  if (const auto [stopped, why] = std::from_chars(fields[1].data(), end, timeout);
-      why != std::errc() || stopped != end || timeout <= 0)
-    return std::nullopt;
-  endpoints.peer_timeout = std::chrono::milliseconds(timeout);
-  for (std::size_t at = 0; at < fields[3].size();) {
-    const std::size_t stop = std::min(fields[3].find(' ', at), fields[3].size());
-    const std::optional<tcp_address> address = tcp_address::parse(fields[3].substr(at, stop - at));
+  endpoints.failure = fields[1];
+  for (std::size_t at = 0; at < fields[2].size();) {
+    const std::size_t stop = std::min(fields[2].find(' ', at), fields[2].size());
+    const std::optional<tcp_address> address = tcp_address::parse(fields[2].substr(at, stop - at));
     if (!address) return std::nullopt;
     endpoints.addresses.push_back(*address);
     at = stop + 1;
@@ -99,7 +101,7 @@ std::string random_hex(std::size_t bytes) {
   return text;
 }
 
-peer_descriptor make_descriptor(const std::string& socket_directory) {
+peer_descriptor make_descriptor(const std::string& socket_directory, const std::string& test_host) {
   peer_descriptor mine;
   mine.version = PGAS_VERSION;
   mine.abi = std::to_string(abi_version);
@@ -112,42 +114,52 @@ peer_descriptor make_descriptor(const std::string& socket_directory) {
   mine.socket_name = "pgas-" + random_hex(16);
   mine.secret = random_hex(sizeof(job_secret));
   mine.pid_namespace = own_namespace("pid");
+  if (test_host.empty()) return mine;
+  mine.host = test_host;
+  mine.boot_id += " " + test_host;
   return mine;
 }
 
 blob encode(const peer_descriptor& mine) {
   return join_fields({greeting, mine.version, mine.abi, mine.host, mine.boot_id, mine.network_namespace, mine.pid,
-                      mine.user, mine.socket_kind, mine.socket_name, mine.secret, mine.failure, mine.pid_namespace});
+                      mine.user, mine.socket_kind, mine.socket_name, mine.secret, mine.failure, mine.pid_namespace,
+                      std::to_string(mine.heartbeat_timeout.count())});
 }
 
 std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all) {
-  std::vector<std::vector<std::string>> fields;
-  for (const blob& bytes : all) fields.push_back(split_fields(bytes));
+  std::vector<peer_descriptor> descriptors;
+  std::optional<int> malformed;
   // The greeting, the version and the ABI are the first fields in every version, so that other versions are recognised.
-  for (std::size_t pe = 0; pe < fields.size(); ++pe) {
-    if (fields[pe].size() < 3 || fields[pe][0] != greeting)
+  // Their errors come before the error of a descriptor with other fields.
+  for (int pe = 0; pe < static_cast<int>(all.size()); ++pe) {
+    std::vector<std::string> f = split_fields(all[static_cast<std::size_t>(pe)]);
+    if (f.size() < 3 || f[0] != greeting)
       throw error(
           code::bootstrap_protocol,
           fmt::format(
               "PE {} did not send the descriptor of a PE of this library: are all processes of the job the same "
               "program, making the same calls?",
               pe),
-          static_cast<int>(pe));
-    if (fields[pe][1] != fields[0][1] || fields[pe][2] != fields[0][2])
+          pe);
+    std::int64_t heartbeat = 0;
+    if (f.size() != 14 || f[6].empty() || f[6].size() > 9 ||
+        f[6].find_first_not_of("0123456789") != std::string::npos || !parse_number(f[13], heartbeat) || heartbeat <= 0)
+      malformed = malformed.value_or(pe);
+    f.resize(14);
+    descriptors.push_back({std::move(f[1]), std::move(f[2]), std::move(f[3]), std::move(f[4]), std::move(f[5]),
+                           std::move(f[6]), std::move(f[7]), std::move(f[8]), std::move(f[9]), std::move(f[10]),
+                           std::move(f[11]), std::move(f[12]), std::chrono::milliseconds(heartbeat)});
+    const peer_descriptor& first = descriptors.front();
+    const peer_descriptor& theirs = descriptors.back();
+    if (theirs.version != first.version || theirs.abi != first.abi)
       throw error(
           code::version_mismatch,
           fmt::format("PE 0 runs pgas {} (ABI {}), PE {} runs pgas {} (ABI {}): start all PEs with the same library",
-                      fields[0][1], fields[0][2], pe, fields[pe][1], fields[pe][2]),
-          static_cast<int>(pe));
+                      first.version, first.abi, pe, theirs.version, theirs.abi),
+          pe);
   }
-  std::vector<peer_descriptor> descriptors;
-  for (std::size_t pe = 0; pe < fields.size(); ++pe) {
-    const std::vector<std::string>& f = fields[pe];
-    if (f.size() != 13 || f[6].empty() || f[6].size() > 9 || f[6].find_first_not_of("0123456789") != std::string::npos)
-      throw error(code::bootstrap_protocol, fmt::format("the descriptor of PE {} is malformed", pe),
-                  static_cast<int>(pe));
-    descriptors.push_back({f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12]});
-  }
+  if (malformed)
+    throw error(code::bootstrap_protocol, fmt::format("the descriptor of PE {} is malformed", *malformed), *malformed);
   return descriptors;
 }
 
@@ -211,19 +223,19 @@ job_secret derive_job_key(const std::vector<peer_descriptor>& all) {
 blob encode(const tcp_endpoints& mine) {
   std::string addresses;
   for (const tcp_address& address : mine.addresses) addresses += (addresses.empty() ? "" : " ") + address.text();
-  return join_fields({endpoints_greeting, std::to_string(mine.peer_timeout.count()), mine.failure, addresses});
+  return join_fields({endpoints_greeting, mine.failure, addresses});
 }
 
-std::vector<tcp_endpoints> decode_endpoints(const std::vector<blob>& all) {
-  std::vector<tcp_endpoints> all_endpoints;
-  for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    std::optional<tcp_endpoints> endpoints = parse(all[pe]);
-    if (!endpoints)
-      throw error(code::bootstrap_protocol, fmt::format("PE {} did not tell where it listens", pe),
-                  static_cast<int>(pe));
-    all_endpoints.push_back(std::move(*endpoints));
-  }
-  return all_endpoints;
+tcp_endpoints decode_endpoints(const blob& bytes, int pe) {
+  std::optional<tcp_endpoints> endpoints = parse(bytes);
+  if (!endpoints) throw error(code::bootstrap_protocol, fmt::format("PE {} did not tell where it listens", pe), pe);
+  return std::move(*endpoints);
+}
+
+std::chrono::milliseconds least_heartbeat(const std::vector<peer_descriptor>& all) {
+  std::chrono::milliseconds least = all.front().heartbeat_timeout;
+  for (const peer_descriptor& one : all) least = std::min(least, one.heartbeat_timeout);
+  return least;
 }
 
 }  // namespace pgas::detail

@@ -32,10 +32,15 @@ struct peer_descriptor {
   std::string secret;         ///< the PE's share of the job's secret, in hexadecimal digits
   std::string failure;        ///< the reason why this PE could not open its socket; empty if it could
   std::string pid_namespace;  ///< PEs with equal values have the same number for a process
+  std::chrono::milliseconds heartbeat_timeout{30'000};  ///< PGAS_HEARTBEAT_TIMEOUT of the PE
 };
 
+/// The smallest PGAS_HEARTBEAT_TIMEOUT of all PEs.
+[[nodiscard]] std::chrono::milliseconds least_heartbeat(const std::vector<peer_descriptor>& all);
+
 /// The descriptor of this process, with a new socket name and a new share of the secret.
-[[nodiscard]] peer_descriptor make_descriptor(const std::string& socket_directory);
+/// @param test_host the host that the PE believes it is on; empty: the host of the process
+[[nodiscard]] peer_descriptor make_descriptor(const std::string& socket_directory, const std::string& test_host = {});
 [[nodiscard]] blob encode(const peer_descriptor& mine);
 /// *Errors* bootstrap_protocol, version_mismatch.
 [[nodiscard]] std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all);
@@ -57,16 +62,14 @@ struct peer_descriptor {
 /// `bytes` random bytes as hexadecimal digits. *Errors* system.
 [[nodiscard]] std::string random_hex(std::size_t bytes);
 
-/// The addresses at which a PE listens for PEs of other hosts. The second message of a PE, which is sent if there are
-/// several hosts.
+/// The addresses at which a PE listens for PEs of other hosts. A PE publishes the addresses if there are several hosts.
 struct tcp_endpoints {
   std::vector<tcp_address> addresses;  ///< empty if no network interface is up
-  std::chrono::milliseconds peer_timeout{};
-  std::string failure;  ///< the reason why the PE could not open its socket; empty if it could
+  std::string failure;                 ///< the reason why the PE could not open its socket; empty if it could
 };
 
 [[nodiscard]] blob encode(const tcp_endpoints& mine);
 /// *Errors* bootstrap_protocol.
-[[nodiscard]] std::vector<tcp_endpoints> decode_endpoints(const std::vector<blob>& all);
+[[nodiscard]] tcp_endpoints decode_endpoints(const blob& bytes, int pe);
 
 }  // namespace pgas::detail

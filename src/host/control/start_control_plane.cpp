@@ -85,13 +85,13 @@ void log_separate_namespaces(const std::vector<peer_descriptor>& all, std::span<
           pe);
 }
 
-/// Collective: exchanges the endpoints of all PEs. The leader of a host first opens a TCP port into `listener`. A
-/// failure to open the port becomes part of the PE's endpoints.
+/// Collective: tells where the leaders of hosts listen. The leader of a host first opens a TCP port into `listener`. A
+/// failure to open the port becomes part of the PE's endpoints. Returns the endpoints by PE. If the bootstrap publishes
+/// values, the PE fetches the endpoints of its neighbours in the tree only.
 std::vector<tcp_endpoints> listen_for_other_hosts(bootstrap& exchange, const config& settings, bool leader,
-                                                  std::optional<tcp_listener>& listener,
+                                                  const group_tree& tree, std::optional<tcp_listener>& listener,
                                                   std::vector<peer_descriptor>& all) {
   tcp_endpoints mine;
-  mine.peer_timeout = settings.heartbeat_timeout;
   try {
     const host_addresses own = own_addresses(settings.socket_ifname);
     if (leader) {
@@ -102,7 +102,19 @@ std::vector<tcp_endpoints> listen_for_other_hosts(bootstrap& exchange, const con
   } catch (const error& why) {
     mine.failure = detail::text_of(why);
   }
-  std::vector<tcp_endpoints> endpoints = decode_endpoints(gather_all(exchange, encode(mine)));
+  std::vector<tcp_endpoints> endpoints(all.size());
+  if (exchange.publish(encode(mine))) {
+    const auto fetch = [&](int pe) {
+      endpoints[static_cast<std::size_t>(pe)] = decode_endpoints(exchange.fetch(pe), pe);
+    };
+    if (tree.parent() >= 0) fetch(tree.parent());
+    for (const int child : tree.children())
+      if (!tree.on_host_of_this(child)) fetch(child);
+    endpoints[static_cast<std::size_t>(exchange.rank())].failure = mine.failure;
+  } else {
+    const std::vector<blob> told = gather_all(exchange, encode(mine));
+    for (std::size_t pe = 0; pe < all.size(); ++pe) endpoints[pe] = decode_endpoints(told[pe], static_cast<int>(pe));
+  }
   for (std::size_t pe = 0; pe < all.size(); ++pe) all[pe].failure = endpoints[pe].failure;
   if (const std::optional<error> why = validate(all)) throw error(*why);
   return endpoints;
@@ -124,7 +136,8 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
     throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
   if (settings.sigusr1) on_signal.emplace(logger);  // before other PEs can send the signal
   join_step("listen");
-  peer_descriptor mine = make_descriptor(settings.socket_directory);
+  peer_descriptor mine = make_descriptor(settings.socket_directory, settings.test_host);
+  mine.heartbeat_timeout = settings.heartbeat_timeout;
   std::optional<unix_listener> listener;
   if (size > 1) {
     allow_descriptors_for(size);
@@ -140,6 +153,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   std::vector<peer_descriptor> all = decode_descriptors(gather_all(exchange, encode(mine)));
   if (const std::optional<error> why = validate(all)) throw error(*why);
   hosts = hosts_of(all);
+  peer_timeout = least_heartbeat(all);
   several_hosts = std::ranges::any_of(hosts, [](int host) { return host != 0; });
   peers = make_peers(all, hosts, me);
   no_memory = error(code::system, describe(me) + " ran out of host memory: run fewer PEs on this host", me);
@@ -168,17 +182,16 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   };
   std::optional<tcp_listener> tcp;
   std::vector<tcp_endpoints> endpoints;
-  if (several_hosts) {
-    if (me == 0) log_separate_namespaces(all, hosts, log);
-    set_time_left(join_timeout);
-    const bool leader = peers[static_cast<std::size_t>(me)].local_rank == 0;
-    endpoints = listen_for_other_hosts(exchange, settings, leader, tcp, all);
-    for (const tcp_endpoints& one : endpoints) peer_timeout = std::min(peer_timeout, one.peer_timeout);
-  }
   join_step("connect");
   std::optional<error> failed_here;
   bool one_died = false;
   try {
+    if (several_hosts) {
+      if (me == 0) log_separate_namespaces(all, hosts, log);
+      set_time_left(join_timeout);
+      const bool leader = peers[static_cast<std::size_t>(me)].local_rank == 0;
+      endpoints = listen_for_other_hosts(exchange, settings, leader, links->tree(), tcp, all);
+    }
     buffer.resize(sizeof(control_header) + max_packet);
     for (auto& [pe, socket] : connect_peers(all, me, *listener, settings, log, tcp ? &*tcp : nullptr, endpoints)) {
       if (socket.keys)

@@ -34,6 +34,7 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   log_.set_pe(bootstrap_->rank(), bootstrap_->size());
   control_plane_ = std::make_unique<class control_plane>(*bootstrap_, settings_, log_,
                                                          [this](const error& cause) { on_failure(cause); });
+  bootstrap_->watch([this](int pe, std::string_view reason) { control_plane_->on_launcher_report(pe, reason); });
   operations_.emplace(control_plane_->n_pes());
   try {
     if (!settings_.trace.empty()) trace_.emplace(settings_.trace, control_plane_->my_pe(), control_plane_->n_pes());
@@ -349,6 +350,7 @@ void world_state::release() noexcept {
   world_team_ = team();
   stream_.reset();
   heap_.reset();
+  if (bootstrap_ && !forked()) bootstrap_->watch({});
   control_plane_.reset();
   bootstrap_.reset();
 }

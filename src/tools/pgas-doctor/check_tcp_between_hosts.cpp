@@ -86,7 +86,6 @@ std::vector<row> check_tcp_between_hosts(const job& all, const config& settings,
                                          const request& how) {
   if (all.hosts() == 1) return {};
   detail::tcp_endpoints mine;
-  mine.peer_timeout = settings.heartbeat_timeout;
   std::optional<detail::tcp_listener> listener;
   try {
     listener.emplace(detail::listen_anywhere());
@@ -96,14 +95,13 @@ std::vector<row> check_tcp_between_hosts(const job& all, const config& settings,
   } catch (const error& why) {
     mine.failure = why.what();
   }
-  const std::vector<detail::tcp_endpoints> endpoints =
-      detail::decode_endpoints(exchange.all_gather(detail::encode(mine)));
+  const std::vector<blob> endpoints = exchange.all_gather(detail::encode(mine));
   row result{"ports", verdict::ok, ""};
   const std::chrono::milliseconds limit(how.quick ? 1000 : 3000);
   refusal first;
   int reached = 0;
   for (const int pe : targets(all)) {
-    const detail::tcp_endpoints& theirs = endpoints[static_cast<std::size_t>(pe)];
+    const detail::tcp_endpoints theirs = detail::decode_endpoints(endpoints[static_cast<std::size_t>(pe)], pe);
     const refusal refused =
         theirs.failure.empty() ? try_addresses(theirs.addresses, limit) : refusal{theirs.failure, "the row interfaces"};
     if (refused.why.empty())

@@ -53,6 +53,7 @@ TEST(read, every_option_reaches_its_field) {
                          {"PGAS_HEAP_STRIDE", "3G"},
                          {"PGAS_P2P", "0,2/1,3"},
                          {"PGAS_SOCKET_DIR", "/run/x"},
+                         {"PGAS_TEST_HOST", "b"},
                          {"PGAS_HEARTBEAT_TIMEOUT", "5s"},
                          {"PGAS_CHECKS", "yes"},
                          {"PGAS_WAIT_TIMEOUT", "1500ms"},
@@ -80,6 +81,7 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_EQ(c.heap_stride, std::size_t{4} << 30) << "rounded up to a power of two";
   EXPECT_EQ(c.p2p, "0,2/1,3");
   EXPECT_EQ(c.socket_directory, "/run/x");
+  EXPECT_EQ(c.test_host, "b");
   EXPECT_EQ(c.heartbeat_timeout, std::chrono::seconds(5));
   EXPECT_TRUE(c.checks);
   EXPECT_EQ(c.wait_timeout, std::chrono::milliseconds(1500));

@@ -69,7 +69,7 @@ TEST(peer_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
         introduced,
         [&] {
           if (exchange.rank() == 2) {
-            visit(decode_endpoints(paused.answers())[0].addresses.front());
+            visit(decode_endpoints(paused.answers()[0], 0).addresses.front());
             done = true;
           }
           while (!done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -107,7 +107,7 @@ TEST(peer_connector, a_crowd_of_silent_connections_does_not_keep_pes_out) {
         exchange,
         [&] {
           if (exchange.rank() == 2) {
-            const tcp_address where = decode_endpoints(paused.answers())[0].addresses.front();
+            const tcp_address where = decode_endpoints(paused.answers()[0], 0).addresses.front();
             for (int i = 0; i < 200; ++i)
               if (connect_result begun = begin_connect(where); begun.fd) crowd.push_back(std::move(begun.fd));
             done = true;
@@ -222,8 +222,9 @@ peer_socket join_by_hand(bootstrap& exchange) {
   const auto all = decode_descriptors(exchange.all_gather(encode(make_descriptor(""))));
   const tcp_listener listener = listen_anywhere();
   tcp_endpoints mine;
-  mine.peer_timeout = std::chrono::seconds(30);
-  const std::vector<tcp_endpoints> endpoints = decode_endpoints(exchange.all_gather(encode(mine)));
+  std::vector<tcp_endpoints> endpoints;
+  for (const blob& one : exchange.all_gather(encode(mine)))
+    endpoints.push_back(decode_endpoints(one, static_cast<int>(endpoints.size())));
   const unix_listener local(unix_address("", all[1].socket_name), 4);
   log::logger quiet(log_level::error, "/dev/null");
   std::map<int, peer_socket> sockets = connect_peers(all, 1, local, quick(), quiet, &listener, endpoints);
