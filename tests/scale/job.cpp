@@ -1,11 +1,12 @@
 // A job for measure.py. It joins, allocates, calls barriers and leaves. With an argument, one PE is killed, and the
 // other PEs name it.
-//     job [PE that is killed]
+//     job [PE that is killed, or -1 [PEs of a pretended host]]
 #include <signal.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "pgas/pgas.hpp"
 
@@ -20,6 +21,10 @@ double now() {
 
 int main(int count, char** words) try {
   const int victim = count > 1 ? std::atoi(words[1]) : -1;
+  if (const char* const rank = std::getenv("PGAS_RANK"); rank != nullptr && count > 2) {
+    ::setenv("PGAS_TEST_HOST", ("host" + std::to_string(std::atoi(rank) / std::atoi(words[2]))).c_str(), 1);
+    ::setenv("PGAS_MEM_HANDLE", "named", 1);  // one domain: the PEs of all pretended hosts share memory
+  }
   pgas::world world = pgas::world::join();
   world.barrier_all();
   const double joined = now();
