@@ -125,6 +125,27 @@ class device {
   /// Releases a created or imported segment. The memory is freed when the last mapping in any process is gone.
   virtual void destroy(segment_id segment) noexcept = 0;
 
+  // ---- one segment for the slots of several PEs
+
+  /// Whether one segment of this kind can be the memory of all slots of a domain. Such a segment, a span, has memory
+  /// only in the parts that its PEs open. The PEs of a domain exchange one handle, when they join.
+  [[nodiscard]] virtual bool spans(handle_kind) const noexcept { return false; }
+  /// Creates a span. It is exported, imported and destroyed as other segments. *Errors* those of create().
+  [[nodiscard]] virtual segment_id create_span(std::size_t, handle_kind) {
+    throw error(code::invalid_argument, "this device has no spans");
+  }
+  /// Puts the span behind a reservation of `bytes` bytes, and takes ownership of it. `open`: all of it is accessible at
+  /// once; otherwise, a part after open_part(). unmap() of a part, or of a segment that was mapped there, makes the
+  /// addresses inaccessible again.
+  virtual void attach_span(void*, std::size_t, segment_id, [[maybe_unused]] bool open) {}
+  /// Makes the reservation one without memory again.
+  virtual void detach_span(void*, std::size_t) noexcept {}
+  /// Makes a part of an attached span accessible. `own` parts get memory on first access. *Errors* out_of_memory for an
+  /// own part if the memory is not available.
+  virtual void open_part(void*, std::size_t, [[maybe_unused]] bool own) {}
+  /// Frees the memory of an own part, for all PEs. Has no effect after world_failed(), because peers may still read.
+  virtual void free_part(void*, std::size_t) noexcept {}
+
   // ---- memory for control words
 
   [[nodiscard]] virtual mapped_memory allocate_mapped(std::size_t bytes) = 0;  ///< zeroed, aligned to 128 bytes

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from leftovers import alive, leftovers
 
+MOST_ROUNDS = 4  # exchanges over the tree in which PEs that share memory join (docs/scaling.md)
 WAYS = ("kill", "segv", "exit", "exec", "fork", "stop")
 STEPS = ("allocate", "barrier", "put", "collective", "lock", "register", "leave")
 JOIN_LIMIT = 1.5  # seconds, PGAS_JOIN_TIMEOUT
@@ -223,6 +224,10 @@ def main():
             continue
         tried += 1
         failed += bool(run(options, case, folder))
+    if options.part == "join" and not options.only:
+        rounds = sum("exchange" in step for step in join_steps(options, False, folder))
+        print(f"joining takes {rounds} exchanges over the tree")
+        failed += rounds > MOST_ROUNDS
     left = sweep(options, folder, before)
     if left:
         print(f"left behind: {sorted(left)}")

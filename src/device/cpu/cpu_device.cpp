@@ -52,7 +52,7 @@ cpu_device::cpu_device() {
 }
 
 cpu_device::~cpu_device() {
-  while (!reservations_.empty()) release(reservations_.begin()->first, reservations_.begin()->second);
+  while (!reservations_.empty()) release(reservations_.begin()->first, reservations_.begin()->second.bytes);
 }
 
 std::size_t cpu_device::granularity() const noexcept { return unit; }
@@ -69,7 +69,7 @@ void* cpu_device::reserve(std::size_t bytes, void* hint) {
       return nullptr;
     }
     const std::lock_guard lock(mutex_);
-    reservations_.emplace(static_cast<std::byte*>(got), bytes);
+    reservations_.emplace(static_cast<std::byte*>(got), reservation{bytes, std::nullopt});
     return got;
   }
   const std::size_t wider = bytes + unit;
@@ -82,7 +82,7 @@ void* cpu_device::reserve(std::size_t bytes, void* hint) {
   if (before > 0) ::munmap(start, before);
   if (before < unit) ::munmap(start + before + bytes, unit - before);
   const std::lock_guard lock(mutex_);
-  reservations_.emplace(start + before, bytes);
+  reservations_.emplace(start + before, reservation{bytes, std::nullopt});
   return start + before;
 }
 
@@ -157,11 +157,7 @@ void cpu_device::map(void* address, std::size_t bytes, segment_id segment) {
   auto* start = static_cast<std::byte*>(address);
   const bool inside = [&] {
     const std::lock_guard lock(mutex_);
-    const auto after = reservations_.upper_bound(start);
-    if (after == reservations_.begin()) return false;
-    const auto& [base, size] = *std::prev(after);
-    const auto offset = static_cast<std::size_t>(start - base);
-    return offset < size && bytes <= size - offset;
+    return around(start, bytes) != reservations_.end();
   }();
   if (!inside) throw error(code::invalid_argument, fmt::format("{} is not inside a reservation", address));
   if (::mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, owned.memory.fd(), 0) == MAP_FAILED) {
@@ -172,9 +168,74 @@ void cpu_device::map(void* address, std::size_t bytes, segment_id segment) {
 }
 
 void cpu_device::unmap(void* address, std::size_t bytes) noexcept {
-  // Replaces the mapping by a reservation, so that no hole appears. If even that fails, the segment stays mapped until
-  // the layout is released.
+  // Replaces the mapping by the reservation, so that no hole appears. If even that fails, the segment stays mapped
+  // until the layout is released.
+  const auto [fd, offset] = span_at(static_cast<std::byte*>(address), bytes);
+  static_cast<void>(
+      ::mmap(address, bytes, PROT_NONE, fd < 0 ? reserved | MAP_FIXED : MAP_SHARED | MAP_FIXED, fd, offset));
+  if (fd >= 0) ::madvise(address, bytes, MADV_DONTDUMP);
+}
+
+cpu_device::reservation_map::const_iterator cpu_device::around(const std::byte* start, std::size_t bytes) const {
+  const auto after = reservations_.upper_bound(const_cast<std::byte*>(start));
+  if (after == reservations_.begin()) return reservations_.end();
+  const auto found = std::prev(after);
+  const auto offset = static_cast<std::size_t>(start - found->first);
+  const std::size_t size = found->second.bytes;
+  return offset < size && bytes <= size - offset ? found : reservations_.end();
+}
+
+std::pair<int, off_t> cpu_device::span_at(const std::byte* start, std::size_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = around(start, bytes);
+  if (found == reservations_.end() || !found->second.span) return {-1, 0};
+  const std::ptrdiff_t offset = start - found->first;
+  // The slots of a small domain can take less than the reservation, which is as large as that of the largest domain.
+  if (static_cast<std::size_t>(offset) + bytes > found->second.span->bytes()) return {-1, 0};
+  return {found->second.span->fd(), offset};
+}
+
+segment_id cpu_device::create_span(std::size_t bytes, handle_kind kind) {
+  return keep(host_segment::create_span(bytes), kind);
+}
+
+void cpu_device::attach_span(void* address, std::size_t bytes, segment_id segment, bool open) {
+  const int fd = find(segment).memory.fd();
+  // Without access, an address that no part contains faults, and a locked process (mlockall) allocates no memory for
+  // it.
+  const int rights = open ? PROT_READ | PROT_WRITE : PROT_NONE;
+  if (::mmap(address, bytes, rights, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+    throw error(code::device_failed, fmt::format("mmap of {} bytes for all slots: {}", bytes, std::strerror(errno)));
+  // A core file has this PE's own parts only. For the pages that do not exist, the kernel would allocate memory.
+  ::madvise(address, bytes, MADV_DONTDUMP);
+  const std::lock_guard lock(mutex_);
+  const auto found = segments_.find(static_cast<std::uint64_t>(segment));
+  reservations_.at(static_cast<std::byte*>(address)).span = std::move(found->second.memory);
+  segments_.erase(found);
+}
+
+void cpu_device::detach_span(void* address, std::size_t bytes) noexcept {
   static_cast<void>(::mmap(address, bytes, PROT_NONE, reserved | MAP_FIXED, -1, 0));
+  const std::lock_guard lock(mutex_);
+  const auto found = reservations_.find(static_cast<std::byte*>(address));
+  if (found != reservations_.end()) found->second.span.reset();
+}
+
+void cpu_device::open_part(void* address, std::size_t bytes, bool own) {
+  if (own) {
+    const auto [fd, offset] = span_at(static_cast<std::byte*>(address), bytes);
+    allocate_in_file(fd, static_cast<std::size_t>(offset), bytes);
+    ::madvise(address, bytes, MADV_DODUMP);
+  }
+  if (::mprotect(address, bytes, PROT_READ | PROT_WRITE) != 0) {
+    const int why = errno;
+    throw error(why == ENOMEM ? code::out_of_memory : code::device_failed,
+                fmt::format("mprotect of {} bytes of a segment: {}", bytes, std::strerror(why)));
+  }
+}
+
+void cpu_device::free_part(void* address, std::size_t bytes) noexcept {
+  if (!world_failed_) ::madvise(address, bytes, MADV_REMOVE);
 }
 
 std::vector<external_segment> cpu_device::retain(void* pointer, std::size_t bytes, handle_kind kind) {

@@ -2,10 +2,13 @@
 /// The backend of the host heap.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "device/cpu/host_segment.hpp"
 #include "device/cpu/host_stream.hpp"
@@ -35,6 +38,14 @@ class cpu_device final : public device {
   [[nodiscard]] bool places(handle_kind kind) const noexcept override { return kind == handle_kind::cuda_ipc; }
   [[nodiscard]] void* address_of(segment_id segment) override;
   void destroy(segment_id segment) noexcept override;
+
+  [[nodiscard]] bool spans(handle_kind kind) const noexcept override { return !places(kind); }
+  [[nodiscard]] segment_id create_span(std::size_t bytes, handle_kind kind) override;
+  void attach_span(void* address, std::size_t bytes, segment_id segment, bool open) override;
+  void detach_span(void* address, std::size_t bytes) noexcept override;
+  void open_part(void* address, std::size_t bytes, bool own) override;
+  void free_part(void* address, std::size_t bytes) noexcept override;
+  void world_failed() noexcept override { world_failed_ = true; }
 
   [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;
   void free_mapped(mapped_memory memory) noexcept override;
@@ -72,6 +83,16 @@ class cpu_device final : public device {
     handle_kind kind;
     void* at = nullptr;  ///< set for kinds whose address the device chooses
   };
+  /// A range of addresses, and the span behind it, if there is one.
+  struct reservation {
+    std::size_t bytes;
+    std::optional<host_segment> span;
+  };
+  using reservation_map = std::map<std::byte*, reservation>;
+  /// The reservation that contains the range; the end if there is none. *Callers* hold the mutex.
+  [[nodiscard]] reservation_map::const_iterator around(const std::byte* start, std::size_t bytes) const;
+  /// The descriptor of the span behind an address, and the offset of the address in it; -1 if there is none.
+  [[nodiscard]] std::pair<int, off_t> span_at(const std::byte* start, std::size_t bytes) const;
   [[nodiscard]] segment_id keep(host_segment memory, handle_kind kind);
   [[nodiscard]] const owned_segment& find(segment_id segment) const;
   /// Maps a segment of a kind whose address the device chooses. The address reveals no other addresses. Undone if it
@@ -79,8 +100,9 @@ class cpu_device final : public device {
   void place(segment_id segment);
 
   device_properties properties_;
-  mutable std::mutex mutex_;                        ///< guards the members below, up to the streams
-  std::map<std::byte*, std::size_t> reservations_;  ///< bytes by address
+  std::atomic<bool> world_failed_{false};
+  mutable std::mutex mutex_;  ///< guards the members below, up to the streams
+  reservation_map reservations_;
   std::unordered_map<std::uint64_t, owned_segment> segments_;
   std::uint64_t next_segment_ = 1;
   host_stream own_;

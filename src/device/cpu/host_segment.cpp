@@ -140,6 +140,27 @@ std::size_t control_group_rest() {
   return least;
 }
 
+void check_available(std::size_t bytes) {
+  if (const std::size_t available = available_memory(); bytes > available)
+    throw error(
+        code::out_of_memory,
+        fmt::format("{} bytes of host memory were requested, {} are available to this process", bytes, available));
+}
+
+unique_fd create_sparse_file(const std::string& name, std::size_t bytes) {
+  unique_fd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) throw system_failure("memfd_create", errno);
+  const no_file_limit_signal no_signal;
+  if (retry([&] { return ::ftruncate(fd.get(), static_cast<off_t>(bytes)); }) != 0)
+    throw errno == EFBIG ? file_limit_reached(bytes) : system_failure("ftruncate", errno);
+  return fd;
+}
+
+void allocate_pages(int fd, std::size_t offset, std::size_t bytes) {
+  if (retry([&] { return ::fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)); }) != 0)
+    throw system_failure("fallocate", errno);
+}
+
 }  // namespace
 
 std::uint64_t random_number() {
@@ -163,23 +184,28 @@ std::size_t available_memory() {
 }
 
 unique_fd create_memory_file(const std::string& name, std::size_t bytes) {
-  if (const std::size_t available = available_memory(); bytes > available)
-    throw error(
-        code::out_of_memory,
-        fmt::format("{} bytes of host memory were requested, {} are available to this process", bytes, available));
-  unique_fd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd) throw system_failure("memfd_create", errno);
-  const no_file_limit_signal no_signal;
-  if (retry([&] { return ::ftruncate(fd.get(), static_cast<off_t>(bytes)); }) != 0)
-    throw errno == EFBIG ? file_limit_reached(bytes) : system_failure("ftruncate", errno);
-  if (strict_overcommit() && retry([&] { return ::fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)); }) != 0)
-    throw system_failure("fallocate", errno);
+  check_available(bytes);
+  unique_fd fd = create_sparse_file(name, bytes);
+  if (strict_overcommit()) allocate_pages(fd.get(), 0, bytes);
   return fd;
+}
+
+void allocate_in_file(int fd, std::size_t offset, std::size_t bytes) {
+  check_available(bytes);
+  if (strict_overcommit()) allocate_pages(fd, offset, bytes);
 }
 
 host_segment host_segment::create(std::size_t bytes) {
   const std::uint64_t nonce = random_number();
-  unique_fd fd = create_memory_file(file_name(nonce), bytes);
+  return sealed(create_memory_file(file_name(nonce), bytes), bytes, nonce);
+}
+
+host_segment host_segment::create_span(std::size_t bytes) {
+  const std::uint64_t nonce = random_number();
+  return sealed(create_sparse_file(file_name(nonce), bytes), bytes, nonce);
+}
+
+host_segment host_segment::sealed(unique_fd fd, std::size_t bytes, std::uint64_t nonce) {
   if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) throw system_failure("fcntl(F_ADD_SEALS)", errno);
   return {std::move(fd), bytes, nonce};
 }

@@ -21,6 +21,8 @@ class host_segment {
   /// group have left, and under strict overcommit (vm.overcommit_memory=2) by a reservation in the kernel. *Errors*
   /// out_of_memory, system.
   [[nodiscard]] static host_segment create(std::size_t bytes);
+  /// Creates a segment for the slots of several PEs. It has no memory until allocate_in_file(). *Errors* system.
+  [[nodiscard]] static host_segment create_span(std::size_t bytes);
   /// Imports another process's segment. *Errors* handle_invalid unless the file is a sealed memory file of this user
   /// with exactly `bytes` bytes. Files of a program may be without seals.
   [[nodiscard]] static host_segment import(const exported_handle& handle, std::size_t bytes);
@@ -35,6 +37,8 @@ class host_segment {
  private:
   host_segment(unique_fd fd, std::size_t bytes, std::uint64_t nonce, bool foreign = false)
       : fd_(std::move(fd)), bytes_(bytes), nonce_(nonce), foreign_(foreign) {}
+
+  [[nodiscard]] static host_segment sealed(unique_fd fd, std::size_t bytes, std::uint64_t nonce);
 
   unique_fd fd_;
   std::size_t bytes_;
@@ -66,6 +70,8 @@ static_assert(sizeof(named_handle) == 64);
 /// Makes a memory file of `bytes` bytes without seals. Checks that its pages can be allocated, as
 /// host_segment::create() does. *Errors* out_of_memory, system.
 [[nodiscard]] unique_fd create_memory_file(const std::string& name, std::size_t bytes);
+/// Checks that the pages of a part of a memory file can be allocated, as host_segment::create() does.
+void allocate_in_file(int fd, std::size_t offset, std::size_t bytes);
 /// The memory of the machine in bytes.
 [[nodiscard]] std::size_t physical_memory() noexcept;
 /// The memory that can be used now: the smallest of the kernel's estimate, the control group's rest, and, under strict

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "host/control/collective_step.hpp"
@@ -18,7 +20,7 @@ namespace pgas::detail {
 namespace {
 
 /// Candidates outside the usual addresses of programs, libraries, stacks and allocators, on x86-64 and on arm64.
-constexpr std::uintptr_t candidates[] = {0x2000'0000'0000, 0x3000'0000'0000, 0x4000'0000'0000};
+constexpr std::uintptr_t candidates[] = {0x2000'0000'0000, 0x3000'0000'0000, 0x4000'0000'0000, 0x1200'0000'0000};
 
 bool aligned(const void* address, std::size_t alignment) {
   return (reinterpret_cast<std::uintptr_t>(address) & (alignment - 1)) == 0;
@@ -72,6 +74,86 @@ address_layout::~address_layout() { release(); }
 void address_layout::release() noexcept {
   if (base_ != nullptr) device_.release(base_, bytes_);
   base_ = nullptr;
+}
+
+address_layout::spanned address_layout::with_span(device& device, const control_group& everyone, const domains& domains,
+                                                  handle_kind kind, std::size_t stride, std::size_t alignment,
+                                                  const opening& open_first, log::logger& log) {
+  const int me = everyone.my_pe();
+  const int owner = domains.members().front();
+  const auto slots = static_cast<std::size_t>(domains.largest());
+  if (stride > most_addresses / slots) return {};
+  std::unique_ptr<address_layout> made(new address_layout(device));
+  made->log2_stride_ = std::countr_zero(stride);
+  const std::size_t bytes = domains.members().size() * stride;
+  std::optional<segment_id> span;
+  std::unique_ptr<group_segment> first;
+  const auto give_up = [&] {
+    first.reset();
+    if (span) device.destroy(*span);
+    if (made->has_span()) device.detach_span(made->base_, made->span_bytes_);
+  };
+  step_result mine;
+  mine.call = {collective_step::kind::probe, 0, slots * stride, alignment, collective_step::nowhere};
+  mine.failure = attempt(everyone, fmt::format("make a file of {} for all slots", format_bytes(bytes)), [&] {
+    if (me == 0) {  // proposes its addresses
+      made->reserve_for_span(0, slots * stride, alignment);
+      const auto base = std::as_bytes(std::span(&made->base_, 1));
+      mine.key.assign(base.begin(), base.end());
+    }
+    if (me != owner) return;
+    span = device.create_span(bytes, kind);
+    if (domains.members().size() > 1) mine.handle = device.export_segment(*span);
+  });
+  try {
+    std::vector<step_result> all = exchange(everyone, mine);
+    mine.handle.fd.reset();
+    std::optional<error> failed = first_failure(all);
+    if (!failed)
+      failed = attempt(everyone, fmt::format("map {} for all slots", format_bytes(bytes)), [&] {
+        std::uintptr_t proposal = 0;
+        if (all[0].key.size() == sizeof proposal) std::memcpy(&proposal, all[0].key.data(), sizeof proposal);
+        if (me != 0) made->reserve_for_span(proposal, slots * stride, alignment);
+        const step_result& theirs = all[static_cast<std::size_t>(owner)];
+        if (theirs.fds_lost) throw error(code::handle_invalid, "the descriptor was lost (ulimit -n)");
+        if (me != owner) span = device.import_segment(theirs.handle, bytes);
+        made->guards_peers_ = domains.members().size() <= static_cast<std::size_t>(most_guarded);
+        device.attach_span(made->base_, bytes, *span, !made->guards_peers_);
+        span.reset();
+        made->span_bytes_ = bytes;
+        if (!made->guards_peers_) device.unmap(made->slot(domains.index(me)), stride);
+        made->team_begin_ = stride / 2;
+        made->slot_bytes_ = stride;
+        first = open_first(*made);
+      });
+    const agreement outcome = agree(everyone, std::as_bytes(std::span(&made->base_, 1)), failed);
+    if (!outcome.failure) {
+      made->same_base_ = !outcome.other;
+      std::int32_t log2 = std::min<std::int32_t>(made->log2_stride_, log2_alignment(made->base_));
+      if (!made->same_base_)
+        log2 = reduce_value(everyone, log2, [](std::int32_t a, std::int32_t b) { return std::min(a, b); });
+      made->alignment_ = std::size_t{1} << log2;
+      return {std::move(made), std::move(first)};
+    }
+    if (me == 0) log.info("each PE shares its segments one by one: {}", text_of(*outcome.failure));
+  } catch (...) {
+    give_up();
+    throw;
+  }
+  give_up();
+  return {};
+}
+
+void address_layout::reserve_for_span(std::uintptr_t proposal, std::size_t bytes, std::size_t alignment) {
+  const auto reserve = [&](std::uintptr_t at) {
+    if (base_ == nullptr) base_ = static_cast<std::byte*>(device_.reserve(bytes, reinterpret_cast<void*>(at)));
+  };
+  if (proposal != 0) reserve(proposal);
+  for (const std::uintptr_t candidate : candidates)
+    if (proposal == 0) reserve(candidate);
+  if (base_ == nullptr) base_ = static_cast<std::byte*>(reserve_aligned(bytes));
+  bytes_ = bytes;
+  if (!aligned(base_, alignment)) throw error(code::address_space, "the device gave a badly aligned address");
 }
 
 void* address_layout::reserve_aligned(std::size_t bytes) {

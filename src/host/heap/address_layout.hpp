@@ -6,11 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "device/device.hpp"
 #include "host/control/control_group.hpp"
 #include "host/heap/device_placed_slots.hpp"
+#include "host/heap/group_segment.hpp"
+#include "host/log/logger.hpp"
 #include "host/topology/domains.hpp"
 
 namespace pgas::detail {
@@ -36,6 +39,26 @@ class address_layout {
   address_layout(device& device, const control_group& group, const domains& domains, handle_kind kind,
                  std::size_t common, std::size_t teams);
   ~address_layout();
+
+  /// Reserves the slots and puts one span of the device behind the slots of the domain, in two exchanges. Collective.
+  /// Empty if a step fails on any PE, for example because the size of files is limited. Then each PE creates segments,
+  /// which its peers map.
+  /// @param stride a power of two @param alignment of the base, a power of two
+  /// @param open_first opens the first segment of all PEs on the new layout, or returns null; may fail
+  struct spanned {
+    std::unique_ptr<address_layout> slots;
+    std::unique_ptr<group_segment> first;
+  };
+  using opening = std::function<std::unique_ptr<group_segment>(const address_layout&)>;
+  [[nodiscard]] static spanned with_span(device& device, const control_group& everyone, const domains& domains,
+                                         handle_kind kind, std::size_t stride, std::size_t alignment,
+                                         const opening& open_first, log::logger& log);
+  /// The largest domain whose PEs cannot access a peer's addresses behind the peer's memory. The kernel keeps the
+  /// mappings of all processes of a file in one tree. With two mappings for each pair of PEs, a growth of 1,024 PEs
+  /// took longer than with a file for each segment. In larger domains only the slot of the PE itself is guarded.
+  static constexpr int most_guarded = 64;
+  [[nodiscard]] bool guards_peers() const noexcept { return guards_peers_; }
+  [[nodiscard]] bool has_span() const noexcept { return span_bytes_ != 0; }
   address_layout(const address_layout&) = delete;
   address_layout& operator=(const address_layout&) = delete;
 
@@ -67,6 +90,9 @@ class address_layout {
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_; }
 
  private:
+  explicit address_layout(device& device) : device_(device) {}
+  /// Reserves the proposed addresses if they are free. Without a proposal, prefers the candidates for all PEs.
+  void reserve_for_span(std::uintptr_t proposal, std::size_t bytes, std::size_t alignment);
   /// Reserves addresses that the system chooses, aligned to the stride where possible. *Errors* address_space.
   [[nodiscard]] void* reserve_aligned(std::size_t bytes);
   [[nodiscard]] bool agree_on_base(const control_group& group, std::size_t bytes, std::size_t alignment);
@@ -78,11 +104,13 @@ class address_layout {
   std::unique_ptr<device_placed_slots> blocks_;  ///< null if the slots are evenly spaced
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
+  std::size_t span_bytes_ = 0;  ///< 0: there is no span
   int log2_stride_ = 0;
   std::size_t alignment_ = 0;
   std::size_t team_begin_ = 0;
   std::size_t slot_bytes_ = 0;
   bool same_base_ = false;
+  bool guards_peers_ = true;  ///< whether this PE cannot access addresses behind the memory of a peer
 };
 
 }  // namespace pgas::detail

@@ -12,6 +12,7 @@ group_segment::~group_segment() {
       return;  // proxied peers may still write to the memory, so it stays mapped until the process ends
     }
   }
+  if (in_span_) device_.free_part(own_, bytes_);
   for (auto address = mapped_.rbegin(); address != mapped_.rend(); ++address) device_.unmap(*address, bytes_);
   for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment) device_.destroy(*segment);
 }
@@ -33,9 +34,29 @@ void group_segment::map_own(void* address) {
 void group_segment::place_own(void* address) noexcept { own_ = address; }
 
 void group_segment::map_peer(void* address, const exported_handle& handle) {
-  segments_.reserve(segments_.size() + 1);
-  segments_.push_back(device_.import_segment(handle, bytes_));
-  map(address, segments_.back());
+  // The mapping keeps the memory, so the handle is closed at once: a PE has few descriptors, however many peers it has.
+  const segment_id imported = device_.import_segment(handle, bytes_);
+  try {
+    map(address, imported);
+  } catch (...) {
+    device_.destroy(imported);
+    throw;
+  }
+  device_.destroy(imported);
+}
+
+void group_segment::open_own(void* address) {
+  mapped_.reserve(mapped_.size() + 1);
+  own_ = address;
+  in_span_ = true;  // the part may have memory even if the step fails
+  device_.open_part(address, bytes_, true);
+  mapped_.push_back(address);
+}
+
+void group_segment::open_peer(void* address) {
+  mapped_.reserve(mapped_.size() + 1);
+  device_.open_part(address, bytes_, false);
+  mapped_.push_back(address);
 }
 
 blob group_segment::expose(memory_exposure& proxied, std::size_t offset) {

@@ -15,7 +15,7 @@ namespace pgas::detail {
 /// Owns this PE's segment, the imported segments, their mappings, and their entries at the proxy. The destructor undoes
 /// the completed steps.
 ///
-/// The segments stay open as long as the object lives, so the memory of a dead PE can still be read.
+/// A mapping keeps the memory of a peer, so the memory of a dead PE can still be read.
 class group_segment {
  public:
   group_segment(device& device, std::size_t bytes) : device_(device), bytes_(bytes) {}
@@ -34,6 +34,9 @@ class group_segment {
   void map_peer(void* address, const exported_handle& handle);
   /// Uses existing memory as this PE's segment. No mapping is needed.
   void place_own(void* address) noexcept;
+  /// Opens this PE's part of a span, or the part of a peer. No segment is needed.
+  void open_own(void* address);
+  void open_peer(void* address);
   /// Exposes the segment to proxied peers and returns the key for them. The key is empty if only messages reach the
   /// memory.
   [[nodiscard]] blob expose(memory_exposure& proxied, std::size_t offset);
@@ -44,9 +47,10 @@ class group_segment {
 
   device& device_;
   std::size_t bytes_;
-  std::vector<segment_id> segments_;  ///< this PE's segment is the first
+  std::vector<segment_id> segments_;  ///< this PE's segment
   std::vector<void*> mapped_;
   void* own_ = nullptr;
+  bool in_span_ = false;  ///< `own_` is a part of a span
   memory_exposure* exposed_by_ = nullptr;
   std::size_t offset_ = 0;  ///< the offset of the exposed memory
 };

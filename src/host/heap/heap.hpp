@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,8 +37,10 @@ class heap {
   /// *Errors* address_space, handle_exchange (with each kind of handle and the result of its probe), mixed_heaps; the
   /// same error on all PEs.
   /// @param allow_proxied whether PEs of a host that cannot share memory may be proxied; if false, this is an error
+  /// @param records the record of all PEs, if the PEs have exchanged it
   heap(device& device, const control_group& everyone, const config& settings, log::logger& log,
-       growth_callback on_growth, team_segment_map::change_callback on_team_segments = {}, bool allow_proxied = false);
+       growth_callback on_growth, team_segment_map::change_callback on_team_segments = {}, bool allow_proxied = false,
+       const std::optional<joining_record>& records = {});
   heap(const heap&) = delete;
   heap& operator=(const heap&) = delete;
 
@@ -67,19 +70,19 @@ class heap {
 
   /// The start of the slot of PE `pe`, a direct peer.
   [[nodiscard]] std::byte* slot(int pe) const noexcept { return exchange_.slot(pe); }
-  [[nodiscard]] int log2_stride() const noexcept { return slots_.log2_stride(); }
+  [[nodiscard]] int log2_stride() const noexcept { return slots_->log2_stride(); }
   /// Bytes of a slot.
-  [[nodiscard]] std::size_t slot_bytes() const noexcept { return slots_.slot_bytes(); }
+  [[nodiscard]] std::size_t slot_bytes() const noexcept { return slots_->slot_bytes(); }
   /// By PE: the distance from this PE's slot to the slot of each direct peer, in units of log2_stride().
   [[nodiscard]] std::span<const std::int32_t> distances() const noexcept { return distances_; }
   /// Whether the slots are evenly spaced in the order of domains::index(). If not, distances() gives the addresses of
   /// peers.
-  [[nodiscard]] bool in_a_row() const noexcept { return !slots_.has_memory(); }
+  [[nodiscard]] bool in_a_row() const noexcept { return !slots_->has_memory(); }
   /// Releases imported memory that the owners cannot free while this PE has it open. After the call no PE may access
   /// the memory.
-  void close_peers() noexcept { slots_.close_peers(); }
+  void close_peers() noexcept { slots_->close_peers(); }
   /// Whether all PEs have the layout at the same address.
-  [[nodiscard]] bool same_base() const noexcept { return slots_.same_base(); }
+  [[nodiscard]] bool same_base() const noexcept { return slots_->same_base(); }
   [[nodiscard]] handle_kind kind() const noexcept { return probed_.kind; }
   /// Bytes of this PE's slot with memory of all PEs. *Callers* any thread.
   [[nodiscard]] std::size_t mapped_bytes() const noexcept { return memory_.mapped(); }
@@ -95,14 +98,25 @@ class heap {
   }
 
  private:
+  /// What the PEs agree on, and the layout. If all PEs share memory, also the first segment.
+  struct foundation {
+    heap_parameters parameters;
+    probe_result probed;
+    std::unique_ptr<address_layout> slots;
+    std::unique_ptr<group_segment> first;
+  };
+  heap(foundation made, device& device, const control_group& everyone, growth_callback on_growth,
+       team_segment_map::change_callback on_team_segments);
+  [[nodiscard]] static foundation found(device& device, const control_group& everyone, const config& settings,
+                                        log::logger& log, bool allow_proxied, const joining_record& all);
   [[nodiscard]] std::size_t offset(const void* pointer) const noexcept {
     return reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(slot(my_pe_));
   }
 
   const int my_pe_;
-  heap_parameters parameters_;
+  const heap_parameters parameters_;
   const probe_result probed_;
-  const address_layout slots_;
+  const std::unique_ptr<address_layout> slots_;
   segment_exchange exchange_;
   class team_segment_map team_segments_;
   symmetric_allocator memory_;

@@ -6,34 +6,12 @@
 #include <bit>
 #include <utility>
 
-#include "host/control/agreement.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "pgas/detail/team_state_layout.hpp"
 
 namespace pgas::detail {
 
 namespace {
-
-/// The parameters of some PEs together.
-struct merged_parameters {
-  heap_parameters all;      ///< `kind` is the kind of the first PE
-  std::int32_t first;       ///< the first of the PEs
-  std::int32_t other = -1;  ///< the first PE with another kind of memory; -1: none
-};
-
-merged_parameters merge(merged_parameters a, merged_parameters b) {
-  if (b.first < a.first) std::swap(a, b);
-  const std::int32_t other = b.all.kind != a.all.kind ? b.first : b.other;
-  if (other >= 0 && (a.other < 0 || other < a.other)) a.other = other;
-  a.all.checks |= b.all.checks;
-  a.all.limit_is_set |= b.all.limit_is_set;
-  a.all.traced |= b.all.traced;
-  a.all.unit = std::max(a.all.unit, b.all.unit);
-  a.all.limit = std::min(a.all.limit, b.all.limit);
-  a.all.stride = std::max(a.all.stride, b.all.stride);
-  a.all.segment = std::max(a.all.segment, b.all.segment);
-  return a;
-}
 
 heap_parameters own_parameters(const device& device, const config& settings) {
   heap_parameters mine;
@@ -53,9 +31,30 @@ const char* text_of(heap_kind kind) { return kind == heap_kind::cuda ? "GPU" : "
 
 }  // namespace
 
-heap_parameters agree_on_parameters(const control_group& everyone, const device& device, const config& settings) {
-  const merged_parameters mine{own_parameters(device, settings), everyone.my_pe()};
-  const merged_parameters found = reduce_value(everyone, mine, merge);
+joining_record record_of(int me, const device& device, const config& settings, bool allow_proxied) {
+  joining_record mine;
+  mine.all = own_parameters(device, settings);
+  mine.offer = offer_of(device, settings, allow_proxied);
+  mine.first = me;
+  return mine;
+}
+
+joining_record merge(joining_record a, joining_record b) {
+  if (b.first < a.first) std::swap(a, b);
+  const std::int32_t other = b.all.kind != a.all.kind ? b.first : b.other;
+  if (other >= 0 && (a.other < 0 || other < a.other)) a.other = other;
+  if (b.other_offers != 0 || !(b.offer == a.offer)) a.other_offers = 1;
+  a.all.checks |= b.all.checks;
+  a.all.limit_is_set |= b.all.limit_is_set;
+  a.all.traced |= b.all.traced;
+  a.all.unit = std::max(a.all.unit, b.all.unit);
+  a.all.limit = std::min(a.all.limit, b.all.limit);
+  a.all.stride = std::max(a.all.stride, b.all.stride);
+  a.all.segment = std::max(a.all.segment, b.all.segment);
+  return a;
+}
+
+heap_parameters parameters_of(const joining_record& found) {
   heap_parameters agreed = found.all;
   if (found.other >= 0)  // there are two kinds
     throw error(code::mixed_heaps,

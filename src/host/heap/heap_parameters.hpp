@@ -8,6 +8,7 @@
 #include "device/device.hpp"
 #include "host/control/control_group.hpp"
 #include "host/heap/address_layout.hpp"
+#include "host/topology/find_domains.hpp"
 #include "pgas/config.hpp"
 
 namespace pgas::detail {
@@ -30,9 +31,23 @@ struct heap_parameters {
   return (value + unit - 1) / unit * unit;
 }
 
-/// The parameters that every PE supports, without the strides. Collective. *Errors* mixed_heaps, the same on all PEs.
-[[nodiscard]] heap_parameters agree_on_parameters(const control_group& everyone, const device& device,
-                                                  const config& settings);
+/// What one PE has or requests, or some PEs together.
+struct joining_record {
+  heap_parameters all;            ///< `kind` is the kind of the first PE
+  sharing_offer offer;            ///< of the first PE
+  std::int32_t first = 0;         ///< the first of the PEs
+  std::int32_t other = -1;        ///< the first PE with another kind of memory; -1: none
+  std::int32_t other_offers = 0;  ///< whether another PE makes another offer
+  std::int32_t reserved = 0;
+};
+
+/// The record of PE `me`. PEs may exchange the records together with other values.
+[[nodiscard]] joining_record record_of(int me, const device& device, const config& settings, bool allow_proxied);
+/// The record of two sets of PEs together.
+[[nodiscard]] joining_record merge(joining_record a, joining_record b);
+/// The parameters that every PE supports, without the strides, from the record of all PEs. *Errors* mixed_heaps, the
+/// same on all PEs.
+[[nodiscard]] heap_parameters parameters_of(const joining_record& all);
 
 /// The first allocation of a world of `n` PEs, at the start of every slot: its internal_area, two oneshot_stagings, and
 /// room for the states of the teams of most programs.

@@ -17,25 +17,29 @@ std::unique_ptr<group_segment> segment_exchange::create(const control_group& gro
   auto segment = std::make_unique<group_segment>(device_, bytes);
 
   if (ready) segment->adopt(*ready);
+  const bool in_span = slots_.has_span() && !ready;
   if (!mine.failure)
     mine.failure = attempt(group,
                            fmt::format("{} a segment of {} to share by {}", ready ? "export" : "make",
                                        format_bytes(bytes), to_string(kind_)),
                            [&] {
                              if (slots_.has_memory()) return;
+                             if (in_span) return segment->open_own(slot(group.world_pe(me)) + offset);
                              if (!ready) segment->create(kind_);
                              if (domains_.members().size() > 1) mine.handle = segment->export_own();
                            });
-  std::vector<step_result> all = exchange(group, mine);
-  mine.handle.fd.reset();
-  if (const std::optional<error> different = find_mismatch(all)) throw error(*different);
-  if (const std::optional<error> failed = first_failure(all)) throw error(*failed);
+  std::vector<step_result> all;
+  if (!in_span && !slots_.has_memory()) {  // otherwise all PEs have had all memory since they joined
+    all = exchange(group, mine);
+    mine.handle.fd.reset();
+    if (const std::optional<error> failed = first_failure(all)) throw error(*failed);
+  }
 
   step_result outcome;
   outcome.call = mine.call;
+  outcome.failure = std::move(mine.failure);
   for (int step = 0; step < n && !outcome.failure; ++step) {
     const int member = (me + step) % n;
-    step_result& theirs = all[static_cast<std::size_t>(member)];
     const int pe = group.world_pe(member);
     if (!domains_.direct(pe) || (slots_.has_memory() && member != me)) continue;
     outcome.failure =
@@ -44,17 +48,22 @@ std::unique_ptr<group_segment> segment_exchange::create(const control_group& gro
           if (member == me) {
             if (slots_.has_memory())
               segment->place_own(address);
-            else
+            else if (!in_span)
               segment->map_own(address);
             if (proxied_ != nullptr) outcome.key = segment->expose(*proxied_, offset);
             return;
           }
+          if (in_span) {
+            if (slots_.guards_peers()) segment->open_peer(address);
+            return;
+          }
+          step_result& theirs = all[static_cast<std::size_t>(member)];
           if (theirs.fds_lost)
             throw error(code::handle_invalid,
                         "the descriptor was lost because this process can't open more files (ulimit -n)");
           segment->map_peer(address, theirs.handle);
+          theirs.handle.fd.reset();
         });
-    theirs.handle.fd.reset();
   }
   // Also a barrier: before it no PE accesses a peer's memory.
   if (proxied_ == nullptr) {

@@ -119,6 +119,13 @@ void symmetric_allocator::add_segment(std::size_t bytes, const collective_step& 
   exchange_.barrier_if_proxied(group_);
 }
 
+void symmetric_allocator::adopt(std::unique_ptr<group_segment> first) {
+  const std::size_t bytes = first->bytes();
+  growth_->add(group_, 0, std::move(first));
+  offsets_.add(0, bytes);
+  mapped_.store(offsets_.size(), std::memory_order_release);
+}
+
 void symmetric_allocator::free(void* pointer) {
   if (pointer == nullptr && parameters_.checks == 0) return;
   step_result mine;

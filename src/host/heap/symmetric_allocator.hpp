@@ -46,6 +46,8 @@ class symmetric_allocator {
   [[nodiscard]] std::size_t largest_alignment() const noexcept { return exchange_.slots().alignment(); }
   /// The error if this PE cannot align memory to `alignment`.
   [[nodiscard]] std::optional<error> refuse_alignment(std::size_t alignment) const;
+  /// Takes the first segment, which all members have mapped. Not collective.
+  void adopt(std::unique_ptr<group_segment> first);
   /// Frees an allocation. Collective, with a barrier before the memory can be allocated again. Null has no effect.
   /// *Errors* invalid_free, before the barrier.
   void free(void* pointer);

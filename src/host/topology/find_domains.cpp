@@ -24,32 +24,20 @@ namespace pgas::detail {
 
 namespace {
 
-/// The kinds that a PE's device and settings offer, the best first.
-struct kind_list {
-  std::array<handle_kind, 8> kinds{};  ///< a zero is automatic, which stands for no kind
-  bool allow_proxied = false;
-  [[nodiscard]] bool has(handle_kind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
-};
-
-kind_list offered(const device& device, handle_kind wanted, bool allow_proxied) {
-  kind_list list;
-  list.allow_proxied = allow_proxied;
-  std::size_t count = 0;
-  for (const handle_kind kind : device.handle_kinds())
-    if ((wanted == handle_kind::automatic || kind == wanted) && count < list.kinds.size()) list.kinds[count++] = kind;
-  // A device may offer this kind only on request.
-  if (count == 0 && device.places(wanted)) list.kinds[count++] = wanted;
-  return list;
-}
-
 /// The text for the log about the restrictions of a heap whose addresses the device chooses.
 constexpr const char* fixed_size =
     ", so each PE creates its whole heap at once (PGAS_HEAP_LIMIT) and can't register external memory";
 
-/// Collective: what each PE offers. One list where all PEs offer the same.
-std::vector<kind_list> gather_offers(const control_group& everyone, const kind_list& mine) {
-  const agreement all = agree(everyone, std::as_bytes(std::span(&mine, 1)));
-  return all.other ? gather_value(everyone, mine) : std::vector(1, mine);
+/// By PE: the numbers of the groups in which every PE shares memory with the PEs of its host and its set.
+std::vector<int> groups_by_host_and_set(const control_group& everyone, const std::vector<int>& sets) {
+  std::map<std::pair<int, int>, int> group;
+  std::vector<int> group_of;
+  for (int pe = 0; pe < everyone.n_pes(); ++pe)
+    group_of.push_back(group
+                           .try_emplace({everyone.peer(pe).host_index, sets[static_cast<std::size_t>(pe)]},
+                                        static_cast<int>(group.size()))
+                           .first->second);
+  return group_of;
 }
 
 /// The result of one attempt.
@@ -211,16 +199,7 @@ class prober {
   }
 
   /// The groups in which every PE shares segments with the PEs with which it should.
-  [[nodiscard]] std::vector<int> expected_groups() const {
-    std::map<std::pair<int, int>, int> group;  // by host and set
-    std::vector<int> group_of;
-    for (int pe = 0; pe < everyone_.n_pes(); ++pe)
-      group_of.push_back(group
-                             .try_emplace({everyone_.peer(pe).host_index, sets_[static_cast<std::size_t>(pe)]},
-                                          static_cast<int>(group.size()))
-                             .first->second);
-    return group_of;
-  }
+  [[nodiscard]] std::vector<int> expected_groups() const { return groups_by_host_and_set(everyone_, sets_); }
 
   [[nodiscard]] blob expected_row() const {
     blob row;
@@ -237,13 +216,42 @@ class prober {
 
 }  // namespace
 
-probe_result find_domains(device& device, const control_group& everyone, const config& settings, std::size_t bytes,
-                          bool allow_proxied, log::logger& log) {
-  const prober probe(device, everyone, agree_on_p2p_sets(everyone, settings.p2p), bytes);
+sharing_offer offer_of(const device& device, const config& settings, bool allow_proxied) {
   const handle_kind wanted = settings.mem_handle;
-  const std::vector<kind_list> lists = gather_offers(everyone, offered(device, wanted, allow_proxied));
+  sharing_offer offer;
+  offer.p2p = 14695981039346656037u;
+  for (const char letter : settings.p2p)  // FNV-1a
+    offer.p2p = (offer.p2p ^ static_cast<unsigned char>(letter)) * 1099511628211u;
+  offer.allow_proxied = allow_proxied ? 1 : 0;
+  std::size_t count = 0;
+  for (const handle_kind kind : device.handle_kinds())
+    if ((wanted == handle_kind::automatic || kind == wanted) && count < offer.kinds.size()) offer.kinds[count++] = kind;
+  // A device may offer this kind only on request.
+  if (count == 0 && device.places(wanted)) offer.kinds[count++] = wanted;
+  return offer;
+}
+
+std::optional<probe_result> expected_domains(const device& device, const control_group& everyone,
+                                             const config& settings, const sharing_offer& offer) {
+  const std::vector<int> sets = parse_p2p_sets(settings.p2p, everyone.n_pes());
+  // Handles of other kinds may also work between hosts.
+  if (offer.kinds[0] != handle_kind::posix_fd || !device.spans(offer.kinds[0])) return std::nullopt;
+  return probe_result{offer.kinds[0], domains(everyone.my_pe(), groups_by_host_and_set(everyone, sets))};
+}
+
+void report_kind(const control_group& everyone, handle_kind kind, log::logger& log) {
+  if (everyone.my_pe() == 0) log.info("memory is shared by {} handles", to_string(kind));
+}
+
+probe_result find_domains(device& device, const control_group& everyone, const config& settings, std::size_t bytes,
+                          const sharing_offer& mine, bool same_offers, log::logger& log) {
+  const prober probe(
+      device, everyone,
+      same_offers ? parse_p2p_sets(settings.p2p, everyone.n_pes()) : agree_on_p2p_sets(everyone, settings.p2p), bytes);
+  const handle_kind wanted = settings.mem_handle;
+  const std::vector<sharing_offer> lists = same_offers ? std::vector(1, mine) : gather_value(everyone, mine);
   std::vector<handle_kind> candidates;
-  for (const kind_list& list : lists)
+  for (const sharing_offer& list : lists)
     for (const handle_kind kind : list.kinds)
       if (kind != handle_kind::automatic && std::find(candidates.begin(), candidates.end(), kind) == candidates.end())
         candidates.push_back(kind);
@@ -257,7 +265,7 @@ probe_result find_domains(device& device, const control_group& everyone, const c
   std::optional<std::pair<handle_kind, std::vector<int>>> best;
   for (const handle_kind kind : candidates) {
     const auto without =
-        std::find_if(lists.begin(), lists.end(), [kind](const kind_list& list) { return !list.has(kind); });
+        std::find_if(lists.begin(), lists.end(), [kind](const sharing_offer& list) { return !list.has(kind); });
     if (without != lists.end()) {
       at_fault = static_cast<int>(without - lists.begin());
       refuse(kind, fmt::format("PE {} does not offer it", at_fault));
@@ -287,9 +295,12 @@ probe_result find_domains(device& device, const control_group& everyone, const c
     if (found.made && (!best || count_domains(found.group_of) < count_domains(best->second)))
       best.emplace(kind, std::move(found.group_of));
   }
-  if (refusals.empty()) refusals = "no device offers any kind of handle";
+  if (refusals.empty()) {
+    refusals = "no device offers any kind of handle";
+    everyone.barrier();  // a PE that left earlier would look lost to the others
+  }
   const bool all_may =
-      std::all_of(lists.begin(), lists.end(), [](const kind_list& list) { return list.allow_proxied; });
+      std::all_of(lists.begin(), lists.end(), [](const sharing_offer& list) { return list.allow_proxied != 0; });
   if (best && all_may && !short_of_files) {
     if (everyone.my_pe() == 0)
       log.warn("memory can't be shared between all PEs of a host, PEs of different domains use the proxy. {}",

@@ -3,7 +3,11 @@
 /// heap.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "device/device.hpp"
@@ -20,6 +24,26 @@ struct probe_result {
   class domains domains;
 };
 
+/// What a PE offers for sharing memory. PEs compare their offers when they join.
+struct sharing_offer {
+  std::array<handle_kind, 8> kinds{};  ///< the best first; automatic stands for no kind
+  std::uint64_t p2p = 0;               ///< a hash of PGAS_P2P
+  std::uint64_t allow_proxied = 0;
+  bool operator==(const sharing_offer&) const = default;
+  [[nodiscard]] bool has(handle_kind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
+};
+
+/// @param allow_proxied whether PEs of a host that cannot share memory may be proxied
+[[nodiscard]] sharing_offer offer_of(const device& device, const config& settings, bool allow_proxied);
+
+/// The kind and the domains that are expected if all PEs make the same offer and the first kind is shared by
+/// descriptors, and the device has spans of this kind: each PE shares memory with the PEs of its host and its set. Not
+/// collective, and not tried. Empty if an attempt must find the domains. *Errors* config_value.
+[[nodiscard]] std::optional<probe_result> expected_domains(const device& device, const control_group& everyone,
+                                                           const config& settings, const sharing_offer& offer);
+/// Logs the choice of the kind on PE 0.
+void report_kind(const control_group& everyone, handle_kind kind, log::logger& log);
+
 /// Finds the first kind of device::handle_kinds() by which all PEs of each host can map one another's segments.
 /// `settings` limit the kinds and the sets of PEs. Collective. Device attributes are not used, because some drivers
 /// report kinds that they then refuse. Hosts between which the kind also works (fabric handles) form one domain. If no
@@ -28,8 +52,10 @@ struct probe_result {
 /// that.
 /// *Errors* handle_exchange with the result of each attempt, config_value; the same on all PEs.
 /// @param bytes the size of the segments of the attempts
+/// @param same_offers whether the offers of all PEs are known to be equal
 [[nodiscard]] probe_result find_domains(device& device, const control_group& everyone, const config& settings,
-                                        std::size_t bytes, bool allow_proxied, log::logger& log);
+                                        std::size_t bytes, const sharing_offer& mine, bool same_offers,
+                                        log::logger& log);
 
 /// The value of PGAS_MEM_HANDLE for this kind, for messages.
 [[nodiscard]] std::string to_string(handle_kind kind);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "pgas/error.hpp"
 
@@ -17,7 +19,8 @@ std::string_view to_string(heap_kind kind) {
 
 }  // namespace
 
-chosen_device choose_device(const control_plane& everyone, const config& settings, log::logger& log) {
+chosen_device choose_device(const control_plane& everyone, const config& settings, bool allow_proxied,
+                            log::logger& log) {
   const int me = everyone.my_pe();
   chosen_device chosen;
   device_descriptor mine;
@@ -31,10 +34,23 @@ chosen_device choose_device(const control_plane& everyone, const config& setting
       mine.is_misused = dynamic_cast<const misused_gpu*>(&refused) != nullptr;
     }
   }
-  const std::vector<contribution> all = everyone.all_gather(encode(mine));
+  std::unique_ptr<device> host = chosen.own ? nullptr : make_cpu_device();
+  const joining_record record = record_of(me, chosen.own ? *chosen.own : *host, settings, allow_proxied);
+  blob message(sizeof record);
+  std::memcpy(message.data(), &record, sizeof record);
+  const blob description = encode(mine);
+  message.insert(message.end(), description.begin(), description.end());
+  const std::vector<contribution> all = everyone.all_gather(message);
   std::vector<device_descriptor> infos;
-  for (std::size_t pe = 0; pe < all.size(); ++pe)
-    infos.push_back(decode_device_descriptor(all[pe].bytes, static_cast<int>(pe)));
+  for (std::size_t pe = 0; pe < all.size(); ++pe) {
+    const blob& bytes = all[pe].bytes;
+    const std::size_t head = std::min(bytes.size(), sizeof record);
+    infos.push_back(decode_device_descriptor(blob(bytes.begin() + static_cast<std::ptrdiff_t>(head), bytes.end()),
+                                             static_cast<int>(pe)));
+    joining_record theirs;
+    std::memcpy(&theirs, bytes.data(), sizeof theirs);  // the description behind it was whole
+    chosen.records = chosen.records ? merge(*chosen.records, theirs) : theirs;
+  }
   const auto index_of = [&](auto&& wanted) {
     return static_cast<int>(std::find_if(infos.begin(), infos.end(), wanted) - infos.begin());
   };
@@ -64,12 +80,13 @@ chosen_device choose_device(const control_plane& everyone, const config& setting
     if (settings.heap == heap_kind::automatic && me == 0 && some)
       log.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without,
                infos[static_cast<std::size_t>(without)].refusal);
-    chosen.own = make_cpu_device();
+    if (settings.heap != heap_kind::host && some) chosen.records.reset();  // some records are those of GPUs
+    chosen.own = host ? std::move(host) : make_cpu_device();
     for (device_descriptor& info : infos) info.properties = chosen.own->properties();
   }
   for (int pe = 0; pe < n; ++pe) {
     const peer_info& peer = everyone.peer(pe);
-    chosen.users.push_back({peer.host_index, peer.pid, infos[static_cast<std::size_t>(pe)]});
+    chosen.users.push_back({peer.host_index, peer.pid, std::move(infos[static_cast<std::size_t>(pe)])});
   }
   return chosen;
 }

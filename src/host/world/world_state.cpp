@@ -1,6 +1,9 @@
 #include "host/world/world_state.hpp"
 
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +30,21 @@
 
 namespace pgas::detail {
 
+namespace {
+
+/// Whether PEs of a host that cannot share memory may be proxied.
+bool allows_proxied(const config& settings) { return settings.mem_handle == handle_kind::automatic; }
+
+/// Returns the memory of the descriptions of all PEs to the system. Joining needs about 2 KiB for each PE, and the
+/// memory that stays allocated lies among these pages.
+void release_free_memory() noexcept {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
+
+}  // namespace
+
 world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how)
     : settings_(settings), log_(settings), bootstrap_(std::move(exchange)), unwinding_(std::uncaught_exceptions()) {
   fill_standard_descriptors();
@@ -47,6 +65,7 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
     compare_clocks_for_trace();
     join_step("joined");
     control_plane_->joined();
+    release_free_memory();
   } catch (...) {
     release();
     free_control();
@@ -69,7 +88,8 @@ void world_state::free_control() noexcept {
 
 void world_state::choose_device() {
   join_step("device");
-  chosen_device chosen = detail::choose_device(*control_plane_, settings_, log_);
+  chosen_device chosen = detail::choose_device(*control_plane_, settings_, allows_proxied(settings_), log_);
+  records_ = chosen.records;
   device_ = std::move(chosen.own);
   enqueued_.emplace(*device_);
   if (device_->properties().kind != heap_kind::host) launch_kernel_preload::of_process().preload(*device_);
@@ -127,7 +147,7 @@ void world_state::build_heap() {
     std::atomic_ref(control->team_segments_end).store(end, std::memory_order_release);
   };
   heap_ = std::make_unique<class heap>(*device_, *control_plane_, settings_, log_, on_growth, on_team_segments,
-                                       settings_.mem_handle == handle_kind::automatic);
+                                       allows_proxied(settings_), records_);
   heap_->set_completion([this] { complete(); });
   connect_proxied_peers();
   const int me = control_plane_->my_pe();

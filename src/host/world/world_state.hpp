@@ -202,6 +202,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   config settings_;
   log::logger log_;
   std::unique_ptr<bootstrap> bootstrap_;
+  std::optional<joining_record> records_;  ///< the record of all PEs, from their first exchange
   std::unique_ptr<class control_plane> control_plane_;
   std::unique_ptr<class device> device_;
   std::optional<stream_log> enqueued_;  ///< set once the device exists

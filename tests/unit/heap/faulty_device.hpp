@@ -16,7 +16,7 @@
 namespace pgas::unit_test {
 
 /// The steps whose failure can be requested.
-enum class step { create, export_segment, import_segment, map, retain };
+enum class step { create, export_segment, import_segment, map, retain, create_span, attach_span, open_part };
 
 class faulty_device : public detail::device {
  public:
@@ -32,6 +32,7 @@ class faulty_device : public detail::device {
     plan_.reset();
     refused_.clear();
   }
+  bool spans_slots = false;                      ///< the device has spans, if the inner device has them
   bool refuse_hints = false;                     ///< all requested addresses count as in use
   std::size_t most_addresses = ~std::size_t{0};  ///< larger reservations fail
   heap_kind kind = heap_kind::host;              ///< the kind that the device reports
@@ -101,6 +102,26 @@ class faulty_device : public detail::device {
     ++segments;
     return made;
   }
+  bool spans(handle_kind of) const noexcept override { return spans_slots && inner_->spans(of); }
+  detail::segment_id create_span(std::size_t bytes, handle_kind as) override {
+    trip(step::create_span, as);
+    const detail::segment_id made = inner_->create_span(bytes, as);
+    kind_of_[made] = as;
+    ++segments;
+    return made;
+  }
+  void attach_span(void* address, std::size_t bytes, detail::segment_id segment, bool open) override {
+    trip(step::attach_span, kind_of_[segment]);
+    inner_->attach_span(address, bytes, segment, open);
+    --segments;  // the reservation owns it
+  }
+  void detach_span(void* address, std::size_t bytes) noexcept override { inner_->detach_span(address, bytes); }
+  void open_part(void* address, std::size_t bytes, bool own) override {
+    trip(step::open_part, handle_kind::automatic);
+    inner_->open_part(address, bytes, own);
+    ++mappings;
+  }
+  void free_part(void* address, std::size_t bytes) noexcept override { inner_->free_part(address, bytes); }
   bool places(handle_kind of) const noexcept override { return inner_->places(of); }
   void* address_of(detail::segment_id segment) override { return inner_->address_of(segment); }
   void map(void* address, std::size_t bytes, detail::segment_id segment) override {
