@@ -131,8 +131,8 @@ __global__ void iput_block(any_context ctx, double* dst, const double* src, std:
 }
 
 //  ptx  2   bar\.warp\.sync
-//  callee copy_part   3   ld\.relaxed\.sys\.global\.v2\.u64
-//  callee copy_part   3   st\.v4\.u32
+//  callee copy_part   2   ld\.relaxed\.sys\.global\.v2\.u64
+//  callee copy_part   2   st\.v4\.u32
 //  registers 64
 __global__ void ibget_warp(any_context ctx, detail::vec16* dst, const detail::vec16* src, std::size_t n, int pe) {
   ibget(ctx, this_warp(this_block()), dst, src, 5, 7, 3, n, pe);

@@ -192,7 +192,7 @@ class piece_index {
 /// Copies one thread's share of a part of each block. Several loads precede the first store.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_part(const byte_blocks* of, std::size_t start, std::size_t part, slice me) {
-  constexpr std::uint32_t batch = Unit == 16 ? 3 : 4;
+  constexpr std::uint32_t batch = Unit == 16 ? 2 : 4;
   for (piece_index<Unit> piece(part, me); piece.inside(of->count);) {
     unit_word<Unit> v[batch] = {};
     piece_index<Unit> ahead = piece;

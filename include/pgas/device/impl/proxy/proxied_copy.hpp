@@ -194,23 +194,11 @@ template <direction Direction>
   return true;
 }
 
-/// The body of proxied_strided().
-template <direction Direction, PGAS_IS(group) G>
-PGAS_COLD void copy_proxied_blocks(proxied_blocks* all, G g) {
-  bool lost = false;
-  if (!is_global(all->local)) {
-    lost = !copy_strided_inline<Direction>(all, slice_of(g));
-  } else if (g.thread_rank() == 0 && all->shape.count != 0) {
-    lost = !submit_blocks<Direction>(all);
-  }
-  exit_if_lost(g, lost, all->when);
-}
-
 /// Strided puts and gets of all forms. *Callers* all threads of the group.
 /// @param local local memory, which gets write despite const
 template <direction Direction, PGAS_IS(group) G>
-PGAS_FN void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const void* remote, const void* local,
-                             strided_range shape, completion when) {
+PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const void* remote, const void* local,
+                               strided_range shape, completion when) {
   constexpr bool put = Direction == direction::put;
   if (shape.bytes == 0) shape.count = 0;
   proxied_blocks all{queue,
@@ -218,7 +206,13 @@ PGAS_FN void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const void
                      static_cast<std::byte*>(const_cast<void*>(local)),
                      shape,
                      when};
-  copy_proxied_blocks<Direction>(&all, g);
+  bool lost = false;
+  if (!is_global(local)) {
+    lost = !copy_strided_inline<Direction>(&all, slice_of(g));
+  } else if (g.thread_rank() == 0 && shape.count != 0) {
+    lost = !submit_blocks<Direction>(&all);
+  }
+  exit_if_lost(g, lost, when);
 }
 
 /// put_signal() and put_signal_nbi(). *Callers* all threads of the group. (The arguments are in the memory of the

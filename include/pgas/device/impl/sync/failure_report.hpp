@@ -5,6 +5,7 @@
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
+#include "pgas/detail/isa/ptx_opaque.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
 
@@ -50,9 +51,14 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
   leave_failure_here(control, my_slot, found);
 }
 
-/// A record for the answer to the host's question; null if this thread has already answered it or there is no space. A
-/// place is free if its last answer belongs to an earlier question and is complete: a thread that the system interrupts
-/// while it answers may write its record when the host has asked again.
+/// Whether a place may be claimed for a question: its last answer belongs to an earlier question and is complete. (A
+/// thread that the system interrupts while it answers may write its record after the host has asked again.)
+[[nodiscard]] PGAS_FN bool is_free(const failure_record* record, std::uint64_t claimed, std::uint32_t question) {
+  const auto last = static_cast<std::uint32_t>(claimed >> 32);
+  return static_cast<std::int32_t>(last - question) < 0 && load_relaxed(&record->complete) == last;
+}
+
+/// A record for the answer to the host's question; null if this thread has already answered it or there is no space.
 /// Places are claimed in device memory, because few links give a GPU atomic operations on host memory. As far as the
 /// table allows, threads of one block have different places, first threads of different blocks have different places,
 /// and threads with equal indices of consecutive launches have different places. (A GPU tries one place: a wait has few
@@ -68,10 +74,9 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
     auto* const claim = reinterpret_cast<std::uint64_t*>(my_slot + internal_area::answer_claims) + place;
     const std::uint64_t claimed = load_relaxed(claim);
     if (claimed == mine) return nullptr;
-    const auto last = static_cast<std::uint32_t>(claimed >> 32);
-    failure_record* const record = control->answers + place;
-    const bool is_free = static_cast<std::int32_t>(last - question) < 0 && load_relaxed(&record->complete) == last;
-    if (is_free && compare_exchange(claim, claimed, mine) == claimed) return record;
+    if (is_free(opaque(control)->answers + place, claimed, question) &&
+        compare_exchange(claim, claimed, mine) == claimed)
+      return opaque(control)->answers + place;
     place = (place + 1) % most_answers;
   }
   store_relaxed(&control->unanswered, question);
