@@ -90,7 +90,7 @@ struct bootstrap_options {
   std::string master_address;                           ///< host name or address of rank 0
   int master_port = -1;                                 ///< port of rank 0
   std::string run_id;              ///< distinguishes jobs with the same address (torchrun's run id)
-  bool master_port_taken = false;  ///< the launcher listens there (torchrun's agent store): use the next ports
+  bool master_port_taken = false;  ///< the launcher uses that port (torchrun's agent store): use the next ports
   std::string secret;              ///< shared by the PEs of a job; proves membership over TCP
   std::string interface;           ///< network interface to listen on; empty: the interface that reaches the peer
   int local_fd = -1;               ///< pgasrun's inherited socket

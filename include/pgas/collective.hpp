@@ -5,15 +5,15 @@
 /// *Callers* every member of the team, in the same order on all members; one thread at a time for each team. All
 /// host-called collectives of a team share one channel, which kernels do not use. So they run one after another on any
 /// streams: the library inserts an event where the stream changes. A call without a stream runs after the enqueued
-/// collectives. It hangs if these wait for a later call of the same thread.
+/// collectives. Such a call hangs if the enqueued collectives wait for a later call of the same thread.
 ///
 /// *Units* `count` is elements, the same on all members unless a function says otherwise. A count of 0 moves no
 /// element; the members synchronise as usual.
 ///
 /// *Memory* `dst` and `src` are symmetric memory; `dst` is the same variable on every member. They must not overlap,
-/// except where a function allows it. A member writes into the others' `dst` as soon as it calls (reductions and scans:
-/// once all members have called). So no member may need the old contents of `dst` when any member calls. With a stream
-/// the program must neither access `dst` nor write `src` before the stream has executed the call.
+/// except where a function allows it. A member writes into the `dst` of other members as soon as it calls (reductions
+/// and scans: once all members have called). So no member may need the old contents of `dst` when any member calls.
+/// With a stream the program must neither access `dst` nor write `src` before the stream has executed the call.
 ///
 /// *On return* without a stream: this PE's `dst` is complete and `src` may be reused. With a stream: the collective is
 /// enqueued and its arguments are checked.
@@ -31,11 +31,11 @@
 /// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is not a member, strides below
 /// 1; outside_heap; misaligned. The member with the wrong argument throws, while other members wait. With PGAS_CHECKS,
 /// calls without a stream first compare their arguments, so all members throw the same error, asymmetric_call included.
-/// fcollect() and reduce_scatter() always compare them if `src` and `dst` overlap; with a stream the in-place address
-/// of another member is not detected. The call without a stream, or the synchronisation of the stream, throws later
-/// failures (with PGAS_CHECKS asymmetric_call for different calls of members). peer_lost and aborted end the wait.
-/// capturing: the team's last collective is on a stream whose capture has started since, so other work cannot wait for
-/// that collective.
+/// fcollect() and reduce_scatter() without a stream always compare them if `src` and `dst` overlap. With a stream they
+/// do not detect that a member passes the in-place address of another member. The call without a stream, or the
+/// synchronisation of the stream, throws later failures (with PGAS_CHECKS asymmetric_call for different calls of
+/// members). peer_lost and aborted end the wait. capturing: the team's last collective is on a stream whose capture has
+/// started since, so other work cannot wait for that collective.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -162,8 +162,8 @@ void fcollect(const team& members, const stream& on, T* dst, const T* src, std::
 /// @brief All-gather of counts that differ.
 ///
 /// *Units* `count` is the count of this member.
-/// *Memory* `dst` has room for the elements of all members; only PGAS_CHECKS verifies that. In place: `src` may be the
-/// place of this member's elements.
+/// *Memory* `dst` has room for the elements of all members; only PGAS_CHECKS verifies that. In place: `src` may be this
+/// member's place in `dst`.
 template <rma_type T>
 void collect(const team& members, T* dst, const T* src, std::size_t count) {
   detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::collect, dst, src, count));

@@ -68,7 +68,7 @@ class PGAS_API interface_log {
 PGAS_API void run_compared_collective(const team& members, const collective_request& request);
 
 /// @brief Collective: returns when all PEs have called it and work on the world's streams is complete. world::leave()
-/// begins with this step; between the two, world::abort() may be called.
+/// begins with this step. A program may call world::abort() between this call and world::leave().
 ///
 /// @throws error asymmetric_call if a PE is in another collective call; wait_timeout.
 PGAS_API void await_leave(world& joined);

@@ -62,8 +62,8 @@ class world;
 /// *Memory* the original memory does not change.
 /// *Order* as a barrier of the members. Kernels and streams that use the alias must have ended on all members.
 ///
-/// @throws error invalid_free if register_symmetric() did not return `alias` for this team, or if it was unregistered
-/// before; asymmetric_call. The error is the same on all members, and nothing has changed.
+/// @throws error invalid_free if register_symmetric() did not return `alias` for this team, or if it is already
+/// unregistered; asymmetric_call. The error is the same on all members, and nothing has changed.
 PGAS_API void unregister_symmetric(const team& t, void* alias);
 /// @brief unregister_symmetric() with world::team().
 PGAS_API void unregister_symmetric(world& w, void* alias);

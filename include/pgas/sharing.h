@@ -34,7 +34,8 @@ enum { PGAS_TICKET_BYTES = 1025 };
 /// A value for `timeout_ms` of pgas_timeline_wait_host() and pgas_opened_wait_host(): no time limit.
 #define PGAS_FOREVER UINT64_MAX
 
-/// The limits of a ticket: pgas::ticket_options. With all zeros except `user` it is valid until it is revoked.
+/// The options of a ticket: pgas::ticket_options. If all fields except `user` are 0, the ticket is valid until it is
+/// revoked.
 typedef struct pgas_ticket_options {
   uint64_t lifetime_s;                ///< 0: until it is revoked
   int opens;                          ///< 0: any number
@@ -43,7 +44,7 @@ typedef struct pgas_ticket_options {
   int read_only;                      ///< not 0: importers with this ticket may only read; others may write
 } pgas_ticket_options;
 
-/// A process that has memory of this process open: pgas::opener.
+/// A process that has opened memory of this process and has not closed it: pgas::opener.
 typedef struct pgas_opener {
   pid_t pid;
   uid_t user;

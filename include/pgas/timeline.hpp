@@ -36,9 +36,9 @@ class timeline_state;
 /// synchronize(), and for a stream of a GPU check() throws. The timeline is then unusable.
 ///
 /// *Callers* any thread. A child of fork() may only call the destructor, which does nothing there.
-/// *Memory* the object may be destroyed while streams still record and wait: the memory is released when they have
-/// passed. Records that this process enqueued before the destruction still take effect; later ones do not. After the
-/// destruction the program must not launch graphs that record or wait, or kernels that use word().
+/// *Memory* the object may be destroyed while streams still record and wait: the memory is released when these records
+/// and waits have ended. Records that this process enqueued before the destruction still take effect; later ones do
+/// not. After the destruction the program must not launch graphs that record or wait, or kernels that use word().
 /// *Errors* of all functions: invalid_argument on an empty object; forked_process.
 class PGAS_API timeline {
  public:
@@ -59,8 +59,8 @@ class PGAS_API timeline {
   [[nodiscard]] static timeline make(memory_place place);
   /// Opens a ticket of timeline::ticket().
   /// @param ticket the text of the ticket
-  /// @param options `place` is the device whose streams wait and record in this process; if it is not set, it is the
-  /// GPU of the process that made the timeline, or the host
+  /// @param options `place` is the device whose streams wait and record in this process. If `place` is not set, this is
+  /// the GPU that the maker of the timeline uses, or the host
   /// *Errors* as opened_memory::open(); handle_invalid for a ticket of memory, even if it carries a timeline;
   /// device_unavailable if this process does not see that GPU; peer_lost if the timeline was destroyed.
   [[nodiscard]] static timeline open(std::string_view ticket, const open_options& options = {});
@@ -90,8 +90,8 @@ class PGAS_API timeline {
   void wait(void* stream, std::uint64_t value);
   /// The current value. *Order* acquires.
   [[nodiscard]] std::uint64_t query() const;
-  /// The value of the last call of record() or set() by any process, whether reached or not. A wait for it waits for
-  /// all work that the other process has enqueued so far.
+  /// The value of the last call of record() or set() by any process, whether reached or not. A wait for this value
+  /// waits for all work that the other process has enqueued before its last record.
   [[nodiscard]] std::uint64_t recorded() const;
   /// Returns when the value is at least `value`. *Order* acquires. *Errors* wait_timeout; peer_lost, naming host and
   /// process, within a second after the end of the process that recorded last, or of the maker if no process has

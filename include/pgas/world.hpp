@@ -306,8 +306,8 @@ class PGAS_API world {
 };
 
 namespace detail {
-/// world::abort() that does not notify the launcher, for a PE that ends its process with an exit status of its own.
-/// Logs the reason at `level`.
+/// Like world::abort(), but does not notify the launcher, for a PE that ends its process with an exit status of its
+/// own. Logs the reason at `level`.
 PGAS_API void end_world(world& joined, std::string_view reason, log_level level = log_level::error) noexcept;
 }  // namespace detail
 

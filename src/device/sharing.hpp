@@ -18,7 +18,7 @@ namespace pgas::detail {
 
 /// How the pieces of shared memory are exported.
 enum class sharing_way : std::uint8_t {
-  memory_file = 1,  ///< host memory behind descriptors
+  memory_file = 1,  ///< host memory with file descriptors
   vmm = 2,          ///< cuMemCreate, by descriptor or fabric handle
   pool = 3,         ///< a memory pool's descriptor and a pointer in it
   legacy = 4        ///< cudaIpcMemHandle

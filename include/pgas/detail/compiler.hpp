@@ -48,7 +48,7 @@ namespace std = ::cuda::std;
 
 /// PGAS_UNROLL before a loop of a few iterations repeats its body, so that arrays indexed in it stay in registers.
 /// PGAS_ROLLED before a loop prevents an unrolling that has no benefit.
-// each repetition is instrumented and slow to compile
+// Sanitizers instrument each repetition, so unrolled loops compile slowly.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PGAS_UNROLL
 #define PGAS_ROLLED

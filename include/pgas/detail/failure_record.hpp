@@ -68,7 +68,7 @@ enum class operation : std::uint32_t {
   atomic_max,
   atomic_swap,
   atomic_compare_swap,
-  atomic_fetch_add,  ///< like atomic_add and the following ones, with the old value
+  atomic_fetch_add,  ///< from here on the operations from atomic_add on, with the old value
   atomic_fetch_and,
   atomic_fetch_or,
   atomic_fetch_xor,

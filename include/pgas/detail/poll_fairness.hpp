@@ -33,9 +33,10 @@ class yield_rhythm {
   }
 
  private:
-  /// Two context switches take longer; a yield without another thread takes a third of this.
+  /// Two context switches take longer than this. A yield without another thread takes a third of this.
   static constexpr std::uint64_t others_have_run_ns = 1000;
-  /// A larger number has little benefit, and a thread that becomes ready on the core waits for it.
+  /// A larger number has little benefit: a thread that becomes ready on the core waits until the skipped yields are
+  /// over.
   static constexpr std::uint32_t most_apart = 64;
 
   std::uint32_t apart_ = 0;
@@ -68,21 +69,21 @@ class core_sharing {
  private:
   /// Shorter than a time slice of Linux, and longer than a polling thread needs for a message.
   static constexpr std::uint64_t time_slice_ns = 500'000;
-  /// Shorter than the yield before it, so a core that was shared for a moment costs little.
+  /// Shorter than most time slices, so a core that was shared for a moment costs little.
   static constexpr std::uint64_t shortest_period_ns = 1'000'000;
   /// A thread that computes on the same core has run within this time.
   static constexpr std::uint64_t turn_ns = 8'000'000;
-  /// The yield at the end of the period costs a fiftieth of it.
+  /// The yield at the end of a period costs a fiftieth of the period.
   static constexpr std::uint64_t longest_period_ns = 256'000'000;
 
   std::uint64_t period_ = 0;
   std::uint64_t until_ = 0;
 };
 
-/// The time that a waiting thread sleeps: a quarter of the time that it has waited. In less than 20 us no other thread
-/// gets the core. The sleep is short even if an event wakes the thread: a kernel with lazy preemption may start a
-/// thread that another core wakes only at the next tick, some milliseconds later. A timer on its own core starts it at
-/// once.
+/// The time that a waiting thread sleeps: a quarter of the time that it has waited. A sleep of less than 20 us gives
+/// the core to no other thread. The sleep is short even if an event wakes the thread: a kernel with lazy preemption may
+/// start a thread that another core wakes only at the next tick, some milliseconds later. A timer on its own core
+/// starts it at once.
 [[nodiscard]] constexpr std::uint64_t sleep_after(std::uint64_t waited_ns) noexcept {
   constexpr std::uint64_t shortest_ns = 20'000;
   constexpr std::uint64_t longest_ns = 1'000'000;

@@ -110,8 +110,9 @@ struct ring_view {
 };
 
 /// Memory of a PE with proxied PEs that groups reserve temporarily for data from and to the proxy. It consists of
-/// units, which are reserved like answer cells: number m from `next`, then wait until unit m % units is free, when its
-/// word after `next` is m / units. A group reserves at most one unit and always releases it.
+/// units, which are reserved like answer cells: a group takes number m from `next`, and waits until unit m % units is
+/// free, which is when the unit's word after `next` is m / units. A group reserves at most one unit and always releases
+/// it.
 struct workspace_view {
   static constexpr std::size_t unit_bytes = std::size_t{128} << 10;
 

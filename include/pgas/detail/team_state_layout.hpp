@@ -43,7 +43,7 @@ struct team_hierarchy {
   [[nodiscard]] PGAS_HD std::int32_t world_pe(std::int32_t d, std::int32_t k) const {
     return words[first_begin + 1 + 2 * members() + begin(d) + k];
   }
-  /// For each member of this PE's domain the distance from this PE's slot to its slot.
+  /// For each member of this PE's domain, the distance from this PE's slot to the member's slot.
   [[nodiscard]] PGAS_HD const std::int32_t* slots() const { return words + first_begin + 1 + 3 * members(); }
 
   /// Writes the view of PE `me` of the world. @param list the members by their numbers in the world @param domain_of a
@@ -86,13 +86,13 @@ struct team_hierarchy {
 
 /// The state of a team in every member's slot. It has parts of equal size, so that several blocks can call collectives
 /// of one team at the same time: one part for each channel, one for the host's collectives, and one for each block of
-/// the kernels that execute those. Each part has, for each member i,
+/// the kernels that execute the host's collectives. Each part has, for each member i,
 ///
-/// * two words of the barrier: i's arrivals here (counted by i), and this PE's waits for it. Words per source need no
+/// * two words of the barrier: i's arrivals here (counted by i), and this PE's waits for i. Words per source need no
 ///   reset and show a missing member: i is missing if arrived == waited. The thread that waits for i maintains both
 ///   counts, so no thread of a group needs to pass them on;
 /// * a word for i's message to the others in a collective (`value`), and one to compare with checks on (`signature`).
-///   No member completes a collective before all have read these, so one word of each kind is sufficient;
+///   No member completes a collective before all members have read these words, so one word of each kind is sufficient;
 ///
 /// and the domain_words of teams that span domains.
 ///
@@ -102,13 +102,13 @@ struct team_hierarchy {
 struct team_state_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
-  /// The maximum number of blocks of a kernel that the host enqueues; they fill the link (H200).
+  /// The maximum number of blocks of a kernel that the host enqueues. This number of blocks fills the link of an H200.
   static constexpr std::int32_t most_blocks = 32;
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t rounded(std::uint64_t bytes) {
     return (bytes + line - 1) / line * line;
   }
 
-  /// The arrivals of team member `member`; the count of waits is 8 bytes after.
+  /// The arrivals of team member `member`; the count of waits is 8 bytes further.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t arrived(std::int32_t member) {
     return static_cast<std::uint64_t>(member) * member_bytes;
   }
@@ -168,8 +168,8 @@ struct team_state_layout {
 inline constexpr std::int32_t default_channels = 32;
 
 /// Staging memory of all-reduces that the host enqueues, for each block of their kernel: two halves for stored elements
-/// (`impl/reduce/oneshot_reduce.hpp`), and LL packets (`impl/ll/ll_reduce.hpp`). The domain has one; so have the world
-/// if it is one domain, and teams that were created with it (team_config::staged).
+/// (`impl/reduce/oneshot_reduce.hpp`), and LL packets (`impl/ll/ll_reduce.hpp`). The domain has staging memory, and so
+/// has the world if it is one domain. Other teams have it if they were created with it (team_config::staged).
 struct oneshot_staging {
   static constexpr std::int32_t most_members = 64;  ///< for more members, it would hold no more data than the LL
                                                     ///< packets do

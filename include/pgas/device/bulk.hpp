@@ -299,7 +299,7 @@ PGAS_FN void flush(bulk_copier&) {
 #endif
 }
 
-/// @brief fence() that also covers the copier's copies.
+/// @brief Like fence(), but also covers the copier's copies.
 ///
 /// *Callers* the copier's thread. *On return* the copies are complete.
 /// *Order* as fence(), for all operations of this thread.
@@ -308,7 +308,7 @@ PGAS_FN void fence(const context& ctx, bulk_copier&) {
   fence(ctx);
 }
 
-/// @brief quiet() that also covers the copier's copies.
+/// @brief Like quiet(), but also covers the copier's copies.
 ///
 /// *Callers* the copier's thread. *On return* as quiet(), for all operations of this thread.
 PGAS_FN void quiet(const context& ctx, bulk_copier&) {

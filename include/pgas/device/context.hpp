@@ -235,7 +235,8 @@ class context {
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
     return moved_by(local, distance_of(slots));
   }
-  /// @brief An operation that by_route() can't perform inline. As slow_operation, it is in the memory of its thread.
+  /// @brief An operation that by_route() can't perform inline. Like slow_operation, the struct is in the memory of its
+  /// thread.
   template <class T, class Check, class Direct, class Proxied>
   struct slow_word {
     const context* copy;

@@ -125,8 +125,8 @@ PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, st
       [=](T* remote) { detail::copy_by<detail::direction::put>(g, remote, src, count); });
 }
 
-/// @brief put_signal() that may return before it has read `src`: if PE `pe` is proxied, `src` must not change before
-/// quiet().
+/// @brief Like put_signal(), but may return before it has read `src`: if PE `pe` is proxied, `src` must not change
+/// before quiet().
 ///
 /// If PE `pe` is direct, the group waits for its own reads before it signals, so the function equals put_signal().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -171,7 +171,7 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or
       });
 }
 
-/// @brief signal_set() once for a group, after a sync of the group.
+/// @brief Calls signal_set() once for a group, after a sync of the group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
@@ -201,7 +201,7 @@ PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, pe_or
       });
 }
 
-/// @brief signal_add() once for a group, after a sync of the group.
+/// @brief Calls signal_add() once for a group, after a sync of the group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
@@ -272,7 +272,7 @@ PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
   return left;
 }
 
-/// @brief signal_take() once for a group.
+/// @brief Calls signal_take() once for a group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 ///

@@ -127,7 +127,8 @@ using pairs =
 /// Whether a request moves data without reducing it.
 [[nodiscard]] constexpr bool moves(const collective_request& r) { return r.what < collective_kind::reduce; }
 
-/// If the operation supports the type, calls f with the group of the type that a request reduces. False if not.
+/// If the operation supports the type, calls f with the group of the type that a request reduces. Returns false
+/// otherwise.
 template <class F>
 bool dispatch_type_group(const collective_request& request, const F& f) {
   const auto between = [](auto value, auto first, auto last) { return value >= first && value <= last; };

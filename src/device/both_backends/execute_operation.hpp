@@ -151,8 +151,8 @@ PGAS_FN void execute_updates(batched_atomic* list, std::size_t count) {
   fence_acquire();
 }
 
-/// Executes one thread's slice of a wait for all words of the set. Its answers to the host carry the request's ticket.
-/// False if the thread gave up.
+/// Executes one thread's slice of a wait for all words of the set. Its answers to the host contain the request's
+/// ticket. Returns false if the thread gave up.
 template <class T>
 [[nodiscard]] PGAS_FN bool await_words(const operation_request& r, slice me) {
   const auto* const words = static_cast<const T*>(r.from);

@@ -11,7 +11,7 @@
 
 namespace pgas::detail {
 
-/// Waits for the signal of member `from`, and subtracts it. Called by one thread. False if the thread gave up.
+/// Waits for the signal of member `from`, and subtracts it. Called by one thread. Returns false if the thread gave up.
 PGAS_FN bool take_signal(const context& ctx, const team_view& team, signal_t* words, std::int32_t from, operation what,
                          std::uint32_t limit_ms) {
   constexpr std::uint64_t ns_per_ms = 1'000'000;
@@ -36,7 +36,7 @@ PGAS_FN bool take_signal(const context& ctx, const team_view& team, signal_t* wo
   return true;
 }
 
-/// The barrier. With a member `from`, only the second half of a barrier, for this member alone.
+/// Executes the barrier. With a member `from`, executes only the second half of the barrier, for this member alone.
 template <group G>
 PGAS_FN void word_barrier(const context& ctx, const G& g, const team_view& team, signal_t* words, std::int32_t from,
                           std::uint32_t limit_ms) {

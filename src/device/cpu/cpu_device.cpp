@@ -59,9 +59,9 @@ std::size_t cpu_device::granularity() const noexcept { return unit; }
 
 void* cpu_device::reserve(std::size_t bytes, void* hint) {
   if (hint != nullptr) {
-    // The address is a hint, which the kernel follows if the addresses are free. MAP_FIXED_NOREPLACE needs one step,
-    // but a sanitizer that cannot use such an address turns the hint into 0, and a privileged process would get its
-    // page at 0.
+    // The address is a hint, which the kernel follows if the addresses are free. MAP_FIXED_NOREPLACE is not used: a
+    // sanitizer that cannot use the address turns the hint into 0, and a privileged process would then get a page at
+    // address 0.
     void* got = ::mmap(hint, bytes, PROT_NONE, reserved, -1, 0);
     if (got == MAP_FAILED) return nullptr;
     if (got != hint) {

@@ -95,8 +95,8 @@ class cpu_device final : public device {
   [[nodiscard]] std::pair<int, off_t> span_at(const std::byte* start, std::size_t bytes) const;
   [[nodiscard]] segment_id keep(host_segment memory, handle_kind kind);
   [[nodiscard]] const owned_segment& find(segment_id segment) const;
-  /// Maps a segment of a kind whose address the device chooses. The address reveals no other addresses. Undone if it
-  /// fails.
+  /// Maps a segment of a kind whose address the device chooses. The address reveals no other addresses. On failure,
+  /// nothing stays mapped.
   void place(segment_id segment);
 
   device_properties properties_;
@@ -108,8 +108,8 @@ class cpu_device final : public device {
   host_stream own_;
 };
 
-/// Executes a reduction of one group of types (type_group) on the calling thread. False if the request's type is not in
-/// the group.
+/// Executes a reduction of one group of types (type_group) on the calling thread. Returns false if the request's type
+/// is not in the group.
 template <class Types>
 bool execute_reduce(const context& ctx, const team_view& team, const collective_request& request);
 

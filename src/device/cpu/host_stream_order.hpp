@@ -12,7 +12,7 @@
 
 namespace pgas::detail {
 
-/// A task behind each piece of work counts the work, and another stream waits for the count. The pointer to the last
+/// A task after each piece of work counts the work, and another stream waits for the count. The pointer to the last
 /// stream is compared and never dereferenced, because the stream may be destroyed. A new stream at the same address
 /// needs no wait, because the destructor of a stream waits for its tasks.
 class host_stream_order final : public stream_order {

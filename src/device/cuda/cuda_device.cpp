@@ -364,7 +364,8 @@ std::uint64_t cuda_device::fetch(const operation_request& request) {
 }
 
 void cuda_device::snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) {
-  // The copy engines move aligned words whole and need no multiprocessor, all of which spinning kernels may occupy.
+  // The copy engines move aligned words whole. They need no multiprocessor, and spinning kernels may occupy all
+  // multiprocessors.
   copy(to, from, count * word_bytes, nullptr);
   synchronize(nullptr);
 }

@@ -77,7 +77,7 @@ class cuda_device final : public device {
 
  private:
   [[nodiscard]] CUmemAllocationProp allocation_properties(handle_kind kind) const;
-  /// The segment that starts at `at`. At most `most` bytes of it were passed.
+  /// The piece of the program's memory that starts at `at`. The program has passed at most `most` bytes of this piece.
   [[nodiscard]] external_segment retain_piece(void* at, std::size_t most, handle_kind kind);
   void destroy_legacy(segment_id segment) noexcept;
   /// The part of the constructor that needs a context.
@@ -86,8 +86,8 @@ class cuda_device final : public device {
   [[nodiscard]] int value_of(CUdevice_attribute attribute) const noexcept;
   [[nodiscard]] bool has(CUdevice_attribute attribute) const noexcept { return value_of(attribute) != 0; }
   [[nodiscard]] cudaStream_t stream_of(stream_handle stream) const noexcept;
-  /// A call that enqueues work. Makes the context current and provides the stream. Work on the internal stream is
-  /// counted at the end of the call, and does not invalidate captures of other streams.
+  /// The scope of a call that enqueues work. Makes the context current and provides the stream. Work on the internal
+  /// stream is counted at the end of the call, and does not invalidate captures of other streams.
   class enqueuing {
    public:
     enqueuing(cuda_device& on, stream_handle stream) : on_(on), context_(on.context_), stream_(on.stream_of(stream)) {

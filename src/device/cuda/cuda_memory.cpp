@@ -231,7 +231,7 @@ void cuda_device::destroy(segment_id segment) noexcept {
   if (legacy_.address_of(segment) != nullptr) return destroy_legacy(segment);
   if (!lost_kernel_) static_cast<void>(driver().release(handle_of(segment)));
   const std::lock_guard lock(handles_mutex_);
-  // One handle only, because memory that was registered twice has the same handle twice.
+  // Erases one entry only, because memory that was registered twice has two entries with the same handle.
   const auto known =
       std::find_if(created_.begin(), created_.end(), [segment](const auto& entry) { return entry.first == segment; });
   if (known != created_.end()) created_.erase(known);

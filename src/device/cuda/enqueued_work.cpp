@@ -83,7 +83,7 @@ class gpu_work final : public enqueued_work {
 
 std::unique_ptr<enqueued_work> work_of_gpus() {
   auto work = std::make_unique<cuda::gpu_work>();
-  // Memory of one GPU may be the source of a copy by a stream of another one.
+  // Memory of one GPU may be the source of a copy by a stream of another GPU.
   const int gpus = visible_gpus();
   for (int ordinal = 0; ordinal < gpus; ++ordinal) {
     unsigned flags = 0;

@@ -1,7 +1,8 @@
 /// @file
 /// The parts with which NVSHMEM can be built, for programs that test them in the preprocessor. Parts that are looked up
 /// when a program starts are defined: MPI, OpenSHMEM, PMIx, UCX, NVTX. The transports of NVSHMEM itself (IBRC, IBDEVX,
-/// IBGDA, GPUNETIO, LIBFABRIC) are not defined, because a program that finds one calls NVSHMEM's internal functions.
+/// IBGDA, GPUNETIO, LIBFABRIC) are not defined, because a program that finds such a definition calls NVSHMEM's internal
+/// functions.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

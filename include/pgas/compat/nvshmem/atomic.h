@@ -1,6 +1,6 @@
 /// @file
-/// Atomic operations on other PEs' memory, for all types of types.inc, on device and host; sums and exchanges of 64-bit
-/// types have 64 bits. fetch, set and swap also accept half.
+/// Atomic operations on other PEs' memory, for all types of types.inc, on device and host. Operations on 64-bit types
+/// take and return all 64 bits. fetch, set and swap also accept half.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"

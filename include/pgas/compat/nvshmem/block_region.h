@@ -8,7 +8,8 @@
 
 namespace pgas::compat {
 
-/// The region of a block. Shared memory is not initialized: the block is in no region unless `owner` is its own.
+/// The region of a block. Shared memory is not initialized: the block is in a region only if `owner` is the value of
+/// this block.
 struct block_region {
   std::uint64_t owner;
   nvshmemx_region_handle_t handle;  ///< 0: no region

@@ -6,8 +6,8 @@
 #include "pgas/compat/nvshmem/host_device.h"
 
 // Host barriers, allocations and collectives first wait for CUDA's legacy default stream, so an earlier cudaMemset() is
-// complete when peers continue. They ignore other streams. The wait ends after PGAS_DEFAULT_STREAM_WAIT with a warning,
-// because a kernel in that stream may wait for later work of this PE.
+// complete when peers continue. They do not wait for other streams. The wait ends after PGAS_DEFAULT_STREAM_WAIT with a
+// warning, because a kernel in that stream may wait for later work of this PE.
 
 // ---- all PEs ----
 

@@ -3,10 +3,10 @@
 /// piece of device code has a copy in constant memory under the same name: one for each translation unit or, with
 /// -rdc=true, one for all units that are linked together.
 ///
-/// Each translation unit registers a function that writes its copy with the unit's CUDA runtime, because a process may
-/// have several runtimes. In modules that a program loads, the library looks up the name (nvshmemx_cumodule_init).
+/// Each translation unit registers a function that uses the unit's CUDA runtime to write the copy, because a process
+/// may have several runtimes. In modules that a program loads, the library looks up the name (nvshmemx_cumodule_init).
 ///
-/// For nvcc units, and for libnvshmem_host.
+/// Units compiled by nvcc and libnvshmem_host include this header.
 #pragma once
 
 #include <cstdint>

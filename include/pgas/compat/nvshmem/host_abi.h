@@ -40,8 +40,8 @@ struct when {
   };
   mode how;
   void* stream;          ///< a cudaStream_t
-  const char* function;  ///< the name of the function that the program called, which is the caller of the three
-                         ///< functions below
+  const char* function;  ///< the name of the function that the program called; it calls one of the three functions
+                         ///< below
 };
 inline when blocking(const char* function = __builtin_FUNCTION()) { return {when::mode::blocking, nullptr, function}; }
 inline when nonblocking(const char* function = __builtin_FUNCTION()) {
@@ -87,7 +87,7 @@ struct collective_call {
 #pragma GCC visibility push(default)
 extern "C" {
 
-/// the name of the function that the program called, which is the caller of the three functions below
+/// Contiguous and strided copies of elements to and from PE `pe`.
 void pgas_nvshmem_put(pgas::compat::when when, void* dst, const void* src, pgas::compat::elements n, int pe);
 void pgas_nvshmem_get(pgas::compat::when when, void* dst, const void* src, pgas::compat::elements n, int pe);
 void pgas_nvshmem_iput(pgas::compat::when when, void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,
@@ -106,8 +106,8 @@ uint64_t pgas_nvshmem_signal_fetch(const uint64_t* signal);
 /// Sets a counter of this PE to 0.
 void pgas_nvshmem_signal_reset(uint64_t* signal);
 
-/// An atomic operation on a word of PE `pe`. @param function that the program called. @return The old bits, in the low
-/// bytes.
+/// An atomic operation on a word of PE `pe`. @param function the name of the function that the program called. @return
+/// The old bits, in the low bytes.
 uint64_t pgas_nvshmem_atomic(pgas::compat::update how, pgas::compat::number type, const void* target, uint64_t value,
                              uint64_t condition, int pe, const char* function);
 
@@ -143,10 +143,10 @@ void* pgas_nvshmem_mc_ptr(int team, const void* local);
 /// Whether the calling thread is in a region with these hints. @return An nvshmemx_status.
 int pgas_nvshmem_region_is_active(uint32_t hints, int* active);
 
-/// Joins the world if this was deferred. @return An nvshmemx_status.
+/// Joins the world if joining was deferred. @return An nvshmemx_status.
 int pgas_nvshmem_join(void);
 /// The number of blocks of a kernel that can be resident for this PE on the given number of multiprocessors, each of
-/// which holds `each`. Joins if this was deferred. @param registers of a thread
+/// which holds `each` blocks. Joins the world if joining was deferred. @param registers of a thread
 int pgas_nvshmem_admitted_blocks(int multiprocessors, int each, int threads, int registers);
 /// Logs why a launch failed: the error of the CUDA runtime or, with null, that only `fit` blocks fit.
 /// @return NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED.
@@ -179,7 +179,7 @@ constexpr number number_of() {
     return std::is_signed_v<T> ? number::i64 : number::u64;
 }
 
-/// The bits of a value in the low bytes of a word, and back.
+/// Converts a value to the low bytes of a word, and back.
 template <class T>
 uint64_t bits_of(T value) {
   uint64_t bits = 0;
@@ -193,7 +193,7 @@ T value_of(uint64_t bits) {
   return value;
 }
 
-/// An atomic operation; returns the previous value.
+/// Executes an atomic operation and returns the previous value.
 template <class T>
 T atomic(update how, const T* target, int pe, T value = T{}, T condition = T{},
          const char* function = __builtin_FUNCTION()) {
@@ -209,7 +209,7 @@ T read(when when, const T* src, int pe) {
   return value;
 }
 
-/// Words that are compared with one value, or each with its own value.
+/// Describes words that are compared with one value, or each with its own value.
 template <class T>
 words words_of(const T* at, size_t count, const int* status, int cmp, T value,
                const char* function = __builtin_FUNCTION()) {
@@ -221,7 +221,7 @@ words words_of(const T* at, size_t count, const int* status, int cmp, const T* v
   return {number_of<T>(), at, count, status, cmp, 0, values, function};
 }
 
-/// A collective that moves elements, and one that combines them.
+/// Executes a collective that moves elements, or one that combines elements.
 template <class T>
 int move(when when, collective what, int team, T* dst, const T* src, size_t count, int root = 0) {
   const collective_call call{what, team, dst, src, count, sizeof(T), root, number_of<T>(), reduction::sum};
@@ -235,7 +235,7 @@ int combine(when when, collective what, reduction op, int team, T* dst, const T*
   const collective_call call{what, team, dst, src, count, sizeof(T), 0, number_of<T>(), op};
   return pgas_nvshmem_collective(when, &call);
 }
-/// A collective that moves nothing.
+/// Executes a collective without data.
 inline int synchronize(when when, collective what, int team) {
   const collective_call call{what, team, nullptr, nullptr, 0, 1, 0, number::u8, reduction::sum};
   return pgas_nvshmem_collective(when, &call);

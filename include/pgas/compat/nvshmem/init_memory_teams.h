@@ -30,7 +30,8 @@ int nvshmemx_init_status(void);
 void nvshmem_finalize(void);
 void nvshmemx_hostlib_finalize(void);
 
-/// A unique id. The calling process must become PE 0 and run until all PEs have joined. @return An nvshmemx_status.
+/// Creates a unique id. The calling process must become PE 0 and run until all PEs have joined. @return An
+/// nvshmemx_status.
 int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uniqueid);
 /// Set the attributes of the flags NVSHMEMX_INIT_WITH_UNIQUEID and _MPI_COMM. *Memory* `uniqueid` and the communicator
 /// are read during initialization.
@@ -85,10 +86,10 @@ int nvshmem_team_split_2d(nvshmem_team_t parent_team, int xrange, const nvshmem_
                           long yaxis_mask, nvshmem_team_t* yaxis_team);
 /// Collective over the team. NVSHMEM_TEAM_INVALID is ignored.
 void nvshmem_team_destroy(nvshmem_team_t team);
-/// The configuration that the team was created with.
+/// Writes the configuration with which the team was created to `*config`.
 void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config);
 
-/// A unique id for nvshmemx_team_init(): one member gets it and sends it to the others.
+/// Creates a unique id for nvshmemx_team_init(): one member creates the id and sends it to the other members.
 int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uniqueid);
 /// Collective over the `npes` PEs with the same unique id in their configurations; each passes its own number.
 int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t* config, long config_mask, int npes,

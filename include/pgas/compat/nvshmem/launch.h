@@ -27,7 +27,7 @@ inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_b
   return status;
 }
 
-/// A launch on all PEs of a grid whose blocks must all be resident; with 0 blocks, of the largest such grid. @param
+/// Launches on all PEs a grid whose blocks must all be resident. With 0 blocks, launches the largest such grid. @param
 /// start launches a grid of this size and returns the CUDA runtime's status
 template <class Start>
 int collective_launch(const void* func, dim3 grid, dim3 block, size_t shared_bytes, Start start,
@@ -68,8 +68,8 @@ inline int nvshmemx_collective_launch_query_gridsize(const void* func, dim3 bloc
 }
 
 /// Collective: launches a kernel on every PE, by a cooperative launch. A grid of 0 blocks means the largest possible
-/// grid. @return An nvshmemx_status; NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED if the blocks can't all be resident,
-/// together with those of each other PE that shares the GPU and with the proxy's kernel. The log then names the largest
+/// grid. @return An nvshmemx_status; NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED if the GPU can't hold all blocks at once,
+/// together with the blocks of the other PEs on this GPU and the proxy's kernel. The log then names the largest
 /// possible number of blocks. cudaGetLastError() also returns the error of the CUDA runtime.
 inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 blockDims, void** args, size_t sharedMem,
                                       cudaStream_t stream) {
@@ -80,8 +80,9 @@ inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 bloc
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // NVSHMEM gives the struct and the function the same name
-/// A collective launch with launch attributes of the program. The launch is cooperative unless an attribute specifies
-/// otherwise. *Errors* also NVSHMEMX_ERROR_INVALID_VALUE for null, and for more attributes than the CUDA runtime has.
+/// Like nvshmemx_collective_launch(), with launch attributes of the program. The launch is cooperative unless an
+/// attribute specifies otherwise. *Errors* also NVSHMEMX_ERROR_INVALID_VALUE for null, and for more attributes than the
+/// CUDA runtime has.
 inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr_t* attr, const void* func,
                                            void** args) {
   constexpr unsigned most = 64;

@@ -14,7 +14,8 @@
 /// completes later.
 ///
 /// The library owns the memory between the two calls. Memory that is not shared memory, or is smaller than
-/// NVSHMEMX_SMEM_BARRIERS_ONLY requires, is ignored. With that minimum, only copies from and to shared memory use it.
+/// NVSHMEMX_SMEM_BARRIERS_ONLY requires, is ignored. With this minimum size, only copies from and to shared memory use
+/// the lent memory.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -31,8 +32,7 @@ PGAS_NVSHMEM_FN int nvshmemx_ask_smem(nvshmemx_smem_amount_t flag) {
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 static_assert(pgas::detail::lent_memory::least_bytes == 1136, "what NVSHMEMX_SMEM_BARRIERS_ONLY asks for");
 
-/// Lends [smem, smem + size), in place of all memory that the block has lent before. *Callers* all threads of the
-/// block.
+/// Lends [smem, smem + size), in place of all memory that the block lent earlier. *Callers* all threads of the block.
 PGAS_NVSHMEM_DEVICE_FN void nvshmemx_give_smem(void* smem, size_t size) {
   const bool used = (pgas_nvshmem_device_state.context.flags_ & pgas::detail::slow_path::lent) != 0;
   pgas::detail::lend(used ? pgas_nvshmem_device_state.blocks : nullptr, PGAS_NVSHMEM_GROUP_block, smem, size);

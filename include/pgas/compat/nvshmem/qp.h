@@ -1,6 +1,7 @@
 /// @file
 /// Queue pairs: their creation on the host, and one-sided operations on a queue pair in kernels. All queue pairs are
-/// the one that ordinary operations use, so operations are ordered at least as strictly as requested.
+/// one and the same queue pair, which ordinary operations also use, so operations are ordered at least as strictly as
+/// requested.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -60,7 +61,7 @@ PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_signal_op(uint64_t* sig_addr, uint64_t s
   nvshmemx_signal_op(sig_addr, signal, sig_op, pe);
 }
 
-// The arguments name PEs and queue pairs; one fence or quiet covers all.
+// The arguments name PEs and queue pairs. One fence or quiet covers all of them.
 #define PGAS_NVSHMEM_QP_ORDER(OP)                                                                                   \
   PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_##OP(int, nvshmemx_qp_handle_t*, int) { pgas::OP(PGAS_NVSHMEM_CONTEXT); } \
   PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_##OP##_warp(int, nvshmemx_qp_handle_t*, int) {                            \

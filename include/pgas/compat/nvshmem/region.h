@@ -7,9 +7,9 @@
 /// nothing. quiet, fence, barriers and signals have the same meaning inside a region as outside.
 ///
 /// A thread or a block can be in one region at a time. The region ends when the thread or block ends, or with
-/// nvshmem_finalize(). It does not apply to threads that the calling host thread starts. @return An nvshmemx_status:
-/// NVSHMEMX_ERROR_INVALID_VALUE for null pointers, unknown hints, a second region, and the handle of another region.
-/// Null attributes mean NVSHMEMX_REGION_ATTRS_INITIALIZER.
+/// nvshmem_finalize(). A host thread's region does not apply to threads that this thread starts. @return An
+/// nvshmemx_status: NVSHMEMX_ERROR_INVALID_VALUE for null pointers, unknown hints, a second region, and the handle of
+/// another region. Null attributes mean NVSHMEMX_REGION_ATTRS_INITIALIZER.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"

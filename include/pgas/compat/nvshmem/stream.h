@@ -93,7 +93,7 @@ inline void nvshmemx_signal_wait_until_on_stream(uint64_t* sig_addr, int cmp, ui
 // ---- order ----
 
 inline void nvshmemx_quiet_on_stream(cudaStream_t cstrm) { pgas_nvshmem_quiet(pgas::compat::on_stream(cstrm)); }
-/// No operation: later operations of the stream come after the sources have been read.
+/// Has no effect: operations of a stream begin after earlier operations have read their sources.
 inline void nvshmemx_flush_on_stream(cudaStream_t) {}
 
 // ---- barriers ----

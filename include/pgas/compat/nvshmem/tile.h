@@ -37,7 +37,7 @@ namespace pgas::compat {
 
 // ---- shapes, strides and coordinates ----
 
-/// Number `I` of a tuple; `beyond` past its end.
+/// Element `I` of a tuple, or `beyond` if the tuple is shorter.
 template <std::size_t I, class... Numbers>
 [[nodiscard]] PGAS_HD constexpr std::ptrdiff_t number(const cuda::std::tuple<Numbers...>& tuple,
                                                       std::ptrdiff_t beyond) {
@@ -134,7 +134,7 @@ template <class Src, class Dst, class Coord>
           contiguous && flat && dst_tile.data() != nullptr && src_tile.data() != nullptr};
 }
 
-/// The rows in bytes, with other addresses.
+/// The rows of a tile in bytes, between other addresses.
 template <class T>
 [[nodiscard]] PGAS_FN detail::byte_blocks bytes_of(const tile_rows<T>& tile, T* dst, const T* src) {
   return detail::byte_blocks_of(dst, src, tile.dst_stride, tile.src_stride, tile.block, tile.count);
@@ -200,12 +200,13 @@ PGAS_FN int push_tile(const context& ctx, const G& g, const team_view& team, det
                       const tile_rows<T>& tile) {
   detail::traced_operation traced(ctx, g, what);
   check_tile(ctx, team, what, static_cast<const T*>(tile.dst), tile.dst_stride, tile);
-  g.sync();  // earlier stores of the group's threads are covered
+  g.sync();  // the put also sends earlier stores of the group's threads
   detail::put_blocks_to_all<T>(ctx, g, team, bytes_of(tile, tile.dst, tile.src));
   return NVSHMEMX_SUCCESS;
 }
 
-/// Writes this PE's tile to all members, including itself. One member calls it, then all call tile_collective_wait().
+/// Writes this PE's tile to all members, including itself. One member calls this function. Afterwards all members call
+/// tile_collective_wait().
 template <nvshmemx::tile_coll_algo_t Algorithm, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int tile_broadcast(const context& ctx, const G& g, const team_view& team, Src src_tile, Dst dst_tile,
                            const Coord& first_coord, const Coord& end_coord, std::uint64_t flag) {
@@ -265,7 +266,7 @@ PGAS_FN int reduce_tiles(const context& ctx, const G& g, const team_view& team, 
   if (!tile.valid || flag != 0 || elements(src_tile) != elements(dst_tile)) return NVSHMEMX_ERROR_INVALID_VALUE;
   check_tile(ctx, team, detail::operation::reduce, tile.src, tile.src_stride, tile);
   if (to_all) check_tile(ctx, team, detail::operation::reduce, tile.dst, tile.dst_stride, tile);
-  // In memory before the barrier, where it would occupy registers.
+  // The job is in memory, because registers are scarce during the barrier.
   detail::strided_reduce_job job{bytes_of(tile, tile.dst, tile.src), team.n_pes(), to_all ? 0 : team.my_pe(),
                                  to_all ? team.n_pes() : team.my_pe() + 1};
   barrier(ctx, g, team);
@@ -275,7 +276,8 @@ PGAS_FN int reduce_tiles(const context& ctx, const G& g, const team_view& team, 
   return NVSHMEMX_SUCCESS;
 }
 
-/// Combines the members' tiles for all members: one-shot each for itself, two-shot by member `root` for all.
+/// Combines the members' tiles for all members. With a one-shot algorithm each member combines them for itself. With a
+/// two-shot algorithm member `root` combines them for all members.
 template <nvshmemx::tile_coll_algo_t Algorithm, class Op, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int tile_reduce(const context& ctx, const G& g, const team_view& team, Op op, Src src_tile, Dst dst_tile,
                         const Coord& first_coord, const Coord& end_coord, int root, std::uint64_t flag) {

@@ -1,8 +1,8 @@
 /// @file
 /// NVSHMEM's constants with its values, its types with their sizes and members, and their initializers. Includes the
-/// headers that programs expect from nvshmem.h: CUDA's types and groups, and assert(). If PGAS_NVSHMEM_NO_GROUPS is
-/// defined before, cooperative_groups.h is not included; nvcc needs as much time for it as for all other headers
-/// (docs/compiled-code.md).
+/// headers that programs expect from nvshmem.h: CUDA's types and groups, and assert(). If the program defines
+/// PGAS_NVSHMEM_NO_GROUPS first, cooperative_groups.h is not included: nvcc needs as much time for this header as for
+/// all other headers together (docs/compiled-code.md).
 #pragma once
 
 #include <assert.h>
@@ -76,7 +76,7 @@ enum {
   NVSHMEMX_INIT_MAX = INT_MIN
 };
 
-/// A request to end the job, as NVSHMEM's proxy sends it. No function here takes or returns one.
+/// A request to end the job, as NVSHMEM's proxy sends it. No function here takes or returns such a request.
 typedef enum {
   PROXY_GLOBAL_EXIT_NOT_REQUESTED = 0,
   PROXY_GLOBAL_EXIT_INIT,
@@ -146,7 +146,7 @@ typedef uint64_t nvshmemx_team_uniqueid_t;
 #define NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS 0x0000000000000001
 #define NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID 0x0000000000000002
 
-/// The version of a struct, in its first data member. Functions accept the newest version of each.
+/// The version of a struct, in its first data member. Functions accept only the newest version of each struct.
 #define PGAS_NVSHMEM_VERSION(NUMBER, TYPE) (((NUMBER) << 16) + static_cast<int>(sizeof(TYPE)))
 
 /// Configuration of a team. `num_contexts` is stored for the query only; -1 means not set.

@@ -141,11 +141,11 @@ void pgas_shmem_no_such_type(void);
 
 // ---- collectives of teams ----
 
-/// One argument: a sync of a team; four arguments: of an active set.
+/// With one argument, a sync of a team; with four arguments, a sync of an active set.
 #define shmem_sync(...) \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), shmem_team_t : shmem_team_sync, default : shmem_sync)(__VA_ARGS__)
 
-/// Also long double, which sums accept too; no complex numbers.
+/// The types of minima and maxima: integers and real numbers, long double included, without complex numbers.
 #define PGAS_SHMEM_ORDER_TYPES(PRE, POST) PGAS_SHMEM_RMA_TYPES(PRE, POST)
 
 #define shmem_broadcast(...) PGAS_SHMEM_BY_SECOND(PGAS_SHMEM_RMA_TYPES, _broadcast, __VA_ARGS__)

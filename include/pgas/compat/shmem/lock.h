@@ -10,7 +10,8 @@ extern "C" {
 
 /// A lock is a symmetric variable, initially zero; it is one lock for all PEs. PEs hold locks, not threads.
 ///
-/// Waits for the lock and takes it: stores of earlier holders before they cleared it are visible afterwards.
+/// Waits for the lock and takes it: stores that earlier holders made before they cleared the lock are visible on
+/// return.
 PGAS_SHMEM_DECLARE(void, set_lock, (long* lock))
 /// Passes the lock to the PE that has waited longest, after this PE's operations are complete. *Errors* if this PE does
 /// not hold the lock.

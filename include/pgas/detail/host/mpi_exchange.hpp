@@ -120,7 +120,8 @@ class mpi_exchange final : public bootstrap {
                 std::string{what} + " failed: " + Mpi::text(status) + ". See the output of MPI and of the other ranks"};
   }
 
-  /// Waits until `one` is complete. At the time limit MPI still owns its memory, which is leaked.
+  /// Waits until `one` is complete. If the time limit passes first, MPI still owns the memory of the operation, so this
+  /// memory is leaked.
   void finish(std::unique_ptr<operation>& one, std::string_view what) {
     const auto limit = std::chrono::steady_clock::now() + timeout_;
     for (int tries = 0;; ++tries) {

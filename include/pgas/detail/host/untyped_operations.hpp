@@ -83,15 +83,15 @@ PGAS_API void enqueue_update(const op_target& how, const atomic_op& update, void
 
 /// Enqueues a wait for all words of a set.
 PGAS_API void enqueue_wait(world& w, const stream& on, const word_set& set);
-/// One poll of a set, or a wait. Returns the index of a word that satisfies the comparison (any; no_index for none),
-/// the number of such words and their indices (some), or 1 if every word does (all).
+/// Poll a set once, or wait for it. Both return the index of a word that satisfies the comparison (any; no_index for
+/// none), the number of such words and their indices (some), or 1 if every word does (all).
 PGAS_API std::size_t test_words(world& w, const word_set& set, which words, std::size_t* indices);
 PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices);
 /// A wait of a program that has more to do between two polls, such as an interpreter.
 struct wait_control {
   std::optional<std::chrono::milliseconds> limit;        ///< in place of PGAS_WAIT_TIMEOUT
   const char* limit_name = "";                           ///< the name of `limit` in the error
-  std::function<void(std::chrono::microseconds)> pause;  ///< sleeps that long; an exception ends the wait
+  std::function<void(std::chrono::microseconds)> pause;  ///< sleeps for this time; an exception ends the wait
 };
 PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices,
                                 const wait_control& how);

@@ -42,9 +42,9 @@ namespace pgas::detail {
 }
 
 #if defined(__CUDA_ARCH__)
-/// Operands of instructions on the .shared and the .global window, for pointers that the program knows to point there.
-/// Not by __cvta_generic_to_*(): nvcc generates broken addresses if the pointer has another value on a path that is
-/// never taken.
+/// Operands of instructions on the .shared and the .global window, for pointers that are known to point there. The
+/// functions do not call __cvta_generic_to_*(), because nvcc then generates broken addresses if the pointer has another
+/// value on a path that is never taken.
 [[nodiscard]] PGAS_FN std::uint32_t shared_address(const void* p) {
   std::uint64_t address;
   asm("cvta.to.shared.u64 %0, %1;" : "=l"(address) : "l"(p));

@@ -211,7 +211,7 @@ template <rmw Op, class T>
   }
 }
 
-/// Relaxed, without a result.
+/// Applies `Op` without returning a result. Relaxed.
 template <rmw Op, class T>
 PGAS_FN void reduce(T* p, T value) {
 #if defined(__CUDACC__)
@@ -253,7 +253,7 @@ PGAS_FN void reduce(T* p, T value) {
 #endif
 }
 
-/// An addition with release semantics, as store_release. u64 only: signals and barrier slots.
+/// Adds with release semantics, as store_release() stores. Only for u64, the type of signals and barrier slots.
 PGAS_FN void reduce_add_release(std::uint64_t* p, std::uint64_t value) {
 #if defined(__CUDACC__)
   const std::size_t at = global(p);
@@ -263,7 +263,7 @@ PGAS_FN void reduce_add_release(std::uint64_t* p, std::uint64_t value) {
 #endif
 }
 
-/// Relaxed, returns the old value.
+/// Applies `Op` and returns the old value. Relaxed.
 template <rmw Op, class T>
 [[nodiscard]] PGAS_FN T fetch(T* p, T value) {
 #if defined(__CUDACC__)

@@ -11,7 +11,7 @@ namespace pgas::detail {
 
 /// The memory that an access of a copy may touch. `any`: everything that a generic pointer may point to, including
 /// shared and local memory; weak accesses. `heap`: memory that other PEs write. Loads read memory, never a copy in L1,
-/// which stores over NVLink don't update.
+/// because stores over NVLink don't update copies in L1.
 enum class space { any, heap };
 
 /// 16-byte load of bulk data; 16-byte aligned.
@@ -151,8 +151,8 @@ namespace pgas::detail {
 
 /// Makes earlier accesses of threads visible to bulk copies that the caller starts.
 PGAS_FN void fence_proxy_async() { asm volatile("fence.proxy.async;" ::: "memory"); }
-/// The same for accesses to this block's shared memory, and for those to global memory. The fence for all memory
-/// contains a MEMBAR of the GPU; these two together do not.
+/// Like fence_proxy_async(), but only for accesses to this block's shared memory, or only for accesses to global
+/// memory. The fence for all memory contains a MEMBAR of the GPU. These two fences together contain none.
 PGAS_FN void fence_proxy_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 PGAS_FN void fence_proxy_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 

@@ -17,7 +17,7 @@ PGAS_FN void named_barrier_sync(std::uint32_t barrier, std::uint32_t threads) {
   asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
-/// As named_barrier_sync(), and returns whether `yes` is true on any of the threads.
+/// Like named_barrier_sync(), but also returns whether `yes` is true on any of the threads.
 [[nodiscard]] PGAS_FN bool named_barrier_any(std::uint32_t barrier, std::uint32_t threads, bool yes) {
   std::uint32_t all;
   asm volatile(

@@ -158,7 +158,8 @@ template <class Kernel, class... Arguments>
   cudaFuncAttributes about{};
   check_launch(cudaFuncGetAttributes(&about, entry), shape);
   if (shape.shared_bytes > static_cast<std::size_t>(about.maxDynamicSharedSizeBytes)) {
-    // This is a limit of the kernel, for all threads of the process. It costs nothing, so the maximum is used.
+    // The attribute limits the kernel's dynamic shared memory, for all threads of the process. A high limit costs
+    // nothing, so the maximum is set.
     int most = 0;
     check_launch(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu), shape);
     check_launch(cudaFuncSetAttribute(reinterpret_cast<const void*>(entry), cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -216,7 +217,7 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
   if (shape.urgent) asked[how.numAttrs++] = highest_priority();
   grid_place place = grid_area(w, on);
   place.overlaps = shape.overlaps;
-  // Not <<<>>>, whose errors are returned by cudaGetLastError together with the application's own.
+  // Does not use <<<>>>, because cudaGetLastError() returns its errors together with errors of the application.
   check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), place, kernel, arguments...), shape);
 }
 

@@ -9,9 +9,9 @@
 
 namespace pgas::detail::cuda {
 
-/// The limit is the number of registers with which one and a half blocks fit on a multiprocessor. The rest is for
-/// kernels that run beside this one. By default the compiler aims at two blocks. Its spills then come from L2 again
-/// after each wait, because a wait empties L1.
+/// The limit is the number of registers with which one and a half blocks fit on a multiprocessor. The other registers
+/// are for kernels that run at the same time. By default the compiler aims at two blocks. Its spills then come from L2
+/// again after each wait, because a wait empties L1.
 template <class Body, class... Arguments>
 __global__ void __launch_bounds__(Body::max_threads * 3 / 2, 1) library_entry(Arguments... arguments) {
   wait_for_predecessor();

@@ -1,7 +1,7 @@
 /// @file
 /// The library's kernels for host code: functions that enqueue them, and the list of all kernels, which are loaded at
-/// join. A kernel that is loaded later would wait for a spinning kernel, which may be waiting for it. The bodies are
-/// device operations.
+/// join. A later load would wait for a spinning kernel, which may be waiting for the kernel that is loaded. The bodies
+/// are device operations.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -56,13 +56,15 @@ inline constexpr unsigned max_collective_threads = 512;
 /// The number of blocks of a request. It is the same on all members, except for collect(). One block moves about 40
 /// GB/s.
 [[nodiscard]] inline unsigned blocks_for(const collective_request& request, const team_view& team) {
-  const bool oneshot = request.what == collective_kind::reduce && has_oneshot_staging(team);  // if the staging holds it
+  // The algorithm is one-shot only if the data also fits into the staging memory.
+  const bool oneshot = request.what == collective_kind::reduce && has_oneshot_staging(team);
   const bool by_member =
       oneshot || request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
   // without staging: data goes in and out
   const std::size_t times = by_member ? static_cast<std::size_t>(team.n_pes()) : 2;
   const std::size_t bytes = request.count * request.element_bytes * times;
-  // The capacity of the LL packets, of the grid if it is one block, or of each block. Half of it is faster.
+  // The bytes that fit into the LL packets: those of the grid if it is one block, otherwise those of each block. Blocks
+  // that fill only half of their packets are faster.
   constexpr std::size_t packets = team_state_layout::packet_data_bytes(true);
   const std::size_t each =
       oneshot && bytes > packets && bytes <= packets * request.most_blocks ? packets / 2 : std::size_t{32} << 10;

@@ -36,8 +36,8 @@ struct update_kernel {
       if (mine) what = list[first + lane];
       // The whole list follows the earlier work of the stream.
       const bool fenced = mine && (what.fenced || first + lane == 0);
-      const auto place =
-          reinterpret_cast<std::uintptr_t>(what.at) / sizeof(std::uint64_t);  // words of 4 bytes lie inside it
+      // Two words of 4 bytes can be in one place.
+      const auto place = reinterpret_cast<std::uintptr_t>(what.at) / sizeof(std::uint64_t);
       const bool again = (__match_any_sync(all, mine ? place : lane) & up_to_me) != 1u << lane;
       const unsigned starts = __ballot_sync(all, fenced || (mine && again));
       const int step_of_mine = __popc(starts & up_to_me);

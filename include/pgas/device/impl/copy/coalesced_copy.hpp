@@ -17,7 +17,7 @@
 
 namespace pgas::detail {
 
-/// The thread of a request copies fewer bytes alone.
+/// A thread copies a request of fewer bytes alone.
 inline constexpr std::size_t least_coalesced_bytes = 64;
 
 /// The words that each lane has in flight: a divisor of 8. With four words, a thread's put() or get() takes 42

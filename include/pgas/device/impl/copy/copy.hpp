@@ -44,7 +44,7 @@ inline constexpr std::size_t unit_of = alignof(T) < 16 ? alignof(T) : 16;
 /// 64 registers, the limit for threads of a block of 1024.
 inline constexpr std::uint32_t copies_in_flight = 4;
 inline constexpr std::uint32_t shifted = 2;      ///< words shifted together; each takes two words of registers
-inline constexpr std::uint32_t short_words = 4;  ///< maximum of each thread in copy_short()
+inline constexpr std::uint32_t short_words = 4;  ///< maximum number of words of each thread in copy_short()
 
 /// Prefetch distance of a single thread, whose registers hold too few words to cover the latency of a load.
 inline constexpr std::size_t prefetch_bytes = 2048;
@@ -113,7 +113,7 @@ PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, 
   store16<To>(dst + at, v);
 }
 
-/// The tiles of a thread: `Lanes` threads share one, and access i of a thread is at i * hop.
+/// The tiles of a thread: `Lanes` threads share a tile, and access i of a thread is at i * hop.
 template <std::uint32_t Depth, std::uint32_t Lanes>
 struct tiling {
   static constexpr std::size_t hop = std::size_t{Lanes} * 16;

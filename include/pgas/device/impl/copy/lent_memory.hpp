@@ -62,8 +62,8 @@ PGAS_FN void end_lending(const block_entry& own) {
 }
 #endif
 
-/// Lends [shared, shared + bytes), in place of all memory that the block has lent before. The block lends nothing if
-/// the memory is too small or not shared memory, or if the GPU has no copy unit.
+/// Lends [shared, shared + bytes), in place of all memory that the block lent earlier. The block lends nothing if the
+/// memory is too small or not shared memory, or if the GPU has no copy unit.
 /// *Callers* all threads of a block. *Memory* for the library's exclusive use until take_back().
 template <class Block>
 PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[maybe_unused]] void* shared,

@@ -26,7 +26,7 @@ template <class T, class Op>
   using access = word_access<T>;
   constexpr std::int32_t others = 3;
   lanes<A, access::width> sum{};
-  if (now.members == 2) {  // three polls would load the same packets, and all threads poll
+  if (now.members == 2) {  // three polls would load the packets of one member three times
     const vec16* const at[1] = {now.packet(now.other(1), u)};
     vec16 in[1];
     const failure why = await_ll_units(now, at, in);

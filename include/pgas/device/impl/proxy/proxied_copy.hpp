@@ -121,7 +121,8 @@ struct proxied_copy {
   completion when;
 };
 
-/// Submits a put with a signal by the smallest sufficient command, or the signal alone if the data was sent before.
+/// Submits a put with a signal by the smallest sufficient command, or the signal alone if the data has already been
+/// sent.
 /// @return False if the thread gave up.
 [[nodiscard]] PGAS_COLD bool submit_put_signal(const proxied_copy* call, const trailing_signal* signal,
                                                bool data_is_sent) {

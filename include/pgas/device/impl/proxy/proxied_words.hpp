@@ -100,7 +100,7 @@ template <direction Direction>
   return copy_inline<direction::get>(queue, about, static_cast<std::byte*>(dst), bytes, me);
 }
 
-/// put_inline_value() that ends the thread on failure.
+/// Like put_inline_value(), but ends the thread on failure.
 PGAS_FN void proxied_store(proxy_queue queue, const op_info& about, const payload& value, std::uint32_t bytes) {
   if (!put_inline_value(queue, about, value, bytes)) end_thread();
 }
@@ -168,8 +168,8 @@ PGAS_FN void proxied_fence(proxy_queue queue, std::int32_t pe) {
   if (!submit(&call)) end_thread();
 }
 
-/// drain() that ends the thread on failure. Out of line, as the next function is, because worlds without a proxy never
-/// execute these functions.
+/// Like drain(), but ends the thread on failure. This function and the next one are out of line, because worlds without
+/// a proxy never execute these functions.
 PGAS_COLD void drain_or_end(proxy_queue queue, operation what, std::int32_t pe) {
   if (!drain(queue, what, pe)) end_thread();
 }

@@ -43,7 +43,7 @@ enum class number_type : std::uint8_t {
   f64,
   complex_f32,
   complex_f64,
-  indexed_i32,  ///< a number with an index of equal size, as the following types
+  indexed_i32,  ///< this and the following types: a number with an index of equal size
   indexed_i64,
   indexed_f32,
   indexed_f64,

@@ -20,7 +20,7 @@ enum class reduce_result : std::int32_t { whole, inclusive, exclusive };
 /// Elements to reduce.
 struct reduce_job {
   const std::byte* src;  ///< address of the first element on this PE; the offset is the same on every member
-  std::byte* dst;        ///< address of the first result, likewise
+  std::byte* dst;        ///< address of the first result; the offset is the same on every member
   std::size_t count;
   peer_map peers;
   std::int32_t members;

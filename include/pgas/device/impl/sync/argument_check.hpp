@@ -66,7 +66,7 @@ PGAS_COLD void leave_bad_argument(const checked_access* access, failure why) {
                      bad_argument(why, access->what, access->pe, access->offset(), access->bytes));
 }
 
-/// find_fault() that ends the caller.
+/// Like find_fault(), but ends the caller if it finds a fault.
 PGAS_COLD void check_access(const checked_access* access) {
   const failure why = find_fault(access->heap, access->offset(), access->bytes, access->alignment, access->pe);
   if (why == failure::none) return;

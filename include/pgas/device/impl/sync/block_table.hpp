@@ -55,7 +55,7 @@ struct block_table {
       own = probe(key, 0);
       store_relaxed(&own->key, key);
     }
-    fence_acquire();  // accesses by the entry's previous block come before
+    fence_acquire();  // orders later accesses after the accesses by the entry's previous block
     return own;
   }
   /// Frees the entry, unless another block has taken over the entry. *Callers* as find_or_make(), after a sync of the

@@ -111,8 +111,8 @@ class cpu_block_state {
     while (!opened(mine)) changed_.wait(lock);
   }
 
-  /// Wakes the sleeping members after the word has changed. A thread that read the word before holds the mutex until it
-  /// sleeps.
+  /// Wakes the sleeping members after the word has changed. A thread that has read the old word holds the mutex until
+  /// it sleeps.
   void wake_all() {
     { const std::lock_guard<std::mutex> lock(sleep_); }
     changed_.notify_all();

@@ -60,8 +60,8 @@ template <class Poll>
   }
 }
 
-/// poll_until() that continues after questions, until `poll` succeeds or the wait must end. Leaves a record when the
-/// wait gives up and when the host asks.
+/// Like poll_until(), but continues after questions, until `poll` succeeds or the wait must end. Leaves a record when
+/// the wait gives up and when the host asks.
 /// @param about makes the record of this wait for a wait_state
 template <class Poll, class About>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll, const About& about,
@@ -75,8 +75,8 @@ template <class Poll, class About>
   }
 }
 
-/// poll_until() for a wait that has too few registers to answer questions. @return The reason why the wait gave up, or
-/// none.
+/// Like poll_until(), but without answers to questions, for a wait that has too few registers for them. @return The
+/// reason why the wait gave up, or none.
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_quietly(const control_block* control, const Poll& poll,
                                            std::uint32_t between = polls_between_checks) {
@@ -179,7 +179,7 @@ template <class T>
   return poll_word(ctx, ivar, op, value, found, [] { return false; });
 }
 
-/// wait_word() that returns the value, and ends the thread if the wait gives up.
+/// Like wait_word() above, but returns the value, and ends the thread if the wait gives up.
 template <class T>
 PGAS_FN T wait_word_or_end(const context& ctx, const T* ivar, cmp op, T value) {
   traced_operation traced(ctx, this_thread{}, operation::wait);

@@ -111,8 +111,8 @@ PGAS_FN sweep_result sweep(const Set& set, set_part part, std::size_t begin, con
   return result;
 }
 
-/// sweep() that stops at the first word that satisfies the comparison. Out of line, one copy for each type, because the
-/// function has many callers.
+/// Like sweep(), but stops at the first word that satisfies the comparison. The function is out of line, with one copy
+/// for each type, because it has many callers.
 template <class Set>
 PGAS_OUTLINE sweep_result find_first(Set set, set_part part) {
   return sweep(set, part, 0, [](std::size_t) { return false; });
