@@ -53,7 +53,7 @@ constexpr int tile_height = 8;     // rows of the interior that one block comput
 
 PGAS_HD int strips_of(int nx) { return (nx - 1 + strip_width - 1) / strip_width; }
 
-// `Rows` points of a column from `at` on: all loads before the first store, so that many are in flight.
+// Computes `Rows` points of a column from `at` on. All loads come before the first store, so that many are in flight.
 template <std::size_t Rows>
 PGAS_FN void relax_column(const float* __restrict__ at, float* __restrict__ to, std::size_t pitch) {
   float left[Rows], right[Rows], middle[Rows + 2];
@@ -145,7 +145,7 @@ struct iterate {
   }
 };
 
-// Sum of squared changes of this PE's rows, added to *sum.
+// Adds the sum of the squared changes of this PE's rows to *sum.
 struct residual {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, const float* before, const float* after, int nx, int rows,
@@ -161,7 +161,7 @@ struct residual {
   }
 };
 
-// The fixed values at both ends of every row, halo rows included.
+// Sets the fixed values at both ends of every row, halo rows included.
 struct set_edges {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, float* grid, int first, int rows, int nx, int ny) const {

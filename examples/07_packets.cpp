@@ -41,7 +41,7 @@ int main() try {
   auto rod = world.allocate<double>(2 * (cells + 2), pgas::initialize::zero);
   auto boxes = world.allocate<pgas::packet_line>(2 * pgas::packet_lines(sizeof(double)), pgas::initialize::zero);
 
-  // Hot at the left end, cold at the right one. The result is compared to the computation on one PE.
+  // The rod is hot at its left end and cold at its right end. The result is compared to the computation on one PE.
   constexpr double hot = 100;
   if (world.my_pe() == 0) {
     pgas::p(world, rod.data(), hot, 0);

@@ -140,7 +140,7 @@ int consume(const std::string& folder, int seat) {
   int producers = 0;
   for (;;) {
     const offer from(file);
-    if (from.batches == 0 || from.full == lost) {  // no producer yet, or the same one
+    if (from.batches == 0 || from.full == lost) {  // no producer yet, or the same producer as before
       std::this_thread::sleep_for(milliseconds(20));
       continue;
     }

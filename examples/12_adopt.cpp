@@ -55,7 +55,7 @@ Function driver(const char* name) {
 
 constexpr std::size_t unit = std::size_t{2} << 20;
 
-/// As allocators of cuMemCreate do: two adjacent pieces, with descriptors.
+/// Allocates memory as allocators based on cuMemCreate do: two adjacent pieces, with descriptors.
 void* map_pieces() {
   CUmemAllocationProp wanted{};
   wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;

@@ -1,11 +1,11 @@
 // The heat equation on a 3-D grid, with 7 or 27 points, divided among PEs in all three dimensions.
 //
 // Communication: a PE computes its boundary first. Points that a neighbour needs are sent as soon as they are computed,
-// part by part or in one message (--faces), with one signal for all: a face, and with 27 points also an edge or a
-// corner; all fields together. The interior is computed during the transfer. The host enqueues only kernels, and no
-// barrier. There is one kernel for each iteration or, on large grids, one for the boundary and one for the interior;
-// the interior's kernel calls no function that sends or waits, so all its registers are available for computing
-// (--kernels).
+// part by part or in one message (--faces). A message is a face or, with 27 points, also an edge or a corner. It
+// contains all fields, and has one signal. The interior is computed during the transfer. The host enqueues only
+// kernels, and no barrier. There is one kernel for each iteration or, on large grids, one for the boundary and one for
+// the interior; the interior's kernel calls no function that sends or waits, so all its registers are available for
+// computing (--kernels).
 //
 // Correctness: each iteration reads one of two grids and writes the other. A signal word for each direction counts the
 // neighbour's iterations. A boundary point is computed when the signals of its directions show that the adjacent halo
@@ -19,9 +19,9 @@
 //   remote    the threads of the kernel that computes them store them to the neighbour's halo (ctx.remote())
 //   packets   these threads store words of a point and its generation, which is the signal: no fence, twice the bytes
 //
-// With two kernels, the boundary's kernel begins when the last interior is complete, and allows the next one to begin
-// at once: both read the same grid, and write different points of the other grid. The interior's last block ends after
-// the boundary's kernel, so a wait for the interior is a wait for both. The boundary's kernel waits for data that
+// With two kernels, the boundary's kernel begins when the last interior is complete, and allows the next interior to
+// begin at once: both read the same grid, and write different points of the other grid. The interior's last block ends
+// after the boundary's kernel, so a wait for the interior is a wait for both. The boundary's kernel waits for data that
 // neighbours sent before they computed their last interior, so the data has already arrived.
 //
 // Every point is computed by the same expression for any division, so the result equals the serial one bit for bit.
@@ -121,7 +121,7 @@ void launch_two(pgas::world& world, const pgas::launch_config& shape, examples::
   pgas::launch_config few = shape;
   few.blocks = std::min(shape.blocks, static_cast<unsigned>(outer.n_unpacks + outer.n_items));
   if (points > 0) few.blocks = std::min(few.blocks, blocks_beside(all_points - points, points));
-  few.urgent = true;  // neighbours wait for it while an interior may fill the GPU
+  few.urgent = true;  // neighbours wait for this kernel, and an interior may fill the GPU
   float *const in = grids.grid(step), *const out = grids.grid(step + 1);
   if (few.blocks > 0) pgas::launch(world, few, iterate<Points>{true}, world.context(), outer, in, out, step);
 

@@ -6,13 +6,14 @@
 // that counts iterations. In the single kernel, blocks share the list of boundary and interior. Alternatively some
 // blocks compute only the boundary and send it, which is faster if the boundary is as much work as the interior
 // (--boundary-blocks). A block adds 1 to a word of its PE when it has computed, and then sends. The next iteration
-// begins when all blocks have added 1, because it reads the points of all blocks. No block waits for a transfer, which
-// a sync of the grid would do. No block waits for all other PEs: only a boundary waits, and only for its neighbours.
+// begins when all blocks have added 1, because it reads the points of all blocks. Unlike a sync of the grid, this waits
+// for no transfer. No block waits for all other PEs: only a boundary waits, and only for its neighbours.
 //
-// Correctness: the signals give the generation of a halo, the blocks' word that of this PE's own points, and there are
-// two copies of everything (common/halo.hpp). A message is read until its block has sent it. That block then adds its 1
-// of the next iteration, and no block overwrites the message before that addition. launch() ensures that all blocks are
-// resident: otherwise waiting blocks could prevent the blocks that they wait for from starting.
+// Correctness: the signals give the generation of a halo, and the blocks' word gives the generation of this PE's own
+// points. There are two copies of everything (common/halo.hpp). A message is read until its block has sent it. That
+// block then adds its 1 of the next iteration, and no block overwrites the message before that addition. launch()
+// ensures that all blocks are resident: otherwise waiting blocks could prevent the blocks that they wait for from
+// starting.
 //
 // On chip: one kernel again, in which each block keeps a tile of the grid in shared memory, so only the surfaces of
 // tiles travel, to other blocks and to other PEs. common/on_chip.hpp describes its communication and its correctness.
@@ -65,7 +66,7 @@ PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchang
 }
 
 // All iterations from `step` to `end`. Blocks take items of the list in turn; if `boundary` is not 0, the first
-// `boundary` blocks take those of the boundary, and the others those of the interior.
+// `boundary` blocks take items of the boundary, and the others take items of the interior.
 template <class Points>
 struct iterate_all {
   static constexpr unsigned max_threads = examples::heat_threads;
@@ -193,7 +194,8 @@ class heat {
     if (result != cudaSuccess) throw pgas::error(pgas::code::launch_failed, cudaGetErrorString(result));
   }
 
-  // A graph of the largest even number of iterations, up to 32, that divides their total; created once and replayed.
+  // Replays a graph, which is created once. It has the largest even number of iterations, up to 32, that divides their
+  // total.
   void replay(std::uint64_t steps) {
     auto* const stream = static_cast<cudaStream_t>(world_.stream().native());
     std::uint64_t length = 32;

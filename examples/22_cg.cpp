@@ -5,8 +5,8 @@
 //   interior of the direction and of A times it is computed during the transfer; the boundary of A times it waits for
 //   the signals.
 // * two sums over all points, each by an all-reduce of all PEs by one block (pgas::reduce), while the other blocks
-//   wait. The pipelined method has one reduction of two sums, and hides it: a PE puts its part to all PEs with a
-//   signal, then computes A times a vector, and then waits for the parts of the other PEs.
+//   wait. The pipelined method has one reduction of two sums, at the same time as a product: a PE puts its part to all
+//   PEs with a signal, then computes A times a vector, and then waits for the parts of the other PEs.
 //
 // Correctness: the direction alternates between two arrays, and its halos are safe as described in common/halo.hpp. A
 // PE puts part k into place k % 2 of the others. Before that, it has received all parts k - 1, which each PE put after
@@ -45,7 +45,7 @@ using examples::triple;
 
 constexpr unsigned threads = 256;
 
-// The sum over all PEs. *Callers* one block.
+// Returns the sum of the parts of all blocks of all PEs. *Callers* one block.
 template <pgas::block_group Block>
 PGAS_FN double reduce_parts(const pgas::context& ctx, const Block& block, const cg_problem& v, int blocks) {
   examples::add_parts(block, v.room, blocks, v.total);
@@ -53,7 +53,7 @@ PGAS_FN double reduce_parts(const pgas::context& ctx, const Block& block, const 
   return v.total[1].a;
 }
 
-// The sum of all threads of all PEs, on all threads.
+// Returns the sum of `mine` over all threads of all PEs, on all threads.
 template <pgas::block_group Block>
 PGAS_FN double total(const pgas::context& ctx, const Block& block, const pgas::grid& all, const cg_problem& v,
                      double mine) {
@@ -66,7 +66,7 @@ PGAS_FN double total(const pgas::context& ctx, const Block& block, const pgas::g
 
 // ---- the steps of an iteration that communicate, by all blocks; common/cg_problem.hpp has the others ----
 
-// The direction of generation g: from + beta * the direction of g - 1. Sends its boundary.
+// Computes the direction of generation g, which is from + beta * the direction of g - 1, and sends its boundary.
 template <pgas::block_group Block>
 PGAS_FN void combine(const pgas::context& ctx, const Block& block, const cg_problem& v, const double* from, double beta,
                      std::uint64_t g) {

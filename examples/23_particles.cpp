@@ -163,7 +163,7 @@ struct exchange {
   }
 };
 
-// The particles at the start.
+// Creates the particles at the start.
 struct create {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, memory m, count_t particles) const {
@@ -249,7 +249,7 @@ class simulation {
     begin_ = look();
   }
 
-  // One step. With `moves` 0, only an exchange.
+  // Makes one step. With `moves` 0, only exchanges late particles.
   void step(int moves) {
     start(move_all{}, ++step_, moves);
     start(exchange{}, step_);

@@ -11,9 +11,10 @@
 // round r + 2 writes.
 //
 // Throughput (many tokens). First the PEs exchange the number of rows for each expert. Each PE then knows the places of
-// all rows in buffers without gaps, ordered by expert, PE and token. Then all blocks put rows, and add one to a signal
-// of each PE after theirs; a PE that has seen all blocks of all PEs has all rows. Combine works in the same way. The
-// rows of round r + 1 come after the counts of round r + 1, which a PE sends when it has finished round r.
+// all rows in buffers without gaps, ordered by expert, PE and token. Then each block puts its rows, and afterwards adds
+// one to a signal of each PE. A PE that has seen the additions of all blocks of all PEs has all rows. Combine works in
+// the same way. The rows of round r + 1 come after the counts of round r + 1, which a PE sends when it has finished
+// round r.
 //
 // Correctness: a signal follows its rows, and is awaited before the rows are read.
 #include <algorithm>

@@ -93,8 +93,9 @@ class command_line {
                         }});
   }
 
-  /// Reads the command line. Returns nothing if the program continues. Otherwise returns its exit status: 0 after
-  /// --help, or that of a wrong command line, which is explained if `speaks` is true (on one PE).
+  /// Reads the command line. Returns nothing if the program continues. Otherwise returns the exit status of the
+  /// program: 0 after --help, or the status for a wrong command line. The error is printed if `speaks` is true (on one
+  /// PE).
   [[nodiscard]] std::optional<int> read(int argc, char** argv, bool speaks) const {
     for (int i = 1; i < argc; ++i) {
       const std::string word = argv[i];

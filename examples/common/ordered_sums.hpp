@@ -44,7 +44,7 @@ PGAS_FN void leave_part(const Block& block, const sum_room& room, sums mine) {
   if (block.thread_rank() == 0) room.blocks[block.block_rank()] = all;
 }
 
-/// Adds the sums of `blocks` blocks; all threads of the block see *total afterwards. *Callers* one block.
+/// Adds the sums of `blocks` blocks; on return all threads of the block see *total. *Callers* one block.
 template <pgas::block_group Block>
 PGAS_FN void add_parts(const Block& block, const sum_room& room, int blocks, sums* total) {
   sums mine{0, 0};

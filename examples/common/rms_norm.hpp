@@ -2,10 +2,11 @@
 /// The step of a transformer after an all-reduce: the sum of all PEs' parts and the residual is rounded ("hidden"), and
 /// each row of it is divided by its root mean square and multiplied by a weight for each column. On GPU and CPU.
 ///
-/// Every sum has a fixed order that does not depend on blocks or threads: parts are added by PE, the residual last;
-/// squares within a piece of 8 numbers, 32 pieces as a tree, of these groups every 32nd, and the 32 sums as a tree.
-/// Squares of 16-bit numbers are exact in a float, so contraction of a product and a sum by a compiler makes no
-/// difference. All PEs, and a single process that computes the same, therefore get the same bits.
+/// Every sum has a fixed order that does not depend on blocks or threads: parts are added in the order of the PEs, the
+/// residual last. Squares are added first within a piece of 8 numbers, next within a group of 32 pieces as a tree. Then
+/// the groups are added into 32 sums, each of every 32nd group, and the 32 sums as a tree. Squares of 16-bit numbers
+/// are exact in a float, so contraction of a product and a sum by a compiler makes no difference. All PEs, and a single
+/// process that computes the same, therefore get the same bits.
 #pragma once
 
 #include <cmath>

@@ -47,7 +47,7 @@ class heat {
       const std::vector<float> start = examples::initial_grid(mine_, f);
       for (auto& grid : grids_) grid.insert(grid.end(), start.begin(), start.end());
     }
-    exchange(grids_[0]);  // a periodic halo is needed from the start, as a fixed one is
+    exchange(grids_[0]);  // a periodic halo must be filled at the start, like a fixed halo
     wait(grids_[0]);
   }
 
