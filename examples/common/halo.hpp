@@ -150,7 +150,7 @@ template <class T>
   return sizeof(T) == sizeof(std::uint32_t) && x.how == faces::packets && ctx.remote(x.packets, there.pe) != nullptr;
 }
 
-/// Returns when the halo that the item reads belongs to this generation. For items with directions.
+/// Returns when the halo that the item reads belongs to this generation. Called only for items with directions.
 template <class T, pgas::block_group Block>
 PGAS_OUTLINE void await(pgas::context ctx, Block block, exchange<T> x, item of, T* in, std::uint64_t generation) {
   const pgas::signal_t* const ready = x.how == faces::pack ? x.unpacked : x.arrived;
@@ -216,7 +216,7 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
 }
 
 /// Sends the points of an item that neighbours need, after the block has computed it. `out` will be generation
-/// `generation` of the grid, 1 or more. For items with directions.
+/// `generation` of the grid, 1 or more. Called only for items with directions.
 template <class T, pgas::block_group Block>
 PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T* out, std::uint64_t generation) {
   block.sync();

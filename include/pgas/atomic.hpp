@@ -1,6 +1,6 @@
 /// @file
-/// Atomic operations that the host calls. They are atomic with respect to all atomic operations on the same word: by
-/// all PEs, kernels and streams. Types as in device/atomic.hpp.
+/// Atomic operations that the host calls. The operations are atomic with respect to all atomic operations on the same
+/// word: by all PEs, kernels and streams. Types as in device/atomic.hpp.
 ///
 /// Fetching functions return the old value. The `_nbi` functions write it to `*result`, which is host memory, before
 /// the next quiet() returns. Functions without a result return when the operation is complete.

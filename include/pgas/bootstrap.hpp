@@ -1,6 +1,7 @@
 /// @file
 /// The bootstrap connects PEs before they join: an interface of five functions that a program can implement for its
-/// launcher. The library uses it for joining and for aborting a job. The control plane connects the PEs afterwards.
+/// launcher. The library uses the bootstrap for joining and for aborting a job. After joining, the control plane
+/// connects the PEs.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -115,7 +116,7 @@ struct chosen_bootstrap {
 /// One process makes the id, and the program passes it to all processes (a file, a command line, another library). The
 /// id is one printable word of at most 255 characters.
 ///
-/// *Callers* the process that will be rank 0. It must live until all processes have joined.
+/// *Callers* the process that will be rank 0. This process must live until all processes have joined.
 [[nodiscard]] PGAS_API std::string make_unique_id(const bootstrap_options& options = {});
 
 /// @brief Makes bootstraps for `n` PEs that are threads of this process, one for each.

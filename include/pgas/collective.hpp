@@ -10,10 +10,11 @@
 /// *Units* `count` is elements, the same on all members unless a function says otherwise. A count of 0 moves no
 /// element; the members synchronise as usual.
 ///
-/// *Memory* `dst` and `src` are symmetric memory; `dst` is the same variable on every member. They must not overlap,
-/// except where a function allows it. A member writes into the `dst` of other members as soon as it calls (reductions
-/// and scans: once all members have called). So no member may need the old contents of `dst` when any member calls.
-/// With a stream the program must neither access `dst` nor write `src` before the stream has executed the call.
+/// *Memory* `dst` and `src` are symmetric memory; `dst` is the same variable on every member. `dst` and `src` must not
+/// overlap, except where a function allows it. A member writes into the `dst` of other members as soon as it calls
+/// (reductions and scans: once all members have called). So no member may need the old contents of `dst` when any
+/// member calls. With a stream the program must neither access `dst` nor write `src` before the stream has executed the
+/// call.
 ///
 /// *On return* without a stream: this PE's `dst` is complete and `src` may be reused. With a stream: the collective is
 /// enqueued and its arguments are checked.

@@ -1,6 +1,6 @@
 /// @file
 /// Support for libraries that offer another interface on top of pgas, such as libpgas_shmem, libnvshmem_host and the
-/// Python package. Programs do not need it.
+/// Python package. Programs do not need this header.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

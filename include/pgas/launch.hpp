@@ -1,6 +1,6 @@
 /// @file
-/// Launches portable kernels. A kernel is a function object whose call operator is device code. Compiled by nvcc it
-/// runs on the GPU. Compiled by g++ it runs on the CPU, where a block is a set of host threads.
+/// Launches portable kernels. A kernel is a function object whose call operator is device code. A kernel that nvcc has
+/// compiled runs on the GPU. A kernel that g++ has compiled runs on the CPU, where a block is a set of host threads.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -20,14 +20,14 @@ class world;
 
 /// @brief Maps memory of every member a second time, at the same offset of the members' slots.
 ///
-/// Collective over the team. The second address is the alias. Put, get, atomics, kernels and world::ptr() take it.
-/// Loads and stores through either address access the same memory. On GPUs a store of a kernel through one address may
-/// be invisible through the other address until that kernel ends (CUDA C++ Programming Guide, "Virtual Aliasing
-/// Support"): a kernel must use only one of them.
+/// Collective over the team. The second address is the alias. Put, get, atomics, kernels and world::ptr() take the
+/// alias. Loads and stores through either address access the same memory. On GPUs a store of a kernel through one
+/// address may be invisible through the other address until that kernel ends (CUDA C++ Programming Guide, "Virtual
+/// Aliasing Support"): a kernel must use only one of them.
 ///
-/// The registration keeps the pieces alive, even if their owner frees them while they are registered. The same memory
-/// may be registered with several teams and several times with one team; each registration has its own alias and its
-/// own end. An alias cannot be registered, because it is symmetric memory already. PEs that are not members have no
+/// The registration keeps the pieces alive, even if their owner frees them while they are registered. One piece of
+/// memory may be registered with several teams and several times with one team; each registration has its own alias and
+/// its own end. An alias cannot be registered, because it is symmetric memory already. PEs that are not members have no
 /// memory there: host operations on them throw outside_heap, and device operations must not address them.
 ///
 /// *Callers* all members, with the same size, in pieces of the same sizes; pointers may differ.
@@ -100,8 +100,8 @@ struct registration_usage {
 /// Move-only.
 ///
 /// *Callers* construction is collective over the team. Destruction and release() are local: any thread, at any time, in
-/// any order on the members. They never wait. They have no effect after the team was destroyed or the PE has left the
-/// world.
+/// any order on the members. They never wait. Destruction and release() have no effect after the team was destroyed or
+/// the PE has left the world.
 /// *Memory* the alias stays mapped until all members have released the registration and then make one of the calls that
 /// collect_released() names, so a late store of a peer never faults. The pieces live as long as the alias. If a member
 /// never releases a registration, all members keep its addresses and pieces until the team is destroyed or they leave

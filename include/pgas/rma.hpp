@@ -1,6 +1,7 @@
 /// @file
-/// One-sided operations that the host calls. They have the names of the device operations and take the world in place
-/// of the context. They work on both heaps. This header declares the copies and includes atomics, signals and waits.
+/// One-sided operations that the host calls. The functions have the names of the device operations and take the world
+/// in place of the context. The functions work on both heaps. This header declares the copies and includes atomics,
+/// signals and waits.
 ///
 /// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory.
 ///

@@ -1,6 +1,6 @@
 /// @file
 /// Memory that any two processes share by handle: the exporter makes a ticket, which is a line of text, and the
-/// importer opens it. They need neither a world nor a launcher. `pgas/timeline.hpp` orders their accesses.
+/// importer opens it. The two processes need neither a world nor a launcher. `pgas/timeline.hpp` orders their accesses.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -101,9 +101,9 @@ struct memory_exporter {
 /// *Callers* any thread; one at a time for each object. A child of fork() may only call the destructor, which does
 /// nothing there.
 /// *Memory* an importer keeps the memory until it closes it, even after the end of this object or of this process. The
-/// destructor invalidates all tickets. It frees memory of make() if no importer has it open; otherwise the last
-/// importer frees the memory, and the log says so. The destructor does not wait for streams: memory of make() is freed
-/// after all work that was enqueued before the destructor, on GPUs or on streams of the host heap.
+/// destructor invalidates all tickets. The destructor frees memory of make() if no importer has the memory open;
+/// otherwise the last importer frees the memory, and the log says so. The destructor does not wait for streams: memory
+/// of make() is freed after all work that was enqueued before the destructor, on GPUs or on streams of the host heap.
 class PGAS_API shared_memory {
  public:
   shared_memory() noexcept;
@@ -237,8 +237,8 @@ class PGAS_API opened_memory {
   [[nodiscard]] const memory_exporter& exporter() const noexcept;
   /// @brief Whether the exporter still runs.
   ///
-  /// The call makes one or two system calls. The result is false within a second after the end of the exporter. It is
-  /// always true for memory of another host, opened by a fabric handle.
+  /// The call makes one or two system calls. The result is false within a second after the end of the exporter. The
+  /// result is always true for memory of another host, opened by a fabric handle.
   [[nodiscard]] bool alive() const noexcept;
   /// @brief Throws if the exporter has ended.
   ///

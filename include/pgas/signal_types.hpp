@@ -19,7 +19,7 @@ using signal_t = std::uint64_t;
 
 namespace detail {
 
-/// `seen op value`, the same for waits and tests of host and device.
+/// Whether `seen op value` holds. Waits and tests of host and device use this function.
 template <class T>
 [[nodiscard]] PGAS_HD constexpr bool compare(T seen, cmp op, T value) {
   switch (op) {

@@ -2,8 +2,8 @@
 /// One-sided operations on a stream: the names of rma.hpp with a stream after the world. A call enqueues the operation
 /// and returns. CUDA graphs can capture all operations.
 ///
-/// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory. It must stay valid, and
-/// sources unchanged, until the stream has executed the operation. Pageable memory is slow: CUDA copies a pageable
+/// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory. Local memory must stay valid,
+/// and sources unchanged, until the stream has executed the operation. Pageable memory is slow: CUDA copies a pageable
 /// source in blocks during the call, and with a pageable destination the call may last until the stream has executed
 /// the operation. In a capture, host memory must be pinned (cudaHostAlloc, cudaHostRegister). This header includes
 /// signals and waits.

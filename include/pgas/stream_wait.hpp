@@ -27,7 +27,7 @@ void wait_until(world& w, const stream& on, const T* variable, cmp op, std::type
 /// A `status` that is not null excludes every word i with status[i] != 0.
 ///
 /// *Memory* kernels must be able to read `status` and `values` (the heap, GPU memory, pinned host memory; any memory on
-/// the host heap). The stream reads them when it executes the wait.
+/// the host heap). The stream reads both arrays when it executes the wait.
 template <wait_type T>
 void wait_until_all(world& w, const stream& on, const T* variables, std::size_t count, const int* status, cmp op,
                     std::type_identity_t<T> value) {

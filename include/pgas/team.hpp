@@ -31,9 +31,9 @@ struct team_config {
   /// @brief Whether the team has staging memory for all-reduces that the host enqueues: 5 MiB of the heap of each
   /// member.
   ///
-  /// The teams of the world and the domain have it. With staging, all-reduces of up to 2 MiB divided by the number of
-  /// members take at most one barrier; without it they take two from 8 KiB on. Only GPU heaps and teams of 2 to 64
-  /// direct peers use it; other teams ignore it. Equal on all members.
+  /// The teams of the world and the domain have staging memory. With staging, all-reduces of up to 2 MiB divided by the
+  /// number of members take at most one barrier; without it they take two from 8 KiB on. Only teams of 2 to 64 direct
+  /// peers on GPU heaps use this setting; other teams ignore it. Equal on all members.
   bool staged = false;
 };
 
@@ -96,7 +96,7 @@ class PGAS_API team {
   [[nodiscard]] team_view view() const;
   /// @brief A context whose operations take this team's PE numbers.
   ///
-  /// It has its own order of operations. Creating and dropping it costs nothing.
+  /// The context has its own order of operations. Creating and dropping it costs nothing.
   ///
   /// *Callers* any thread.
   [[nodiscard]] pgas::context context() const;

@@ -1,6 +1,6 @@
 /// @file
 /// A timeline orders the streams, kernels and threads of any two processes: one process records a value, the other
-/// waits for the value. It needs no world, no launcher and no common /dev/shm. CUDA graphs may record and wait.
+/// waits for the value. A timeline needs no world, no launcher and no common /dev/shm. CUDA graphs may record and wait.
 ///
 /// A timeline is a 64-bit word in host memory. A ticket opens a timeline as it opens memory (`pgas/shared_memory.hpp`).
 /// Streams of a GPU access the word by the driver's stream memory operations. The value begins at 0 and grows. A wait

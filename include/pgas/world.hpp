@@ -174,7 +174,7 @@ class PGAS_API world {
 
   /// @brief The context.
   ///
-  /// Kernels take it by value.
+  /// Kernels take the context by value.
   [[nodiscard]] pgas::context context() const;
   /// @brief The context for kernels that need only loads and stores.
   ///
@@ -282,13 +282,13 @@ class PGAS_API world {
   ///
   /// *Order* the barrier does not wait for work on streams: synchronise the streams first, or use the overload that
   /// takes a stream. This includes CUDA's default streams: cudaMemset() returns before the memory is set, so it may
-  /// overwrite data that a peer's kernel sends after the barrier. The same is true for allocate(), free() and all other
-  /// host calls.
+  /// overwrite data that a peer's kernel sends after the barrier. allocate(), free() and the one-sided operations do
+  /// not wait for work on streams either.
   void barrier_all();
 
   /// @brief The default stream of launch().
   ///
-  /// It is independent of CUDA's default stream.
+  /// This stream is independent of CUDA's default stream.
   [[nodiscard]] pgas::stream& stream();
   /// @brief Waits for stream().
   ///

@@ -67,7 +67,8 @@ class core_sharing {
   }
 
  private:
-  /// Shorter than a time slice of Linux, and longer than a polling thread needs for a message.
+  /// A yield of this length has waited for a thread that computes. The value is shorter than a time slice of Linux, and
+  /// longer than the time that a polling thread needs for a message.
   static constexpr std::uint64_t time_slice_ns = 500'000;
   /// Shorter than most time slices, so a core that was shared for a moment costs little.
   static constexpr std::uint64_t shortest_period_ns = 1'000'000;

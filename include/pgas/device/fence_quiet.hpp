@@ -1,5 +1,6 @@
 /// @file
-/// Order and completion of earlier operations. MEMORY_MODEL.md in this folder defines them in terms of C++ and PTX.
+/// Order and completion of earlier operations. MEMORY_MODEL.md in this folder defines fence() and quiet() in terms of
+/// C++ and PTX.
 ///
 /// Forms that name PEs order operations to these PEs only. If all PEs are direct, all forms cost the same, because one
 /// fence covers all PEs. With proxied PEs, the forms that name PEs cost less. A fence() for one PE is a command that no

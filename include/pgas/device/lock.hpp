@@ -17,7 +17,7 @@ namespace pgas {
 /// @brief The type of a lock in the symmetric heap.
 using lock_t = std::uint64_t;
 
-/// @brief Waits for the lock and takes it.
+/// @brief Waits for the lock and acquires it.
 ///
 /// *Callers* any thread, at most one of a warp at a time. *Memory* `lock` is symmetric.
 /// *On return* this PE holds the lock.

@@ -43,10 +43,10 @@ class pe_or_peer {
  public:
   /// @brief A PE by its number in the context's team.
   PGAS_HD pe_or_peer(std::int32_t pe) : pe_(pe), is_(by_number) {}
-  /// @brief A handle of the same context.
+  /// @brief A handle that the context of the operation, or a copy of it, has created.
   PGAS_HD pe_or_peer(const peer& found)
       : pe_(found.pe_), is_(found.slow_ == 0 ? by_distance : by_slow_path), distance_(found.distance_) {}
-  /// @brief A handle of a direct_context.
+  /// @brief A handle that a direct_context has created.
   PGAS_HD pe_or_peer(const direct_peer& found) : pe_(found.pe_), is_(by_distance), distance_(found.distance_) {}
 
   /// @brief The PE's number in the context's team.
