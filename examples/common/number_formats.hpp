@@ -1,7 +1,7 @@
 /// @file
 /// The small number formats of neural networks, as types for host and device: pgas::bfloat16 and pgas::float16, and
 /// here the 8-bit format e4m3, pieces of memory that are loaded and stored at once, and rows of e4m3 with a scale for
-/// each 128 numbers. All of it is arithmetic on bits, so g++ and nvcc compute the same results.
+/// each 128 numbers. All operations are arithmetic on bits, so g++ and nvcc compute the same results.
 #pragma once
 
 #include <cstddef>

@@ -69,8 +69,8 @@ template <class Round>
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Seconds of each of `rounds` calls of round(i), rounded up to a multiple of `together`, which are replayed as a CUDA
-/// graph of `together` calls. 0, without a call, if graphs are not available.
+/// The seconds of one call of round(i). The number of calls is `rounds`, rounded up to a multiple of `together`; a CUDA
+/// graph of `together` calls is replayed. Returns 0, without a call, if graphs are not available.
 template <class Round>
 [[nodiscard]] double seconds_in_graph([[maybe_unused]] pgas::world& world, [[maybe_unused]] int rounds,
                                       [[maybe_unused]] int together, [[maybe_unused]] const Round& round) {

@@ -101,10 +101,10 @@ PGAS_API void barrier(const team& members, const stream& on);
 /// @throws error outside_heap, misaligned, invalid_argument; wait_timeout naming the missing PE when the stream is
 /// synchronised.
 PGAS_API void barrier(const team& members, const stream& on, signal_t* words, std::chrono::milliseconds limit = {});
-/// @brief Enqueues the waiting half of a barrier with words, for one member: the stream waits until words[from] is at
+/// @brief Enqueues the second half of a barrier with words, for one member: the stream waits until words[from] is at
 /// least 1, and subtracts 1.
 ///
-/// The other half is signal_add() to words[my_pe()] of another member.
+/// The first half is signal_add() to words[my_pe()] of another member.
 ///
 /// @throws error as barrier() with words; pe_out_of_range.
 PGAS_API void signal_take(const team& members, const stream& on, signal_t* words, int from,
@@ -188,7 +188,7 @@ void alltoall(const team& members, const stream& on, T* dst, const T* src, std::
   detail::run_collective(members, &on, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
 }
 
-/// @brief alltoall() of strided elements.
+/// @brief Like alltoall(), for strided elements.
 ///
 /// *Units* strides are elements, at least 1. *Memory* the memory between the elements of `dst` is not written.
 template <rma_type T>

@@ -60,7 +60,8 @@ class PGAS_API interface_log {
   std::unique_ptr<log::logger> log_;
 };
 
-/// @brief run_collective() without a stream, after the members have compared their arguments, as with PGAS_CHECKS.
+/// @brief Calls run_collective() without a stream, after the members have compared their arguments, as with
+/// PGAS_CHECKS.
 ///
 /// All members call it, or none does.
 ///

@@ -60,8 +60,8 @@ struct launch_config {
 /// their number, because it gives all processes the same multiprocessors. Without MPS, processes share the GPU by time
 /// slices; their kernels may wait for one another, one time slice for each wait. In a world with proxied PEs the limit
 /// is one or a few blocks lower: the proxy executes commands of those PEs by a kernel of one warp, and blocks may wait
-/// for that kernel. The limit does not account for other work of the program on the GPU, such as work on other streams:
-/// leave room for it.
+/// for that kernel. The limit does not account for other work of the program on the GPU, such as work on other streams.
+/// Leave room for this work.
 ///
 /// Joining a world loads this kernel and the library's kernels, and reserves memory for their stacks. The program must
 /// load all other kernels, also kernels of libraries that are loaded later, before any kernel waits for them. With

@@ -46,9 +46,9 @@ class world;
 /// naming the first PE whose size differs, with both sizes. The error is the same on all members, and nothing has
 /// changed.
 [[nodiscard]] PGAS_API void* register_symmetric(const team& t, void* pointer, std::size_t bytes);
-/// @brief register_symmetric() with world::team().
+/// @brief Calls register_symmetric() with world::team().
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes);
-/// @brief register_symmetric() for all PEs, with a preferred address.
+/// @brief Like register_symmetric(), for all PEs, with a preferred address.
 ///
 /// The alias is `preferred` if that address is in this PE's slot, a multiple of the granularity, and free on all PEs;
 /// so a program can reuse the address of an alias that it has unregistered. Otherwise the alias is at the next free
@@ -65,7 +65,7 @@ class world;
 /// @throws error invalid_free if register_symmetric() did not return `alias` for this team, or if it is already
 /// unregistered; asymmetric_call. The error is the same on all members, and nothing has changed.
 PGAS_API void unregister_symmetric(const team& t, void* alias);
-/// @brief unregister_symmetric() with world::team().
+/// @brief Calls unregister_symmetric() with world::team().
 PGAS_API void unregister_symmetric(world& w, void* alias);
 
 /// @brief Ends the registrations that all members have released.
@@ -79,7 +79,7 @@ PGAS_API void unregister_symmetric(world& w, void* alias);
 ///
 /// @return The number of registrations that have ended.
 PGAS_API std::size_t collect_released(const team& t);
-/// @brief collect_released() with world::team().
+/// @brief Calls collect_released() with world::team().
 PGAS_API std::size_t collect_released(world& w);
 
 /// @brief The registrations of a team on one member.
@@ -92,7 +92,7 @@ struct registration_usage {
 ///
 /// *Callers* any thread. The call waits for a collective host call of the team in progress.
 [[nodiscard]] PGAS_API registration_usage registrations(const team& t);
-/// @brief registrations() with world::team().
+/// @brief Calls registrations() with world::team().
 [[nodiscard]] PGAS_API registration_usage registrations(const world& w);
 
 /// @brief Owns one registration.

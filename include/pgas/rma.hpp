@@ -99,7 +99,7 @@ void iget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destinat
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
 
-/// @brief iput() of `count` blocks of `block_size` elements.
+/// @brief Like iput(), for `count` blocks of `block_size` elements.
 ///
 /// Strides are from the start of a block to the start of the next.
 template <rma_type T>
@@ -116,7 +116,7 @@ void ibput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
-/// @brief iget() of `count` blocks of `block_size` elements.
+/// @brief Like iget(), for `count` blocks of `block_size` elements.
 template <rma_type T>
 void ibget(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
            std::size_t block_size, std::size_t count, int pe) {

@@ -14,7 +14,7 @@
 
 namespace pgas {
 
-/// @brief put() with a trailing signal.
+/// @brief Like put(), but with a trailing signal.
 ///
 /// *Order* a PE that sees the signal sees the data.
 template <rma_type T>
@@ -48,7 +48,7 @@ inline void signal_add(world& w, signal_t* signal, signal_t value, int pe) {
 [[nodiscard]] inline signal_t signal_fetch(world& w, const signal_t* signal) {
   return detail::fetch_update(w, {detail::atomic_update::fetch, detail::datatype::u64, signal}, w.my_pe());
 }
-/// @brief wait_until() on a signal word.
+/// @brief Calls wait_until() on a signal word.
 inline signal_t signal_wait_until(world& w, const signal_t* signal, cmp op, signal_t value) {
   return wait_until(w, signal, op, value);
 }

@@ -40,7 +40,7 @@ inline void signal_add(world& w, const stream& on, signal_t* signal, signal_t va
   detail::enqueue_update(detail::on_stream(w, on),
                          {detail::atomic_update::add, detail::datatype::u64, signal, value, 0, true}, nullptr, pe);
 }
-/// @brief wait_until() on a signal word.
+/// @brief Calls wait_until() on a signal word.
 inline void signal_wait_until(world& w, const stream& on, const signal_t* signal, cmp op, signal_t value) {
   wait_until(w, on, signal, op, value);
 }

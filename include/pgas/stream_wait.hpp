@@ -33,7 +33,7 @@ void wait_until_all(world& w, const stream& on, const T* variables, std::size_t 
                     std::type_identity_t<T> value) {
   detail::enqueue_wait(w, on, detail::set_of(variables, count, status, op, value));
 }
-/// @brief wait_until_all() with a value for each word.
+/// @brief Like wait_until_all(), with a value for each word.
 template <wait_type T>
 void wait_until_all(world& w, const stream& on, const T* variables, std::size_t count, const int* status, cmp op,
                     const T* values) {

@@ -69,7 +69,7 @@ PGAS_API void release(team_state& team, void* pointer) noexcept;
 /// *Callers* construction and destruction are collective. Destruction after leave() is allowed.
 /// *Memory* the elements may lie in GPU memory; then only kernels and the host operations of rma.hpp may access them.
 /// *Errors* the destructor never throws. If an exception unwinds this PE, the destructor aborts the world, because
-/// other PEs may never call it.
+/// other PEs may never call the destructor.
 template <rma_type T>
 class symmetric {
  public:

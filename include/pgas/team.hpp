@@ -32,8 +32,8 @@ struct team_config {
   /// member.
   ///
   /// The teams of the world and the domain have staging memory. With staging, all-reduces of up to 2 MiB divided by the
-  /// number of members take at most one barrier; without it they take two from 8 KiB on. Only teams of 2 to 64 direct
-  /// peers on GPU heaps use this setting; other teams ignore it. Equal on all members.
+  /// number of members take at most one barrier; without staging they take two barriers from 8 KiB on. Only teams of 2
+  /// to 64 direct peers on GPU heaps use this setting; other teams ignore it. Equal on all members.
   bool staged = false;
 };
 
@@ -58,8 +58,8 @@ class PGAS_API team {
   team& operator=(const team&) = delete;
   /// @brief Calls destroy() without throwing.
   ///
-  /// If an exception unwinds this PE, the destructor aborts the world, because other PEs may never call it. After a
-  /// failure of the world or leave() the destructor does nothing. The world destroys the teams that it owns.
+  /// If an exception unwinds this PE, the destructor aborts the world, because other PEs may never call the destructor.
+  /// After a failure of the world or leave() the destructor does nothing. The world destroys the teams that it owns.
   ~team();
 
   /// @brief Whether this PE is a member.
@@ -162,7 +162,7 @@ class PGAS_API team {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), alignment, how));
     return symmetric<T>(world_state(), data, data != nullptr ? count : 0, state_);
   }
-  /// @brief allocate() without an owner: the program calls free().
+  /// @brief Like allocate(), but without an owner: the program calls free().
   ///
   /// Null for 0 bytes.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size = 1, std::size_t alignment = 16,

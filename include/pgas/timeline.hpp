@@ -37,7 +37,7 @@ class timeline_state;
 ///
 /// *Callers* any thread. A child of fork() may only call the destructor, which does nothing there.
 /// *Memory* the object may be destroyed while streams still record and wait: the memory is released when these records
-/// and waits have ended. Records that this process enqueued before the destruction still take effect; later ones do
+/// and waits have ended. Records that this process enqueued before the destruction still take effect; later records do
 /// not. After the destruction the program must not launch graphs that record or wait, or kernels that use word().
 /// *Errors* of all functions: invalid_argument on an empty object; forked_process.
 class PGAS_API timeline {

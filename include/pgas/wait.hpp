@@ -31,7 +31,7 @@ void wait_until_all(world& w, const T* variables, std::size_t count, const int* 
                     std::type_identity_t<T> value) {
   detail::wait_words(w, detail::set_of(variables, count, status, op, value), detail::which::all, nullptr);
 }
-/// @brief wait_until_all() with a value for each word.
+/// @brief Like wait_until_all(), with a value for each word.
 template <wait_type T>
 void wait_until_all(world& w, const T* variables, std::size_t count, const int* status, cmp op, const T* values) {
   detail::wait_words(w, detail::set_of(variables, count, status, op, values), detail::which::all, nullptr);
@@ -46,7 +46,7 @@ std::size_t wait_until_any(world& w, const T* variables, std::size_t count, cons
                            std::type_identity_t<T> value) {
   return detail::wait_words(w, detail::set_of(variables, count, status, op, value), detail::which::any, nullptr);
 }
-/// @brief wait_until_any() with a value for each word.
+/// @brief Like wait_until_any(), with a value for each word.
 template <wait_type T>
 std::size_t wait_until_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                            const T* values) {
@@ -61,7 +61,7 @@ std::size_t wait_until_some(world& w, const T* variables, std::size_t count, std
                             cmp op, std::type_identity_t<T> value) {
   return detail::wait_words(w, detail::set_of(variables, count, status, op, value), detail::which::some, indices);
 }
-/// @brief wait_until_some() with a value for each word.
+/// @brief Like wait_until_some(), with a value for each word.
 template <wait_type T>
 std::size_t wait_until_some(world& w, const T* variables, std::size_t count, std::size_t* indices, const int* status,
                             cmp op, const T* values) {
@@ -80,7 +80,7 @@ template <wait_type T>
                             std::type_identity_t<T> value) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, value), detail::which::all, nullptr) != 0;
 }
-/// @brief test_all() with a value for each word.
+/// @brief Like test_all(), with a value for each word.
 template <wait_type T>
 [[nodiscard]] bool test_all(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                             const T* values) {
@@ -95,7 +95,7 @@ template <wait_type T>
                                    std::type_identity_t<T> value) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, value), detail::which::any, nullptr);
 }
-/// @brief test_any() with a value for each word.
+/// @brief Like test_any(), with a value for each word.
 template <wait_type T>
 [[nodiscard]] std::size_t test_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                                    const T* values) {
@@ -108,7 +108,7 @@ template <wait_type T>
                                     const int* status, cmp op, std::type_identity_t<T> value) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, value), detail::which::some, indices);
 }
-/// @brief test_some() with a value for each word.
+/// @brief Like test_some(), with a value for each word.
 template <wait_type T>
 [[nodiscard]] std::size_t test_some(world& w, const T* variables, std::size_t count, std::size_t* indices,
                                     const int* status, cmp op, const T* values) {

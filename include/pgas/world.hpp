@@ -210,18 +210,18 @@ class PGAS_API world {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), alignment, how));
     return symmetric<T>(state_, data, data != nullptr ? count : 0);
   }
-  /// @brief allocate() without an owner: the program calls free().
+  /// @brief Like allocate(), but without an owner: the program calls free().
   ///
   /// Null for 0 bytes.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size = 1, std::size_t alignment = 16,
                                      initialize how = initialize::no);
-  /// @brief allocate() with separate cache lines, see memory_hint.
+  /// @brief Like allocate(), but with separate cache lines, see memory_hint.
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, memory_hint hint, initialize how = initialize::no) {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), hint, how));
     return symmetric<T>(state_, data, data != nullptr ? count : 0);
   }
-  /// @brief allocate_bytes() with separate cache lines, see memory_hint.
+  /// @brief Like allocate_bytes(), but with separate cache lines, see memory_hint.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size, memory_hint hint,
                                      initialize how = initialize::no);
   /// @brief Changes the size of an allocation.

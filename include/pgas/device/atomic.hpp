@@ -64,7 +64,7 @@ PGAS_FN void update_by_route(const context& ctx, T* dst, T value, pe_or_peer pe,
       });
 }
 
-/// update_by_route() for operations that return the old value.
+/// Like update_by_route(), for operations that return the old value.
 template <atomic_update Update, class Word, class T, class Direct>
 [[nodiscard]] PGAS_FN T fetch_by_route(const context& ctx, Word* dst, T value, pe_or_peer pe, Direct direct,
                                        T condition = T{}) {

@@ -247,7 +247,7 @@ PGAS_FN void add_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, std
   detail::add_tile(ctx, dst, src, {0, 0, count, 1}, pe);
 }
 
-/// @brief add_nbi() of `count` rows of `block_size` elements.
+/// @brief Like add_nbi(), for `count` rows of `block_size` elements.
 ///
 /// Row i goes from `src + i * src_stride` to `dst + i * dst_stride`.
 ///
@@ -278,7 +278,7 @@ PGAS_FN void get_nbi(const context& ctx, mbarrier on, T* dst, const T* src, std:
   detail::get_tile<detail::operation::get>(ctx, on.word(), dst, src, {0, 0, count, 1}, pe);
 }
 
-/// @brief get_nbi() of `count` rows of `block_size` elements.
+/// @brief Like get_nbi(), for `count` rows of `block_size` elements.
 ///
 /// Row i goes from `src + i * src_stride` to `dst + i * dst_stride`. The program announces `count * block_size *
 /// sizeof(T)` bytes.

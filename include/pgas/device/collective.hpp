@@ -104,7 +104,7 @@ PGAS_FN void fcollect(const context& ctx, const team_view& team, T* dst, const T
   fcollect(ctx, this_thread{}, team, dst, src, count);
 }
 
-/// @brief fcollect() with counts that differ from member to member.
+/// @brief Like fcollect(), with counts that differ from member to member.
 ///
 /// The members first exchange the counts, which takes an additional barrier.
 ///
@@ -163,7 +163,7 @@ PGAS_FN void alltoall(const context& ctx, const team_view& team, T* dst, const T
   alltoall(ctx, this_thread{}, team, dst, src, count);
 }
 
-/// @brief alltoall() of elements that are `src_stride` apart in `src` and `dst_stride` apart in `dst`.
+/// @brief Like alltoall(), for elements that are `src_stride` apart in `src` and `dst_stride` apart in `dst`.
 ///
 /// *Units* strides are elements, at least 1, and the same on all members.
 /// *Memory* `src` has n_pes() * count * src_stride elements and `dst` n_pes() * count * dst_stride; elements after the

@@ -115,7 +115,7 @@ class context {
     return found;
   }
 
-  /// @brief remote() with checks: null unless `local` points into this PE's mapped heap and `pe` is a direct PE.
+  /// @brief Like remote(), with checks: null unless `local` points into this PE's mapped heap and `pe` is a direct PE.
   ///
   /// Memory of a team exists on its members only; this function does not check that.
   template <class T>
@@ -157,7 +157,7 @@ class context {
       return slow_path_call(copy_, local, pe.pe(), check, direct, proxied);
     return direct(*this, moved(local, slots_in_row(pe.pe())));
   }
-  /// @brief by_route() for operations that return nothing and have a long direct form.
+  /// @brief Like by_route(), for operations that return nothing and have a long direct form.
   ///
   /// Only the direct form is inline. One callback, otherwise(this context, what), has all other code, because the parts
   /// of that code need the same arguments. `what` is a detail::checked_arguments, the number of a proxied PE, or a
@@ -175,7 +175,7 @@ class context {
     }
     direct(*this, address);
   }
-  /// @brief by_route() for arguments that have already been checked.
+  /// @brief Like by_route(), for arguments that have already been checked.
   template <class T, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Direct direct, Proxied proxied) const {
     return by_route(
@@ -246,7 +246,7 @@ class context {
     Direct direct;
     Proxied proxied;
   };
-  /// @brief by_route() if something must be checked or arithmetic can't compute the route.
+  /// @brief The rest of by_route(), for calls whose arguments must be checked or whose route arithmetic can't compute.
   ///
   /// The function reads the context from memory. A context passed by value would be loaded before the caller's loops,
   /// in 14 words.

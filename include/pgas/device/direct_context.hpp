@@ -53,7 +53,7 @@ class direct_context {
   [[nodiscard]] PGAS_FN T* remote(T* local, pe_or_peer pe) const {
     return context(*this).remote(local, pe);
   }
-  /// @brief remote() with checks: null unless `local` points into this PE's mapped heap and `pe` is a member.
+  /// @brief Like remote(), with checks: null unless `local` points into this PE's mapped heap and `pe` is a member.
   template <class T>
   [[nodiscard]] PGAS_FN T* ptr(T* local, std::int32_t pe) const {
     return context(*this).ptr(local, pe);

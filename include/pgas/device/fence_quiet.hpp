@@ -72,7 +72,7 @@ PGAS_FN void fence(const context& ctx) {
   detail::fence_release();
 }
 
-/// @brief fence() for operations to PE `pe` alone.
+/// @brief Like fence(), for operations to PE `pe` alone.
 ///
 /// *Callers* any thread.
 PGAS_FN void fence(const context& ctx, pe_or_peer pe) {
@@ -82,7 +82,7 @@ PGAS_FN void fence(const context& ctx, pe_or_peer pe) {
   detail::fence_release();
 }
 
-/// @brief fence() for the operations of all threads of a group.
+/// @brief Like fence(), for the operations of all threads of a group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 /// *Order* as fence(), for later operations of any thread of the group.
@@ -92,7 +92,7 @@ PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g) {
   detail::fence_for_all(g, [] { detail::fence_release(); });
 }
 
-/// @brief fence() for the operations of all threads of a group to PE `pe`.
+/// @brief Like fence(), for the operations of all threads of a group to PE `pe`.
 ///
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
@@ -115,7 +115,7 @@ PGAS_FN void quiet(const context& ctx) {
   detail::fence_sc();
 }
 
-/// @brief quiet() for operations to PE `pe` alone.
+/// @brief Like quiet(), for operations to PE `pe` alone.
 ///
 /// *Callers* any thread.
 PGAS_FN void quiet(const context& ctx, pe_or_peer pe) {
@@ -126,7 +126,7 @@ PGAS_FN void quiet(const context& ctx, pe_or_peer pe) {
   detail::fence_sc();
 }
 
-/// @brief quiet() for operations to the `n` PEs listed in `pes`.
+/// @brief Like quiet(), for operations to the `n` PEs listed in `pes`.
 ///
 /// *Callers* any thread. *Memory* `pes` is any memory of this PE. *On return* nothing is guaranteed if `n` is 0.
 PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
@@ -137,7 +137,7 @@ PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
   if (n != 0) detail::fence_sc();
 }
 
-/// @brief quiet() for the operations of all threads of a group.
+/// @brief Like quiet(), for the operations of all threads of a group.
 ///
 /// *Callers* all threads of the group `g`, converged. *On return* as quiet(), for all threads of the group.
 template <PGAS_IS(group) G>
@@ -146,7 +146,7 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g) {
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 
-/// @brief quiet() for the operations of all threads of a group to PE `pe`.
+/// @brief Like quiet(), for the operations of all threads of a group to PE `pe`.
 ///
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
@@ -158,7 +158,7 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, pe_or_peer pe)
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 
-/// @brief quiet() for the operations of all threads of a group to the `n` PEs listed in `pes`.
+/// @brief Like quiet(), for the operations of all threads of a group to the `n` PEs listed in `pes`.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(group) G>

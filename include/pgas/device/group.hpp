@@ -92,7 +92,7 @@ class this_thread {
   [[nodiscard]] PGAS_FN static constexpr std::uint32_t thread_rank() { return 0; }
   /// @brief One thread.
   [[nodiscard]] PGAS_FN static constexpr std::uint32_t size() { return 1; }
-  /// @brief No effect: there is no other thread.
+  /// @brief Has no effect, because there is no other thread.
   PGAS_FN static void sync() {}
 };
 

@@ -295,7 +295,7 @@ PGAS_FN void broadcast(const context& ctx, ll_team_channel<T>& channel, const de
   send_each(ctx, channel, [copy](std::int32_t) { return copy; });
 }
 
-/// @brief broadcast() on a channel that does not send this PE its own value.
+/// @brief Like broadcast(), on a channel that does not send this PE its own value.
 template <PGAS_IS(ll_type) T>
 PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T, ll_to::others>& channel,
                                  const detail::type_identity_t<T>& value) {
@@ -315,7 +315,7 @@ template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_FN T receive(const context& ctx, ll_team_channel<T>& channel, std::int32_t pe) {
   return detail::receive_of_round(ctx, channel, pe);
 }
-/// @brief receive() on a channel that does not send this PE its own value.
+/// @brief Like receive(), on a channel that does not send this PE its own value.
 ///
 /// @param own this PE's value
 template <PGAS_IS(ll_type) T>
@@ -334,7 +334,7 @@ template <PGAS_IS(ll_type) T, class F>
 PGAS_FN void receive_each(const context& ctx, ll_team_channel<T>& channel, const F& f) {
   detail::receive_round(ctx, channel, nullptr, f);
 }
-/// @brief receive_each() on a channel that does not send this PE its own value.
+/// @brief Like receive_each(), on a channel that does not send this PE its own value.
 ///
 /// @param own this PE's value
 template <PGAS_IS(ll_type) T, class F>
@@ -357,7 +357,7 @@ template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
   receive_each(ctx, channel, [&](std::int32_t member, const T& value) { sum.add(member, value); });
   return sum.value();
 }
-/// @brief receive_reduce() on a channel that does not send this PE its own value.
+/// @brief Like receive_reduce(), on a channel that does not send this PE its own value.
 ///
 /// @param own this PE's value
 template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>

@@ -224,7 +224,7 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
   return seen;
 }
 
-/// @brief signal_fetch() for a group.
+/// @brief Like signal_fetch(), for a group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 ///
@@ -244,7 +244,7 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const signal_t* sig, cmp 
   return wait_until(ctx, sig, op, value);
 }
 
-/// @brief signal_wait_until() for a group: one thread polls for all.
+/// @brief Like signal_wait_until(), for a group: one thread polls for all.
 ///
 /// *Callers* all threads of the group `g`, converged.
 ///

@@ -39,7 +39,7 @@ template <PGAS_IS(wait_type) T>
   return holds;
 }
 
-/// @brief test() for a group.
+/// @brief Like test(), for a group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 ///
@@ -70,7 +70,7 @@ template <PGAS_IS(wait_type) T>
   return test_all(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
-/// @brief test_all() with a value for each word.
+/// @brief Like test_all(), with a value for each word.
 ///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
@@ -105,7 +105,7 @@ template <PGAS_IS(wait_type) T>
   return test_any(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
-/// @brief test_any() with a value for each word.
+/// @brief Like test_any(), with a value for each word.
 ///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
@@ -143,7 +143,7 @@ PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t co
   return test_some(ctx, this_thread{}, ivars, count, indices, status, op, value);
 }
 
-/// @brief test_some() with a value for each word.
+/// @brief Like test_some(), with a value for each word.
 ///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
@@ -175,7 +175,7 @@ PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, detail::type_ide
   return detail::wait_word_or_end<T>(ctx, ivar, op, value);
 }
 
-/// @brief wait_until() for a group: one thread polls for all.
+/// @brief Like wait_until(), for a group: one thread polls for all.
 ///
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
@@ -204,7 +204,7 @@ PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t coun
   wait_until_all(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
-/// @brief wait_until_all() with a value for each word.
+/// @brief Like wait_until_all(), with a value for each word.
 ///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
@@ -242,7 +242,7 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size
   return wait_until_any(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
-/// @brief wait_until_any() with a value for each word.
+/// @brief Like wait_until_any(), with a value for each word.
 ///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
@@ -280,7 +280,7 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::siz
   return wait_until_some(ctx, this_thread{}, ivars, count, indices, status, op, value);
 }
 
-/// @brief wait_until_some() with a value for each word.
+/// @brief Like wait_until_some(), with a value for each word.
 ///
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>

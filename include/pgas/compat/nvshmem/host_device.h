@@ -61,7 +61,7 @@ __device__ PGAS_INLINED const pgas::context& pgas_nvshmem_context() {
 #define PGAS_NVSHMEM_DEVICE_ONLY(...)
 #endif
 
-/// The body of a function of host and device: the expression for this compilation.
+/// The body of a function for host and device: the expression for the side that is being compiled.
 #if defined(PGAS_NVSHMEM_ON_DEVICE) && defined(__CUDA_ARCH__)
 #define PGAS_NVSHMEM_BODY(DEVICE, HOST) return DEVICE
 #else

@@ -346,13 +346,13 @@ PGAS_FN void as_integer_order(T* p, T value, const F& f) {
   }
 }
 
-/// reduce() of a minimum or maximum, of any amo_type.
+/// Like reduce(), for a minimum or maximum, of any amo_type.
 template <rmw Op, class T>
 PGAS_FN void reduce_order(T* p, T value) {
   as_integer_order<Op>(p, value, [](auto op, auto* word, auto operand) { reduce<op.value>(word, operand); });
 }
 
-/// fetch() of a minimum or maximum, of any amo_type.
+/// Like fetch(), for a minimum or maximum, of any amo_type.
 template <rmw Op, class T>
 [[nodiscard]] PGAS_FN T fetch_order(T* p, T value) {
   T old{};

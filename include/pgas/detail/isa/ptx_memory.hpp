@@ -284,7 +284,7 @@ inline constexpr std::uint32_t polls_between_checks = 256;
 inline constexpr std::uint32_t polls_in_line = 1;
 #endif
 
-/// Yields while this thread waits. GPU threads do not share their multiprocessor and continue.
+/// Lets other threads run while this thread waits. Has no effect on GPUs.
 PGAS_FN void yield_waiting() {
 #if !defined(__CUDACC__)
   sched_yield();

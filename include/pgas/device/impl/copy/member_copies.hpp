@@ -23,7 +23,7 @@ PGAS_FN void put_to_member(const context& ctx, const G& g, T* dst, const T* src,
       });
 }
 
-/// put_to_member() for elements with a stride.
+/// Like put_to_member(), for elements with a stride.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                    std::ptrdiff_t src_stride, std::size_t count, std::int32_t world_pe) {

@@ -70,8 +70,8 @@ PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const st
   }
 }
 
-/// copy_pieces() for blocks of one piece: copies `count` pieces of `Unit` bytes at regular distances. The threads share
-/// the pieces cyclically.
+/// Like copy_pieces(), for blocks of one piece: copies `count` pieces of `Unit` bytes at regular distances. The threads
+/// share the pieces cyclically.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_elements(strided_side<std::byte> dst, strided_side<const std::byte> src, std::size_t count,
                                 slice me) {
@@ -302,7 +302,7 @@ PGAS_COLD void check_blocks(checked_blocks* blocks) {
   check_access(&blocks->all);
 }
 
-/// check() for blocks at regular distances.
+/// Like check(), for blocks at regular distances.
 template <class T>
 PGAS_FN void check_strided(const context& ctx, operation what, const T* local, std::ptrdiff_t stride, std::size_t block,
                            std::size_t count, std::int32_t pe) {

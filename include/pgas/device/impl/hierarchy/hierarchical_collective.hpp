@@ -62,7 +62,7 @@ struct byte_range {
   return range_in(call, alike, call->hierarchy().mine(), call->hierarchy().rank());
 }
 
-/// collective_barrier() of a call.
+/// Calls collective_barrier() for a call of a collective.
 template <PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void collective_barrier_of(const domain_call* call, G g, operation what) {
   collective_barrier(call->here.ctx, g, call->here.team, what);

@@ -41,7 +41,7 @@ inline constexpr std::uint64_t ll_unit_packed_bytes = 32;
   return {{low, epoch, high, epoch}};
 }
 
-/// make_ll_packet() for one word of data.
+/// Like make_ll_packet(), for one word of data.
 [[nodiscard]] PGAS_FN vec16 make_ll_packet(packet_data data, std::uint32_t epoch) {
   return make_ll_packet(static_cast<std::uint32_t>(data), static_cast<std::uint32_t>(data >> 32), epoch);
 }
@@ -72,7 +72,7 @@ template <std::uint32_t Batch>
   return remote.w[3] != epoch ? remote.w[3] : remote.w[1];
 }
 
-/// epoch_in() for a unit.
+/// Like epoch_in(), for a unit.
 [[nodiscard]] PGAS_FN std::uint32_t epoch_seen(const vec16* packet, std::uint32_t apart, std::uint32_t epoch) {
   const std::uint32_t second = epoch_in(packet + apart, epoch);
   return second != epoch ? second : epoch_in(packet, epoch);

@@ -174,7 +174,7 @@ PGAS_COLD void drain_or_end(proxy_queue queue, operation what, std::int32_t pe) 
   if (!drain(queue, what, pe)) end_thread();
 }
 
-/// drain() for the commands of all threads of a group. *Callers* all threads of the group.
+/// Like drain(), for the commands of all threads of a group. *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_COLD void drain_by_leader(proxy_queue queue, G g, operation what, std::int32_t pe) {
   g.sync();
@@ -186,7 +186,7 @@ PGAS_FN void quiet_proxied(const context& ctx, operation what) {
   if (ctx.has_proxied()) PGAS_UNLIKELY
     drain_or_end(proxy_queue_of(ctx), what, -1);
 }
-/// quiet_proxied() for the commands of a group's threads.
+/// Like quiet_proxied(), for the commands of a group's threads.
 template <PGAS_IS(group) G>
 PGAS_FN void quiet_proxied(const context& ctx, const G& g, operation what) {
   if (ctx.has_proxied()) PGAS_UNLIKELY

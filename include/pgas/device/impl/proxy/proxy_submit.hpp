@@ -189,7 +189,7 @@ PGAS_FN void fill(command* slot, const command_call* call) {
   return true;
 }
 
-/// submit() without a record.
+/// Like submit(), but without a record.
 [[nodiscard]] PGAS_FN bool submit_quietly(command_call* call) {
   if (call->answered && !reserve_answer(call)) return false;
   if (!reserve_slot(call)) return false;

@@ -73,7 +73,7 @@ PGAS_COLD void check_access(const checked_access* access) {
   leave_bad_argument(access, why);
   end_thread();
 }
-/// check_access() for the given arguments. With checks on, every device operation calls this function.
+/// Calls check_access() for the given arguments. With checks on, every device operation calls this function.
 PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile void* local, std::uint64_t bytes,
                         std::size_t alignment, std::int32_t pe) {
   const checked_access access{heap, what, pe, local, bytes, alignment};
@@ -104,7 +104,7 @@ PGAS_FN void check(const context& ctx, operation what, const T* local, std::int3
     check_here(checked_heap_of(ctx), what, local, sizeof(T), alignof(T), pe);
 }
 
-/// check() for `count` elements.
+/// Like check(), for `count` elements.
 template <class T>
 PGAS_FN void check(const context& ctx, operation what, const T* local, std::size_t count, std::int32_t pe) {
   constexpr std::uint64_t huge = ~std::uint64_t{0};

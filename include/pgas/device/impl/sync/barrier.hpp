@@ -96,7 +96,7 @@ template <std::uint32_t Batch>
   return why;
 }
 
-/// await_members() with few polls. @return False if some members have not arrived.
+/// Like await_members(), but with few polls. @return False if some members have not arrived.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN bool come_soon(const context& ctx, const team_view& team, std::int32_t base, std::int32_t size) {
   const awaited_members<Batch> members(ctx, team, base, size);
@@ -274,7 +274,7 @@ PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& tea
   exit_if_any(g, !await(ctx, g, team, what));
 }
 
-/// barrier_or_end() for collectives, out of line, with one copy for each kind of group.
+/// Calls barrier_or_end() for collectives. The function is out of line, with one copy for each kind of group.
 template <PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void collective_barrier(context ctx, G g, team_view team, operation what) {
   barrier_or_end<arrival::release>(ctx, g, team, what);

@@ -96,7 +96,7 @@ PGAS_FN void leave_record(control_block* control, std::uintptr_t my_slot, const 
   finish_record(record, question);
 }
 
-/// leave_record() for callers with a context.
+/// Like leave_record(), for callers with a context.
 PGAS_FN void report(const context& ctx, const failure_record& found) {
   leave_record(ctx.control_, ctx.my_slot_, found);
 }

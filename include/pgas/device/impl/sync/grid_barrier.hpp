@@ -136,8 +136,8 @@ struct grid_vote {
   return {(now & grid_word::yes) != 0 ? 1u : 0u, odd, why != failure::none ? 1u : 0u};
 }
 
-/// vote_blocks() for all threads of a block. @return The result, on all threads. Ends all threads if the barrier gave
-/// up.
+/// Like vote_blocks(), for all threads of a block. @return The result, on all threads. Ends all threads if the barrier
+/// gave up.
 template <class Block>
 [[nodiscard]] PGAS_FN grid_vote vote_by_block(const Block& block, bool yes) {
   grid_vote result{0, 0, 1};

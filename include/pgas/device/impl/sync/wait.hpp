@@ -167,7 +167,7 @@ PGAS_FN auto poll_word(const context& ctx, const T* ivar, cmp op, T value, const
   return end.came ? found(end.value) : lost();
 }
 
-/// poll_word() with a trace record. Stores the value in `seen`, or returns false.
+/// Like poll_word(), but with a trace record. Stores the value in `seen`, or returns false.
 template <class T>
 [[nodiscard]] PGAS_FN bool wait_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
   traced_operation traced(ctx, this_thread{}, operation::wait);

@@ -62,7 +62,7 @@ class traced_operation {
     found_.value = value;
     found_.seen = seen;
   }
-  /// saw() for a wait that has subtracted the value.
+  /// Like saw(), for a wait that has subtracted the value.
   PGAS_FN void took(const context& ctx, const volatile void* word, std::uint64_t value, std::uint64_t seen) {
     saw(ctx, word, cmp::ge, value, seen);
     found_.update = traced_update::add;
