@@ -123,7 +123,8 @@ struct move_all {
   }
 };
 
-// Sends the lists to the neighbours, one by each block. Blocks that have sent theirs wait for arrivals and append them.
+// Sends the lists to the neighbours, each list by one block. Blocks that have sent their lists wait for arriving
+// particles and append them.
 struct exchange {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, memory m, int step) const {

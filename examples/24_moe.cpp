@@ -177,7 +177,7 @@ struct plan {
   }
 };
 
-// All blocks put rows, each warp its own. @param sent the number of blocks of each PE that have sent by then, including
+// All blocks put rows, each warp its own. @param sent the number of sends by the blocks of each PE so far, including
 // this call
 struct dispatch {
   static constexpr unsigned max_threads = block_threads;

@@ -122,14 +122,14 @@ struct part {
   return best;
 }
 
-/// A grid divided among PEs, as one of them sees it.
+/// A grid divided among PEs, as one PE sees it.
 struct decomposition {
   triple size{};  ///< the size of the whole grid
   triple pes{};   ///< the PEs on each axis; PE 0 is at the origin, and x is fastest
   bool periodic = false;
   bool corners = false;  ///< whether points need their diagonal neighbours
   triple at{};           ///< this PE's place
-  triple first{};        ///< its first point in the whole grid
+  triple first{};        ///< this PE's first point in the whole grid
   triple n{};            ///< its points
   triple most{};         ///< the largest n of any PE
   std::int64_t pitch = 0, plane = 0;

@@ -194,7 +194,7 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
   const box& all = there.points;
   const auto width = static_cast<std::size_t>(all.hi[0] - all.lo[0]);
   const int rows = all.hi[1] - all.lo[1], layers = all.hi[2] - all.lo[2];
-  const bool by_layer = rows == 1;  // one call then takes all layers
+  const bool by_layer = rows == 1;  // one call copies all layers
   const std::int64_t stride = by_layer ? x.plane : x.pitch;
   const auto count = static_cast<std::size_t>(by_layer ? layers : rows);
   for (int k = 0; k < (by_layer ? 1 : layers); ++k) {
@@ -221,7 +221,7 @@ template <class T, pgas::block_group Block>
 PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T* out, std::uint64_t generation) {
   block.sync();
   each_direction(of, [&](int direction) {
-    const neighbour there = x.to[direction];  // a copy, so that all of it is read at once
+    const neighbour there = x.to[direction];  // a copy, so that the whole item is read at once
     const box all = there.points, mine = intersection(of.at, all);
     const auto points = static_cast<std::int64_t>(volume(all));
     const std::int64_t box = static_cast<std::int64_t>(generation % 2) * x.box_points;

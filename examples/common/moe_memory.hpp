@@ -195,7 +195,7 @@ struct experts_at_work {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, moe_memory m) const {
     by_warps(block, true, m.base[m.mine.count], [&](const pgas::warp& warp, std::size_t row) {
-      int low = 0;  // the last expert with its first row at or before this one
+      int low = 0;  // the last expert whose first row is at or before this row
       for (int high = m.mine.count; high - low > 1;) {
         const int middle = (low + high) / 2;
         (m.base[middle] <= row ? low : high) = middle;

@@ -69,8 +69,8 @@ struct alignas(16) four {
   float at[4];
 };
 
-/// A step for four points and `Layers` layers of them. All reads come before the first write, so that many are in
-/// flight. Each point's expression is that of points_7.
+/// Computes a step for four points and `Layers` layers of them. All reads come before the first write, so that many are
+/// in flight. The expression of each point is the same as in points_7.
 template <int Layers>
 PGAS_FN void relax_fours(const float* in, float* out, std::int64_t pitch, std::int64_t plane) {
   const auto read = [=](std::int64_t i) { return *reinterpret_cast<const four*>(in + i); };

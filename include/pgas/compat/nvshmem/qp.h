@@ -11,7 +11,7 @@
 #if !defined(__CUDACC_RTC__)
 #pragma GCC visibility push(default)
 extern "C" {
-/// Collective: creates queue pairs, which are all the same here. *Memory* the program owns the array, which was
+/// Collective: creates queue pairs, which are all the same queue pair. *Memory* the program owns the array, which was
 /// allocated by new[].
 int nvshmemx_qp_create(int num_qps, nvshmemx_qp_handle_t** out_qp_array);
 }  // extern "C"

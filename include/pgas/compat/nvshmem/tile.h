@@ -161,7 +161,7 @@ PGAS_FN int tile_put(const context& ctx, const G& g, Src src_tile, Dst dst_tile,
         const detail::byte_blocks blocks = bytes_of(tile, remote, tile.src);
         detail::copy_by_largest_units<detail::direction::put, detail::unit_of<T>>(&blocks, detail::slice_of(g));
       });
-  g.sync();  // a quiet by any thread of the group completes it
+  g.sync();  // a quiet by any thread of the group completes the put
   return NVSHMEMX_SUCCESS;
 }
 
