@@ -78,8 +78,8 @@ class heat_grids {
     world_.barrier_all();
   }
 
-  /// The launch of `kernel` with these arguments: one block on a CPU; on a GPU all blocks that fit and have work, or
-  /// the number in the options.
+  /// The launch configuration of `kernel` with these arguments: one block on a CPU; on a GPU all blocks that fit and
+  /// have work, or the number in the options.
   template <class Kernel, class... Arguments>
   [[nodiscard]] pgas::launch_config shape(const Kernel& kernel, const Arguments&... arguments) {
     pgas::launch_config all{.blocks = 1, .threads = heat_threads};

@@ -64,7 +64,7 @@ using stream_handle = void*;
 /// When kernels see the writes of a network device.
 enum class remote_writes { visible, after_flush, never };
 
-/// A reading of the clock of kernels, and the host's steady clock before and after it. Nanoseconds.
+/// A reading of the clock of kernels, and the host's steady clock before and after the reading, in nanoseconds.
 struct clock_reading {
   std::int64_t before = 0;
   std::int64_t kernels = 0;
@@ -90,7 +90,7 @@ class device {
 
   // ---- virtual layout
 
-  /// Every size and address below is a multiple of this.
+  /// Every size and address below is a multiple of the granularity.
   [[nodiscard]] virtual std::size_t granularity() const noexcept = 0;
   /// Reserves addresses without memory. With a hint, reserves exactly these addresses, or returns null if they are in
   /// use. *Errors* address_space if no hint was given and the system refuses.
@@ -156,8 +156,8 @@ class device {
 
   // ---- writes of network devices to this device's memory (GPUDirect RDMA)
 
-  /// When a kernel sees such a write, if a later event informs the kernel of it. With `for_peers`, also for kernels of
-  /// peers that have mapped the memory.
+  /// Tells when a kernel sees such a write, if a later event informs the kernel of the write. With `for_peers`, this
+  /// includes kernels of peers that have mapped the memory.
   [[nodiscard]] virtual remote_writes order_of_remote_writes(bool) const noexcept { return remote_writes::visible; }
   /// Makes earlier writes visible to kernels that see a later event.
   virtual void flush_remote_writes([[maybe_unused]] bool for_peers) {}

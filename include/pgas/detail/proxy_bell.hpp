@@ -13,11 +13,12 @@
 
 namespace pgas::detail {
 
-/// One for each proxy, in the control block of its PE. *Memory* initially zero; without a proxy it stays zero.
+/// Each proxy has one such struct, in the control block of its PE. *Memory* initially zero; without a proxy it stays
+/// zero.
 struct proxy_bell {
   std::uint32_t rung;              ///< a futex; the proxy changes it whenever it has made progress
-  mutable std::uint32_t sleepers;  ///< the number of threads that sleep until then
-  std::uint32_t proxy_sleeps;      ///< 1: the proxy sleeps, or is about to, until a command arrives
+  mutable std::uint32_t sleepers;  ///< the number of threads that sleep until `rung` changes
+  std::uint32_t proxy_sleeps;      ///< 1: the proxy sleeps, or is about to sleep, until a command arrives
   void (*wake)(void* proxy);
   void* proxy;
 };
@@ -59,7 +60,8 @@ inline void end_sleep(proxy_bell& bell) noexcept { __atomic_store_n(&bell.proxy_
 /// Wakes the proxy if it sleeps. *Callers* producers, after a command; GPU threads wake no thread.
 PGAS_FN void wake_proxy([[maybe_unused]] proxy_bell& bell) {
 #if !defined(__CUDACC__)
-  // This modifies the word: of two modifications of one word, the later one sees all accesses before the earlier one.
+  // The addition of 0 modifies the word: of two modifications of one word, the later one sees all accesses before the
+  // earlier one.
   if (__atomic_fetch_add(&bell.proxy_sleeps, 0, __ATOMIC_SEQ_CST) != 0 &&
       __atomic_exchange_n(&bell.proxy_sleeps, 0, __ATOMIC_RELAXED) != 0)
     bell.wake(bell.proxy);

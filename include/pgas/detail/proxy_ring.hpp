@@ -85,7 +85,7 @@ struct ring_progress {
   alignas(128) std::uint64_t completed;  ///< the commands before this number are all complete
 };
 
-/// The producers' progress, in memory close to them. `free_laps` of the answer cells follow it.
+/// The producers' progress, in memory close to the producers. `free_laps` of the answer cells follow this struct.
 struct ring_heads {
   alignas(128) std::uint64_t next;         ///< the number of commands so far
   alignas(128) std::uint64_t next_answer;  ///< the number of answers requested so far

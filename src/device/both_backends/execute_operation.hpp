@@ -118,8 +118,8 @@ PGAS_FN std::uint64_t apply_update(const operation_request& r) {
   return old;
 }
 
-/// Executes an atomic operation. If the request asks for it, earlier work is ordered before the operation. Later work
-/// is ordered after it.
+/// Executes an atomic operation. Later work is ordered after the operation. If the request says `release`, earlier work
+/// is ordered before the operation.
 PGAS_FN std::uint64_t execute_atomic(const operation_request& r) {
   if (r.release) {
     fence_release();
@@ -241,7 +241,7 @@ PGAS_FN void start(const operation_request& r, const G& g) {
   }
 }
 
-/// Executes an operation as above, and completes it if the request says so.
+/// Executes an operation, and completes it if the request says `complete`.
 template <group G>
 PGAS_FN void execute_operation(const operation_request& r, const G& g) {
   start(r, g);

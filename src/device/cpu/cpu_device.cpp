@@ -20,7 +20,8 @@ namespace pgas::detail {
 
 namespace {
 
-/// The size of a huge page and the unit of GPU heaps, so that allocations have the same alignment on both.
+/// The size of a huge page and the unit of GPU heaps, so that allocations have the same alignment on both kinds of
+/// heap.
 constexpr std::size_t unit = std::size_t{2} << 20;
 
 /// Work up to this size takes less time than its transfer to another thread.

@@ -55,7 +55,8 @@ struct named_handle {
   std::uint32_t version = current_version;
   std::int32_t pid = 0;
   std::int32_t fd = -1;
-  /// In clock ticks after boot. Distinguishes a process from a later process with the same number.
+  /// The start time of the process, in clock ticks after boot. It distinguishes the process from a later process with
+  /// the same number.
   std::uint64_t process_start = 0;
   std::uint64_t inode = 0;
   std::uint64_t device = 0;

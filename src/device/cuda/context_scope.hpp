@@ -39,7 +39,7 @@ class in_context {
   bool pushed_ = false;
 };
 
-/// As in_context, for calls that must not invalidate captures.
+/// Like in_context, but for calls that must not invalidate captures.
 class current_context {
  public:
   explicit current_context(CUcontext context) : in_context_(context) {}

@@ -47,7 +47,7 @@ CUmemAllocationProp cuda_device::allocation_properties(handle_kind kind) const {
   wanted.requestedHandleTypes = type_of(kind);
   wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   wanted.location.id = ordinal_;
-  // Allows network cards to read and write the heap if the system supports it. On other systems it costs nothing.
+  // Allows network cards to read and write the heap if the system supports it. On other systems this flag is 0.
   wanted.allocFlags.gpuDirectRDMACapable = has(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED) ? 1 : 0;
   return wanted;
 }

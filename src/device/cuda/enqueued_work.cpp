@@ -48,7 +48,7 @@ class context_event {
   }
 
  private:
-  /// False in a context that has failed, in which all calls return the error.
+  /// Returns false in a context that has failed, because all calls return the error there.
   [[nodiscard]] static bool works() noexcept {
     const CUresult result = driver().stream_query(CU_STREAM_LEGACY);
     const bool captures = result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_CAPTURED_EVENT;

@@ -27,7 +27,7 @@ class legacy_segments {
   [[nodiscard]] exported_handle export_segment(segment_id segment) const;
   /// *Errors* handle_invalid.
   [[nodiscard]] segment_id import_segment(const exported_handle& handle, std::size_t bytes);
-  /// Null for segments of other kinds.
+  /// Returns null for segments of other kinds.
   [[nodiscard]] void* address_of(segment_id segment) const;
   void destroy(segment_id segment) noexcept;
   /// Keeps the memory until the process ends.

@@ -278,7 +278,8 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   wanted.location.id = ordinal;
   wanted.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  // With RDMA, like segments of the heap, because the memory may be registered with a team that has proxied members.
+  // The memory supports RDMA, like segments of the heap, because the memory may be registered with a team that has
+  // proxied members.
   int has_rdma = 0;
   static_cast<void>(
       driver().attribute(&has_rdma, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, ordinal));

@@ -32,7 +32,7 @@ class registered_pages {
     users_.erase(found);
     if (cudaHostUnregister(pages.data()) != cudaSuccess) static_cast<void>(cudaGetLastError());
   }
-  /// Never destroyed, because objects of the program may outlive it.
+  /// The object is never destroyed, because objects of the program may outlive it.
   static registered_pages& of_process() {
     static auto& one = *new registered_pages;
     return one;

@@ -51,7 +51,7 @@ PGAS_FN void mbarrier_complete(mbarrier_word at, std::uint32_t bytes) {
       : "memory");
   return complete != 0;
 }
-/// As mbarrier_try_wait(), without waiting.
+/// Like mbarrier_try_wait(), but without waiting.
 [[nodiscard]] PGAS_FN bool mbarrier_test(mbarrier_word at, std::uint32_t parity) {
   std::uint32_t complete = 0;
   asm volatile(

@@ -181,7 +181,7 @@ template <class Kernel, class... Arguments>
   return last.kernel;
 }
 
-/// As above, on the world's GPU.
+/// Like the function above, but on the world's GPU.
 template <class Kernel, class... Arguments>
 [[nodiscard]] loaded_kernel load_kernel(world& w, const launch_shape& shape) {
   if (w.heap() != heap_kind::cuda)

@@ -244,7 +244,8 @@ PGAS_FN void send_proxied(const context& ctx, const G& g, const channel_state& n
   proxied_put_signal(&data, &after, g);
 }
 
-/// Waits for a message from the proxy and copies it; ends the group if it gives up. *Callers* all threads of the group.
+/// Waits for a message from the proxy and copies it; ends the group if the wait gives up. *Callers* all threads of the
+/// group.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state& now, std::uint32_t number, T* dst,
                              std::size_t count) {
