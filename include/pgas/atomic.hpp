@@ -2,8 +2,8 @@
 /// Atomic operations that the host calls. The operations are atomic with respect to all atomic operations on the same
 /// word: by all PEs, kernels and streams. Types as in device/atomic.hpp.
 ///
-/// Fetching functions return the old value. The `_nbi` functions write it to `*result`, which is host memory, before
-/// the next quiet() returns. Functions without a result return when the operation is complete.
+/// Fetching functions return the old value. The `_nbi` functions write the old value to `*result`, which is host
+/// memory, before the next quiet() returns. Functions without a result return when the operation is complete.
 ///
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once

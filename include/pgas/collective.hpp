@@ -1,11 +1,11 @@
 /// @file
-/// Collectives that the host of every member of a team calls. Each has two forms: without a stream the call returns
-/// when the collective is complete, with a stream the call enqueues it. For all collectives:
+/// Collectives that the host of every member of a team calls. Each collective has two forms: without a stream the call
+/// returns when the collective is complete, with a stream the call enqueues it. For all collectives:
 ///
 /// *Callers* every member of the team, in the same order on all members; one thread at a time for each team. All
-/// host-called collectives of a team share one channel, which kernels do not use. So they run one after another on any
-/// streams: the library inserts an event where the stream changes. A call without a stream runs after the enqueued
-/// collectives. Such a call hangs if the enqueued collectives wait for a later call of the same thread.
+/// host-called collectives of a team share one channel, which kernels do not use. So these collectives run one after
+/// another on any streams: the library inserts an event where the stream changes. A call without a stream runs after
+/// the enqueued collectives. Such a call hangs if the enqueued collectives wait for a later call of the same thread.
 ///
 /// *Units* `count` is elements, the same on all members unless a function says otherwise. A count of 0 moves no
 /// element; the members synchronise as usual.
@@ -20,8 +20,8 @@
 /// enqueued and its arguments are checked.
 ///
 /// *Order* without a stream: after earlier host-called operations of this thread, not after work on streams. With a
-/// stream: after its earlier work and before its later work. In both forms the effects of earlier work of any member
-/// are visible after the collective.
+/// stream: after earlier work of the stream and before later work of the stream. In both forms the effects of earlier
+/// work of any member are visible after the collective.
 ///
 /// *Graphs* a CUDA graph can capture and replay collectives: their counters of calls are in device memory. Between
 /// collectives on two streams of one capture, the library adds an edge to the graph. A graph waits for the team's
@@ -32,11 +32,11 @@
 /// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is not a member, strides below
 /// 1; outside_heap; misaligned. The member with the wrong argument throws, while other members wait. With PGAS_CHECKS,
 /// calls without a stream first compare their arguments, so all members throw the same error, asymmetric_call included.
-/// fcollect() and reduce_scatter() without a stream always compare them if `src` and `dst` overlap. With a stream they
-/// do not detect that a member passes the in-place address of another member. The call without a stream, or the
-/// synchronisation of the stream, throws later failures (with PGAS_CHECKS asymmetric_call for different calls of
-/// members). peer_lost and aborted end the wait. capturing: the team's last collective is on a stream whose capture has
-/// started since, so other work cannot wait for that collective.
+/// fcollect() and reduce_scatter() without a stream always compare them if `src` and `dst` overlap. With a stream,
+/// fcollect() and reduce_scatter() do not detect that a member passes the in-place address of another member. The call
+/// without a stream, or the synchronisation of the stream, throws later failures (with PGAS_CHECKS asymmetric_call for
+/// different calls of members). peer_lost and aborted end the wait. capturing: the team's last collective is on a
+/// stream whose capture has started since, so other work cannot wait for that collective.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -78,8 +78,8 @@ template <class Op, class T>
 
 }  // namespace detail
 
-/// @brief Returns when every member has called it and earlier host-called operations of all members are complete and
-/// visible to all members.
+/// @brief Returns when every member has called barrier() and earlier host-called operations of all members are complete
+/// and visible to all members.
 ///
 /// The barrier does not wait for work on streams, cudaMemset() included: see world::barrier_all().
 PGAS_API void barrier(const team& members);
@@ -109,7 +109,7 @@ PGAS_API void barrier(const team& members, const stream& on, signal_t* words, st
 /// @throws error as barrier() with words; pe_out_of_range.
 PGAS_API void signal_take(const team& members, const stream& on, signal_t* words, int from,
                           std::chrono::milliseconds limit = {});
-/// @brief Returns when every member has called it.
+/// @brief Returns when every member has called sync().
 ///
 /// Operations of the members may be incomplete.
 PGAS_API void sync(const team& members);
@@ -177,7 +177,7 @@ void collect(const team& members, const stream& on, T* dst, const T* src, std::s
 
 /// @brief Sends block j of member i's `src` to block i of member j's `dst`.
 ///
-/// *Memory* both have n_pes() * count elements.
+/// *Memory* `dst` and `src` have n_pes() * count elements.
 template <rma_type T>
 void alltoall(const team& members, T* dst, const T* src, std::size_t count) {
   detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));

@@ -86,7 +86,7 @@ PGAS_API std::size_t collect_released(world& w);
 struct registration_usage {
   std::size_t registered = 0;  ///< number of registrations that have not ended
   std::size_t bytes = 0;       ///< bytes of these registrations in each member's slot
-  std::size_t released = 0;  ///< number of these that this PE has released and other members have not, as far as known
+  std::size_t released = 0;    ///< registrations that this PE has released and other members have not, as far as known
 };
 /// @brief The registrations of a team.
 ///

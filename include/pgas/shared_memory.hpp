@@ -63,18 +63,18 @@ struct ticket_options {
   std::optional<uid_t> user{};  ///< the user whose processes may open it; not set: the user of this process
   /// @brief A timeline of this process (`pgas/timeline.hpp`) that tells importers when the memory is ready.
   ///
-  /// The exporter records in it each time it has filled the memory. An importer waits for the last record when it opens
-  /// the ticket, and again by opened_memory::wait(). Any number of tickets may carry the same timeline. A ticket of a
-  /// timeline or an event cannot carry a timeline.
+  /// The exporter records in the timeline each time it has filled the memory. An importer waits for the last record
+  /// when it opens the ticket, and again by opened_memory::wait(). Any number of tickets may carry the same timeline. A
+  /// ticket of a timeline or an event cannot carry a timeline.
   const timeline* ready = nullptr;
   /// @brief read_only: importers of this ticket may only read; importers of other tickets may write.
   ///
-  /// An error if the system cannot enforce it, and for timelines and events.
+  /// read_only is an error if the system cannot enforce it, and in tickets of timelines and events.
   access importers = access::read_write;
   /// @brief The program's description of the memory, such as shapes. opened_memory::description() returns the same
   /// bytes.
   ///
-  /// At most 1 MiB. The ticket contains them in readable form.
+  /// At most 1 MiB. The ticket contains the description in readable form.
   std::string description{};
 };
 
@@ -91,7 +91,7 @@ struct memory_exporter {
   std::string host;           ///< its host name
   pid_t pid = 0;              ///< in its own PID namespace
   uid_t uid = 0;              ///< its user
-  std::uint64_t started = 0;  ///< clock ticks after boot; distinguishes it from a later process with the same number
+  std::uint64_t started = 0;  ///< clock ticks after boot; different for a later process with the same number
 };
 
 /// @brief Memory of this process that other processes may open.
@@ -190,10 +190,10 @@ struct open_options {
 ///
 /// *Callers* any thread; one at a time for each object. A child of fork() may only call the destructor, which does
 /// nothing there.
-/// *Memory* a process maps the same memory once, even if it opens it several times. The destructor of the last object
-/// unmaps the memory after all work that was enqueued before the destructor, on GPUs or on streams of the host heap.
-/// The destructor does not wait for that. The memory stays readable and writable after the exporter has freed it or has
-/// died.
+/// *Memory* a process maps the same memory once, even if it opens the memory several times. The destructor of the last
+/// object unmaps the memory after all work that was enqueued before the destructor, on GPUs or on streams of the host
+/// heap. The destructor does not wait for that. The memory stays readable and writable after the exporter has freed it
+/// or has died.
 class PGAS_API opened_memory {
  public:
   opened_memory() noexcept;
@@ -255,7 +255,7 @@ class PGAS_API opened_memory {
   ///
   /// @param stream a `cudaStream_t` of the GPU that uses the memory; for host memory as in timeline::wait()
   /// @throws error invalid_argument without a timeline; as timeline::wait(). A stream of a GPU continues if the
-  /// exporter ends: check() reports it.
+  /// exporter ends: check() reports the end of the exporter.
   void wait(void* stream) const;
   /// @brief Makes the calling thread wait as wait() does a stream.
   ///

@@ -56,7 +56,7 @@ class world_state;
 PGAS_API void release(world_state& world, void* pointer) noexcept;
 /// Frees one allocation of a team's symmetric<T>; does nothing once the team was destroyed.
 PGAS_API void release(team_state& team, void* pointer) noexcept;
-/// *Errors* invalid_argument if it is null.
+/// The world that `world` points to. *Errors* invalid_argument if `world` is null.
 [[nodiscard]] PGAS_API world_state& world_of(world_state* world);
 /// Implements world::reallocate_bytes().
 [[nodiscard]] PGAS_API void* reallocate(world_state& world, void* pointer, std::size_t count, std::size_t size,
@@ -64,7 +64,7 @@ PGAS_API void release(team_state& team, void* pointer) noexcept;
 }  // namespace detail
 
 /// @brief Owns `size()` objects of type T in the symmetric heap on every PE, or on every member of a team.
-/// world::allocate() and team::allocate() create it.
+/// world::allocate() and team::allocate() create such objects.
 ///
 /// *Callers* construction and destruction are collective. Destruction after leave() is allowed.
 /// *Memory* the elements may lie in GPU memory; then only kernels and the host operations of rma.hpp may access them.

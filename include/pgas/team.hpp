@@ -42,7 +42,7 @@ struct team_config {
 /// Move-only. PEs that are not members hold an empty team.
 ///
 /// *Callers* one thread at a time for each team, unless a function says otherwise; different teams are independent.
-/// *Memory* some cache lines of the heap for each member and channel; destroy() releases them.
+/// *Memory* some cache lines of the heap for each member and channel; destroy() releases this memory.
 /// *Errors* functions of an empty team throw invalid_argument; functions of a team throw not_joined after leave().
 class PGAS_API team {
  public:
@@ -79,7 +79,8 @@ class PGAS_API team {
   ///
   /// @throws error pe_out_of_range.
   [[nodiscard]] int world_pe(int pe) const;
-  /// @brief The number of member `pe` of this team in team `to` of the same world; -1 if it is not a member there.
+  /// @brief The number of member `pe` of this team in team `to` of the same world; -1 if the PE is not a member of
+  /// `to`.
   ///
   /// *Callers* any thread.
   ///
@@ -96,7 +97,7 @@ class PGAS_API team {
   [[nodiscard]] team_view view() const;
   /// @brief A context whose operations take this team's PE numbers.
   ///
-  /// The context has its own order of operations. Creating and dropping it costs nothing.
+  /// The context has its own order of operations. Creating and dropping a context costs nothing.
   ///
   /// *Callers* any thread.
   [[nodiscard]] pgas::context context() const;

@@ -29,11 +29,11 @@ class timeline_state;
 /// A timeline, made by this process or opened by a ticket. Move-only; initially empty.
 ///
 /// Streams belong to the application: a `cudaStream_t` (null: CUDA's default stream) if the place is a GPU. On the host
-/// they are pgas::stream::native() of a world on the host heap; null means the calling thread, immediately.
+/// streams are pgas::stream::native() of a world on the host heap; null means the calling thread, immediately.
 ///
 /// When the recording process has ended or has destroyed the timeline, waits for later values end within a second.
 /// wait_host() throws peer_lost. A stream continues as if the value had arrived: a host stream throws at its
-/// synchronize(), and for a stream of a GPU check() throws. The timeline is then unusable.
+/// synchronize(), and for a stream of a GPU check() throws. After that the timeline is unusable.
 ///
 /// *Callers* any thread. A child of fork() may only call the destructor, which does nothing there.
 /// *Memory* the object may be destroyed while streams still record and wait: the memory is released when these records

@@ -39,8 +39,8 @@ void wait_until_all(world& w, const T* variables, std::size_t count, const int* 
 
 /// @brief Waits until a word of the set satisfies the comparison.
 ///
-/// @return Its index; SIZE_MAX if the set is empty. If several words satisfy it, the result is any of them, and
-/// repeated calls return each of them eventually.
+/// @return The index of the word; SIZE_MAX if the set is empty. If several words satisfy the comparison, the result is
+/// any of these words, and repeated calls return each of them eventually.
 template <wait_type T>
 std::size_t wait_until_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                            std::type_identity_t<T> value) {
@@ -89,7 +89,8 @@ template <wait_type T>
 
 /// @brief The index of a word of the set that satisfies the comparison now; SIZE_MAX if no word does.
 ///
-/// If several words satisfy it, the result is any of them, and repeated calls return each of them eventually.
+/// If several words satisfy the comparison, the result is any of these words, and repeated calls return each of them
+/// eventually.
 template <wait_type T>
 [[nodiscard]] std::size_t test_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                                    std::type_identity_t<T> value) {

@@ -276,7 +276,7 @@ class PGAS_API world {
   /// *Callers* above.
   [[nodiscard]] static constexpr pgas::thread_level thread_level() { return pgas::thread_level::multiple; }
 
-  /// @brief Returns when every PE has called it and all earlier host operations are complete on all PEs.
+  /// @brief Returns when every PE has called barrier_all() and all earlier host operations are complete on all PEs.
   ///
   /// Collective.
   ///

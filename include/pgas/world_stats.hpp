@@ -22,7 +22,7 @@ struct operation_counts {
   std::uint64_t put_bytes = 0;  ///< bytes that puts wrote
   std::uint64_t gets = 0;       ///< get, g, iget, ibget
   std::uint64_t get_bytes = 0;  ///< bytes that gets read
-  std::uint64_t atomics = 0;    ///< atomic operations of every kind, those of locks among them
+  std::uint64_t atomics = 0;    ///< atomic operations of every kind, including those of locks
   std::uint64_t signals = 0;    ///< signal_set, signal_add, and the signal of put_signal
 };
 
@@ -71,7 +71,7 @@ struct world_stats {
   int pe = 0;                             ///< the PE itself
   std::vector<peer_stats> peers;          ///< by PE, itself included
   std::vector<call_stats> calls;          ///< by name
-  heap_usage heap;                        ///< memory of all PEs; during an allocation the state before it
+  heap_usage heap;                        ///< memory of all PEs; during an allocation the state before the allocation
   std::size_t heap_reserved = 0;          ///< bytes of addresses of this PE's slot
   proxy_stats proxy;                      ///< of this PE
   std::uint64_t heartbeats_sent = 0;      ///< to PEs of other hosts

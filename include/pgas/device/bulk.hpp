@@ -14,8 +14,9 @@
 /// are the copies on GPUs before sm_90 or on the CPU, between addresses that differ modulo 16 bytes, to or from proxied
 /// PEs, and for arrays in other memory. Such copies are complete on return, as the blocking calls are.
 ///
-/// *Errors* as in these headers. A copy that never completes also ends the thread with a record (operation::bulk_copy):
-/// other code has written to the copier's memory, or an mbarrier awaits bytes that no copy sends.
+/// *Errors* as in `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp`. A copy that never completes also ends the
+/// thread with a record (operation::bulk_copy): other code has written to the copier's memory, or an mbarrier awaits
+/// bytes that no copy sends.
 ///
 /// The copy unit accesses memory through the *async proxy*, which fences of threads do not order. fence(), quiet() and
 /// put_signal() *with a copier* order its copies. bulk_wait_all() turns the copies into earlier stores of the thread. A
@@ -268,10 +269,10 @@ PGAS_FN void ibadd_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, s
 /// *Units* `count` is elements, 0 allowed; the bytes of a phase are less than 1 MiB.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE. Into shared memory of the block the copy is
 /// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. Into other memory,
-/// get_nbi() is a get(), and the mbarrier counts its bytes as well.
+/// get_nbi() is a get(), and the mbarrier counts the bytes of this get as well.
 /// *On return* `dst` must not be accessed before the phase is complete.
 /// *Order* `dst` is written after all earlier accesses to `dst` by threads that the caller has synchronized with. The
-/// copy reads stores that a wait or a barrier of the caller has ordered before it. A thread that sees the phase
+/// copy reads stores that a wait or a barrier of the caller has ordered before the copy. A thread that sees the phase
 /// complete sees the data.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get_nbi(const context& ctx, mbarrier on, T* dst, const T* src, std::size_t count, pe_or_peer pe) {

@@ -57,8 +57,8 @@ struct slow_path {
 /// world::context() returns the context of the world, before or after allocations. team::context() returns a context
 /// that takes the PE numbers of a team.
 ///
-/// Each context has its own order of operations: fence() and quiet() of one context do not cover operations of another.
-/// Valid until the PE leaves the world.
+/// Each context has its own order of operations: fence() and quiet() of one context do not cover operations of another
+/// context. Valid until the PE leaves the world.
 ///
 /// *Callers* any thread on the GPU. Host code can query PEs and teams. Host code compiled by a C++ compiler can also
 /// compute addresses, except on GPU heaps with proxied PEs or shared by cuda_ipc.
@@ -117,7 +117,7 @@ class context {
 
   /// @brief Like remote(), with checks: null unless `local` points into this PE's mapped heap and `pe` is a direct PE.
   ///
-  /// Memory of a team exists on its members only; this function does not check that.
+  /// Memory of a team exists on its members only; this function does not check the membership.
   template <class T>
   [[nodiscard]] PGAS_FN T* ptr(T* local, std::int32_t pe) const {
     if (pe < 0 || pe >= n_pes()) return nullptr;

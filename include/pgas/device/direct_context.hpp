@@ -12,7 +12,8 @@ namespace pgas {
 /// spaced addresses.
 ///
 /// Operations with this context compile to the access only, without tests and without code for other routes. The host
-/// functions world::direct_context() and team::direct_context() create it, and throw if the condition does not hold.
+/// functions world::direct_context() and team::direct_context() create such a context, and throw if the condition does
+/// not hold.
 ///
 /// Operations do not check arguments, even with PGAS_CHECKS=1; use context to check a program. As for every context,
 /// its fence(), quiet() and put_signal() do not wait for operations of other contexts on proxied PEs. Collectives with

@@ -105,7 +105,7 @@ PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, pe_or_peer pe)
   detail::fence_for_all(g, [] { detail::fence_release(); });
 }
 
-/// @brief Completes earlier operations: on return they have taken effect at their targets.
+/// @brief Completes earlier operations: on return these operations have taken effect at their targets.
 ///
 /// *Callers* any thread.
 /// *On return* earlier puts, p, atomics and signals of this thread are visible to all PEs, and results of earlier

@@ -1,5 +1,5 @@
 /// @file
-/// All threads of all blocks of a launch as one group. Every operation that takes a group accepts it.
+/// All threads of all blocks of a launch as one group. Every operation that takes a group accepts this group.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

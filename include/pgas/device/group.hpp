@@ -1,8 +1,8 @@
 /// @file
 /// Groups: the threads that make a call together. The requirements are a subset of cooperative groups, so
-/// `cooperative_groups::thread_block`, tiles and coalesced groups satisfy them unchanged. Calls that may wait also need
-/// a vote, by which all threads of a group end if one of them gives up. `cooperative_groups::grid_group` has no vote
-/// and does not compile with such calls; use `grid`.
+/// `cooperative_groups::thread_block`, tiles and coalesced groups satisfy these requirements unchanged. Calls that may
+/// wait also need a vote, by which all threads of a group end if one of them gives up. `cooperative_groups::grid_group`
+/// has no vote and does not compile with such calls; use `grid`.
 ///
 /// | type | threads | where |
 /// | --- | --- | --- |
@@ -26,8 +26,8 @@
 /// * *Barriers* are numbered 1 to 15; `__syncthreads()` uses barrier 0. CUTLASS uses barriers 1 to 7 and leaves the
 ///   barriers from 8 on to its users. Each warpgroup has one barrier: the first warpgroup has 15, the second 14, and so
 ///   on to 8 in a block of 1024 threads.
-/// * A barrier counts warps that arrive and does not know which warps they are. No other code may use it until all
-///   threads of the group have returned from their last call.
+/// * A barrier counts warps that arrive and does not know which warps they are. No other code may use the barrier until
+///   all threads of the group have returned from their last call.
 /// * No warp of a group may end before the other warps' last call, because the other warps would wait for that warp for
 ///   ever. A single thread may end. If the thread with rank 0 has ended, a call that waits ends the other threads.
 /// * Kernels with a call that waits have 256 additional bytes of shared memory for answers, 16 for each barrier.
@@ -64,8 +64,8 @@ template <class G>
 inline constexpr bool is_group = detail::valid<detail::group_members, G>;
 
 namespace detail {
-/// void for groups. In C++17, it prevents overload resolution from taking another argument, such as a PE number, for a
-/// group.
+/// void for groups. In C++17, this type prevents overload resolution from taking another argument, such as a PE number,
+/// for a group.
 template <class G>
 using if_group = std::enable_if_t<is_group<G>>;
 }  // namespace detail
