@@ -28,14 +28,15 @@ struct launch_config {
   /// @brief Whether the GPU schedules the blocks before the blocks of other launches, under MPS also before those of
   /// other PEs.
   ///
-  /// Use it for a short kernel on which other work depends while long kernels fill the GPU. No effect on the host heap.
+  /// Use this setting for a short kernel on which other work depends while long kernels fill the GPU. No effect on the
+  /// host heap.
   bool urgent = false;
   /// @brief Whether the kernel may start before the preceding launch of the stream ends: when that launch calls
   /// trigger_next_launch() (`device/launch_order.hpp`).
   ///
   /// The kernel must not access memory that the preceding kernel accesses until it has called await_earlier_launches().
   /// At least one block must call that function, because later work of the stream waits for this launch only. The
-  /// kernel must not use this_grid(). Use it for long work beside a short kernel that waits for peers.
+  /// kernel must not use this_grid(). Use this setting for long work beside a short kernel that waits for peers.
   bool overlaps = false;
 };
 
@@ -51,27 +52,28 @@ struct launch_config {
 ///     pgas::launch(world, {.blocks = 4, .threads = 256}, fill{}, world.context(), row.data(), n);
 ///
 /// A kernel type may have the constants `max_threads` (per block) and `min_blocks` (resident on a multiprocessor). On
-/// the GPU they become the kernel's `__launch_bounds__`, which limit its registers so that enough threads run to hide
-/// memory latency.
+/// the GPU these constants become the kernel's `__launch_bounds__`, which limit its registers so that enough threads
+/// run to hide memory latency.
 ///
 /// The kernel's registers and shared memory, the GPU's multiprocessors and the number of PEs that run on the GPU at the
 /// same time limit the number of blocks. The PEs are those of this process; under MPS those of all processes. Each of n
 /// such PEs gets a grid on 1/n of the multiprocessors that it may use. CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces
-/// their number, because it gives all processes the same multiprocessors. Without MPS, processes share the GPU by time
-/// slices; their kernels may wait for one another, one time slice for each wait. In a world with proxied PEs the limit
-/// is one or a few blocks lower: the proxy executes commands of those PEs by a kernel of one warp, and blocks may wait
-/// for that kernel. The limit does not account for other work of the program on the GPU, such as work on other streams.
-/// Leave room for this work.
+/// the number of multiprocessors, because it gives all processes the same ones. Without MPS, processes share the GPU by
+/// time slices; their kernels may wait for one another, one time slice for each wait. In a world with proxied PEs the
+/// limit is one or a few blocks lower: the proxy executes commands of those PEs by a kernel of one warp, and blocks may
+/// wait for that kernel. The limit does not account for other work of the program on the GPU, such as work on other
+/// streams. Leave room for this work.
 ///
 /// Joining a world loads this kernel and the library's kernels, and reserves memory for their stacks. The program must
 /// load all other kernels, also kernels of libraries that are loaded later, before any kernel waits for them. With
-/// proxied PEs the program must load them before any kernel waits at all, because loading may wait for the GPU;
-/// CUDA_MODULE_LOADING=EAGER loads all kernels at once. A kernel with a larger stack than all earlier kernels also
+/// proxied PEs the program must load these kernels before any kernel waits at all, because loading may wait for the
+/// GPU; CUDA_MODULE_LOADING=EAGER loads all kernels at once. A kernel with a larger stack than all earlier kernels also
 /// makes the driver wait: call cudaDeviceSetLimit(cudaLimitStackSize, ...) first.
 ///
 /// With drivers of CUDA 12.3 and later, the GPU prepares a kernel that was compiled for sm_90 or later while the
 /// preceding kernel of the stream ends. The kernel begins when the preceding kernel has ended and its stores are
-/// visible. Its blocks start earlier only if the preceding kernel is the program's own and calls trigger_next_launch().
+/// visible. Blocks of the kernel start earlier only if the preceding kernel is the program's own and calls
+/// trigger_next_launch().
 ///
 /// *Callers* any thread. *Memory* kernel and arguments are copied.
 /// *Order* after earlier work of the same stream. During a stream capture the launch becomes part of the CUDA graph.

@@ -23,7 +23,7 @@ class world;
 /// Collective over the team. The second address is the alias. Put, get, atomics, kernels and world::ptr() take the
 /// alias. Loads and stores through either address access the same memory. On GPUs a store of a kernel through one
 /// address may be invisible through the other address until that kernel ends (CUDA C++ Programming Guide, "Virtual
-/// Aliasing Support"): a kernel must use only one of them.
+/// Aliasing Support"): a kernel must use only one of the two addresses.
 ///
 /// The registration keeps the pieces alive, even if their owner frees them while they are registered. One piece of
 /// memory may be registered with several teams and several times with one team; each registration has its own alias and
@@ -33,12 +33,13 @@ class world;
 /// *Callers* all members, with the same size, in pieces of the same sizes; pointers may differ.
 /// *Memory* each PE may create its buffer alone, at any time. `shared_memory::make({w.device()}, bytes)` creates memory
 /// of the right kind in one piece, on the host heap and on GPUs; without a ticket no other process can open it. Memory
-/// of other libraries must fulfil these conditions. On a GPU heap: one or more adjacent pieces of cuMemCreate on this
-/// PE's GPU with the handle type of the heap (a file descriptor; a fabric handle if the log says so). Memory of
+/// of other libraries must fulfil the following conditions. On a GPU heap: one or more adjacent pieces of cuMemCreate
+/// on this PE's GPU with the handle type of the heap (a file descriptor; a fabric handle if the log says so). Memory of
 /// cudaMalloc and of memory pools has no handle. On the host heap: a shared mapping of one or more memory files (memfd,
 /// or a file in /dev/shm) that this process has open for writing. A handle exports its whole piece, so the call refuses
 /// a part of a piece and names the size of the piece. All sizes are multiples of 2 MiB, or of the GPU's larger
-/// granularity; shared_memory::make() rounds up to it. PGAS_MEM_HANDLE=cuda_ipc does not support registration.
+/// granularity; shared_memory::make() rounds sizes up to the granularity. PGAS_MEM_HANDLE=cuda_ipc does not support
+/// registration.
 /// *On return* the alias is valid on all members until it is unregistered, the team is destroyed or the PE leaves the
 /// world.
 ///
@@ -70,9 +71,9 @@ PGAS_API void unregister_symmetric(world& w, void* alias);
 
 /// @brief Ends the registrations that all members have released.
 ///
-/// Collective over the team. Calls of the team whose members exchange data do the same: register_symmetric(),
-/// unregister_symmetric(), team::free(), team::allocate() if it needs new memory or checks are on, and the splits of
-/// the team. Barriers and collectives on data do not.
+/// Collective over the team. Calls of the team whose members exchange data also end these registrations:
+/// register_symmetric(), unregister_symmetric(), team::free(), team::allocate() if it needs new memory or checks are
+/// on, and the splits of the team. Barriers and collectives on data do not.
 ///
 /// *Order* a PE that has released a registration completes its host operations first. Kernels and streams that use a
 /// released registration must have ended before the call.

@@ -21,8 +21,8 @@
 ///     const float sum = pgas::receive_reduce(ctx, all, pgas::op::sum{});
 ///
 /// Threads are independent: no thread waits for other threads of the group, and the number of messages may differ from
-/// thread to thread. The progress of a channel is in registers. The destructor stores it in the box, and the next
-/// kernel, or another group, continues from there. A CUDA graph may repeat the kernel.
+/// thread to thread. The progress of a channel is in registers. The destructor stores the progress in the box, and the
+/// next kernel, or another group, continues from there. A CUDA graph may repeat the kernel.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

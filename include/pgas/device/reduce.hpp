@@ -13,8 +13,8 @@
 /// domains combine the members of each domain in this way, and then the results of the domains in the order of their
 /// first members, for any count. The result does not depend on the member that computes it. The result has the same
 /// bits on all members, and in each run for a given team and its domains, independent of groups, addresses and timing.
-/// 16-bit floats are combined as floats and rounded once. With several domains, they are rounded once for each domain
-/// and once at the end.
+/// 16-bit floats are combined as floats and rounded once. With several domains, 16-bit floats are rounded once for each
+/// domain and once at the end.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -85,7 +85,8 @@ PGAS_FN void reduce_to_root(const context& ctx, const team_view& team, T* dst, c
 /// @brief Combines every member's n_pes() * count elements; member k receives block k of the result.
 ///
 /// *Units* `count` is the elements that each member receives.
-/// *Memory* `dst` has room for `count` elements, and only this PE writes it. In place: `dst == src + my_pe() * count`.
+/// *Memory* `dst` has room for `count` elements, and only this PE writes `dst`. In place: `dst == src + my_pe() *
+/// count`.
 template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {

@@ -71,7 +71,8 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
       });
 }
 
-/// Waits until `*sig >= n` and subtracts n. Stores the remainder in `left`; acquires. @return False if it gave up.
+/// Waits until `*sig >= n` and subtracts n. Stores the remainder in `left`; acquires. @return False if the wait gave
+/// up.
 [[nodiscard]] PGAS_FN bool take_count(const context& ctx, signal_t* sig, signal_t n, signal_t& left) {
   traced_operation traced(ctx, this_thread{}, operation::wait);
   signal_t seen = 0;
