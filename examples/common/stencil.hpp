@@ -58,7 +58,7 @@ PGAS_FN void for_each_column(const Group& g, const box& b, const F& f) {
   }
 }
 
-/// As above, with one point per call.
+/// Like the function above, but with one point per call.
 template <pgas::group Group, class F>
 PGAS_FN void for_each_point(const Group& g, const box& b, const F& f) {
   for_each_column<1>(g, b, [&f](int x, int y, int z, int) { f(x, y, z); });

@@ -12,7 +12,7 @@ namespace pgas::detail {
 namespace cuda {
 namespace {
 
-/// An event of a context. It keeps the context.
+/// An event of a context. The event keeps the context alive.
 class context_event {
  public:
   explicit context_event(int ordinal) : context_(ordinal) {}

@@ -58,7 +58,7 @@ struct operand {
   bool opens;   ///< its domain is the first domain
 };
 
-/// partition_of() out of line.
+/// Calls partition_of() out of line.
 [[nodiscard]] PGAS_OUTLINE_IN_UNIT partition domain_partition(std::uintptr_t src, std::uint32_t element_bytes,
                                                               std::size_t count, std::int32_t members) {
   return partition_of(src, element_bytes, count, members);

@@ -91,7 +91,7 @@ template <direction Direction>
   return true;
 }
 
-/// copy_inline() out of line, for puts and for gets.
+/// Calls copy_inline() out of line, for puts and for gets.
 [[nodiscard]] PGAS_COLD bool put_inline(proxy_queue queue, op_info about, const void* src, std::size_t bytes,
                                         slice me) {
   return copy_inline<direction::put>(queue, about, static_cast<std::byte*>(const_cast<void*>(src)), bytes, me);
