@@ -187,7 +187,7 @@ PGAS_FN bool is_last(const pgas::context& ctx, const Block& block, const exchang
   return last;
 }
 
-/// Puts one field's message from the location of its points to their location at the neighbour.
+/// Puts the points of one field's message directly into the neighbour's halo.
 template <class T, pgas::block_group Block>
 PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exchange<T>& x, T* grid,
                          const neighbour& there) {

@@ -39,7 +39,7 @@ class PGAS_API ipc_event {
   ipc_event() noexcept;
   /// Moves the event. `other` is empty afterwards.
   ipc_event(ipc_event&& other) noexcept;
-  /// Destroys the current event as the destructor does, then moves.
+  /// Destroys the current event as the destructor does, then moves the other object.
   ipc_event& operator=(ipc_event&& other) noexcept;
   ~ipc_event();
 

@@ -111,7 +111,7 @@ class PGAS_API shared_memory {
   ///
   /// `other` is empty afterwards.
   shared_memory(shared_memory&& other) noexcept;
-  /// @brief Destroys the current object as the destructor does, then moves.
+  /// @brief Destroys the current object as the destructor does, then moves the other object.
   shared_memory& operator=(shared_memory&& other) noexcept;
   ~shared_memory();
 
@@ -201,7 +201,7 @@ class PGAS_API opened_memory {
   ///
   /// `other` is empty afterwards.
   opened_memory(opened_memory&& other) noexcept;
-  /// @brief Destroys the current object as the destructor does, then moves.
+  /// @brief Destroys the current object as the destructor does, then moves the other object.
   opened_memory& operator=(opened_memory&& other) noexcept;
   ~opened_memory();
 

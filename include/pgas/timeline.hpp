@@ -50,7 +50,7 @@ class PGAS_API timeline {
   timeline() noexcept;
   /// Moves the timeline. `other` is empty afterwards.
   timeline(timeline&& other) noexcept;
-  /// Destroys the current timeline as the destructor does, then moves.
+  /// Destroys the current timeline as the destructor does, then moves the other object.
   timeline& operator=(timeline&& other) noexcept;
   ~timeline();
 

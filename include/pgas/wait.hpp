@@ -55,7 +55,7 @@ std::size_t wait_until_any(world& w, const T* variables, std::size_t count, cons
 
 /// @brief Waits until some words of the set satisfy the comparison.
 ///
-/// @return Their number, and their indices in ascending order in `indices`; 0 if the set is empty.
+/// @return The number of these words, with their indices in ascending order in `indices`; 0 if the set is empty.
 template <wait_type T>
 std::size_t wait_until_some(world& w, const T* variables, std::size_t count, std::size_t* indices, const int* status,
                             cmp op, std::type_identity_t<T> value) {
