@@ -30,7 +30,7 @@ double free_mebibytes() {
   _exit(3);
 }
 
-/// PE 0 writes the id under another name first, so that no PE reads an incomplete id.
+/// PE 0 writes the id to a file with another name and renames the file, so that no PE reads an incomplete id.
 nvshmemx_uniqueid_t exchange(const char* path, int rank) {
   nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
   const std::string unfinished = std::string(path) + ".part";

@@ -10,11 +10,11 @@
 
 namespace side_by_side {
 
-/// The cost of joining for this PE.
+/// The cost of joining on this PE.
 struct joined {
   double milliseconds;  ///< from the call to the end of the first kernel
-  double mebibytes;     ///< the decrease of free GPU memory until then
-  double with_first;    ///< the decrease after the first allocation
+  double mebibytes;     ///< the decrease of free GPU memory during this time
+  double with_first;    ///< the decrease up to the end of the first allocation
 };
 
 /// How a kernel is run, and the expected data. If there are no words to check, the kernel itself counts errors.
@@ -45,18 +45,18 @@ class bench : public together {
   std::uint64_t total(std::uint64_t mine) override;
   void meet() override;
 
-  /// Allocates memory. It begins with symmetric arrays of random words and of room for them. The first call is
-  /// collective.
+  /// Allocates memory. The memory begins with a symmetric array of random words and a symmetric array that receives
+  /// words. The first call is collective.
   void allocate(std::size_t bytes);
   std::uint64_t* source() { return source_; }
   std::uint64_t* dest() { return dest_; }
   std::size_t bytes() const { return bytes_; }
   cudaStream_t stream() { return stream_; }
   std::uint64_t seed() const { return 20; }
-  /// The second PE of the rows between two PEs; the other PEs are idle.
+  /// The other PE of rows that use two PEs. All further PEs are idle.
   int peer() const { return me_ == 0 ? 1 : 0; }
 
-  /// Measures a row whose kernel all PEs run.
+  /// Measures a row. All PEs run its kernel.
   void measure(report& to, const row& of, const kernel& what);
   /// Runs the kernel. Returns the seconds on this PE.
   double run(const kernel& what, int iterations);
@@ -68,7 +68,7 @@ class bench : public together {
   std::uint64_t counted_wrong();
 
  private:
-  /// The reduction of one word of each PE.
+  /// Reduces one word of each PE.
   template <typename Reduce>
   std::uint64_t vote(std::uint64_t mine, Reduce reduce);
 
@@ -97,9 +97,9 @@ struct registration {
   registration(int number, void (*rows)(bench& pes, report& to)) { groups().push_back({number, rows}); }
 };
 
-/// Launches the first kernel that uses the library. In rows_setup.cu.
+/// Launches the first kernel that uses the library. Defined in rows_setup.cu.
 void first_kernel(cudaStream_t stream);
-/// Makes the driver load the code of the program, without a call of the library.
+/// Makes the driver load the code of the program, without calling the library.
 void load_code();
 
 /// The address at which hand-written kernels access memory of another PE.

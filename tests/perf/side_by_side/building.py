@@ -1,6 +1,8 @@
-"""Builds the benchmark: each rows_*.cu for pgas, for NVSHMEM, and as hand-written kernels; nccl.cpp for NCCL.
+"""Builds the programs of the benchmark: each rows_*.cu for pgas, for NVSHMEM, and as hand-written kernels; nccl.cpp for
+NCCL.
 
-A program is all files of one backend that compile: what does not is left out and reported, its rows are missing then.
+A program consists of all files of one backend that compile. Files that do not compile are reported and left out, and
+their rows are missing.
 """
 import concurrent.futures
 import glob
@@ -14,18 +16,18 @@ from typing import NamedTuple
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
 COMMON = ["main.cpp", "report.cpp", "bench.cpp", "data.cu"]
-# Rows that can be built without a library, and files that every program needs.
+# Files whose rows exist without a library.
 RAW = ["rows_setup.cu", "rows_bandwidth.cu", "rows_ping_pong.cu", "rows_native_packet.cu", "rows_native_ll.cu", "rows_latency.cu",
        "rows_sync.cu"]
 LINK_LIMIT = COMPILE_LIMIT = 600  # seconds
 
 
 class BuildError(Exception):
-    """Nothing can be built, and why."""
+    """The error if nothing can be built. Its text has the reason."""
 
 
 class Backend(NamedTuple):
-    """How the sources become one program."""
+    """How one program is compiled and linked."""
     name: str
     sources: list
     compile_options: list
@@ -35,7 +37,7 @@ class Backend(NamedTuple):
 
 
 def package(name):
-    """The folder of the Python package nvidia.NAME, where it is installed."""
+    """Returns the folder of the Python package nvidia.NAME, or None if the package is not installed."""
     try:
         found = importlib.util.find_spec(f"nvidia.{name}")
     except ModuleNotFoundError:
@@ -44,7 +46,7 @@ def package(name):
 
 
 def defined(path, *names):
-    """Numbers that a header defines, joined by points."""
+    """Returns the numbers that a header defines for `names`, joined by points."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     found = [re.search(rf"^#define\s+{name}\s+(\d+)", text, re.M) for name in names]
@@ -52,7 +54,7 @@ def defined(path, *names):
 
 
 def library(folder, pattern):
-    """The newest library of a folder, as the linker wants it."""
+    """Returns the linker option for the newest library of a folder."""
     names = sorted(os.path.basename(path) for path in glob.glob(os.path.join(folder, pattern)))
     if not names:
         raise BuildError(f"no {pattern} in {folder}")
@@ -60,7 +62,7 @@ def library(folder, pattern):
 
 
 def find_toolkit():
-    """nvcc, and the folder of its toolkit."""
+    """Returns the path of nvcc and the folder of its toolkit."""
     nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
     if nvcc is None:
         raise BuildError("there is no nvcc")
@@ -68,15 +70,15 @@ def find_toolkit():
 
 
 def rows_files():
-    """Those that are NVSHMEM programs, and those that NVSHMEM has no names for: rows_native_*.cu."""
+    """Returns the rows_*.cu that are NVSHMEM programs, and those that call pgas' own operations (rows_native_*.cu)."""
     every = sorted(os.path.basename(path) for path in glob.glob(os.path.join(HERE, "rows_*.cu")))
     native = [name for name in every if name.startswith("rows_native_")]
     return [name for name in every if name not in native], native
 
 
 def pgas_backends(build):
-    """pgas as nvshmem.h, with the context that works everywhere and with that of load and store only; and kernels without a library
-    over memory that pgas has mapped."""
+    """Returns three backends: pgas as nvshmem.h with the context for all routes, pgas with the context that only loads
+    and stores, and hand-written kernels over memory that pgas has mapped."""
     found = glob.glob(os.path.join(build, "**", "libnvshmem_host.so"), recursive=True)
     if not found:
         raise BuildError(f"no libnvshmem_host.so in {build}: build the target nvshmem_host")
@@ -93,7 +95,8 @@ def pgas_backends(build):
 
 
 def nvshmem_backends(home, inlined):
-    """NVIDIA's, as installed; and once more with all of its device code inlined, which it leaves to the program's build."""
+    """Returns NVIDIA's NVSHMEM as installed. With `inlined`, also returns a second program in which all device code of
+    NVSHMEM is inlined: NVSHMEM has a macro for that."""
     home = home or package("nvshmem")
     if not home or not os.path.exists(os.path.join(home, "include", "nvshmem.h")):
         return []
@@ -114,7 +117,7 @@ def nvshmem_backends(home, inlined):
 
 
 def nccl_backend(home):
-    """NCCL, for the collectives on a stream."""
+    """Returns NCCL, for the rows of collectives on a stream."""
     home = home or package("nccl")
     if not home or not os.path.exists(os.path.join(home, "include", "nccl.h")):
         return []
@@ -125,7 +128,7 @@ def nccl_backend(home):
 
 
 class Builder:
-    """Compilers at work in a folder. What has not changed is not compiled again."""
+    """Compiles and links the programs in a folder. A file that has not changed is not compiled again."""
 
     def __init__(self, work, arch, jobs):
         self.work = work
@@ -134,13 +137,13 @@ class Builder:
         stubs = os.path.join(toolkit, "lib64", "stubs")
         self.driver = [f"-L{stubs}", "-lcuda"] if os.path.exists(os.path.join(stubs, "libcuda.so")) else []
         self.jobs = jobs
-        self.failed = {}  # the last lines of the compiler for each "BACKEND FILE"
+        self.failed = {}  # the compiler's messages, by "BACKEND FILE"
         self.newest_header = max(os.path.getmtime(path) for folder in (HERE, os.path.join(ROOT, "include"))
                                  for path in glob.glob(os.path.join(folder, "**"), recursive=True)
                                  if path.endswith((".h", ".hpp", ".cuh", ".inc")))
 
     def release(self):
-        """What the compiler calls itself."""
+        """Returns the version of the compiler."""
         text = subprocess.run([self.nvcc, "--version"], capture_output=True, text=True, check=True).stdout
         found = re.search(r"release ([\d.]+), V([\d.]+)", text)
         return found.group(2) if found else text.strip()
@@ -158,7 +161,7 @@ class Builder:
         return done.returncode == 0
 
     def compile(self, backend, source):
-        """The object file, or None."""
+        """Compiles a file. Returns the path of the object file, or None after an error."""
         folder = os.path.join(self.work, backend.name)
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(HERE, source)
@@ -177,7 +180,8 @@ class Builder:
         return result
 
     def build(self, backends):
-        """Programs by the names of their backends; the largest sources are begun first."""
+        """Returns the paths of the programs by the names of their backends. Sources are compiled in reverse
+        alphabetical order."""
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             tasks = {(backend.name, source): pool.submit(self.compile, backend, source)
                      for source in sorted({s for b in backends for s in b.sources}, reverse=True)
@@ -186,7 +190,7 @@ class Builder:
             for backend in backends:
                 objects = [tasks[backend.name, source].result() for source in backend.sources]
                 if any(o is None for o, source in zip(objects, backend.sources) if not source.startswith("rows_")):
-                    continue  # a program can lack files of rows, but not these files
+                    continue  # a program can lack rows, but not one of the other files
                 program = os.path.join(self.work, f"run_{backend.name}")
                 command = [self.nvcc, *self.options[-1:], *(o for o in objects if o), *backend.link_options, *self.driver, "-o",
                            program]

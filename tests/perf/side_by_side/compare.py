@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Side by side: the same kernels with pgas, with NVSHMEM and by hand, and NCCL for collectives on a stream, by turns.
+"""Compares pgas with NVSHMEM, hand-written kernels and NCCL: runs the same rows with each of them, alternately.
 
     compare.py --pgas-build DIR [--pes 2] [--rounds 3] [--only REGEX] [--quick] [--results RESULTS.md]
 
-Builds one program for each, from rows_*.cu, which use NVSHMEM's public interface only: pgas and NVSHMEM get the same text, "raw"
-the same loops around hand-written operations on memory that pgas has mapped. Every program is started in every round, each PE
-with a GPU of its own; every figure comes with its data checked. Prints a table with the ratios, and writes it into --results, where
-the section of this number of PEs is replaced.
+Builds one program for each backend. The rows_*.cu use only NVSHMEM's public interface, so pgas and NVSHMEM compile the
+same text. The backend "raw" has the same loops around hand-written operations on memory that pgas has mapped. Each
+round starts every program, with one GPU for each PE. Every row checks its data. Prints a table with the ratios. With
+--results, also writes the table to RESULTS.md, where it replaces the section of this number of PEs.
 
-A row that hangs or crashes costs only itself. NVSHMEM and NCCL are found as Python packages (nvidia-nvshmem-cu13,
-nvidia-nccl-cu13), or where --nvshmem and --nccl say; without them their columns are empty. What the environment says of NVSHMEM and
-NCCL goes on to hold, and is named in the results.
+If a row hangs or crashes, the other rows are still measured. NVSHMEM and NCCL are found as Python packages
+(nvidia-nvshmem-cu13, nvidia-nccl-cu13), or in the folders of --nvshmem and --nccl. If one of them is missing, its
+columns are empty. Environment variables of NVSHMEM and NCCL stay in effect, and the results list them.
 
-Status: 0; 1 if data were wrong, or a row or a program failed; 2 if nothing could be built or there are too few GPUs.
+Exit status: 0 on success; 1 if data were wrong, or a row or a program failed; 2 if nothing could be built or there are
+too few GPUs.
 """
 import argparse
 import datetime
@@ -29,7 +30,7 @@ import running
 
 
 def gpus():
-    """(model, driver, compute capability) of each GPU."""
+    """Returns (model, driver, compute capability) of each GPU."""
     try:
         text = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"],
                               capture_output=True, text=True, check=True, timeout=60).stdout
@@ -72,7 +73,7 @@ def read_arguments():
 
 
 def build(asked, work, arch):
-    """(backends that can be run, their programs, the compiler's release, failures)."""
+    """Returns (backends that can be run, their programs, the compiler's version, failures)."""
     wanted = [name.strip() for name in asked.backends.split(",")]
     if asked.share and "nccl" in wanted:
         wanted.remove("nccl")  # NCCL refuses a GPU that another rank uses
@@ -91,7 +92,7 @@ def build(asked, work, arch):
 
 
 def measure(asked, backends, programs, work, into):
-    """All programs by turns."""
+    """Runs the programs of all backends alternately, and adds their figures to `into`."""
     words = ["--only", asked.only] if asked.only else []
     words += ["--quick"] if asked.quick else []
     words += ["--share"] if asked.share else []
@@ -108,12 +109,12 @@ def measure(asked, backends, programs, work, into):
                 print(f"== round {i + 1} of {rounds}: {backend.name}, {len(rows)} rows in {time.monotonic() - start:.1f} s"
                       + "".join(f"\n   FAIL {results.sentence((backend.name, *each))}" for each in failures), flush=True)
                 if failures and not rows:
-                    backends.remove(backend)  # the backend would fail again
+                    backends.remove(backend)  # the backend would fail again in the next round
     print(f"== what the programs said: {log_path}")
 
 
 def facts(asked, backends, release, found):
-    """What the figures depend on."""
+    """Returns the facts that the figures depend on, for the head of the results."""
     versions = {"CUDA": release}
     for backend in backends:
         versions.update(backend.versions)

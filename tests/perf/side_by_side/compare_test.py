@@ -1,4 +1,4 @@
-"""What compare.py makes of programs that do well, crash, hang and find wrong data: without GPUs, with programs of its own."""
+"""Tests compare.py with small programs that succeed, crash, hang or report wrong data. Needs no GPU."""
 import os
 import stat
 import sys
@@ -12,7 +12,7 @@ import compare  # noqa: E402
 import results  # noqa: E402
 import running  # noqa: E402
 
-# A program with rows 0 to 3. The first lines set its behaviour in one of the rows, and its speed.
+# A program with rows 0 to 3. The first lines set its behaviour in one of the rows, and its figures.
 PROGRAM = """#!{python}
 import json, os, sys, time
 AT, WHAT, VALUE = {at}, {what!r}, {value}
@@ -135,12 +135,12 @@ class Comparing(unittest.TestCase):
                                  "value": factor * value, "better": "higher", "checked": True, "wrong": 0}
                                 for name, bytes_, value in (("put_bw", 1024, 3), ("put_bw", 4096, 11), ("put_bw", 1 << 20, 300),
                                                             ("p<&>", 8, 1))], [])
-        drawn = ElementTree.fromstring(every.picture({"machine": "2 x GPU"}))  # parses it, so it is well-formed
+        drawn = ElementTree.fromstring(every.picture({"machine": "2 x GPU"}))  # well-formed SVG is valid XML
         words = [element.text for element in drawn.iter() if element.tag.endswith("text")]
         self.assertEqual(words.count("2.00"), 4)
         self.assertIn("put_bw 4 KiB 8 x 1024", words)
         self.assertIn("p<&> 8 B 8 x 1024", words)
-        # one line each for pgas, NVSHMEM, and the hand-written kernel
+        # one curve each for pgas, NVSHMEM and the hand-written kernel
         self.assertEqual(sum(element.tag.endswith("polyline") for element in drawn.iter()), 3)
 
 

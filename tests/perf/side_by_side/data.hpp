@@ -9,7 +9,8 @@
 
 namespace side_by_side {
 
-/// Sizes of the collectives on streams in bytes: small ones, large ones, and those of examples/25_allreduce and 24_moe.
+/// The sizes of collectives on streams, in bytes: small sizes, large sizes, and the sizes of examples/25_allreduce and
+/// 24_moe.
 inline constexpr std::size_t allreduce_sizes[] = {1 << 10, 8 << 10, 128 << 10, 512 << 10,
                                                   2 << 20, 8 << 20, 32 << 20,  128 << 20};
 inline constexpr std::size_t alltoall_sizes[] = {1 << 10,  112 << 10, 512 << 10, 1792 << 10,
@@ -19,7 +20,7 @@ inline constexpr std::size_t alltoall_sizes[] = {1 << 10,  112 << 10, 512 << 10,
 struct expected {
   enum kind {
     of_pe,      ///< the words of PE `pe`
-    gathered,   ///< the first `each` words of PE 0, then those of PE 1, ...
+    gathered,   ///< the first `each` words of PE 0, of PE 1, and so on
     exchanged,  ///< the part with number `pe` of each PE, in the order of the PEs
     summed,     ///< the sums of all PEs' words, as 64-bit numbers or as pairs of 32-bit numbers
   };
@@ -39,11 +40,12 @@ inline __host__ __device__ std::uint64_t word(std::uint64_t seed, int pe, std::s
   return (x ^ (x >> 31)) & 0x00ffffff00ffffffull;
 }
 
-/// Fills `words` words with the words of PE pe. Waits until it is done, like the following functions.
+/// Fills `words` words with the words of PE pe. Returns when the memory is filled. The following functions also wait
+/// for their work.
 void fill(std::uint64_t* to, std::size_t words, std::uint64_t seed, int pe);
-/// Overwrites the memory with data that no PE has.
+/// Overwrites the memory with data that no PE sends.
 void poison(void* to, std::size_t bytes);
-/// The number of words that differ from the expected ones.
+/// Returns the number of words that differ from the expected words.
 std::uint64_t wrong_words(const std::uint64_t* in, std::size_t words, const expected& as);
 
 /// Ends the process with a message if a call of CUDA has failed.

@@ -1,4 +1,5 @@
-"""The results as a picture: how many times better than NVSHMEM each row is, and curves of the rows that have several sizes."""
+"""Draws the results as an SVG picture: a bar for each row, which shows how many times better than NVSHMEM pgas is, and
+curves for rows with several sizes."""
 import math
 from xml.sax.saxutils import escape
 
@@ -17,7 +18,7 @@ def line(x1, y1, x2, y2, colour="#ddd", width=1.0):
 
 
 class LogAxis:
-    """Where values lie between two pixels."""
+    """A logarithmic axis between two pixels."""
 
     def __init__(self, lowest, highest, start, end, base):
         self.first, self.last = math.floor(math.log(lowest, base) + 1e-9), math.ceil(math.log(highest, base) - 1e-9)
@@ -33,7 +34,7 @@ class LogAxis:
 
 
 def bars(rows, top):
-    """Bars from 1 on, to the right where pgas is ahead. `rows` are (label, ratio)."""
+    """Draws a bar for each row. Bars start at 1 and go to the right if pgas is better. `rows` are (label, ratio)."""
     left = 330
     axis = LogAxis(min(0.5, *(ratio for _, ratio in rows)), max(2, *(ratio for _, ratio in rows)), left, WIDTH - 60, 2)
     bottom = top + 24 + LINE * len(rows)
@@ -52,7 +53,7 @@ def bars(rows, top):
 
 
 def panel(title, unit, curves, x, y, name_of_size):
-    """One diagram. `curves` are lists of (bytes, figure) by backend."""
+    """Draws one diagram. `curves` are lists of (bytes, figure) by backend."""
     points = [point for curve in curves.values() for point in curve]
     across = LogAxis(min(p[0] for p in points), max(p[0] for p in points), x + 46, x + PANEL_WIDTH - 14, 2)
     up = LogAxis(min(p[1] for p in points), max(p[1] for p in points), y + PANEL_HEIGHT - 40, y + 34, 10)
@@ -73,7 +74,7 @@ def panel(title, unit, curves, x, y, name_of_size):
 
 
 def picture(title, ratios, diagrams, name_of_size):
-    """An SVG document.
+    """Returns the SVG document.
 
     ratios    (label, times better than NVSHMEM) of each row
     diagrams  (title, unit, {backend: [(bytes, figure)]}) of each group of rows

@@ -12,8 +12,8 @@ __device__ inline unsigned long long now() {
   return nanoseconds;
 }
 
-/// The start of the words of the i-th get. It moves through 32 MiB, so that each get reads other cache lines. Words of
-/// an earlier get may still be in L1, where NVSHMEM would find them, and then no data would cross the link.
+/// The offset of the words of the i-th get. The offset moves through 32 MiB, so that each get reads different cache
+/// lines. Otherwise NVSHMEM could find the words of an earlier get in L1, and no data would cross the link.
 __device__ inline std::size_t window(const arguments& a, int i) {
   constexpr std::size_t reach = (std::size_t{32} << 20) / sizeof(std::uint64_t);
   constexpr std::size_t line = 128 / sizeof(std::uint64_t);
@@ -21,8 +21,8 @@ __device__ inline std::size_t window(const arguments& a, int i) {
   return static_cast<std::size_t>(i) % (reach / step) * step;
 }
 
-/// Calls body(i), with a warm-up. The clock starts after the warm-up and stops after finish(). The time contains
-/// neither a launch nor a late start of peers' kernels.
+/// Calls body(i), with a warm-up. The clock starts after the warm-up and stops after finish(). The time includes
+/// neither a launch nor the wait for peers' kernels that start late.
 template <class Body, class Finish>
 __device__ void repeat(const arguments& a, Body body, Finish finish) {
   unsigned long long start = 0;

@@ -9,25 +9,26 @@
 
 namespace side_by_side {
 
-/// The times in nanoseconds at which a block started and stopped its clock; zero if the block measured nothing.
+/// The times, in nanoseconds, at which a block started and stopped its clock; zero if the block measured nothing.
 struct span {
   unsigned long long start;
   unsigned long long end;
 };
 
-/// All of these blocks run at the same time on the GPUs for which the benchmark is made.
+/// The GPUs for which the benchmark is made can run this number of blocks at the same time.
 constexpr int most_blocks = 132;
 constexpr int most_pes = 16;
 
-/// The time of a word's access depends on its place in the L2 cache. So that no library gets a better place by chance,
-/// rows about single words use many places, one after another.
+/// The time of an access to a word depends on the word's place in the L2 cache. Rows that access single words use many
+/// places, one after another, so that no library gets a better place by chance.
 constexpr int places = 64;
-/// The distance of two places: more than a line, so that they are at different positions in a line; room for a word of
-/// each PE.
+/// The distance of two places in words. It is larger than a cache line and no multiple of a line, so that places are at
+/// different positions in their lines. A place has room for a word of each PE.
 constexpr int place_words = 17;
 inline __host__ __device__ std::size_t place(std::uint64_t i) { return i % places * place_words; }
 
-/// Symmetric addresses, and for hand-written kernels the addresses at which the memory of PE `peer` is mapped.
+/// The arguments of a kernel: symmetric addresses, and for hand-written kernels the addresses at which the memory of PE
+/// `peer` is mapped.
 struct arguments {
   std::uint64_t* dest;
   std::uint64_t* source;

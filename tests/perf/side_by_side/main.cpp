@@ -1,5 +1,5 @@
-// Measures one library. Runs all linked-in rows one after another. PE 0 prints them as lines of JSON. compare.py starts
-// the program.
+// Measures one library. Runs all rows that are linked into this program, one after another. PE 0 prints each row as a
+// line of JSON. compare.py starts the program.
 //
 // Usage: ID_FILE RANK SIZE [OPTIONS]; the options are in report.hpp. The status is 1 if data was wrong.
 #include <algorithm>

@@ -1,5 +1,5 @@
 /// @file
-/// pgas' own operations, for rows without NVSHMEM names, with the context that nvshmem.h would use.
+/// pgas' own operations, for rows whose operations NVSHMEM does not have. They use the same context as nvshmem.h.
 #pragma once
 
 #include <nvshmem.h>

@@ -67,7 +67,7 @@ class nccl : public together {
 
   int me() const override { return me_; }
   double largest(double mine) override {
-    // agrees on picoseconds
+    // the PEs agree on a whole number of picoseconds
     return static_cast<double>(agree(static_cast<std::uint64_t>(mine * 1e12), ncclMax)) / 1e12;
   }
   std::uint64_t total(std::uint64_t mine) override { return agree(mine, ncclSum); }

@@ -1,13 +1,13 @@
 /// @file
-/// The operations of rows that also exist without a library: NVSHMEM's operations, or with RAW those of raw.cuh. All
-/// offsets and lengths are in words of 8 bytes.
+/// The operations of rows that are also measured without a library: NVSHMEM's operations, or with RAW the operations of
+/// raw.cuh. All offsets and lengths are in words of 8 bytes.
 #pragma once
 
 #include "kernel_arguments.hpp"
 
 namespace side_by_side {
 
-/// The caller of a barrier.
+/// The group of threads that calls a barrier.
 enum class scope { thread, warp, block };
 
 }  // namespace side_by_side
@@ -45,7 +45,8 @@ __device__ inline void quiet() { nvshmem_quiet(); }
 __device__ inline void signal(const arguments& a, std::uint64_t value) {
   nvshmemx_signal_op(a.signal, value, NVSHMEM_SIGNAL_SET, a.peer);
 }
-/// Sets the peer's signal after all puts of this thread, and after the puts that it has seen by a barrier of its block.
+/// Sets the peer's signal after all puts of this thread, and after the puts that a barrier of the block has ordered
+/// before this call.
 __device__ inline void fence_and_signal(const arguments& a, std::uint64_t value) {
   nvshmem_fence();
   nvshmemx_signal_op(a.signal, value, NVSHMEM_SIGNAL_SET, a.peer);
@@ -66,8 +67,8 @@ __device__ inline std::uint64_t fetch_add(const arguments& a, std::uint64_t valu
 }
 __device__ inline void inc(const arguments& a) { nvshmem_uint64_atomic_inc(a.signal, a.peer); }
 
-/// The barrier or sync with number `epoch`, which a library counts itself. Barriers complete earlier puts, syncs do
-/// not.
+/// Executes barrier or sync number `epoch`. A library counts them itself and ignores the number. A barrier completes
+/// earlier puts; a sync does not.
 template <scope Scope>
 __device__ void barrier_all(const arguments&, std::uint64_t) {
   if constexpr (Scope == scope::thread) nvshmem_barrier_all();

@@ -13,7 +13,7 @@ __device__ inline uint4 load_local(const uint4* from) {
                : "l"(from));
   return v;
 }
-/// Loads memory of another GPU. Never reads this GPU's L1, which is not kept up to date.
+/// Loads memory of another GPU. Does not read this GPU's L1 cache, which can contain old data.
 __device__ inline uint4 load_there(const uint4* from) {
   uint4 v;
   asm volatile("ld.relaxed.sys.global.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -36,7 +36,7 @@ __device__ inline void store_release(std::uint64_t* to, std::uint64_t value) {
 __device__ inline void acquire() { asm volatile("fence.acquire.sys;" ::: "memory"); }
 __device__ inline void quiet() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
-/// One thread's part of a copy of 16 bytes at a time, with Unroll of them in flight at once.
+/// One thread's part of a copy. A thread copies 16 bytes at a time, and has Unroll such accesses in flight at once.
 template <int Unroll, bool Remote>
 __device__ void copy(std::uint64_t* to, const std::uint64_t* from, std::size_t words, unsigned rank, unsigned size) {
   auto* const out = reinterpret_cast<uint4*>(to);
@@ -97,7 +97,7 @@ __device__ inline void inc(const arguments& a) {
   asm volatile("red.relaxed.sys.global.add.u64 [%0], 1;" ::"l"(a.signal_there) : "memory");
 }
 
-/// Each PE signals every other PE, with a separate word for each PE, and another word each time.
+/// Each PE signals every other PE, in a separate word for each pair of PEs, and in different words each time.
 template <bool Complete>
 __device__ void meet(const arguments& a, std::uint64_t epoch, int rank, int size) {
   const std::size_t at = place(epoch);

@@ -46,7 +46,7 @@ class watchdog {
   std::atomic<long> deadline_{now() + 600};
 };
 
-/// JSON has only finite numbers.
+/// JSON cannot express infinities and NaN, so they become 0.
 double number(double value) { return std::isfinite(value) ? value : 0; }
 
 bool higher_is_better(const row& of) { return std::strcmp(of.unit, "GB/s") == 0; }
@@ -115,8 +115,9 @@ void report::measure(const row& of, const work& how) {
   int iterations = options_.iterations;
   if (iterations == 0) {
     const int least = options_.quick ? std::min(of.least, 20) : of.least;
-    once(2);                                                        // the first run loads code
-    const double each = std::max(once(std::min(least, 10)), 1e-8);  // the clock may not have advanced
+    once(2);                                                        // the first run also loads the code
+    const double each = std::max(once(std::min(least, 10)), 1e-8);  // at least 1e-8, because the clock may not have
+                                                                    // advanced
     iterations = static_cast<int>(std::clamp(options_.milliseconds / 1e3 / each, 1.0 * least, 50000.0));
     iterations = std::clamp(static_cast<int>(longest_run / each), 2, iterations);
   }

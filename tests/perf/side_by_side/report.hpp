@@ -1,5 +1,6 @@
 /// @file
-/// The rows, the choice of the requested rows, and the printing of a row's figure. Programs of every library use it.
+/// Describes the rows, selects the requested rows, and prints their figures. The programs of all libraries use this
+/// file.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +14,38 @@ namespace side_by_side {
 /// The options of the command line.
 struct options {
   std::string only;              ///< a regular expression for the names of rows; empty: all rows
-  int first = 0;                 ///< rows before this one are left out, to continue after a program was killed
+  int first = 0;                 ///< the first row to run; used to continue after a row that killed the program
   int iterations = 0;            ///< the iterations of each run; 0: chosen by the time that they take
   int repetitions = 5;           ///< the number of runs of each row
   int collective_threads = 512;  ///< the threads of a block that calls a collective; at most 512
-  double milliseconds = 6;       ///< the duration of a run if iterations are chosen
+  double milliseconds = 6;       ///< the duration of a run if `iterations` is 0
   int seconds = 15;              ///< the time limit of a row
   bool quick = false;            ///< few and short runs, which only test that all rows work
   bool share = false;            ///< PEs may share GPUs
 };
 options read_options(int argc, char** argv);
 
-/// A line of the table. The bytes are those of the whole operation; for a collective, those of its largest array.
+/// A line of the table. `bytes` is the size of the whole operation; for a collective, the size of its largest array.
 struct row {
   const char* name;
   std::size_t bytes = 0;
   int blocks = 0;  ///< 0: the host calls the operation
   int threads = 0;
   const char* unit = "us";  ///< us or ms per iteration, GB/s, or MiB
-  int least = 500;          ///< the iterations of a run, unless they take too long
+  int least = 500;          ///< the iterations of a run; fewer if they take too long
 };
 
 /// How a row is measured. All functions are called on every PE.
 struct work {
-  /// Called before each run, so that no data of an earlier run is left where the check reads.
+  /// Called before each run, so that the check cannot read data of an earlier run.
   std::function<void()> prepare;
-  /// Executes a run. Returns the seconds on this PE, or 0 if it measures nothing.
+  /// Executes a run. Returns the seconds on this PE, or 0 if this PE measures nothing.
   std::function<double(int iterations)> run;
   /// Called after the last run. Returns the number of errors on this PE.
   std::function<std::uint64_t(int iterations)> wrong;
 };
 
-/// Lets PEs agree on values, with the functions of the library.
+/// Combines values of all PEs, with the functions of the library.
 class together {
  public:
   virtual ~together() = default;
@@ -54,17 +55,17 @@ class together {
   virtual void meet() = 0;
 };
 
-/// Goes through the rows: measures the requested rows, and PE 0 prints each as a line of JSON. A row that takes too
-/// long ends the process.
+/// Measures the requested rows. PE 0 prints each row as a line of JSON. A row that takes too long ends the process.
 class report {
  public:
   report(const options& asked, together& pes);
 
   /// Runs the row and prints it.
   void measure(const row& of, const work& how);
-  /// Adds a row that is not a loop. `values` returns its runs in the row's unit, and counts the errors on this PE.
+  /// Adds a row that the caller measures. `values` returns the results of the runs in the row's unit, and counts the
+  /// errors on this PE.
   void add(const row& of, const std::function<std::vector<double>(std::uint64_t& wrong)>& values);
-  /// Whether there was an error so far.
+  /// Whether a row had an error so far.
   bool failed() const { return failed_; }
   const options& asked() const { return options_; }
 

@@ -1,4 +1,4 @@
-"""The figures of all rounds as one table, on the terminal and in RESULTS.md."""
+"""Collects the figures of all rounds and prints them as one table, on the terminal and in RESULTS.md."""
 import os
 import re
 import statistics
@@ -23,36 +23,37 @@ class Line:
     def __init__(self, row):
         self.row = row
         self.values = {}  # the figures of the rounds, by backend
-        self.wrong = set()  # backends with wrong data, or that did not end the row
+        self.wrong = set()  # backends that had wrong data or did not finish the row
 
     @property
     def higher_is_better(self):
         return self.row["better"] == "higher"
 
     def best(self, *backends):
-        """The best median among some backends, or None."""
+        """Returns the best median among these backends, or None."""
         found = [statistics.median(self.values[name]) for name in backends if name in self.values]
         return (max if self.higher_is_better else min)(found) if found else None
 
     def ahead(self, of, ours="pgas"):
-        """How many times better than another figure pgas is, or None."""
+        """Returns how many times better than the figure `of` pgas is, or None."""
         ours = self.best(ours)
         if ours is None or of is None or ours <= 0 or of <= 0:
             return None
         return ours / of if self.higher_is_better else of / ours
 
     def spread(self):
-        """The larger of pgas' and NVSHMEM's ranges over the rounds, as a part of the median."""
+        """Returns the relative spread over the rounds, (max - min) / median, of pgas or of NVSHMEM, whichever is
+        larger."""
         ranges = [(max(v) - min(v)) / statistics.median(v) for name, v in self.values.items()
                   if name in ("pgas", "nvshmem") and len(v) > 1 and statistics.median(v) > 0]
         return max(ranges, default=None)
 
     def wanted(self, pes):
-        """The figure that is wanted besides being ahead of NVSHMEM, or None."""
+        """Returns the target of this row besides being faster than NVSHMEM, or None."""
         return target(self.row, pes, self.best("raw"), self.best("nvshmem", "nvshmem-inlined"), self.higher_is_better)
 
     def met(self, pes):
-        """Whether pgas is where it is wanted to be: "yes", or what is missing."""
+        """Returns "yes" if pgas reaches the targets of this row, and otherwise the targets that it misses."""
         ours, wanted = self.best("pgas"), self.wanted(pes)
         if "pgas" in self.wrong or ours is None:
             return "FAIL"
@@ -66,7 +67,7 @@ class Line:
 
 
 class Results:
-    """Lines in the order of the programs."""
+    """The rows in the order in which the programs print them."""
 
     def __init__(self, pes):
         self.pes = pes
@@ -74,7 +75,8 @@ class Results:
         self.failures = []  # (backend, row or None, reason)
 
     def _line(self, row):
-        # For a row that began and never ended, it is not known whether higher is better.
+        # A row that began and never ended has no "better". The value used here has no effect, because there are no
+        # figures.
         return self.lines.setdefault(key(row), Line({"unit": "", "better": "lower", **row}))
 
     def add(self, backend, rows, failures):
@@ -91,7 +93,7 @@ class Results:
             self.failures.append((backend, row, why))
 
     def table(self):
-        """Rows of words, the first one the head."""
+        """Returns the table as lists of words. The first list is the head."""
         every = [["row", "size", "by", "unit", "pgas", "direct", "NVSHMEM", "raw", "NCCL", "to NVSHMEM", "of raw", "direct of raw",
                   "to NCCL", "target", "met", "spread"]]
         for line in self.lines.values():
@@ -112,7 +114,7 @@ class Results:
         return "FAIL" if any(name in line.wrong for name in backends) else number(line.best(*backends))
 
     def text(self):
-        """The table for a terminal."""
+        """Returns the table for a terminal."""
         every = self.table()
         widths = [max(len(words[i]) for words in every) for i in range(len(every[0]))]
         return "\n".join("  ".join(word.ljust(width) for word, width in zip(words, widths)).rstrip() for words in every)
@@ -125,7 +127,7 @@ class Results:
                 f"{sum(met == 'yes' for met in targets)} of {len(targets)} targets met; {len(self.failures)} failures")
 
     def picture(self, facts):
-        """The same as SVG."""
+        """Returns the results as an SVG document."""
         ratios, groups = [], {}
         for line in self.lines.values():
             row, ratio = line.row, line.ahead(line.best("nvshmem", "nvshmem-inlined"))
@@ -142,7 +144,7 @@ class Results:
         return drawing.picture(f"{self.pes} PEs, {facts.get('machine', '')}, {facts.get('date', '')}", ratios, diagrams, size)
 
     def markdown(self, facts, picture):
-        """The section of RESULTS.md. `picture` is the file that it shows."""
+        """Returns the section of RESULTS.md. `picture` is the name of the SVG file that the section shows."""
         every = self.table()
         lines = [f"## {self.pes} PEs", "", *(f"* {name}: {value}" for name, value in facts.items()), "", self.summary() + ".", "",
                  f"![How many times better than NVSHMEM, by row, and curves by size]({picture})", ""]
@@ -188,7 +190,7 @@ def sentence(failure):
 
 
 def write(path, results, facts):
-    """Replaces the section of this number of PEs and its picture, and leaves the others."""
+    """Replaces the section of this number of PEs and its picture. Other sections do not change."""
     sections = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
@@ -201,7 +203,7 @@ def write(path, results, facts):
 
 
 def replace(path, text):
-    """A file that is there as a whole or as it was."""
+    """Replaces a file atomically: a reader sees the old text or the new text as a whole."""
     unfinished = path + ".part"
     with open(unfinished, "w", encoding="utf-8") as file:
         file.write(text)

@@ -1,4 +1,4 @@
-// Bandwidths: PE 0 repeatedly copies from or to PE 1, each block its part, with a quiet at the end.
+// Bandwidths: PE 0 repeatedly copies from or to PE 1. Each block copies its part, and a quiet follows the last copy.
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "operations.cuh"
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(1024) get_bw(arguments a) {
       a, [&](int i) { ops::get_nbi_block(a, window(a, i) + here.at, here.words); }, complete{});
 }
 
-/// Copies words one by one, with a few of each thread in flight at once.
+/// Copies words one by one, with a few words of each thread in flight at once.
 template <class Load, class Store>
 __device__ void words_one_by_one(const part& here, Load load, Store store) {
   constexpr int at_once = 4;

@@ -1,4 +1,4 @@
-// Collectives that move data, called by one block of each PE, one after another.
+// Collectives that move data. One block of each PE calls them, one after another.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

@@ -20,7 +20,8 @@ namespace side_by_side {
 
 namespace {
 
-/// Two arrays, each with a row of the upper and the lower neighbour. Symmetric.
+/// Two symmetric arrays. Each has the rows of this PE, one row of the upper neighbour and one row of the lower
+/// neighbour.
 struct field {
   float* from;
   float* to;
@@ -53,10 +54,10 @@ __global__ void __launch_bounds__(tile_width* tile_height) step_with_p(field f) 
 
 // ---- one kernel ----
 
-/// A border row for a neighbour, and the neighbour's row of the step before.
+/// A border row that is sent to a neighbour, and the neighbour's border row of the previous step.
 struct border {
-  int row;         ///< the row of this PE
-  int halo_there;  ///< the row of the neighbour's array
+  int row;         ///< the row that is sent
+  int halo_there;  ///< the row of the neighbour's array that receives it
   int pe;
   std::uint64_t* arrived;  ///< this PE's signal: the number of steps that the neighbour has sent
   std::uint64_t* arrived_there;
@@ -101,7 +102,7 @@ __global__ void __launch_bounds__(512) steps_with_signals(field f, std::uint64_t
   if (threadIdx.x == 0 && blockIdx.x < 2) nvshmem_quiet();
 }
 
-// ---- the same without neighbours, to compare with ----
+// ---- the same iteration on one GPU, for the check ----
 
 __device__ float begins_with(std::uint64_t seed, std::size_t cell) {
   return static_cast<float>(word(seed, 0, cell) & 0xffff) / 65536.0f;
@@ -185,7 +186,7 @@ class halo {
     });
   }
 
-  /// The cells of this PE that differ from the result of a single GPU for the whole square.
+  /// Returns the number of cells of this PE that differ from the result of a single GPU for the whole square.
   std::uint64_t wrong(int steps) {
     float* whole[2] = {};
     unsigned long long* count = nullptr;
@@ -238,7 +239,7 @@ void measure(bench& pes, report& to, const row& of, int width, double (halo::*wa
   to.measure(of, how);
 }
 
-/// Whether the GPU can hold the blocks of halo_signal of all PEs that share it. Prints a message if not.
+/// Whether the GPU can hold the blocks of halo_signal of all PEs that share it. Prints a message if it cannot.
 bool holds_all_blocks(int n) {
   int devices = 0;
   int processors = 0;

@@ -1,4 +1,4 @@
-// Latencies: PE 0 executes one operation after another. Each is complete at PE 1 before the next begins.
+// Latencies: PE 0 executes one operation after another. Each operation is complete at PE 1 before the next one begins.
 #include <vector>
 
 #include "bench.hpp"
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(1024) get_latency(arguments a) {
   });
 }
 
-/// Puts a word to another place each time.
+/// Puts a word to a different place in each iteration.
 __global__ void __launch_bounds__(1024) put_word_latency(arguments a) {
   if (a.me != 0) return;
   arguments now = a;
@@ -50,7 +50,7 @@ __global__ void p_latency(arguments a) {
   });
 }
 
-/// Calls body(now, i), each time with another of the peer's counters.
+/// Calls body(now, i). In each iteration `now` has a different counter of the peer.
 template <class Body>
 __device__ void with_counters(const arguments& a, Body body) {
   arguments now = a;
@@ -80,7 +80,8 @@ __global__ void inc(arguments a) {
   });
 }
 
-/// A row of single words in PE 1's memory. After `made` iterations, `wrong(words, made)` of them are wrong.
+/// Measures a row whose operations access single words of PE 1. After `made` iterations, `wrong(words, made)` returns
+/// the number of wrong words.
 template <class Wrong>
 void measure_words(bench& pes, report& to, const row& of, const void* function, bool counters, Wrong wrong) {
   const kernel what{function, 1, of.threads, 1};

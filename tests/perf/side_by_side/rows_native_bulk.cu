@@ -1,5 +1,5 @@
-// Round trips of a put with a signal by one thread, through the shared memory of its block, with pgas' bulk_copier.
-// NVSHMEM has no such operation.
+// Round trips of puts with a signal. One thread puts data through the shared memory of its block, with pgas'
+// bulk_copier. NVSHMEM has no such operation.
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "native.cuh"
@@ -28,7 +28,7 @@ void rows(bench& pes, report& to) {
   for (const std::size_t bytes : {std::size_t{1024}, std::size_t{65536}}) {
     kernel what{reinterpret_cast<const void*>(&put_signal_bulk_pp), 1, 1, bytes / 8, bytes / 8,
                 {expected::of_pe, pes.seed(), pes.peer()}};
-    if (pes.me() > 1) what.words_to_check = 0;  // no PE has written there
+    if (pes.me() > 1) what.words_to_check = 0;  // no PE writes to PEs 2 and higher
     pes.measure(to, {"put_signal_bulk_pp", bytes, 1, 1, "us"}, what);
   }
 }

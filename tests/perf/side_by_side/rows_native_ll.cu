@@ -1,5 +1,5 @@
-// Round trips of values that stay in registers, one word per thread, with pgas' ll_channel, and with hand-written code.
-// NVSHMEM has no such operation.
+// Round trips of values in registers, one word per thread, with pgas' ll_channel and with hand-written code. NVSHMEM
+// has no such operation.
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "operations.cuh"
@@ -12,11 +12,12 @@ namespace side_by_side {
 
 namespace {
 
-constexpr int most_threads = 32;  // the memory of the signals has room for the boxes of this number
+constexpr int most_threads = 32;  // the memory of the signals has room for the boxes of this number of threads
 
 #if defined(RAW)
 
-/// Packets of 8 bytes of data with the same number twice, in two alternating buffers.
+/// A channel by hand. A packet has 8 bytes of data and two copies of the message's number. Messages use two buffers
+/// alternately.
 struct channel {
   uint4* in;
   uint4* out;
@@ -76,7 +77,7 @@ void rows(bench& pes, report& to) {
     const auto words = static_cast<std::size_t>(threads);
     kernel what{reinterpret_cast<const void*>(&ll_pp),    1, threads, words, words,
                 {expected::of_pe, pes.seed(), pes.peer()}};
-    if (pes.me() > 1) what.words_to_check = 0;  // no PE has written there
+    if (pes.me() > 1) what.words_to_check = 0;  // no PE writes to PEs 2 and higher
     pes.measure(to, {"ll_pp", 8, 1, threads, "us"}, what);
   }
 }

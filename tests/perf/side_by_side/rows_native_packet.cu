@@ -1,5 +1,5 @@
-// Round trips of small messages whose data carries the flag, with pgas' packet_channel, and with hand-written code.
-// NVSHMEM has no such operation.
+// Round trips of small messages whose packets carry a flag beside the data, with pgas' packet_channel and with
+// hand-written code. NVSHMEM has no such operation.
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "operations.cuh"
@@ -12,11 +12,13 @@ namespace side_by_side {
 
 namespace {
 
-constexpr std::size_t longest = 4096;  // bytes; the memory of the signals has room for the boxes of such messages
+constexpr std::size_t longest = 4096;  // in bytes; the memory of the signals has room for the boxes of messages of this
+                                       // size
 
 #if defined(RAW)
 
-/// Packets of 8 bytes of data and the same number twice, in two alternating buffers.
+/// A channel by hand. A packet has 8 bytes of data and two copies of the message's number. Messages use two buffers
+/// alternately.
 struct channel {
   uint4* in;
   uint4* out;
@@ -81,7 +83,7 @@ void rows(bench& pes, report& to) {
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{1024}, longest}) {
     kernel what{reinterpret_cast<const void*>(&packet_pp), 1, 512, bytes / 8, bytes / 8,
                 {expected::of_pe, pes.seed(), pes.peer()}};
-    if (pes.me() > 1) what.words_to_check = 0;  // no PE has written there
+    if (pes.me() > 1) what.words_to_check = 0;  // no PE writes to PEs 2 and higher
     pes.measure(to, {"packet_pp", bytes, 1, 512, "us"}, what);
   }
 }

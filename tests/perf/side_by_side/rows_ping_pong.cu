@@ -1,4 +1,4 @@
-// Round trips between PE 0 and PE 1: each waits for the other's signal and answers in the same way.
+// Round trips between PE 0 and PE 1: each PE waits for the signal of the other PE and answers with a signal.
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "operations.cuh"
@@ -8,7 +8,7 @@ namespace side_by_side {
 namespace {
 
 /// PE 0 begins. `tell(now, value)` sends the answer, `wait(now, value)` waits for the answer of the other PE. Each
-/// round uses another signal.
+/// round uses a different signal.
 template <class Tell, class Wait>
 __device__ void ping_pong(const arguments& a, Tell tell, Wait wait) {
   if (a.me > 1) return;
@@ -64,7 +64,7 @@ void rows(bench& pes, report& to) {
   if (pes.n() < 2) return;
   const auto measure = [&](const char* name, const void* function, std::size_t bytes, int threads) {
     kernel what{function, 1, threads, bytes / 8, bytes / 8, {expected::of_pe, pes.seed(), pes.peer()}};
-    if (pes.me() > 1) what.words_to_check = 0;  // no PE has written there
+    if (pes.me() > 1) what.words_to_check = 0;  // no PE writes to PEs 2 and higher
     pes.measure(to, {name, bytes, 1, threads, "us"}, what);
   };
   measure("signal_pp", reinterpret_cast<const void*>(&signal_pp), 0, 1);

@@ -1,4 +1,4 @@
-// Reductions of all PEs' numbers, called by one block of each PE, one after another.
+// Reductions over all PEs. One block of each PE calls them, one after another.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

@@ -1,4 +1,4 @@
-// The costs of setting up: joining, its memory, and further allocations.
+// The costs of starting: the time and the memory of joining, and the time of further allocations.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
@@ -15,8 +15,8 @@ __global__ void meet_once() { nvshmem_barrier_all(); }
 
 constexpr std::size_t large = std::size_t{1} << 30;
 
-/// The milliseconds of an allocation of 1 GiB by all PEs. `wrong`: the memory cannot be allocated, or another PE cannot
-/// write it.
+/// Returns the milliseconds in which all PEs allocate 1 GiB. Increments `wrong` if the memory cannot be allocated or
+/// another PE cannot write it.
 [[maybe_unused]] double allocate_once(bench& pes, std::uint64_t& wrong) {
   pes.meet();
   const auto start = std::chrono::steady_clock::now();
@@ -27,7 +27,7 @@ constexpr std::size_t large = std::size_t{1} << 30;
     ++wrong;
     return all;
   }
-  // The last word of the memory, written by the PE before.
+  // The previous PE writes the last word of the memory.
   std::uint64_t* const last = found + large / 8 - 1;
   const int from = (pes.me() + pes.n() - 1) % pes.n();
   nvshmem_uint64_p(last, word(pes.seed(), pes.me(), 0), (pes.me() + 1) % pes.n());
@@ -44,7 +44,7 @@ constexpr std::size_t large = std::size_t{1} << 30;
   using values = std::vector<double>;
   const joined& how = pes.how_joined();
   to.add({"join", 0, 0, 0, "ms"}, [&](std::uint64_t&) {
-    // The time of the PE that arrived last, which has not waited for another PE.
+    // The smallest time of all PEs: the PE that arrived last has not waited for another PE.
     constexpr double long_time = 1e3;
     return values{(long_time - pes.largest(long_time - how.milliseconds / 1e3)) * 1e3};
   });
@@ -59,7 +59,7 @@ constexpr std::size_t large = std::size_t{1} << 30;
 }
 
 void rows(bench& pes, report& to) {
-#if !defined(RAW)  // without a library there is no such operation
+#if !defined(RAW)  // hand-written kernels have no such operation
   costs(pes, to);
 #else
   static_cast<void>(to);

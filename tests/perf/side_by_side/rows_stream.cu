@@ -11,7 +11,7 @@ namespace side_by_side {
 
 namespace {
 
-/// A collective on a stream that writes `words` words to the destination.
+/// Measures a collective on a stream that writes `words` words to the destination.
 template <class Call>
 void measure_collective(bench& pes, report& to, const char* name, std::size_t bytes, std::size_t words, expected as,
                         Call call) {
@@ -48,7 +48,7 @@ void collectives(bench& pes, report& to) {
   measure_collective(pes, to, "stream_barrier_all", 0, 0, {}, [&] { nvshmemx_barrier_all_on_stream(stream); });
 }
 
-/// Puts of PE 0 to PE 1. Small puts measure time, large puts bandwidth.
+/// Measures puts of PE 0 to PE 1: the time of small puts, and the bandwidth of large puts.
 void measure_put(bench& pes, report& to, const char* name, std::size_t bytes,
                  const std::function<double(int iterations)>& run) {
   work how;

@@ -1,4 +1,4 @@
-// Barriers and syncs of all PEs, called by a thread, a warp or a block, one after another.
+// Barriers and syncs of all PEs. A thread, a warp or a block of each PE calls them, one after another.
 #include "bench.hpp"
 #include "kernel.cuh"
 #include "operations.cuh"
@@ -8,10 +8,10 @@ namespace side_by_side {
 namespace {
 
 constexpr int checked_rounds = 100;
-constexpr std::size_t told_at = places * place_words;  // the start of one word for each PE in the signals
+constexpr std::size_t told_at = places * place_words;  // the index of the first of n signals, one for each PE
 
-/// Checks that no PE leaves the call before all PEs have arrived, with the data that they put before. After the timed
-/// rounds there are rounds in which every PE sends all others the number of the round.
+/// Checks that no PE leaves the call before all PEs have arrived, and that a barrier completes their earlier puts. In
+/// additional rounds after the timed rounds, every PE sends the number of the round to all other PEs.
 template <scope Scope, bool Completes, class Meet>
 __device__ void check(const arguments& a, Meet meet) {
   const bool one = threadIdx.x == 0;

@@ -1,4 +1,5 @@
-"""Starts a program of the benchmark on all PEs, reads what PE 0 prints, and goes on behind rows that kill it."""
+"""Starts a program of the benchmark on all PEs and reads what PE 0 prints. If a row kills the program, continues with
+the next row."""
 import json
 import os
 import signal
@@ -6,27 +7,27 @@ import subprocess
 import tempfile
 import time
 
-MOST_FAILURES = 4  # failures of one program in one round, after which the rest of its rows is given up
-GRACE = 3  # seconds for the other PEs after one has ended
+MOST_FAILURES = 4  # after this number of failures in a round, the remaining rows of the program are skipped
+GRACE = 3  # seconds in which the other PEs may end after one PE has failed
 
 
 class Outcome:
-    """What one start of a program has brought."""
+    """The results of one start of a program."""
 
     def __init__(self):
         self.rows = []       # the JSON objects of finished rows
-        self.unfinished = None  # the start of the row that was running at the end
+        self.unfinished = None  # the line that began the row that was running at the end
         self.ended = False   # the program reported its end
-        self.why = ""        # how the program ended otherwise
+        self.why = ""        # why the program failed; empty if it did not
 
 
 def key(row):
-    """What makes a row the same in another program."""
+    """Returns what identifies a row in the programs of all backends."""
     return row["row"], row["bytes"], row["blocks"], row["threads"]
 
 
 def environment(library_paths):
-    """As found, and where libraries are. What has been switched off on this machine stays switched off."""
+    """Returns the environment of this process with the folders of libraries. Variables that are set stay unchanged."""
     found = dict(os.environ)
     found["LD_LIBRARY_PATH"] = ":".join([*library_paths, found.get("LD_LIBRARY_PATH", "")]).rstrip(":")
     found.setdefault("NVSHMEM_BOOTSTRAP", "UID")
@@ -37,7 +38,8 @@ def environment(library_paths):
 
 
 def wait_for(processes, limit):
-    """Until all have ended, or one has failed, or time is up; then none is left."""
+    """Waits until all processes have ended, until a few seconds after one has failed, or until the time limit. Kills
+    the processes that still run, and returns their PEs."""
     deadline = time.monotonic() + limit
     shortened = False
     while any(process.poll() is None for process in processes):
@@ -55,7 +57,7 @@ def wait_for(processes, limit):
 
 
 def start(program, pes, library_paths, arguments, limit, log):
-    """One start on PEs 0 to pes - 1."""
+    """Starts the program once, on PEs 0 to pes - 1."""
     outcome = Outcome()
     with tempfile.TemporaryDirectory(prefix="side_by_side.") as folder:
         id_file = os.path.join(folder, "id")
@@ -92,7 +94,7 @@ def start(program, pes, library_paths, arguments, limit, log):
 
 
 def last_words(log, since):
-    """What the processes said last, in one line."""
+    """Returns the last lines that the processes wrote to the log since `since`, in one line."""
     log.flush()
     with open(log.name, "rb") as file:
         file.seek(since)
@@ -101,8 +103,8 @@ def last_words(log, since):
 
 
 def run(program, pes, library_paths, arguments, limit, log):
-    """All rows: (finished ones, failures as (the row or None, why)). A row that kills the program is left out, the rest runs in
-    a program started again."""
+    """Runs all rows. Returns (finished rows, failures as (the row or None, reason)). If a row kills the program, the
+    program is started again at the next row."""
     rows, failures, first = [], [], 0
     while True:
         log.write(f"== {program} --first {first}\n".encode())

@@ -1,5 +1,5 @@
-"""What pgas is to reach on H200s with NVLink. Every row is to be ahead of NVSHMEM, also these, which are to reach more: a
-figure in the row's unit, a share of what is done by hand, or how many times better than NVSHMEM. All in the same run."""
+"""The targets of pgas on H200s with NVLink. Every row is to be better than NVSHMEM in the same run. The rows below have
+a further target: a figure in the row's unit, a share of the hand-written kernel's figure, or a ratio to NVSHMEM."""
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 ANY = None
 
@@ -9,7 +9,7 @@ def figure(value):
 
 
 def of_raw(share):
-    """So much of what is done by hand where more is better, else so much longer."""
+    """The figure of the hand-written kernel, times `share`."""
     return lambda raw, nvshmem, higher_is_better: None if raw is None else raw * share
 
 
@@ -19,11 +19,12 @@ def ahead_of_nvshmem(times):
 
 
 def bus_bandwidth(gb_per_s, size, crossings):
-    """The time, in us, of a collective of `size` bytes that cross a link so often (the busBW of NCCL's tests)."""
+    """Returns the time, in us, of a collective whose `size` bytes cross each link `crossings` times (the busBW of
+    NCCL's tests)."""
     return figure(size * crossings / gb_per_s / 1e3)
 
 
-# By row, bytes, blocks and threads, for any number of PEs.
+# The targets for any number of PEs, by row, bytes, blocks and threads.
 ALWAYS = {
     ("put_bw", ANY, ANY, ANY): of_raw(0.98),
     ("get_bw", ANY, ANY, ANY): of_raw(0.97),
@@ -83,7 +84,8 @@ BY_PES = {
 
 
 def target(row, pes, raw, nvshmem, higher_is_better):
-    """The figure wanted of a row, or None. `raw` and `nvshmem` are theirs in the same run, None where there is none."""
+    """Returns the target of a row, or None. `raw` and `nvshmem` are the figures of the hand-written kernel and of
+    NVSHMEM in the same run, or None."""
     for table in (BY_PES.get(pes, {}), ALWAYS):
         for (name, size, blocks, threads), wanted in table.items():
             if (name == row["row"] and size in (ANY, row["bytes"]) and blocks in (ANY, row["blocks"])
