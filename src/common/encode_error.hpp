@@ -19,7 +19,7 @@ namespace pgas::detail {
 /// The text of an error after its code.
 [[nodiscard]] std::string text_of(const error& failure);
 
-/// *Errors* bootstrap_protocol with the cause of `what`, which a peer has sent: another version, or another call.
+/// Throws bootstrap_protocol with `what`, which describes the malformed message, and with the remedy.
 [[noreturn]] void throw_malformed(const std::string& what);
 
 }  // namespace pgas::detail

@@ -23,7 +23,7 @@ namespace pgas::trace {
 
 struct recorded_event {
   event_facts facts;
-  const char* name = nullptr;  ///< stays valid as long as the process
+  const char* name = nullptr;  ///< valid until the process ends
 };
 
 /// One ring for each thread that records. Only that thread writes the ring, and takes a lock only at its first event. A

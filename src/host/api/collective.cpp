@@ -103,7 +103,7 @@ placement check(const world_state& world, const team_view& team, const collectiv
 }
 
 /// Runs check(). In a blocking call in which members compare, or in which the source lies in the destination, the
-/// result is the same on all members. Otherwise a member throws alone.
+/// result is the same on all members. In other calls only the member with the error throws.
 void check_on_all(const team_state& state, bool blocking, bool compare, const collective_request& r) {
   const bool checks = compare || state.world().heap().parameters().checks != 0;
   std::optional<error> refused;

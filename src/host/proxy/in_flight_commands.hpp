@@ -1,5 +1,5 @@
 /// @file
-/// The commands of one ring that are in flight: taken and not complete. Also the order among them.
+/// The commands of one ring that are in flight (taken and not complete), and the order among them.
 #pragma once
 
 #include <chrono>
@@ -69,7 +69,7 @@ struct proxy_op {
 /// * After a fence, message operations wait until no unordered operation is in flight to that PE. Unordered operations
 ///   wait until no operation is in flight to that PE.
 /// * A signal is sent when all earlier data, including its own data, is complete or in messages to the same PE. Other
-///   signals are deferred, in the order of the ring. Only operations behind a fence wait for deferred signals.
+///   signals are deferred, in the order of the ring. Only operations after a fence wait for deferred signals.
 class in_flight_commands {
  public:
   static constexpr std::size_t window = 2048;  ///< commands in flight at once

@@ -36,7 +36,7 @@ struct place {
   }
 };
 
-/// The bytes in the command itself, and their largest number. Null if the command has an address instead.
+/// The data inside a command and its largest size in bytes. Null if the command has an address instead.
 struct inline_value {
   const void* at;
   std::size_t room;

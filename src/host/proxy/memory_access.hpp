@@ -34,9 +34,9 @@ class memory_access {
   /// Writes blocks at `to` from contiguous host memory, which may be reused on return. Naturally aligned words of up to
   /// 8 bytes are written whole. A thread that acquires one of these words sees all earlier writes.
   virtual void write(void* to, const void* from, const block_list& blocks) = 0;
-  /// Reads blocks at `from` into contiguous host memory. The host memory must stay valid until nothing is pending();
-  /// then it is filled. Writes that were released before a value was read are visible to PEs that learn of the value
-  /// from this thread.
+  /// Reads blocks at `from` into contiguous host memory. The host memory must stay valid until nothing is pending(),
+  /// and is filled by that time. Writes that were released before a value was read are visible to PEs that learn of the
+  /// value from this thread.
   virtual void read(void* to, const void* from, const block_list& blocks) = 0;
   /// Executes an operation that is atomic with the operations of kernels, of direct peers, and of the host.
   /// @param old receives the 8 bytes of batched_atomic::old, as read() does; null: not needed

@@ -165,7 +165,7 @@ bool progress_engine::receive_from_self() {
   return count > 0;
 }
 
-/// Makes the effects of this turn's messages visible. Then the messages may be acknowledged.
+/// Makes the effects of this turn's messages visible. After this call the messages may be acknowledged.
 void progress_engine::complete_memory() {
   if (target_.take_written() || !state_.replies.empty() || state_.memory.pending()) state_.memory.complete();
   for (peer_state* const each : executed_from_) {

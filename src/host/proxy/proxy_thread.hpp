@@ -32,7 +32,7 @@ namespace pgas::detail {
 class progress_engine;
 
 /// One object for each PE that has proxied peers. The order of calls: constructor, address(), whose result goes to all
-/// other PEs, connect(); then memory and rings are added and removed; at last stop(). *Callers* any thread, unless
+/// other PEs, connect(); then memory and rings are added and removed; and finally stop(). *Callers* any thread, unless
 /// stated otherwise. *Errors* those of the transport in the call that uses it; later failures are reported once, by
 /// proxy_settings::failed.
 class proxy_thread final : public memory_exposure {
@@ -70,8 +70,8 @@ class proxy_thread final : public memory_exposure {
   /// On return the proxy does not use the ring any more. All commands should be complete. Incomplete commands are
   /// abandoned, and their buffers must stay valid until stop().
   void remove_ring(ring& source);
-  /// Makes the proxy check its rings at once. An idle proxy takes about a millisecond without this call. For threads of
-  /// the host.
+  /// Makes the proxy check its rings at once. Without this call an idle proxy checks them within about a millisecond.
+  /// For threads of the host.
   void wake() noexcept;
   /// Keeps the proxy polling during its lifetime, for a thread of the host that waits for its commands.
   class keep_polling {

@@ -75,7 +75,8 @@ static_assert(message_op_overhead >= sizeof(message_op_header) + sizeof(atomic_p
 /// The largest number of unacknowledged messages to one PE.
 inline constexpr std::uint64_t message_window = 32;
 
-/// A bulk operation adds no message while this number is in flight, because small operations wait behind it.
+/// A bulk operation adds no message while this number of messages is in flight, because small operations wait for these
+/// messages.
 inline constexpr std::uint64_t bulk_window = 8;
 
 /// The size of the longest messages that are sent.

@@ -55,7 +55,7 @@ class deferred_release {
   /// The object of this process for the streams that can use this memory.
   [[nodiscard]] static deferred_release& of_users_of(const sharing_description& memory);
 
-  /// @param mark takes a mark behind the work that streams have been given. If it throws, it is called again later
+  /// @param mark takes a mark after the work that streams have been given. If `mark` throws, it is called again later
   explicit deferred_release(take_mark mark) : mark_(std::move(mark)) {}
   /// Stops. Objects that are still in use are not destroyed, because the process is ending.
   ~deferred_release();

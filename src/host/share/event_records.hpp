@@ -31,7 +31,7 @@ struct record_page {
   struct slot {
     std::uint64_t reached;   ///< the number of the last record that was reached; lost_at() of a lost record
     std::uint64_t recorder;  ///< process_name() of the process that made the last record
-    std::uint64_t lost;      ///< the number of the last lost record: its process ended before it was reached
+    std::uint64_t lost;      ///< the number of the last lost record: the process ended before the record was reached
   };
 
   std::uint64_t records;    ///< the number of the last record

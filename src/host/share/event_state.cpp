@@ -44,7 +44,8 @@ std::shared_ptr<event_state> event_state::share(int ordinal, std::unique_ptr<dev
   page->handle = event->handle();
   std::tie(page->shm_device, page->shm_inode) = shm_identity();
   const auto made = owned(std::make_unique<event_state>(std::move(shared), ordinal, std::move(event)));
-  // The processes that open the event may not detect one another's end. This process detects the end of each.
+  // The processes that open the event may be unable to detect one another's end. This process detects the end of each
+  // of them.
   made->watch();
   return made;
 }

@@ -49,7 +49,7 @@ class event_state final : public deferred_object, private watched {
   std::uint64_t record(void* stream);
   void wait(void* stream);
   [[nodiscard]] bool reached();
-  /// Throws peer_lost if waits have ended without their record, or would end so.
+  /// Throws peer_lost if waits have ended, or would end, without their record.
   void check();
 
  private:

@@ -317,7 +317,7 @@ void exporter::receive(std::uint64_t number) {
   if (at == sessions_.end()) return;
   session& from = at->second;
   share_request request;
-  // Closes descriptors that an unknown process has sent at once.
+  // Closes at once the descriptors that an unknown process has sent.
   const received_packet packet = receive_packet(from.socket.get(), writable_bytes_of(request));
   if (packet.what == received_packet::status::nothing_yet) {
     if (from.sending) go_on(at, nullptr, {});

@@ -49,28 +49,29 @@ class exporter {
     uid_t user;
     bool read_only;  ///< set if importers may only read; the memory may be writable for others
   };
-  /// A connection. Only the exporter's thread changes it. It holds the mutex while it changes what others read.
+  /// A connection. Only the exporter's thread changes it, and holds the mutex while it changes fields that other
+  /// threads read.
   struct session {
     unforked_fd socket;
     socket_owner owner{};
     pid_t pid = 0;                              ///< the number that the importer reports for itself
     std::optional<clock::time_point> deadline;  ///< set until the last handle is sent
     std::uint64_t of = 0;                       ///< the object that the importer has opened; 0: none yet
-    /// The ticket that opened it; 0 for a timeline that a ticket carries.
+    /// The ticket by which the object was opened; 0 for a timeline that a ticket carries.
     std::uint64_t ticket = 0;
-    std::chrono::system_clock::time_point since;   ///< the time at which the importer opened it
+    std::chrono::system_clock::time_point since;   ///< the time at which the importer opened the object
     std::shared_ptr<const shared_object> sending;  ///< set while handles remain to be sent
     std::size_t sent = 0;                          ///< the number of handles sent so far
-    bool revoked = false;                          ///< to be reported when all handles are sent
+    bool revoked = false;                          ///< whether to report the revocation when all handles are sent
   };
   using sessions = std::map<std::uint64_t, session>;
 
-  // ---- of the thread
+  // ---- functions of the exporter's thread
 
   void serve();
   void accept();
-  /// Closes the oldest connection that has sent no request, of the process with most such connections. False if there
-  /// is none.
+  /// Closes a connection that has sent no request: the oldest one of the process with most such connections. False if
+  /// there is no such connection.
   bool drop_silent();
   /// Refuses the next waiting connection, because no descriptor is left.
   void turn_away(int why);

@@ -60,7 +60,8 @@ void sweep_beside(const std::string& socket) {
   throw error(code::peer_lost, fmt::format("the exporter, {}, {}", who, why));
 }
 
-/// @param was_there the exporter has listened there, as a ticket says; else it may start to listen later
+/// @param was_there whether the exporter has listened there before, as a ticket says; if not, the exporter may start to
+/// listen later
 unforked_fd connect(const std::string& who, const std::string& socket, bool was_there, const deadline& limit) {
   const unix_address address = address_of(socket);
   for (;;) {

@@ -1,5 +1,5 @@
 /// @file
-/// Opens tickets: the connection to an exporter, and the object that it sends.
+/// Opens tickets: the connection to an exporter, and the object that the exporter sends.
 #pragma once
 
 #include <mutex>
@@ -36,7 +36,7 @@ class exporter_connection {
   void check_ticket();
 
  private:
-  /// Reads the messages that the exporter has sent meanwhile.
+  /// Reads the messages that the exporter has sent since the last call.
   void look();
 
   const ticket ticket_;

@@ -95,7 +95,7 @@ timeline_state::timeline_state(shared_page shared, memory_place place, std::uniq
 timeline_state::~timeline_state() {
   if (watch_ != nullptr) watch_->remove(*this);
   if (!shared_.is_mine()) return;
-  // A stream of this process records no longer.
+  // No stream of this process will record a value any more.
   const state is = now();
   if (is.phase == timeline_page::phase::open || is.phase == timeline_page::phase::closing)
     set_phase(is, timeline_page::phase::destroyed, ::getpid());
@@ -203,7 +203,7 @@ void timeline_state::check_wait(std::uint64_t value) {
   const std::uint64_t seen = load_relaxed(&page_->word);
   if (!is_released(seen)) {
     if (seen >= value) {
-      // Then a report about a missing record can name the recording process.
+      // This check notes the recording process, so that a report about a missing record can name the process.
       if (shared_.is_mine() && look_is_due()) static_cast<void>(find_loss());
       return;
     }

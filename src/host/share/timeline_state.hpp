@@ -105,7 +105,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   [[nodiscard]] state now() const;
   /// Ends the phase `from`. The first process that ends it is named.
   void set_phase(state from, timeline_page::phase to, pid_t by) noexcept;
-  /// " on node17" if the timeline is another process's; for messages.
+  /// " on node17" if another process has made the timeline; for messages.
   [[nodiscard]] std::string on_host() const;
   void release_waits(pid_t lost);
   /// The text that wait_alarm logs for a wait for `value`.
@@ -120,7 +120,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   std::uint64_t me_;  ///< process_name() of this process
   std::unique_ptr<stream_words> words_;
   std::atomic<std::uint64_t> awaited_{0};   ///< the largest value that a stream of a GPU waits for
-  std::atomic<std::int64_t> next_look_{0};  ///< the next time of check_now_and_then()
+  std::atomic<std::int64_t> next_look_{0};  ///< the earliest time of the next query of the system, see look_is_due()
   std::atomic<bool> known_loss_{false};     ///< the last call of find_loss() has found a loss
   std::shared_ptr<wait_watch> watch_;       ///< set from the first wait of a GPU stream on
   wait_alarm alarm_;                        ///< for the waits of GPU streams; used by the watch only

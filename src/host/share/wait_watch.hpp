@@ -1,5 +1,6 @@
 /// @file
-/// Supervises waits that run on a GPU. Only a value of the awaited word can end such a wait. Used by timelines.
+/// Supervises waits that run on a GPU. Only a value of the awaited word can end such a wait. Used by timelines and
+/// interprocess events.
 #pragma once
 
 #include <condition_variable>

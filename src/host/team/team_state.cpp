@@ -101,7 +101,7 @@ team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<contr
 
 team_state::~team_state() {
   if (world_.forked()) {
-    static_cast<void>(order_.release());  // the team's order is the parent's
+    static_cast<void>(order_.release());  // the order object belongs to the parent process
     return;
   }
   world_.teams().remove(this);

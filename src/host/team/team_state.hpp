@@ -113,10 +113,10 @@ class team_state {
   std::mutex stream_mutex_;
   stream_handle stream_ = nullptr;
   std::atomic<std::uint64_t> traced_{0};
-  /// Guards the members below, and what is enqueued between before() and after().
+  /// Guards the members below. Also held while work is enqueued between before() and after().
   std::mutex order_mutex_;
   std::unique_ptr<stream_order> order_;  ///< the order of the collectives that the host enqueues
-  grid_state* grid_ = nullptr;           ///< the grid state of their kernels
+  grid_state* grid_ = nullptr;           ///< the grid state of the kernels of these collectives
 };
 
 /// The arguments of one member. All members of the parent pass the same arguments, except colour and key.

@@ -15,7 +15,7 @@ struct device_descriptor {
   heap_kind kind = heap_kind::host;  ///< the kind that the PE's settings request
   device_properties properties;
   std::string refusal;      ///< the reason why the PE has no GPU; empty if it has one
-  bool is_misused = false;  ///< whether the program must fix the reason; the PE does not continue without a GPU then
+  bool is_misused = false;  ///< whether the program must be changed; if so, the PE does not continue without a GPU
 };
 
 /// A PE on its device.

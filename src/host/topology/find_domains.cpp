@@ -103,7 +103,8 @@ std::vector<int> groups_of(const std::vector<contribution>& rows) {
 
 int count_domains(const std::vector<int>& group_of) { return *std::max_element(group_of.begin(), group_of.end()) + 1; }
 
-/// Host, set, and device: what works with the memory of one PE works with that of all PEs that have these in common.
+/// Host, set and device. If memory can be shared with one PE, it can be shared with all PEs that have the same host,
+/// set and device.
 using kin = std::tuple<int, int, std::uint64_t>;
 
 /// The attempts of one world.
@@ -118,7 +119,7 @@ class prober {
       kin_.emplace_back(everyone.peer(static_cast<int>(pe)).host_index, sets_[pe], devices[pe]);
   }
 
-  /// Every PE creates a segment, and maps one of each device with which it may share memory. Collective.
+  /// Every PE creates a segment, and maps one segment of each device with which it may share memory. Collective.
   [[nodiscard]] finding attempt_kind(handle_kind kind) const {
     const int me = everyone_.my_pe();
     const int n = everyone_.n_pes();
@@ -129,7 +130,8 @@ class prober {
       own.emplace(device_, bytes_, kind);
       mine.handle = device_.export_segment(own->get());
     });
-    // On a device, the segment of one PE stands for those of all. This PE maps no segment of its own.
+    // The segment of one PE of a device represents the segments of all PEs of this device. This PE maps no segment of
+    // its own.
     std::map<kin, std::vector<int>> exporters;
     bool exports = false;
     for (int pe = 0; pe < n; ++pe) {
@@ -167,8 +169,8 @@ class prober {
     }
     for (int pe = 0; pe < n; ++pe)
       if (mapped.contains(kin_[static_cast<std::size_t>(pe)])) row[static_cast<std::size_t>(pe)] = std::byte{1};
-    // After these exchanges no PE uses the segments any more. The rows, of n bytes each, are exchanged only where a
-    // PE's row is not the expected one.
+    // After these exchanges no PE uses the segments any more. The rows, of n bytes each, are exchanged only if the row
+    // of some PE is not the expected row.
     finding found;
     found.made = std::none_of(all.begin(), all.end(), [](const step_result& each) { return each.failure.has_value(); });
     const bool as_expected = !failed && row == expected_row();

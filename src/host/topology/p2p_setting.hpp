@@ -1,6 +1,6 @@
 /// @file
 /// The setting PGAS_P2P: the sets of PEs that may share memory. The PEs of a set become a domain if a kind of handle
-/// works between all of them (find_domains.hpp). PEs of different sets are proxied peers, as on different hosts.
+/// works between all of them (find_domains.hpp). PEs of different sets are proxied peers, as between hosts.
 #pragma once
 
 #include <string>

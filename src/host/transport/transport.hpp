@@ -32,8 +32,8 @@ class transport_events {
   /// threads of the target that learn of the put from this PE in any way. After a get, the bytes are in local memory.
   /// After a message, its buffer may be reused, and the message is in flight.
   virtual void done(transport_token token) = 0;
-  /// PE `pe` is lost. No more data goes to the PE or comes from it, and unfinished operations to it never end. Called
-  /// once for each PE. `why` names the failure, and does not name the PE, which the caller knows.
+  /// Called once for a PE that is lost. No more data goes to this PE or comes from it, and unfinished operations to it
+  /// never end. `why` names the failure, and does not name the PE, which the caller knows.
   virtual void lost(int pe, const std::string& why) = 0;
 
  protected:
@@ -72,8 +72,8 @@ class transport {
   // ---- memory
 
   /// Makes [address, address + bytes) of this process accessible to the puts and gets of other PEs. This PE can also
-  /// use it as the local side of its own puts and gets. Empty if the transport cannot access memory of that kind;
-  /// `why_not` then has the reason. Messages do not need exposed memory.
+  /// use it as the local side of its own puts and gets. If the transport cannot access memory of that kind, the result
+  /// is empty and `why_not` has the reason. Messages do not need exposed memory.
   [[nodiscard]] virtual std::optional<exposed_memory> expose(void* address, std::size_t bytes,
                                                              std::string& why_not) = 0;
   /// Ends expose(). The other PEs must have stopped using the memory.
@@ -100,7 +100,7 @@ class transport {
   virtual bool progress() = 0;
   /// Waits until progress() may have work, until wake() is called, or for at most `limit`.
   virtual void wait(std::chrono::nanoseconds limit) = 0;
-  /// Ends the current wait(). If there is none, ends the next one.
+  /// Ends the current wait(). If no wait() is running, ends the next one.
   virtual void wake() noexcept = 0;
 
   /// Closes all connections. Called before the destructor, when the operations of all PEs are done. All PEs call this

@@ -36,13 +36,13 @@ class call_list {
     std::chrono::nanoseconds time;
   };
 
-  /// Begins the outermost call of this thread. Returns whether the call was entered into the list: it is not if another
-  /// thread that shares the slot is in a call.
-  /// @param name must stay valid as long as the process
+  /// Begins the outermost call of this thread. Returns whether the call was entered into the list. It is not entered if
+  /// another thread that shares the slot is in a call.
+  /// @param name must stay valid until the process ends
   [[nodiscard]] bool enter(const char* name) noexcept;
   /// Ends a call for which enter() returned true.
   void leave() noexcept;
-  /// Sets the word that the call of this thread waits for, or the value that the call has read since.
+  /// Sets the word that the call of this thread waits for, and the last value that the call has read.
   void waits_for(const awaited_word& word) noexcept;
 
   /// Counts a call that is too short for the list, because it waits for no other PE.

@@ -20,7 +20,7 @@ class call_record {
     device* ranges;
   };
 
-  /// @param name must stay valid as long as the process
+  /// @param name must stay valid until the process ends
   call_record(const places& in, const char* name) noexcept
       : in_{in.calls != nullptr && in.calls->enter(name) ? in.calls : nullptr, in.events, in.ranges} {
     if (in_.events != nullptr) {

@@ -47,7 +47,8 @@ struct clock_comparison {
 /// they are in different time namespaces.
 [[nodiscard]] clock_comparison compare_clocks(const control_group& everyone);
 
-/// Converts times of one clock to another by two comparisons. Assumes that the clocks run evenly in between.
+/// Converts times of one clock to another by two comparisons. Assumes that the clocks run evenly between the two
+/// comparisons.
 class clock_mapping {
  public:
   clock_mapping() = default;

@@ -119,7 +119,7 @@ world_stats stats_report::collect_locked() {
   }
   if (proxy != nullptr) last_.proxy = stats_of(proxy->statistics());
   last_.calls = stats_of(from.calls);
-  // An allocation can hold this lock while it waits for other PEs, so only try_lock.
+  // An allocation can hold this lock while it waits for other PEs, so this call does not wait for the lock.
   if (const std::unique_lock heap(from.collective, std::try_to_lock); heap) last_.heap = from.heap.usage();
   last_.heartbeats_sent = control.heartbeats_sent;
   last_.heartbeats_received = control.heartbeats_received;

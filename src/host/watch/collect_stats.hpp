@@ -57,7 +57,8 @@ class stats_report {
   world_stats last_;
 };
 
-/// The statistics without those of single PEs and calls, as fields of a JSON object. docs/metrics.md lists the names.
+/// The statistics without the numbers of single PEs and calls, as fields of a JSON object. docs/metrics.md lists the
+/// names.
 [[nodiscard]] std::string stats_summary(const world_stats& of);
 
 /// If an answer would be longer, it contains no peers: a packet of a UNIX socket holds about 200 KiB.

@@ -33,8 +33,8 @@ struct root {
 /// @param from a PE: only the ends of its chains; -1: the ends of all chains
 [[nodiscard]] root find_root(const std::vector<pe_state>& pes, int from = -1);
 
-/// Whether a second question may give another result: a kernel may have had no processor to answer, if no PE waits or
-/// the root is in a call.
+/// Whether a second question may give another result. If no PE waits or the root is in a call, a kernel may have had no
+/// processor on which to answer.
 [[nodiscard]] bool may_be_late(const root& found, const std::vector<pe_state>& pes);
 
 /// A sentence with the root and its state.

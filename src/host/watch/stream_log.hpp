@@ -16,10 +16,10 @@
 
 namespace pgas::detail {
 
-/// The last entries of all streams of a PE. The log does not know when entries have run, but an entry behind a wait
-/// that still waits has not run. A write is listed only on a stream with such a wait. Work that is captured into a
-/// graph is not listed, because the graph may run on another stream.
-/// *Callers* any thread, in the order in which it enqueues work on a stream.
+/// The last entries of all streams of a PE. The log does not know when entries have run, but an entry after a wait that
+/// has not ended has not run. A write is listed only on a stream with such a wait. Work that is captured into a graph
+/// is not listed, because the graph may run on another stream. *Callers* any thread, in the order in which it enqueues
+/// work on a stream.
 class stream_log {
  public:
   struct write {
@@ -34,19 +34,19 @@ class stream_log {
   stream_log(const stream_log&) = delete;
   stream_log& operator=(const stream_log&) = delete;
 
-  /// Adds a wait that is enqueued on `stream`. The number is for the request of the wait. @returns number 0 in a
-  /// capture
+  /// Adds a wait that is enqueued on `stream`. The number goes into the request of the wait. @returns number 0 if the
+  /// stream is being captured
   [[nodiscard]] wait_ticket add_wait(stream_handle stream);
   /// Adds a collective of a team that is enqueued on `stream`, which is not being captured.
   void add_collective(stream_handle stream, control_group::identity team);
-  /// Adds a write that is enqueued. @param one the write; its `what` must stay valid as long as the process
+  /// Adds a write that is enqueued. @param one the write; its `what` must stay valid until the process ends
   void add_write(stream_handle stream, const write& one) noexcept {
     if (stream != nullptr && any_.load(std::memory_order_relaxed)) add_behind_wait(stream, one);
   }
 
-  /// The known writes behind a wait on its stream.
+  /// The known writes after a wait on its stream.
   [[nodiscard]] std::vector<write> behind(wait_ticket wait) const;
-  /// The known writes behind the last collective of a team.
+  /// The known writes after the last collective of a team.
   [[nodiscard]] std::vector<write> behind_collective(control_group::identity team) const;
 
  private:

@@ -50,8 +50,8 @@ struct wait {
   std::optional<team> of_team{};
   std::optional<std::uint64_t> number{};  ///< for a collective of the control plane: its number
   long ms = 0;
-  bool of_stream = false;                ///< the host has enqueued it
-  std::vector<enqueued_write> behind{};  ///< writes behind this wait on its stream
+  bool of_stream = false;                ///< the host has enqueued the waiting operation
+  std::vector<enqueued_write> behind{};  ///< writes after this wait on its stream
   std::string writer{};                  ///< "put is enqueued behind a wait on a stream of PE 1", if that is known
 };
 
@@ -84,8 +84,8 @@ struct pe_state {
   std::vector<wait> waits;
   std::vector<call> calls;
   std::optional<crowd> crowded{};
-  std::uint64_t short_calls = 0;  ///< calls during the question that wait for no PE
-  long idle_ms = 0;               ///< the time since the last call ended that can wait
+  std::uint64_t short_calls = 0;  ///< the number of calls during the question that wait for no PE
+  long idle_ms = 0;               ///< the time since the end of the last call that can wait
   long looked_ms = 0;             ///< the time that its kernels had to answer
 };
 
@@ -94,7 +94,7 @@ struct pe_state {
 /// Stores the answer of a PE in its state. Control characters in its strings are escaped.
 void read_answer(pe_state& state, const nlohmann::json& from);
 /// Completes the report after all answers: adds the system's information about processes of this host that have not
-/// answered, and the PE that is to write a word if that write is behind a wait on a stream.
+/// answered, and the PE that is to write a word if that write is enqueued after a wait on a stream.
 void complete(std::vector<pe_state>& pes);
 
 /// All three steps, from documents. Returns no PEs if a document cannot be parsed.

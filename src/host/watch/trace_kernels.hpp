@@ -16,7 +16,7 @@ namespace pgas::detail {
 
 /// The recorded operations. The names are those of failure records and of pgas-why.
 struct kernel_tracks {
-  /// One track for each thread of a block that recorded, which are the leaders of groups.
+  /// One track for each thread of a block that has recorded operations. These threads are the leaders of groups.
   std::vector<trace::track> tracks;
   std::uint64_t lost = 0;
 };

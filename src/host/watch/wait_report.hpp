@@ -25,7 +25,7 @@ namespace pgas::detail {
 struct kernel_wait : failure_record {
   std::optional<team_list::place> in_team;  ///< set for a wait in a collective
   bool of_stream = false;                   ///< the host has enqueued the kernel on a stream
-  std::vector<stream_log::write> behind;    ///< writes behind this wait on its stream
+  std::vector<stream_log::write> behind;    ///< writes after this wait on its stream
 };
 
 /// Two groups of threads in collectives of one channel of a team at the same time, with one thread of each.
@@ -70,8 +70,9 @@ class wait_report {
 
   /// Asks the kernels: from now on their waits leave answers.
   void ask();
-  /// Whether the answers show what this PE waits for. They do not while a call lasts that began before the question and
-  /// names no word, and no kernel has answered: the threads of its kernel may have had no processor since.
+  /// Whether the answers show what this PE waits for. They are incomplete if no kernel has answered and a call that
+  /// names no word has lasted since before the question: the threads of the call's kernel may have had no processor
+  /// since the question.
   [[nodiscard]] bool settled() const;
   /// The waits of the kernels, and the host calls. Empty after end(). Kernels answer again only after another question.
   [[nodiscard]] pe_waits collect();
@@ -84,7 +85,7 @@ class wait_report {
   [[nodiscard]] std::vector<long_wait> overdue(std::chrono::milliseconds limit) const;
   /// A sentence about each wait in the last answer().
   [[nodiscard]] std::vector<std::string> sentences() const;
-  /// Called before the waits and calls are destroyed. Nothing is read any more.
+  /// Called before the waits and calls are destroyed. After this call the object reads nothing.
   void end();
 
  private:

@@ -190,7 +190,7 @@ void take_end_status(int status) noexcept {
 
 void begin_end(int status) noexcept {
   if (ending.begun.exchange(true)) return static_cast<void>(is_ending());
-  // If the thread were cancelled in here, the process would end before the other PEs are told.
+  // If the thread were cancelled here, the process would end before the other PEs are told.
   static_cast<void>(::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr));
   ending.status = status;
   ending.thread = std::this_thread::get_id();

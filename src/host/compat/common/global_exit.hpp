@@ -35,7 +35,8 @@ void take_end_status(int status) noexcept;
 
 /// Ends this process as exit() does: flushes its output, and runs exit handlers and static destructors. If the main
 /// thread already runs them, the main thread continues with this status. Streams that other threads hold, and handlers
-/// that do not return, delay the end at most as begin_end() says. A warning then names the output that may be lost.
+/// that do not return, delay the end by at most the time that begin_end() states. In that case a warning names the
+/// output that may be lost.
 [[noreturn]] void end_process(int status) noexcept;
 
 /// Ends this process if `failure` carries another PE's exit_reason(). Returns in the thread that already ends the

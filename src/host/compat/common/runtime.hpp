@@ -182,9 +182,9 @@ class runtime {
   std::shared_ptr<detail::interface_log> log_;
 };
 
-/// For a process that ends without its last runtime::stop(). Registers an exit handler. The handler calls `stop`, which
-/// stops one user, until no user is left. If the exit status is not 0, it aborts the world instead. It does nothing in
-/// a child of fork(). *Callers* once the world is joined, so that libraries that joining has loaded stay until the
+/// For a process that ends without its last runtime::stop(). Registers an exit handler. The handler calls `stop` for
+/// each user that is left. If the exit status is not 0, the handler aborts the world instead. In a child of fork() the
+/// handler does nothing. *Callers* once the world is joined, so that libraries that joining has loaded stay until the
 /// handler has run. Further calls have no effect.
 void leave_at_exit(void (*stop)());
 

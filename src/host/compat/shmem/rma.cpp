@@ -7,8 +7,7 @@ namespace {
 
 using namespace pgas::compat;
 
-/// Completes one context by completing all, because they share a queue. *Errors* invalid_argument for an unknown
-/// context.
+/// Completes all contexts, because they share a queue. *Errors* invalid_argument for an unknown context.
 void complete(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
   static_cast<void>(library().team_number_of(ctx));

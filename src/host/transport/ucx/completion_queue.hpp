@@ -33,8 +33,8 @@ struct ucx_batch {
   std::array<std::byte, ucx_packed_bytes> packed{};  ///< a small message with its header, kept until UCX has sent it
 };
 
-/// Owns the batches and lists the events. *Memory* batches keep their addresses, which UCX stores, until this object is
-/// destroyed, after the worker.
+/// Owns the batches and lists the events. *Memory* batches do not move, because UCX stores their addresses. The worker
+/// must be destroyed before this object.
 class ucx_completion_queue {
  public:
   [[nodiscard]] ucx_batch& take(ucx_endpoint& peer, int pending) {

@@ -205,7 +205,7 @@ void ucx_endpoint::send(ucx_header::kind what, std::span<const std::byte> messag
   ucx_batch& batch = completions_.take(*this, 1);
   if (token) batch.tokens.push_back(*token);
   ucp_request_param_t wanted = reporting_to(batch);
-  // Eager, because messages are small: a handshake would cost more than a copy.
+  // Messages are sent without a handshake (eager), because they are small and a handshake would cost more than a copy.
   wanted.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
   wanted.flags = UCP_AM_SEND_FLAG_EAGER;
   const ucx_header& header = headers_[static_cast<std::size_t>(what)];

@@ -1,5 +1,6 @@
 /// @file
-/// Loads libucp at run time. One binary runs with UCX 1.13 and newer, and without UCX. It uses only functions of 1.13.
+/// Loads libucp at run time. One binary runs with UCX 1.13 and newer, and without UCX. The loaded functions are those
+/// of 1.13.
 #pragma once
 
 #include <ucp/api/ucp.h>

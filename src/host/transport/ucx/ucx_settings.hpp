@@ -42,7 +42,7 @@ inline constexpr const char* more_shared_memory =
 struct ucx_settings {
   int pe = 0;                  ///< the world number of this PE; each message contains it
   bool one_host = true;        ///< false: no shared memory, because UCX may treat two containers as one host
-  bool without_tcp = false;    ///< shared memory reaches all PEs
+  bool without_tcp = false;    ///< true: no TCP, because shared memory reaches all PEs
   std::string devices{};       ///< network devices to use, separated by commas; empty: UCX chooses
   log::logger* log = nullptr;  ///< set in every call; outlives the transport
 };

@@ -118,7 +118,8 @@ void ucx_worker::start_context(const ucx_settings& settings) {
   };
   if (!settings.devices.empty()) {
     prefer("UCX_NET_DEVICES", "NET_DEVICES", settings.devices);
-    prefer("UCX_WARN_INVALID_CONFIG", "WARN_INVALID_CONFIG", "n");  // about devices for which UCX has no transport
+    prefer("UCX_WARN_INVALID_CONFIG", "WARN_INVALID_CONFIG", "n");  // no warning about devices for which UCX has no
+                                                                    // transport
   }
   if (settings.without_tcp) prefer("UCX_TLS", "TLS", "^tcp");
   // With error handling, UCX uses shared memory only if this option is set. It then detects dead peers by keepalives,

@@ -28,7 +28,8 @@ class ucx_worker {
   [[nodiscard]] blob address() const;
   /// Whether this UCX can access CUDA memory.
   [[nodiscard]] bool reaches_cuda() const noexcept { return reaches_cuda_; }
-  /// Called when a PE has died with requests in flight. UCX then prints no warning about each of them at the end.
+  /// Called when a PE has died with requests in flight. After this call, UCX prints no warnings about these requests at
+  /// the end.
   void leave_unfinished() noexcept { unfinished_ = true; }
 
  private:
