@@ -53,8 +53,8 @@ inline constexpr int wrong_command_line = 2;
 
 /// The exit statuses of the page, and the status for a wrong command line.
 [[nodiscard]] std::vector<entry> statuses_of(const command& of);
-/// The forms of the command line: the name, and the words behind it. The command's own form comes first, then those of
-/// its subcommands.
+/// The forms of the command line: the name, and the words after it. The command's own form comes first, and the forms
+/// of its subcommands follow.
 [[nodiscard]] std::vector<entry> usage_of(const command& of);
 /// The text of --help, in lines of at most usual_width columns.
 [[nodiscard]] std::string help_of(const command& of);

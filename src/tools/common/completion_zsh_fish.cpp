@@ -96,7 +96,8 @@ std::string zsh_completion_of(const command& of) {
     out += zsh_arguments(each) + "    return\n  fi\n";
   }
   out += zsh_arguments(of) + "}\n";
-  // Loaded from fpath, the file is the function's first call. Read by eval, it is a definition.
+  // If zsh loads the file from fpath, it runs the file as the first call of the function. If eval reads the text, the
+  // text only defines the function.
   return out +
          fmt::format("if [[ $funcstack[1] == {0} ]]; then {0} \"$@\"; else compdef {0} {1}; fi\n", function, of.name);
 }

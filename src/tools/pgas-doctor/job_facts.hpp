@@ -33,9 +33,9 @@ struct job {
   [[nodiscard]] int local() const;
   /// Whether a PE of this host is expected to be proxied, over the network or through the host's memory.
   [[nodiscard]] bool proxied() const;
-  /// The number of CPUs that the PEs of a host may use together. 0 if no PE knows it.
+  /// The number of CPUs that the PEs of a host may use together. 0 if no PE knows the number.
   [[nodiscard]] int cpus_of(int host) const;
-  /// Whether a host has fewer CPUs than PEs. Times then say little.
+  /// Whether a host has fewer CPUs than PEs. Measured times are not meaningful in that case.
   [[nodiscard]] bool crowded() const;
   /// Whether all PEs are on this host and see the same shared memory and processes, so that UCX may use shared memory.
   [[nodiscard]] bool shares_by_name() const;

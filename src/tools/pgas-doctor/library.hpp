@@ -13,13 +13,13 @@ struct loaded_library {
   std::string path;     ///< empty if there is none
   std::string version;  ///< "0.1.0"; empty if the library does not contain its version
   std::string build;    ///< equal for the same file
-  std::string failure;  ///< the reason why there is none
+  std::string failure;  ///< the reason why no library was found
 };
 /// Loads the library as a program would, to find its path, and reads its version from the file. *Errors* none: a
 /// failure is part of the result.
 [[nodiscard]] loaded_library find_library();
-/// Whether the found library is the one with which this doctor was built. The other rows describe only the doctor's own
-/// library.
+/// Whether the found library is the library with which this doctor was built. The other rows describe only the doctor's
+/// own library.
 [[nodiscard]] row check_library(const loaded_library& found);
 
 }  // namespace pgas::doctor

@@ -1,6 +1,6 @@
 /// @file
-/// Checks that a process makes without other PEs. Each check performs the operation of a program, instead of only
-/// checking whether it is allowed. It leaves no objects behind.
+/// Checks that a process makes without other PEs. Each check executes the operation as a program does, because a
+/// permission alone does not show that the operation works. Checks remove the objects that they make.
 #pragma once
 
 #include <string>

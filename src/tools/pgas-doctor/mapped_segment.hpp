@@ -1,6 +1,6 @@
 /// @file
-/// A mapped segment of memory for the rows that share one. It was made here or imported, and stays mapped until the end
-/// of a scope.
+/// A mapped segment of memory for the rows that share a segment. The segment was made here or imported, and stays
+/// mapped until the end of a scope.
 #pragma once
 
 #include <cstddef>

@@ -46,7 +46,7 @@ std::vector<std::string> lanes_of(world& joined) {
     network = detail::make_ucx_transport(how);
     address = network->address();
   } catch (const error&) {
-    // The transport of the world works. Only the names of devices are missing then, on all PEs.
+    // The transport of the world works. After this error only the names of devices are missing, on all PEs.
   }
   std::vector<blob> addresses;
   for (detail::contribution& each : state.control_plane().all_gather(address))

@@ -16,7 +16,7 @@ bool same(const row& a, const row& b) {
   return a.name == b.name && a.is == b.is && a.found == b.found && a.means == b.means && a.fix == b.fix;
 }
 
-/// The rows, shortened: if there are many, without rows that only confirm with other figures that a check is ok.
+/// Shortens a long list of rows: leaves out rows that report a successful check again with other figures.
 std::vector<row> shortened(const std::vector<row>& all) {
   constexpr std::ptrdiff_t many = 4;
   std::vector<row> kept;

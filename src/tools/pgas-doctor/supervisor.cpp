@@ -215,7 +215,7 @@ int examine(const request& how, const std::function<void(journal&)>& work) {
                             std::strerror(errno)));
   if (worker == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);  // the parent has ended before
+    if (::getppid() != parent) ::_exit(1);  // the parent has already ended
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     ::signal(SIGPIPE, SIG_IGN);
     ::signal(SIGINT, SIG_IGN);  // a terminal sends the signal to both processes; the supervisor decides

@@ -60,7 +60,8 @@ std::string shared_text(const std::string& directory, std::optional<pid_t> pid) 
       const std::string list = pgas::detail::list_exports(socket, pgas::detail::deadline(patience));
       text += pid ? lines_about(list, *pid) : list;
     } catch (const pgas::error& why) {
-      // An exporter that has ended since is left out. If an exporter does not answer, its processes are not known.
+      // An exporter that has ended since the search is left out. If an exporter does not answer, its processes are not
+      // known.
       if (why.code() != pgas::code::peer_lost)
         text += fmt::format("{}: {}\n", pgas::detail::printable(socket), pgas::detail::printable(why.what()));
     }

@@ -36,7 +36,7 @@ SEE_ALSO = ("pgas-perf", "pgas-perf-map", "pgas-trace")
 
 
 class Refusal(Exception):
-    """The document or the machine does not allow a picture; the text says why and how to fix it."""
+    """The error if the document or the machine does not allow a picture. The text has the reason and the remedy."""
 
 
 def load_matplotlib() -> Any:
@@ -52,7 +52,7 @@ def load_matplotlib() -> Any:
 
 
 def short_figure(value: float) -> str:
-    """At most four characters: more digits are noise."""
+    """Returns the figure in at most four characters, because further digits are noise."""
     for unit in ("", "k", "M", "G"):
         if value < 999.5 or unit == "G":
             digits = 3 if value < 0.0995 else 2 if value < 9.995 else 1 if value < 99.95 else 0
@@ -62,7 +62,7 @@ def short_figure(value: float) -> str:
 
 
 def size_text(count: int) -> str:
-    """A size with the largest binary unit that divides it."""
+    """Returns a size with the largest binary unit that divides it."""
     for unit in ("", "K", "M"):
         if count < 1024 or count % 1024:
             return f"{count}{unit}"
@@ -78,7 +78,7 @@ def grid_of_axes(figure: Any, panels: int, columns: int) -> list[Any]:
 
 
 def draw_rows(document: dict[str, Any]) -> Any:
-    """A panel for each row with several sizes: the median, and a bar from the lowest to the highest run."""
+    """Draws a panel for each row with several sizes: the median, and a bar from the lowest to the highest run."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for line in document["results"]:
         rows.setdefault(line["row"], []).append(line)
@@ -114,19 +114,21 @@ def draw_rows(document: dict[str, Any]) -> Any:
 
 
 def is_outlier(of: dict[str, Any], outliers: list[dict[str, Any]], source: int, target: int) -> bool:
-    """Whether the pair is an outlier, or everything out of or into one of its PEs is."""
+    """Whether the pair is an outlier, or lies in a row or column that is an outlier."""
     return any(each["measure"] == of["measure"] and each["pattern"] == of["pattern"] and each["from"] in (None, source) and each["to"] in (None, target)
                for each in outliers)
 
 
 def limits_of(figures: list[float], more_is_better: bool) -> tuple[float, float]:
-    """The ends of the scale: a factor of two or more, so that pairs that hardly differ look alike."""
+    """Returns the ends of the scale. They are at least a factor of two apart, so that pairs that hardly differ look
+    alike."""
     least, most = min(figures), max(figures)
     return (min(least, most / 2), most) if more_is_better else (least, max(most, 2 * least))
 
 
 def draw_pairs(axes: Any, of: dict[str, Any], outliers: list[dict[str, Any]]) -> None:
-    """A square for each pair, from the row's PE to the column's: equal steps of colour are equal factors, dark is better."""
+    """Draws a square for each pair: the row is the source PE, the column the target PE. Equal steps of colour are equal
+    factors, and dark is better."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
     from matplotlib.patches import Rectangle
 
@@ -183,7 +185,7 @@ def items(texts: list[str], if_none: str) -> str:
 
 
 def page_of(document: dict[str, Any], picture: str) -> str:
-    """A page that needs no other file, and is well-formed XML. `picture` is SVG."""
+    """Returns a page that needs no other file and is well-formed XML. `picture` is SVG."""
     title = html.escape(f"pgas-perf map: {document['title']}")
     notes = [text for text in (document["note"], *document["remarks"]) if text]
     page = ('<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en"><head><meta charset="utf-8"/>'
@@ -210,7 +212,8 @@ def page_of(document: dict[str, Any], picture: str) -> str:
 
 
 def draw_events(document: dict[str, Any]) -> Any:
-    """A row for each track, a bar for each event, and an arrow from each signal to the end of the wait that it ended."""
+    """Draws a row for each track, a bar for each event, and an arrow from each signal to the end of the wait that the
+    signal ended."""
     events = document["events"]
     if not events:
         raise Refusal("the document has no event: choose other times with --from and --ms of pgas-trace events, or other files")
@@ -320,7 +323,7 @@ DRAWERS = {"results": draw_rows, "maps": draw_map, "events": draw_events}
 
 
 def printable(value: Any) -> Any:
-    """Names of hosts and devices come from other machines: XML has no control characters."""
+    """Replaces control characters, which XML does not have. Names of hosts and devices come from other machines."""
     if isinstance(value, str):
         return "".join(c if c.isprintable() else "?" for c in value)
     if isinstance(value, list):
@@ -345,7 +348,7 @@ def read(name: str) -> dict[str, Any]:
 
 
 def picture_of(document: dict[str, Any], kind: str) -> bytes:
-    """The file. `kind` is one of FORMATS."""
+    """Returns the contents of the picture's file. `kind` is one of FORMATS."""
     load_matplotlib()
     if kind == "html" and "maps" not in document:
         raise Refusal("only a map can become an HTML page: name an .svg, .pdf or .png")
@@ -365,7 +368,8 @@ def print_and_end(text: str) -> NoReturn:
 
 
 def parse(words: list[str]) -> tuple[str, str, str]:
-    """The document, the picture and its format. Ends the program where there is nothing to draw."""
+    """Returns the names of the document and of the picture, and the format. Ends the program if there is nothing to
+    draw."""
     if {"-h", "--help"} & set(words):
         print_and_end(help_text())
     if {"-V", "--version"} & set(words):

@@ -9,7 +9,7 @@
 
 namespace pgas_trace {
 
-/// The place of an event in a document that does not change meanwhile.
+/// The place of an event in a document; valid until the document changes.
 struct place {
   std::size_t pe = 0;
   std::size_t track = 0;
@@ -31,7 +31,7 @@ struct arrow {
 struct arrows {
   std::vector<arrow> all;
   std::size_t signals = 0;  ///< the number of signals and put_signals in the trace
-  std::size_t unseen = 0;   ///< the number of these that no wait has seen
+  std::size_t unseen = 0;   ///< the number of signals and put_signals that no wait has seen
   /// The number of arrows that follow only from the times, because no sum of updates is the value that the wait saw.
   std::size_t guessed = 0;
 };

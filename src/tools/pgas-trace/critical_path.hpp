@@ -26,8 +26,8 @@ struct stretch {
   std::int64_t end = 0;
 };
 
-/// The interval from the barrier of all PEs before the last one to the last one, which is an iteration in most
-/// programs. If there are no two such barriers, the interval from the first event to the last one.
+/// The interval between the last two barriers of all PEs, which is an iteration in most programs. If there are fewer
+/// than two such barriers, the interval from the first event to the last one.
 [[nodiscard]] stretch last_iteration(const pgas::trace::document& of);
 
 /// The path from the end of the interval back, beginning at the PE that ended last. The path continues at another PE in

@@ -85,7 +85,7 @@ std::vector<joining_job> find_joining(const std::string& directory, const std::s
     std::optional<joining_pe> one = parse_joining(name, now);
     if (!one || one->ms < least_ms || !seen.insert(name).second) return;
     const pgas::detail::connect_result to = pgas::detail::connect_to(pgas::detail::unix_address(folder, name));
-    if (!to.fd) return;  // the process has joined since, or was killed
+    if (!to.fd) return;  // the process has joined or was killed since the search
     const auto owner = pgas::detail::peer_credentials(to.fd.get());
     if (!owner || (owner->uid != ::geteuid() && ::geteuid() != 0)) return;
     if (owner->pid != 0) one->pid = owner->pid;  // the number in the namespace of this process

@@ -85,7 +85,7 @@ std::vector<answered> ask_all(const options& asked) {
   }
   for (std::future<answered>& one : under_way) {
     answered next = one.get();
-    // the job belongs to another user, or has ended since
+    // the job belongs to another user, or has already ended
     if (next.pes.empty() || !is(asked.job, next.raw.at("pes"))) continue;
     found.push_back(std::move(next));
   }

@@ -20,7 +20,7 @@ class elf_file {
  public:
   explicit elf_file(const std::string& path) : file_(path, std::ios::binary) {}
 
-  /// The names of the shared libraries to which it is linked.
+  /// The names of the shared libraries to which the file is linked.
   [[nodiscard]] std::vector<std::string> needed() {
     const auto head = records<Elf64_Ehdr>(0, sizeof(Elf64_Ehdr));
     if (head.empty() || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0 || head[0].e_ident[EI_CLASS] != ELFCLASS64 ||

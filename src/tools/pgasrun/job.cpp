@@ -32,7 +32,7 @@ constexpr int status_of_timeout = 124;  // the exit status of timeout(1)
   for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&caught, number);
   unique_fd fd{::signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC)};
   if (!fd) throw_system("signalfd");
-  // SIGCHLD only when a process ends: while one signal is pending, further ones are dropped.
+  // Requests SIGCHLD only for processes that end: while one signal is pending, further signals are dropped.
   struct sigaction ends_only {};
   ends_only.sa_handler = SIG_DFL;
   ends_only.sa_flags = SA_NOCLDSTOP;
@@ -67,12 +67,12 @@ job::job(job_options options)
                  },
              .fell_silent =
                  [this](int rank) {
-                   handle_signals();  // another process may have ended before
+                   handle_signals();  // another process may have ended earlier
                    pe_process& one = processes_.at(static_cast<std::size_t>(rank));
                    // A process closes its connections just before it ends, and its exit status is a better reason.
                    if (!one.has_ended_within(to_fall_silent))
                      return std::string{"it closed its connection, although its process still runs"};
-                   announce(one);  // first, before PEs fail that receive this failure
+                   announce(one);  // announced first, before the failures of PEs that receive this failure
                    return describe(one);
                  },
              .turned_away =

@@ -23,9 +23,9 @@ class output_writer {
   /// Writes as much as the descriptor accepts.
   void flush();
 
-  /// Whether output waits for the reader. Then no more output should be collected.
+  /// Whether output waits for the reader. While output waits, no more output should be collected.
   [[nodiscard]] bool full() const { return !waiting_.empty(); }
-  /// Whether the reader is gone. Output is lost then.
+  /// Whether the reader is gone. Without a reader, output is lost.
   [[nodiscard]] bool broken() const { return broken_; }
   [[nodiscard]] int fd() const { return to_; }
 
@@ -44,7 +44,7 @@ class tagged_stream {
   tagged_stream(int rank, unique_fd from, output_writer& to);
 
   [[nodiscard]] int fd() const { return from_.get(); }
-  /// Whether the reader of the output is slow. Then no more output should be passed on for now.
+  /// Whether the reader of the output is slow. While the reader is slow, no more output should be passed on.
   [[nodiscard]] bool held_up() const { return to_.full(); }
   /// Passes on some output. False if the stream has ended and its last line has been passed on, or if the reader is
   /// gone.

@@ -18,11 +18,11 @@ using namespace detail;  // namespace of src/common
 struct pe_process {
   int rank = -1;
   pid_t pid = -1;      ///< also the number of its process group
-  unique_fd requests;  ///< the other end of the socket that it inherits
-  unique_fd output;    ///< its standard output, if lines are tagged
+  unique_fd requests;  ///< the other end of the socket that the process inherits
+  unique_fd output;    ///< the standard output of the process, if lines are tagged
   unique_fd errors;
-  std::optional<int> status;  ///< set when it has ended: the exit status, or 128 plus the signal
-  bool announced = false;     ///< whether its end was handled
+  std::optional<int> status;  ///< set when the process has ended: the exit status, or 128 plus the signal
+  bool announced = false;     ///< whether the end of the process was handled
 
   /// Starts rank `rank` of `size`. The process ends with pgasrun and has a separate process group. Rank 0 reads from
   /// pgasrun's standard input, unless that is a terminal. *Errors* code::system with the name of the program and the

@@ -55,7 +55,7 @@ class shares {
     for (std::size_t other = 0; other < size(); ++other) (out ? left_[pe][other] : left_[other][pe]) = unmeasured;
     update();
   }
-  /// The remaining pairs that are slow compared with others of their kind, if there are enough of these.
+  /// The remaining pairs that are slow compared with other pairs of their kind, if there are enough pairs of this kind.
   [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> slow_pairs() const {
     std::vector<std::vector<double>> by_kind(medians_.size());
     each_left([&](std::size_t from, std::size_t to) { by_kind[kinds_[from][to]].push_back(at(from, to)); });

@@ -1,5 +1,5 @@
 /// @file
-/// Finds the slow PEs and pairs of a map with statistics that a few slow ones do not change much: the median, and the
+/// Finds the slow PEs and pairs of a map with statistics that a few slow PEs do not change much: the median, and the
 /// median distance from it.
 #pragma once
 

@@ -36,7 +36,7 @@ struct step_figures {
 /// *Callers* all PEs, for the same step.
 class traffic_meter {
  public:
-  /// @param how only options::milliseconds of a run, options::repeats and options::most_bytes are used;
+  /// @param how only options::milliseconds of a run, options::repeats and options::most_bytes are used
   /// @param rows the rows for this heap
   traffic_meter(benchmark_world& s, const options& how, std::vector<row> rows);
 
