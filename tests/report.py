@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Says after a run of ctest what took longest and which bodies of programs were skipped.
+"""Prints, after a run of ctest, which builds and tests took longest and which bodies of programs were skipped.
 
 Usage: report.py LastTest.log [.ninja_log...]
 
-The slowest builds and tests are named where there are logs of ninja: what those know of files built in earlier runs counts.
+The slowest builds and tests are printed only if logs of ninja are given. The logs also contain files that earlier runs
+have built.
 """
 
 import pathlib

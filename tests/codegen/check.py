@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compiles KERNELS with nvcc and compares what comes out with the expectations that are written above each kernel.
+"""Compiles KERNELS with nvcc and compares the code with the expectations that are written above each kernel.
 
 Usage: check.py STAGE KERNELS --nvcc NVCC --include DIR --arch 90 [--cuobjdump CUOBJDUMP]
 
-STAGE is ptx (with registers and stacks), sass, or sizes, which prints a table of what the kernels with a limit of their
-size compile to. Exit status 77 means that the stage cannot be looked at here.
+STAGE is ptx (which includes registers and stacks), sass, or sizes. Stage `sizes` prints a table of the kernels that
+have a limit of their size. Exit status 77 means that the stage cannot be checked on this machine.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def run(command: list[str], **options) -> str:
 
 
 def disassembled(cuobjdump: str, cubin: str) -> str:
-    """The machine code as text. cuobjdump calls nvdisasm, which lies beside it."""
+    """Returns the machine code as text. cuobjdump calls nvdisasm, which is in the same folder."""
     return run([cuobjdump, "-sass", cubin],
                env=dict(os.environ, PATH=f"{pathlib.Path(cuobjdump).parent}{os.pathsep}{os.environ['PATH']}"))
 
@@ -56,7 +56,7 @@ def disassembled(cuobjdump: str, cubin: str) -> str:
 
 
 def ptx_functions(ptx: str) -> dict[str, list[str]]:
-    """Name -> instructions, for entries and out-of-line functions."""
+    """Returns the instructions of entries and out-of-line functions, by name."""
     functions: dict[str, list[str]] = {}
     name = None
     for line in ptx.splitlines():
@@ -74,7 +74,7 @@ def ptx_functions(ptx: str) -> dict[str, list[str]]:
 
 
 def called(functions: dict[str, list[str]], name: str) -> set[str]:
-    """The functions that `name` calls, directly or not."""
+    """Returns the functions that `name` calls, directly or indirectly."""
     reached: set[str] = set()
     todo = [name]
     while todo:
@@ -87,7 +87,7 @@ def called(functions: dict[str, list[str]], name: str) -> set[str]:
 
 
 def sass_code(sass: str) -> dict[str, list[tuple[int, str]]]:
-    """Name -> addresses and instructions."""
+    """Returns the addresses and instructions of kernels, by name."""
     functions: dict[str, list[tuple[int, str]]] = {}
     name = None
     for line in sass.splitlines():
@@ -100,7 +100,7 @@ def sass_code(sass: str) -> dict[str, list[tuple[int, str]]]:
 
 
 def sass_functions(sass: str) -> dict[str, list[str]]:
-    """Name -> the instructions of the kernel itself, up to the first out-of-line function behind it."""
+    """Returns the instructions of each kernel itself, by name: the code before the first out-of-line function."""
     own = {}
     for name, code in sass_code(sass).items():
         targets = [int(t.group(1), 16) for _, text in code if (t := re.search(r"CALL\.\S+ 0x([0-9a-f]+)", text))]
@@ -162,7 +162,8 @@ def check_sass(wanted: list[Expectation], direct: str, general: str) -> list[str
 
 
 def print_sizes(wanted: list[Expectation], direct: str, general: str, registers: list[dict[str, str]]) -> None:
-    """A line for each kernel: its own instructions, with what it calls out of line, and its registers."""
+    """Prints a line for each kernel: its own instructions with each context, the instructions with out-of-line
+    functions, and the registers."""
     print("| kernel | direct_context | context | with what it calls | registers |\n| --- | ---: | ---: | ---: | ---: |")
     own, general_own = sass_functions(direct), sass_functions(general)
     everything = sass_code(general)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compiles KERNELS with nvcc and compares the machine code of each pair NAME_native, NAME_nvshmem.
+"""Compiles KERNELS with nvcc and compares the machine code of each pair of kernels NAME_native and NAME_nvshmem.
 
 Usage: same_machine_code.py KERNELS --nvcc NVCC --include DIR --arch 90 --cuobjdump CUOBJDUMP
 
-The native call finds its context among the kernel's parameters, the other one in constant memory, and the compiler gives
-out registers and moves instructions by that. What they do to memory must be the same all the same: as many loads, stores,
-atomics, fences and barriers of each kind; and neither may have 5 % more instructions than the other. Exit status 77 means
-that machine code cannot be looked at here.
+The native call reads its context from the kernel's parameters, and NVSHMEM's call reads it from constant memory.
+Therefore the compiler may choose other registers and another order of instructions. The accesses to memory must be
+equal: as many loads, stores, atomics, fences and barriers of each kind. Neither kernel may have 5 % more instructions
+than the other. Exit status 77 means that machine code cannot be examined on this machine.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def opcode(instruction: str) -> str:
 
 
 def on_memory(instructions: list[str]) -> collections.Counter:
-    """How often each kind of instruction occurs that touches memory or orders accesses."""
+    """Returns the number of instructions of each kind that access memory or order accesses."""
     return collections.Counter(name for name in map(opcode, instructions) if MEMORY.match(name))
 
 

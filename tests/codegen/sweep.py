@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Compiles kernels that call operations in loops, in many forms, and lists those that take more registers than promised.
+"""Compiles kernels that call operations in loops, in many forms, and lists the kernels that take more registers than
+allowed.
 
     sweep.py --nvcc NVCC --include DIR --arch 90 [--seed N] [--kernels 120] [--all] [--only REGEX] [--table]
 
 A form is a call, its group, its element type, its interface and the loop around it. The interfaces are native with a
 context, native with a direct_context, and NVSHMEM's names with and without PGAS_NVSHMEM_DIRECT. --all compiles every
-form, which takes minutes; otherwise a sample, drawn by the seed, that has every call. --only selects
-kernels by name. --table prints the registers of all kernels. Status 1: a kernel is above its limit.
+form, which takes minutes. Otherwise a random sample is compiled that contains every call; --seed selects the sample.
+--only selects kernels by name. --table prints the registers of all kernels. Status 1: a kernel is above its limit.
 """
 import argparse
 import itertools
@@ -32,7 +33,8 @@ REPEATED = {WORD: 56, COPY: 72, COLLECTIVE: 176}
 
 
 class Call(NamedTuple):
-    """`native` and `nvshmem` are calls with {d}, {s}: addresses of this round; {g}: the group; {n}, {t}: the type."""
+    """`native` and `nvshmem` are the texts of a call. {d} and {s} stand for the addresses of this round, {g} for the
+    group, {n} and {t} for the type."""
     limit: int
     native: str
     nvshmem: str
@@ -113,7 +115,7 @@ CALLS = {
                    {"float": "float", "double": "double", "short": "short"}),
 }
 
-# A loop: what it is, with {call} in it; the addresses of a round; the PE.
+# Loops by name: the text of the loop with {call} in it, and the addresses and the PE of a round.
 AT = {"d": "(d + i * count)", "s": "(s + i * count)", "r": "(r + i)", "w": "(w + i)", "pe": "pe"}
 LOOPS = {
     "index": ("for (int i = 0; i < n; ++i) {{ {call} }}", AT),
@@ -182,7 +184,7 @@ def limit_of(form: Form) -> int:
 
 
 def sample_of(everything: list[Form], count: int, seed: int) -> list[Form]:
-    """Forms drawn at random, the rarest calls first, so that each call comes about as often as every other."""
+    """Draws forms at random, the rarest calls first, so that each call occurs about as often as every other call."""
     draw = random.Random(seed)
     by_call: dict[str, list[Form]] = {}
     for form in everything:
@@ -194,7 +196,8 @@ def sample_of(everything: list[Form], count: int, seed: int) -> list[Form]:
 
 
 def registers_of(options: argparse.Namespace, unit: list[Form]) -> dict[str, tuple[int, bool]]:
-    """Kernel -> its registers, and whether any are spilled. All forms have the same interface."""
+    """Returns the number of registers of each kernel, and whether registers are spilled, by name. All forms in `unit`
+    have the same interface."""
     lines = ["#include <pgas/compat/nvshmem.h>", '#include "any_context.cuh"', 'extern "C" {', *map(kernel_of, unit), "}"]
     define = {"direct": ["-DCODEGEN_DIRECT"], "nvshmem_direct": ["-DPGAS_NVSHMEM_DIRECT"]}.get(unit[0].interface, [])
     with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs each bad call of a program: it has to end all PEs with status 1, and log one line with PE, function and error.
+"""Runs each bad call of a program. The call must end all PEs with status 1, and log one line with the PE, the function
+and the error.
 
 Usage: bad_calls.py PGASRUN PES EACH PROGRAM    (with every EACH-th of the calls)
 """

@@ -3,7 +3,7 @@
 
 Usage: every_function.py shmem|nvshmem OUTPUT HEADER COMPILER OPTIONS...
 
-Each function then has to fail as its kind does: return a status or null, or end the process with its name in the log.
+Each function must fail in the way of its kind: it returns a status or null, or it ends the process and logs its name.
 """
 
 import pathlib

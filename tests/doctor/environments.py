@@ -1,4 +1,4 @@
-"""Environments that something is wrong with: the row of the doctor that says so, and whether programs run all the same."""
+"""Environments with an error: the row of the doctor that reports the error, and whether programs run in spite of it."""
 import os
 from typing import NamedTuple
 
@@ -12,14 +12,15 @@ OF_UCX = None  # versions of UCX differ: some find another route
 
 
 class Environment(NamedTuple):
-    """`verdict`: one word, or several with | between them. `runs`: of the program; OF_UCX: whatever it does, the doctor must
-    have said so. `needs`: a command without which this can't be made here. `says`: what the error of a program that fails has."""
+    """`verdict`: one word, or several with | between them. `runs`: whether the program runs; with OF_UCX both are
+    allowed, but the doctor must have reported the error. `needs`: a command without which the environment cannot be
+    made on this machine. `says`: a part of the error of a program that fails."""
     row: str
     verdict: str
     fix: str = ""
     runs: bool | None = True
     variables: dict = {}
-    wrap: str = ""  # a shell command that PE 1 runs before
+    wrap: str = ""  # a shell command that PE 1 runs before the program
     all_pes: tuple = ()  # a command by which each PE is started
     mounts: str = ""  # a script that runs in a separate mount namespace of the job
     needs: tuple = ()
@@ -32,7 +33,8 @@ def limited(*limits):
 
 
 def fewest_addresses():
-    """Bytes of addresses with which the doctor and the program begin, and a few more: less than a layout takes."""
+    """Returns an amount of addresses, in bytes, with which the doctor and the program start, and which is too small for
+    a heap."""
     for megabytes in range(30, 400, 10):
         limit = limited(f"--as={megabytes}000000:{megabytes}000000")
         if all(jobs.allowed([*limit, program, "--version"]) for program in (jobs.DOCTOR, jobs.PROGRAM)):
@@ -41,7 +43,7 @@ def fewest_addresses():
 
 
 def environments(directory):
-    """By name. `directory`: an empty one, which the test removes afterwards."""
+    """Returns the environments by name. `directory`: an empty directory, which the test removes afterwards."""
     def folder(name):
         path = os.path.join(directory, name)
         os.makedirs(path, exist_ok=True)

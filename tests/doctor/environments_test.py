@@ -1,5 +1,5 @@
-"""In each environment that something is wrong with, the doctor's row and its fix are right, and programs do what it
-predicts: those that it passes run, those that it says fail do.
+"""In each environment with an error, the doctor's row and its fix are correct, and programs do what the row predicts:
+they run, or they fail.
 
     environments_test.py DOCTOR PGASRUN PGAS-PERF WITHOUT_CALLS OLD_LIBUCP MAD_LIBUCP WITH_UCX WITH_CUDA
 """
@@ -42,7 +42,7 @@ def start(environment, program):
 
 
 class Environments(unittest.TestCase):
-    """A test for each, made below. All jobs are started before the first test looks at its own."""
+    """A test for each environment, made below. All jobs are started before the first test examines its own job."""
     directory = None
     pool = None
     all_of_them: dict = {}
@@ -104,7 +104,7 @@ class FewProcesses(unittest.TestCase):
 
 
 class Sound(unittest.TestCase):
-    """Where nothing is wrong, no row says so, and programs run."""
+    """In an environment without an error, no row reports one, and programs run."""
 
     def test_under_pgasrun(self):
         found = jobs.Diagnosis(jobs.run(jobs.command([jobs.DOCTOR, "--json"])))
@@ -154,7 +154,7 @@ class Sound(unittest.TestCase):
 
 
 class TwoHosts(unittest.TestCase):
-    """Each PE in a network namespace of its own, with a cable between them."""
+    """Two PEs in separate network namespaces, with a cable between them."""
 
     def start(self, pair, program, variables):
         spaces = " ".join(pair.spaces)
@@ -201,7 +201,7 @@ class TwoHosts(unittest.TestCase):
 
 def add_tests():
     Environments.directory = tempfile.mkdtemp(prefix="pgas-doctor-")
-    os.chmod(Environments.directory, 0o755)  # one of the users is a different one
+    os.chmod(Environments.directory, 0o755)  # some of the jobs belong to another user
     Environments.all_of_them = environments(Environments.directory)
     for name in Environments.all_of_them:
         setattr(Environments, f"test_{name}", lambda self, name=name: self.look_at(name))

@@ -1,4 +1,4 @@
-"""Jobs of pgas-doctor and of a small program, in environments that something is wrong with."""
+"""Runs jobs of pgas-doctor and of a small program in environments with an error."""
 import json
 import os
 import shlex
@@ -10,8 +10,8 @@ SMALL = ["-b", "8", "-e", "8", "-w", "1", "-r", "1", "--ms", "0.1", "put_lat"]
 
 
 def command(words, wrap="", pes=2):
-    """pgasrun with each PE started by the shell: `wrap` is what PE 1 does before, with "$@" as the program where it has a
-    command for it."""
+    """Returns the command of a job whose PEs are started by a shell. `wrap` is a shell command that PE 1 runs first. If
+    `wrap` contains "$@", it starts the program itself."""
     script = 'exec "$@"'
     if wrap:
         inner = wrap if '"$@"' in wrap else f'{wrap}; exec "$@"'
@@ -27,12 +27,12 @@ def run(words, variables=None, prefix=()):
 
 
 def in_mounts(script, words):
-    """Words that run a command where the shell script has changed the mounts."""
+    """Returns the words that run a command after the shell script has changed the mounts."""
     return ["unshare", "--mount", "sh", "-c", f"{script} && exec {shlex.join(words)}"]
 
 
 class Diagnosis:
-    """What the doctor printed as JSON."""
+    """The JSON document that the doctor has printed."""
 
     def __init__(self, job):
         self.job = job
@@ -49,7 +49,7 @@ class Diagnosis:
 
 
 def allowed(words):
-    """Whether this machine lets such a command run."""
+    """Whether this machine can run such a command."""
     try:
         return subprocess.run(words, capture_output=True, timeout=30, check=False).returncode == 0
     except FileNotFoundError:

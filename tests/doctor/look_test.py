@@ -29,7 +29,7 @@ def environment(**more):
 
 
 def lonely():
-    """Waits for a PE that does not come, at a port that is free."""
+    """Starts a doctor that waits at a free port for a PE that never starts."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -37,7 +37,7 @@ def lonely():
 
 
 def in_terminal(words, columns, **variables):
-    """What is shown in a terminal, standard error included, and the exit status."""
+    """Returns what a terminal shows, including standard error, and the exit status."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     job = subprocess.Popen(words, stdin=slave, stdout=slave, stderr=slave, env=environment(**variables), close_fds=True,
@@ -62,12 +62,12 @@ def in_terminal(words, columns, **variables):
 
 
 def lines_of(shown):
-    """Lines as they stand in the end, without progress and colour."""
+    """Returns the lines as they are at the end, without progress and colour."""
     return [COLOUR.sub("", line.rsplit("\x1b[K", 1)[-1]) for line in shown.split("\n")]
 
 
 def await_handler(pid):
-    """Returns when the doctor takes signals itself."""
+    """Returns when the doctor has installed its signal handlers."""
     deadline = time.monotonic() + jobs.LIMIT
     while time.monotonic() < deadline:
         with open(f"/proc/{pid}/status", encoding="utf-8") as status:

@@ -1,5 +1,6 @@
-"""A bad cable between two network namespaces: each end is a TAP device eth0, and this program carries the frames, late, out
-of order, or not at all. (tc's netem does that where the kernel has it; this needs only /dev/net/tun.)
+"""A bad cable between two network namespaces. Each end is a TAP device eth0. This program carries the frames, and
+delays, reorders or drops some of them. (netem of tc does the same if the kernel has it; this program needs only
+/dev/net/tun.)
 
     cable.py NAMESPACE NAMESPACE [--delay MS] [--jitter MS] [--loss FRACTION] [--seed N]
 
@@ -30,7 +31,7 @@ def set_namespace(descriptor):
 
 
 def open_tap(namespace, opened):
-    """Makes eth0 in a namespace. On a thread of its own, which stays there."""
+    """Makes eth0 in a namespace, on a separate thread that stays in the namespace."""
     with open(f"/var/run/netns/{namespace}", "rb") as space:
         set_namespace(space.fileno())
     device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)

@@ -1,7 +1,7 @@
-"""Two hosts on one machine: network namespaces with a cable between them, each with a host name of its own, and mpirun
-across them. Needs root and the right to make namespaces; without them two_hosts() raises CannotMakeHosts.
+"""Two hosts on one machine: network namespaces with a cable between them, each with its own host name, and mpirun
+across them. Needs root and the right to make namespaces. Otherwise two_hosts() raises CannotMakeHosts.
 
-The cable is a pair of virtual network devices, or, for a bad one, cable.py with two TAP devices.
+The cable is a pair of virtual network devices. A bad cable is cable.py with two TAP devices.
 """
 import contextlib
 import os
@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class CannotMakeHosts(Exception):
-    """This machine does not allow it."""
+    """The error if this machine does not allow network namespaces."""
 
 
 def run(*words):
@@ -30,7 +30,8 @@ def run(*words):
 
 
 def await_carrier(spaces):
-    """The kernel takes up to a second to say that a link is up, and UCX looks for links that are."""
+    """Waits until the links are up. The kernel takes up to a second to report that, and UCX uses only links that are
+    up."""
     deadline = time.monotonic() + 10
     for space in spaces:
         while "LOWER_UP" not in (link := subprocess.run(["ip", "-n", space, "-br", "link", "show", "eth0"], capture_output=True,
@@ -41,20 +42,20 @@ def await_carrier(spaces):
 
 
 class Hosts:
-    """What two_hosts() gives: commands on either, and jobs on both."""
+    """The result of two_hosts(): commands on one of the hosts, and jobs on both."""
 
     def __init__(self, directory, spaces):
         self.directory = directory
         self.spaces = spaces
 
     def on(self, host, command):
-        """The words that run the shell command on a host."""
+        """Returns the words that run the shell command on a host."""
         table = shlex.quote(os.path.join(self.directory, "hosts"))
         script = f"mount --bind {table} /etc/hosts && hostname {NAMES[host]} && {command}"
         return ["ip", "netns", "exec", self.spaces[host], "unshare", "--uts", "--mount", "sh", "-c", script]
 
     def job(self, split, words, environment):
-        """The words that run a program with split[i] processes on host i."""
+        """Returns the words that run a program with split[i] processes on host i."""
         mpirun = ["mpirun", "--allow-run-as-root", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent",
                   os.path.join(self.directory, "agent"), "--mca", "oob_tcp_if_include", NETWORK,
                   "--host", ",".join(f"{name}:{n}" for name, n in zip(NAMES, split)), "-n", str(sum(split))]
@@ -63,13 +64,13 @@ class Hosts:
         return self.on(0, "exec " + shlex.join(mpirun + list(words)))
 
     def cut(self):
-        """Takes the second host off the network."""
+        """Disconnects the second host from the network."""
         run("ip", "-n", self.spaces[1], "link", "set", "eth0", "down")
 
 
 @contextlib.contextmanager
 def two_hosts(cable=None):
-    """Makes the hosts and takes them away again. `cable`: arguments of cable.py; None: a good one."""
+    """Makes the hosts and removes them afterwards. `cable`: arguments of cable.py; None: a good cable."""
     for tool in ("ip", "unshare", "mpirun"):
         if shutil.which(tool) is None:
             raise CannotMakeHosts(f"{tool} is not installed")

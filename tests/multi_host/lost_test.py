@@ -1,6 +1,6 @@
-"""Two hosts, two PEs on each, all waiting for PE 1; then that is killed, or its host is cut off. Every PE that can still be
-heard must name a PE of the other host within the limit, and keep nothing of the world that it leaves then; and when all
-have ended, nothing may be left on either host.
+"""Two hosts with two PEs each. All other PEs wait for PE 1. PE 1 is killed, or its host is cut off. Every PE that can
+still report must name a PE of the other host within the limit, and must keep no resources of the world after leaving
+it. When all processes have ended, nothing may be left on either host.
 
     lost_test.py kill|cut PROGRAM MODE
 """
@@ -23,7 +23,8 @@ PEER_TIMEOUT = 4.0  # seconds until a silent host counts as lost
 
 
 def start(pair, pe, words):
-    """One PE, those with odd numbers on the second host. Without mpirun, which ends all processes when one has died."""
+    """Starts one PE; PEs with odd numbers are on the second host. Does not use mpirun, which ends all processes when
+    one has died."""
     environment = {"PGAS_HEAP": "host", "PGAS_HEARTBEAT_TIMEOUT": f"{PEER_TIMEOUT:.0f}s", "PGAS_SECRET": "of this test",
                    "MASTER_ADDR": hosts.ADDRESSES[0], "MASTER_PORT": "29577", "WORLD_SIZE": str(PES), "RANK": str(pe)}
     told = [f"{name}={value}" for name, value in environment.items()]

@@ -1,4 +1,5 @@
-"""Runs a program on two hosts of this machine; its exit status is the test's. 77: this machine can't have two hosts.
+"""Runs a program on two hosts of this machine and returns its exit status. Status 77 means that this machine can't have
+two hosts.
 
     run.py [--split 2+2] [--cable "..."] [--timeout SECONDS] [--says TEXT] -- PROGRAM [ARGUMENTS]
 """

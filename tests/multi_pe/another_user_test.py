@@ -1,6 +1,6 @@
 """A job at MASTER_ADDR without PGAS_SECRET, on one host, and a process of another user of this host with the same
-environment. The key of such a job is public, so the other process could compute it: rank 0 must refuse the process for
-its user, and the members must join and get everything right.
+environment. The key of such a job is public, so the other process can compute it. Rank 0 must refuse the process
+because of its user, and the members must join and get correct results.
 
     another_user_test.py PROGRAM    PROGRAM is `visited`. Only root can become two other users; others skip the test.
 """
@@ -41,7 +41,7 @@ def start(program, rank, port, user, over, **more):
 
 
 def names_of(pid):
-    """The abstract names of a process' UNIX sockets."""
+    """Returns the abstract names of a process' UNIX sockets."""
     inodes = set()
     for number in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -72,7 +72,7 @@ print("heard", heard)
 
 
 def visit(names, user=STRANGER):
-    """What a user hears of sockets, in bytes."""
+    """Returns the number of bytes that sockets send to a user."""
     # The process itself changes to the other user, because that user may not be allowed to run this interpreter.
     done = subprocess.run([sys.executable, "-c", VISITOR, str(user), HELLO.hex(), *names], text=True, capture_output=True, timeout=LIMIT, check=True)
     return int(done.stdout.split()[1])

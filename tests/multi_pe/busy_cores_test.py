@@ -1,5 +1,6 @@
-"""Operations on proxied PEs end soon beside programs that compute on the same core. A thread that yields to such a program is back
-after a time slice of it, some milliseconds, and each operation takes several turns of the threads of two PEs.
+"""Operations on proxied PEs end soon, even if other programs compute on the same core. A thread that yields to such a
+program gets the core back after a time slice of some milliseconds, and each operation takes several turns of the
+threads of two PEs.
 
     busy_cores_test.py LAUNCHER PGAS-PERF
 """

@@ -1,10 +1,11 @@
-"""Lets one PE die, in every way, at every step: the others are to be told by name in time, and nothing may be left.
+"""Lets one PE die in every way at every step. The other PEs must get an error that names it in time, and nothing may be
+left.
 
     death_at_every_step_test.py PGASRUN PROGRAM PART [MPIRUN] [--proxies] [--full]
 
-PART: join (each way at steps of joining), stop (a PE is stopped at each step of joining), run (each way at each step after
-that). Each pair of way and step is tried at least once, with numbers of PEs, launchers and routes by turns; --full
-tries all of their combinations.
+PART: join (each way at steps of joining), stop (a PE is stopped at each step of joining), run (each way at each later
+step). Each pair of way and step is tried at least once, with alternating numbers of PEs, launchers and routes. --full
+tries all combinations.
 """
 import argparse
 import itertools
@@ -25,7 +26,7 @@ WAYS = ("kill", "segv", "exit", "exec", "fork", "stop")
 STEPS = ("allocate", "barrier", "put", "collective", "lock", "register", "leave")
 JOIN_LIMIT = 1.5  # seconds, PGAS_JOIN_TIMEOUT
 WAIT_LIMIT = 1.0  # seconds, PGAS_WAIT_TIMEOUT, for cases in which only the timeout detects the death
-TOLD_WITHIN = 1.0  # seconds from the death, or from the limit if a PE is stopped; later for PEs that arrive after it
+TOLD_WITHIN = 1.0  # seconds from the death or the limit; for PEs that arrive later, from their arrival
 
 
 class Case:
@@ -42,7 +43,8 @@ class Case:
 
 
 def only_time_tells(case):
-    """mpirun's PMIx server counts a process as running while the program that it has execed does."""
+    """Whether only a timeout detects the death. mpirun's PMIx server counts a process as running as long as the program
+    that the process has executed runs."""
     return (case.launcher == "mpirun" and case.way == "exec" and
             case.step.split(":")[1] in ("bootstrap", "listen", "introduce", "connect", "connection", "agree"))
 
@@ -66,7 +68,7 @@ def command(options, case, words):
 
 
 def marked(mark, launcher):
-    """Processes with the mark in their environment that are alive, the launcher aside."""
+    """Returns the living processes with the mark in their environment, except the launcher."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -78,7 +80,7 @@ def marked(mark, launcher):
 
 
 def read(report):
-    """The lines of the report so far, as (what, pe, pid, seconds, rest)."""
+    """Returns the lines of the report so far, as (what, pe, pid, seconds, rest)."""
     lines = []
     for line in report.read_text(encoding="utf-8", errors="replace").splitlines() if report.exists() else []:
         what, pe, pid, nanoseconds, rest = line.split(" ", 4)
@@ -92,7 +94,7 @@ def names_victim(rest, victim):
 
 
 def run(options, case, folder):
-    """What went wrong, a list of sentences."""
+    """Runs one case. Returns a list of sentences about errors."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder + "/sockets", mode=0o700)
     mark, report, output = uuid.uuid4().hex, Path(folder) / "report", Path(folder) / "output"
@@ -156,7 +158,8 @@ def run(options, case, folder):
 
 
 def sweep(options, folder, before):
-    """The next start of the same user takes away what was left. What is left after that, if it stays."""
+    """Starts a job of the same user, which removes what the earlier job has left. Returns what is still left after a
+    while."""
     for name in os.listdir(folder + "/sockets"):
         os.utime(f"{folder}/sockets/{name}", (0, 0), follow_symlinks=False)  # sets the time of the file back
     case = Case("none", "none", 2, "pgasrun", False, 0)
@@ -171,7 +174,8 @@ def sweep(options, folder, before):
 
 
 def join_steps(options, proxied, folder):
-    """As join:NAME:K, the K-th that is called so; those that every job has. Addresses that are taken, which is chance, cost two more."""
+    """Returns the steps of joining that every job has, as join:NAME:K, the K-th step with that name. A job has two more
+    steps if its addresses are in use, which happens by chance."""
     case = Case("none", "none", 2, "pgasrun", proxied, 0)
     jobs = [subprocess.run(command(options, case, [options.program, "steps"]), env=environment(case, folder, "steps"),
                            check=True, stdout=subprocess.PIPE, text=True, timeout=60).stdout.splitlines() for _ in range(3)]

@@ -1,5 +1,6 @@
-"""Kills one PE with SIGKILL while the others wait for it: each must name it within two seconds, leave the world at
-once and end, and nothing may be left behind: neither on the machine nor, on the host heap, in the others once they have left the world.
+"""Kills one PE with SIGKILL while the others wait for it. Each survivor must name the PE within two seconds, leave the
+world at once, and end. Nothing may be left on the machine. On the host heap, survivors must keep no resources of the
+world after leaving it.
 
     kill_test.py LAUNCHER PROGRAM MODE [SOCKET_DIRECTORY]
 """

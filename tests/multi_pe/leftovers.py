@@ -1,11 +1,11 @@
-"""What a job could leave on a machine, for tests that look whether it did."""
+"""Finds what a job has left on a machine."""
 import os
 import subprocess
 
 
 def leftovers(directory=None, space=None):
-    """Files in shared memory, System V segments, sockets with our name, files in `directory`. `space`: a network namespace
-    to look for the sockets in, instead of this process's own."""
+    """Returns files in shared memory, System V segments, sockets with our name, and files in `directory`. `space`: the
+    network namespace of the sockets, if it is not the namespace of this process."""
     found = {"/dev/shm/" + name for name in os.listdir("/dev/shm")}
     found |= set(os.listdir(directory) if directory else ())
     with open("/proc/sysvipc/shm", encoding="utf-8") as segments:

@@ -1,5 +1,5 @@
-"""A job that meets a limit of the system ends with words that name the limit, whatever the limit leaves it; no signal ends
-a process, and nothing hangs.
+"""A job that meets a limit of the system ends with an error that names the limit. No signal ends a process, and no
+process hangs.
 
     limits_test.py files|descriptors|addresses LAUNCHER PROGRAM
 """

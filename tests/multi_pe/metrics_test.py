@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What pgas-info --serve serves: exact counts of all jobs of the user, whatever clients do, and nothing that could harm a job.
+"""Tests pgas-info --serve: it serves exact counts of all jobs of the user, whatever clients do, and does not harm a
+job.
 
 Usage: metrics_test.py PGASRUN COUNTED INFO [--proxied] [NAMES OF TESTS]
 
-COUNTED makes known operations and waits until a file is there, INFO is pgas-info. With --proxied PEs are reached by proxies, too.
+COUNTED executes known operations and waits until a file exists. INFO is pgas-info. With --proxied, PEs are also reached
+by proxies.
 """
 
 import concurrent.futures
@@ -30,7 +32,7 @@ SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? ([-+.e0-9]+)")
 
 
 class Job:
-    """PEs that have made their operations, and wait."""
+    """PEs that have executed their operations and wait."""
 
     def __init__(self, pes: int, environment: dict[str, str] | None = None, launcher: bool = True):
         self.folder = tempfile.TemporaryDirectory()
@@ -50,7 +52,7 @@ class Job:
         return self.log.read()
 
     def finish(self) -> int:
-        """Lets the PEs leave; the exit status of the job."""
+        """Lets the PEs leave. Returns the exit status of the job."""
         with open(self.end, "w", encoding="utf-8"):
             pass
         try:
@@ -88,7 +90,7 @@ class Exporter:
             return answer.read().decode()
 
     def samples(self, pids) -> dict[str, float]:
-        """Of the world that has a PE with one of the pids, without the label world."""
+        """Returns the samples of the world that has a PE with one of the pids, without the label `world`."""
         page = self.page()
         [world] = {match[1] for match in re.finditer(r'pgas_pe_info\{world="([0-9a-f]+)",.*pid="(\d+)"', page) if int(match[2]) in pids}
         found = {}
@@ -111,7 +113,7 @@ class Exporter:
 
 
 def raw(port: int, words: bytes) -> bytes:
-    """All that comes back."""
+    """Sends the bytes to the server. Returns everything that the server sends."""
     with socket.create_connection(("127.0.0.1", port), timeout=LONG) as wire:
         try:
             wire.sendall(words)
@@ -216,7 +218,7 @@ class Metrics(unittest.TestCase):
             self.assertEqual(job.finish(), 0, job.said())
 
     def fill_queue_of(self, pid: int):
-        """Connects to the PE until its socket takes no more."""
+        """Connects to the PE until its socket accepts no more connections."""
         inodes = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
         with open(f"/proc/{pid}/net/unix", encoding="utf-8") as table:
             names = [line.split()[-1] for line in table if "@pgas-why-" in line and f"socket:[{line.split()[6]}]" in inodes]
@@ -283,7 +285,7 @@ class Metrics(unittest.TestCase):
         self.assertEqual(exporter.errors, "")
 
     def test_sockets_that_are_no_pe_harm_nothing(self):
-        """A program of this user has a PE's name, and says what no PE says, or nothing."""
+        """A program of this user uses a PE's name for its socket, and sends what no PE sends, or nothing."""
         listening = []
         for number in range(4):
             listening.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
@@ -345,7 +347,7 @@ class Metrics(unittest.TestCase):
         with Exporter() as exporter:
             answered = [socket.create_connection(("127.0.0.1", exporter.port), timeout=LONG) for _ in range(32)]
             for wire in answered:
-                self.assertIn(b"pgas_worlds ", answer(wire))  # and stays open
+                self.assertIn(b"pgas_worlds ", answer(wire))  # the connection stays open
             new = [socket.create_connection(("127.0.0.1", exporter.port), timeout=LONG) for _ in range(8)]
             for wire in new:
                 self.assertIn(b"pgas_worlds ", answer(wire))

@@ -1,7 +1,8 @@
-"""A stranger on the machine, another user where the test may become one, says to every TCP port of the PEs what makes UCX
-over TCP end its process: its magic number, and headers without sense. The PEs must go on and get everything right.
+"""A stranger sends to every TCP port of the PEs what makes UCX over TCP end its process: its magic number, and headers
+without sense. The stranger is another user if the test may change its user. The PEs must continue and get correct
+results.
 
-    stranger_test.py LAUNCHER PROGRAM [none]    none: nothing may listen in the first place
+    stranger_test.py LAUNCHER PROGRAM [none]    none: no PE may listen at a port
 """
 import glob
 import os
@@ -21,7 +22,7 @@ LISTENING = "0A"
 
 
 def listeners(pid):
-    """(family, address, port) of each TCP socket at which a process takes connections."""
+    """Returns (family, address, port) of each TCP socket at which a process accepts connections."""
     inodes = set()
     for name in glob.glob(f"/proc/{pid}/fd/*"):
         try:
@@ -42,7 +43,7 @@ def listeners(pid):
 
 
 def attack(targets):
-    """In a process of its own, as another user if that is allowed."""
+    """Runs in a separate process, as another user if that is allowed."""
     child = os.fork()
     if child != 0:
         return os.waitpid(child, 0)[1] == 0

@@ -1,5 +1,5 @@
-"""examples/apps.py: it runs all applications on 2 PEs and writes what its docstring says; with programs made here, that it alternates,
-takes medians, notices what fails, and refuses what is impossible.
+"""Tests examples/apps.py: it runs all applications on 2 PEs and writes what its docstring says. With programs that the
+test makes, it alternates, takes medians, reports what fails, and refuses what is impossible.
 
     apps_test.py APPS_PY BUILD [TEST...]
 """
@@ -75,7 +75,7 @@ class OfMadeUpPrograms(unittest.TestCase):
         return start("--build", self.build, "--launcher", self.mpirun, *words)
 
     def measured(self, *words):
-        """The JSON object of one way, one grid, one stencil, 2 PEs; and the job."""
+        """Returns the JSON object of a run with one way, one grid, one stencil and 2 PEs, and the job."""
         file = self.build / "out.json"
         job = self.start("--only", "20", "--pes", 2, "--grids", 8, "--points", 7, "--faces", "pack", "--json", file, *words)
         return json.loads(file.read_text(encoding="utf-8")), job

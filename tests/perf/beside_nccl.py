@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""NCCL's times for what examples/25_allreduce and 24_moe do, to stand beside theirs: by torch, one process a GPU, in CUDA graphs.
+"""Measures NCCL's times for the communication of examples/25_allreduce and 24_moe, for comparison: with torch, one
+process per GPU, in CUDA graphs.
 
     beside_nccl.py 4          the number of GPUs
 
-Prints comma-separated values: what, PEs, bytes of a PE, and microseconds of a call, which is the median of 15 replays of a graph of 24
-calls. `all_reduce+layer` is an all-reduce, the residual added and the RMS normalization, by torch's kernels; `all_to_all` moves as many
-bytes as 24_moe's dispatch with its usual layer, in equal parts.
+Prints comma-separated values: operation, PEs, bytes of a PE, and microseconds of a call, which is the median of 15
+replays of a graph of 24 calls. `all_reduce+layer` is an all-reduce, the addition of the residual, and the RMS
+normalization, with torch's kernels. `all_to_all` moves as many bytes as 24_moe's dispatch with its usual layer, in
+equal parts.
 """
 import os
 import statistics
@@ -23,7 +25,7 @@ REPLAYS = 15
 
 
 def microseconds(call, token):
-    """Of one call; all ranks make it."""
+    """Returns the microseconds of one call. All ranks call the function."""
     graph = graph_timing.capture(call)
     taken = [graph_timing.microseconds(graph.replay, token) for _ in range(graph_timing.WARM + REPLAYS)]
     return statistics.median(taken[graph_timing.WARM:])
@@ -66,7 +68,7 @@ def run(rank, n):
     dist.barrier()
     torch.cuda.synchronize()
     sys.stdout.flush()
-    os._exit(0)  # graphs outlive the communicator otherwise
+    os._exit(0)  # otherwise graphs outlive the communicator
 
 
 if __name__ == "__main__":

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""What the device headers cost a compiler: units without a call, and one with many calls of nvshmem.h, beside NVIDIA's.
+"""Measures what the device headers cost a compiler: units without a call, and a unit with many calls of nvshmem.h,
+compared with NVIDIA's headers.
 
     compile_time.py [--calls 200] [--nvcc nvcc] [--arch sm_90] [--nvshmem DIR] [--runs 1]
     compile_time.py --registers [--nvcc nvcc] [--arch sm_90] [--nvshmem DIR]
 
-The unit with calls has a kernel for each: copies, signals, atomics, waits and collectives, by a thread, a warp and a block, of eight types.
-NVSHMEM is found as a Python package (nvidia-nvshmem-cu13), or where --nvshmem says; without it its column is empty. Times are CPU time
-of nvcc and all that it starts, the least of the runs; sizes are of the object file. Prints a Markdown table. Status 1: a unit did not compile.
+The unit with calls has a kernel for each call: copies, signals, atomics, waits and collectives, by a thread, a warp and
+a block, of eight types. NVSHMEM is found as a Python package (nvidia-nvshmem-cu13), or in the folder of --nvshmem;
+without NVSHMEM, its column is empty. Times are the CPU time of nvcc and its child processes, the least of the runs.
+Sizes are those of the object file. Prints a Markdown table. Exit status 1 means that a unit did not compile.
 
---registers prints the registers of kernels with one call, and with that call in a loop, functions that they call included: by nvcc for
-pgas, with a context and with PGAS_NVSHMEM_DIRECT, and by its linker for NVSHMEM, whose functions are in a library.
+--registers prints the registers of kernels with one call, and of kernels with that call in a loop, including the
+functions that they call. nvcc reports them for pgas, with a context and with PGAS_NVSHMEM_DIRECT. The linker reports
+them for NVSHMEM, whose functions are in a library.
 """
 import argparse
 import os
@@ -62,7 +65,8 @@ ONE_CALL = {
 
 
 def calls():
-    """A statement for each call, with its type; types by turns, so that the first ones have all kinds."""
+    """Returns a statement for each call, with its type. Types alternate, so that the first statements have all
+    kinds."""
     by_type = []
     for name, text in TYPES.items():
         mine = OF_ALL + ("" if name == "char" else OF_NUMBERS) + (OF_WORDS if name in ("int", "long", "uint64", "uint") else "") + \
@@ -79,7 +83,7 @@ def unit_of(count):
 
 
 def compile_once(command, text):
-    """CPU seconds and bytes of the object file, or None."""
+    """Returns the CPU seconds and the bytes of the object file, or None."""
     with tempfile.TemporaryDirectory() as folder:
         unit, made = pathlib.Path(folder) / "unit.cu", pathlib.Path(folder) / "unit.o"
         unit.write_text(text, encoding="utf-8")

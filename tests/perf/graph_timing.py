@@ -1,13 +1,14 @@
-"""How the scripts beside NCCL take times: calls in a CUDA graph, on one stream, which all GPUs begin together."""
+"""Takes times for the scripts that compare with NCCL: calls in a CUDA graph, on one stream, which all GPUs begin
+together."""
 import torch
 import torch.distributed as dist
 
 TOGETHER, WARM = 24, 3
-SLEEP = 1_000_000  # cycles in which the hosts enqueue the work that the GPUs then begin together, after an all-reduce
+SLEEP = 1_000_000  # cycles, after an all-reduce, in which the hosts enqueue the work that all GPUs begin together
 
 
 def capture(call):
-    """A graph of TOGETHER calls on the current stream, which is not the default one."""
+    """Returns a graph of TOGETHER calls on the current stream, which must not be the default stream."""
     for _ in range(WARM):
         call()
     torch.cuda.synchronize()
@@ -19,7 +20,8 @@ def capture(call):
 
 
 def microseconds(calls, token):
-    """Of each of the TOGETHER calls that calls() enqueues. All ranks call it; `token` is a tensor of one number."""
+    """Returns the microseconds of each of the TOGETHER calls that calls() enqueues. All ranks call the function;
+    `token` is a tensor of one number."""
     torch.cuda.synchronize()
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     torch.cuda._sleep(SLEEP)

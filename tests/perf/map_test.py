@@ -1,8 +1,9 @@
-"""`pgas-perf map` measures every pair, finds its data right, says the same on terminals, in pipes and in files, and compares.
+"""Tests `pgas-perf map`: it measures every pair, finds its data correct, prints the same on terminals, in pipes and in
+files, and compares maps.
 
     map_test.py PGAS_PERF PGASRUN [direct] [proxied]
 
-No test looks at times: what is slow is planted in files.
+No test depends on times. The tests write files that contain slow figures.
 """
 import fcntl
 import json

@@ -1,4 +1,5 @@
-"""What the proxy makes of the network: pgas-perf against ucx_perftest over the same interface, by turns, with the ratio.
+"""Compares the proxy with the network alone: runs pgas-perf and ucx_perftest over the same interface, alternately, and
+prints the ratio.
 
     network.py PGAS_PERF [--rounds 5] [--only put_bw]
 
@@ -8,8 +9,8 @@
 | put_rate | put_rate of 8 bytes between them | ucp_put_bw of 8 bytes, its message rate |
 | put_signal | put_signal_pp of 8 bytes on one host with PGAS_P2P=0: a round trip over shared memory | twice tag_lat |
 
-Needs root for the namespaces (not put_signal), ucx_perftest (ucx-utils), and a machine with nothing else to do: both sides of
-pgas have a thread that runs the kernel and one that is the proxy, all of which poll.
+Needs root for the namespaces (except put_signal), ucx_perftest (ucx-utils), and an idle machine: on both sides of pgas,
+one thread runs the kernel and one thread is the proxy, and all of them poll.
 """
 import argparse
 import itertools
@@ -29,7 +30,7 @@ PORTS = itertools.count(29600)
 
 
 def run_together(*commands):
-    """What the processes have printed. All must do well, and none is left behind."""
+    """Returns what the processes have printed. All processes must succeed, and none continues to run."""
     processes = []
     try:
         for words in commands:
@@ -51,8 +52,8 @@ def shell(environment, words):
 
 
 def ucx(places, address, transports, test, size, iterations):
-    """ucx_perftest between two places, each a function from a shell command to words: (latency in us, bandwidth in MB/s,
-    messages a second), over the whole run."""
+    """Runs ucx_perftest between two places. A place is a function from a shell command to words. Returns (latency in
+    us, bandwidth in MB/s, messages per second) over the whole run."""
     environment = {"UCX_TLS": transports}
     server = ["ucx_perftest", "-p", str(next(PORTS))]
     client = [*server, address, "-t", test, "-s", str(size), "-n", str(iterations), "-f", "-v"]
@@ -62,7 +63,7 @@ def ucx(places, address, transports, test, size, iterations):
 
 
 def row(places, address, pgas_perf, arguments, settings):
-    """The median of one row of pgas-perf between two places."""
+    """Returns the median of one row of pgas-perf between two places."""
     common = {"PGAS_HEAP": "host", "PGAS_SECRET": "of this benchmark", "MASTER_ADDR": address, "MASTER_PORT": str(next(PORTS)),
               "WORLD_SIZE": "2", **settings}
     words = [pgas_perf, *arguments, "-r", "1", "--ms", "300", "--json", "-"]
@@ -74,7 +75,7 @@ def row(places, address, pgas_perf, arguments, settings):
 
 
 class Comparison:
-    """Two ways to the same figure, by turns."""
+    """Two ways to measure the same figure, run alternately."""
 
     def __init__(self, name, unit, target, ours, theirs, more_is_better):
         self.name, self.unit, self.target = name, unit, target

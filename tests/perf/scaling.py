@@ -1,11 +1,12 @@
-"""Measures what a world costs each of its PEs on this machine, host heap: memory, sockets, threads and the time to join, for
-several numbers of PEs, and how much one more PE adds. Prints a table; `each further PE` is the slope between its last rows.
+"""Measures what a world costs each of its PEs on this machine, on the host heap: memory, sockets, threads and the time
+to join, for several numbers of PEs, and how much one more PE adds. Prints a table; `each further PE` is the slope
+between its last rows.
 
     scaling.py PGASRUN SCALING [--pes 2,4,8] [--how direct,shm,tcp] [--private-limit KIB] [--descriptor-limit N]
 
-direct: all PEs load and store. shm, tcp: none does, and UCX uses shared memory or TCP. `idle`: after joining and one
-allocation; `busy`: after every PE has put to every other one, small and large, and a barrier. With limits it fails where one
-more PE costs an idle one more than that.
+direct: all PEs load and store. shm, tcp: no PE does, and UCX uses shared memory or TCP. `idle`: after joining and one
+allocation; `busy`: after every PE has put small and large data to every other PE, and a barrier. With limits, the
+script fails if one more PE costs an idle PE more than the limit.
 """
 import argparse
 import collections
@@ -19,7 +20,7 @@ FIELDS = ("private KiB", "heap KiB", "mapped KiB", "shared KiB", "UNIX", "TCP", 
 
 
 def run(launcher, program, way, pes):
-    """For each step the average PE: what it has more than before it joined."""
+    """Returns for each step the resources that an average PE has in addition to those before it joined."""
     environment = dict(os.environ, PGAS_HEAP="host", PGAS_JOIN_TIMEOUT="300s", **WAYS[way])
     job = subprocess.run([launcher, "-n", str(pes), program], env=environment, stdout=subprocess.PIPE, text=True, check=True,
                          timeout=900)

@@ -1,4 +1,5 @@
-"""Every row of pgas-perf runs and finds its data right; what it prints for programs and for people is whole.
+"""Tests that every row of pgas-perf runs and finds its data correct, and that its output for programs and for people is
+complete.
 
     smoke_test.py PGAS_PERF PGASRUN PES DIRECTORY
 """

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""All-reduces and shifts on pgas' memory in torch and Triton, beside NCCL's in the same run, in turns: one process a GPU, in CUDA graphs.
+"""Compares all-reduces and shifts on pgas' memory in torch and Triton with NCCL's in the same run, alternately: one
+process per GPU, in CUDA graphs.
 
     PYTHONPATH=site PGAS_HEAP=cuda timeout 90 python3 torch_beside_nccl.py 4      site: the unpacked wheel; 2, 4 or 8 GPUs
     PYTHONPATH=site PGAS_HEAP=host python3 torch_beside_nccl.py 2                 no GPU: gloo for NCCL, kernels interpreted, checks only
 
-Prints comma-separated values: what, PEs, bytes of a PE, microseconds of a call, those of NCCL, and the first over the second. Times are
-medians of --rounds rounds on PE 0; a round replays a graph of 24 calls of NCCL, then one of each variant. What can't be captured is
-called 24 times instead, and its line says "without a graph". A variant that all PEs fail to run has a line that says why. Numbers are
-checked before and after they are timed, through the same graphs; a wrong one ends the program. While they are timed all are 0.
+Prints comma-separated values: operation, PEs, bytes of a PE, microseconds of a call, microseconds of NCCL's call, and
+the ratio of the two. Times are medians of --rounds rounds on PE 0. A round replays a graph of 24 calls of NCCL, and
+then one of each variant. A call that can't be captured is made 24 times instead, and its line says "without a graph". A
+variant that fails on all PEs has a line with the reason. Numbers are checked before and after the measurement, through
+the same graphs; a wrong number ends the program. During the measurement all numbers are 0.
 
     all_reduce              sum of bf16, NCCL's by dist.all_reduce
       pgas.torch            pgas.torch.all_reduce, in place on symmetric memory
@@ -53,7 +55,7 @@ PROGRAMS = 128  # the largest number, because all programs have to be resident
 
 @triton.jit
 def all_reduce(ctx, out, x, staging, arrived, calls, count, BLOCK: tl.constexpr):
-    """The number of the call is in memory, as a graph replays its arguments."""
+    """The number of the call is in memory, because a graph replays the same arguments."""
     me, n, program = shm.my_pe(ctx), shm.n_pes(ctx), tl.program_id(0)
     first, step = program * BLOCK, tl.num_programs(0) * BLOCK
     call = tl.load(calls + program) + 1
@@ -78,7 +80,8 @@ def all_reduce(ctx, out, x, staging, arrived, calls, count, BLOCK: tl.constexpr)
 
 @triton.jit
 def shift(ctx, inbox, row, part, arrived, begun, calls, ASKS: tl.constexpr, BLOCK: tl.constexpr):
-    """Program i sends part i. The inbox has two halves: who has begun the next call but one before this has read what lay in this half."""
+    """Program i sends part i. The inbox has two halves. A PE that has begun the previous call has read the data of the
+    call before it, which was in this half."""
     me, n, program = shm.my_pe(ctx), shm.n_pes(ctx), tl.program_id(0)
     right, left = (me + 1) % n, (me + n - 1) % n
     call = tl.load(calls + program) + 1
@@ -92,7 +95,8 @@ def shift(ctx, inbox, row, part, arrived, begun, calls, ASKS: tl.constexpr, BLOC
 
 
 def all_reduces(job, count):
-    """For each variant: the tensor to fill, the call, what gives the result, and whether it is in place."""
+    """Returns for each variant the tensor to fill, the call, the function that gives the result, and whether it is in
+    place."""
     plain, out = (torch.empty(count, dtype=torch.bfloat16, device=job.device) for _ in range(2))
     x, name = symm_mem.empty(count, dtype=torch.bfloat16, device=job.device), dist.group.WORLD.group_name
     symm_mem.rendezvous(x, dist.group.WORLD)
@@ -138,7 +142,7 @@ def shifts(job, count):
 
 
 def together(call):
-    """TOGETHER calls as one, and what is to be said of them."""
+    """Returns a function that makes TOGETHER calls at once, and a remark about it."""
     def calls():
         for _ in range(TOGETHER):
             call()
@@ -153,7 +157,7 @@ def together(call):
 
 
 def meet(job):
-    """Returns when the GPUs have done what they had to, on all ranks."""
+    """Returns when the GPUs of all ranks have finished their work."""
     if not HOST:
         torch.cuda.synchronize()
     job.world.check()
@@ -161,7 +165,8 @@ def meet(job):
 
 
 def check(job, what, x, calls, result, in_place):
-    """Numbers that no check had before; sums of them are exact, also n to the power of TOGETHER - 1 of them, as n is a power of two."""
+    """Checks a variant with numbers that no earlier check has used. Their sums are exact, even n to the power of
+    TOGETHER - 1 times as large, because n is a power of two."""
     generator = torch.Generator(job.device).manual_seed(next(job.seeds))
     values = [torch.randint(-8, 9, x.shape, generator=generator, device=job.device).bfloat16() for _ in range(job.n)]
     x.copy_(values[job.rank])

@@ -1,5 +1,5 @@
-"""Runs the two sides of 12_adopt, which are neither parent nor child of one another, and compares what they print with the file
-EXPECTED: first the side that has the memory, then the one that uses it.
+"""Runs the two sides of 12_adopt, which are neither parent nor child of one another, and compares what they print with
+the file EXPECTED: first the output of the side that has the memory, then the output of the side that uses it.
 
     adopt_test.py PROGRAM EXPECTED
 """

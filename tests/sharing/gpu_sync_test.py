@@ -11,7 +11,7 @@ import time
 
 
 def output_of(side):
-    """What it has printed when it ends; one that hangs is ended."""
+    """Returns what the process has printed when it ends. A process that hangs is ended."""
     try:
         return side.communicate(timeout=60)[0]
     except subprocess.TimeoutExpired:

@@ -3,13 +3,13 @@
     handover_test.py PROGRAM MODE [ROUNDS]
 
 ordered           every block arrives whole
-unordered         without the wait torn blocks are found, so that `ordered` would find them
+unordered         without the wait, torn blocks are found, so `ordered` would find them
 kill-producer     the consumer ends with an error that names the producer, within LIMIT seconds
-kill-consumer     the producer ends likewise
-isolated          as ordered, but the consumer has namespaces of its own, as in a container; a socket directory is common
-isolated-kill     as kill-consumer, likewise; the number of the process is that of its own namespace
+kill-consumer     the producer ends with an error that names the consumer, within LIMIT seconds
+isolated          as ordered, but the consumer is in separate namespaces, like a container; a socket directory is common
+isolated-kill     as kill-consumer, in such namespaces; the error has the process number in the consumer's namespace
 
-The last two end with 77, skipped, where the system does not allow namespaces.
+The last two modes end with status 77 (skipped) if the system does not allow namespaces.
 """
 import os
 import re

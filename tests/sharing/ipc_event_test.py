@@ -1,5 +1,5 @@
-"""Runs the two sides of 11_ipc_event, which are neither parent nor child of one another. On the host heap, which has no events,
-each says what to use instead.
+"""Runs the two sides of 11_ipc_event, which are neither parent nor child of one another. On the host heap, which has no
+events, each side prints what to use instead.
 
     ipc_event_test.py PROGRAM
 """

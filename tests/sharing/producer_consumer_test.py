@@ -1,5 +1,5 @@
-"""Runs 10_producer_consumer with two consumers, kills one of them and then the producer with SIGKILL, and starts both again: in
-the end each consumer has taken the last batch, and no value was wrong.
+"""Runs 10_producer_consumer with two consumers, kills one of them and then the producer with SIGKILL, and starts both
+again: at the end each consumer must have taken the last batch, and no value may be wrong.
 
     producer_consumer_test.py PROGRAM
 """
@@ -27,7 +27,8 @@ def main():
             return start("produce", folder, 2, BATCHES, PAUSE_US)
 
         def wait_for_offers():
-            """Until the producer has begun, which takes seconds where there are several GPUs; the consumers began with it."""
+            """Waits until the producer has begun, which takes seconds if there are several GPUs. The consumers begin at
+            the same time."""
             while not os.path.exists(os.path.join(folder, "seat1")) and producer.poll() is None:
                 time.sleep(0.01)
 

@@ -3,11 +3,11 @@
     ready_test.py PROGRAM MODE [ROUNDS]
 
 open, host, stream    every block arrives whole, by open() of the same ticket, or by a wait of the host or a stream
-isolated              as open, but the taking side has namespaces of its own, as in a container; a socket directory is common
-none                  without a wait each block is torn, so that the others would find it
-kill-open, kill-stream    the filling side is killed while the other waits: that ends with an error that names it
+isolated              as open, but the taking side is in separate namespaces; both sides share a socket directory
+none                  without a wait each block is torn, so the other modes would find torn blocks
+kill-open, kill-stream    the filling side is killed while the other side waits; the error names the filling side
 
-`isolated` ends with 77, skipped, where the system does not allow namespaces.
+`isolated` ends with status 77 (skipped) if the system does not allow namespaces.
 """
 import os
 import re

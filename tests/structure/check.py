@@ -3,8 +3,8 @@
 
 Usage: check.py ROOT [--allow FILE]
 
-Prints one line per violation, `path:line: rule: what`, and fails if there is any. FILE lists exceptions, one a line:
-`rule path reason`; in the path `*` is any part of it. An exception that is no longer needed is a violation too.
+Prints one line per violation, `path:line: rule: what`, and fails if there is any. FILE lists exceptions, one per line:
+`rule path reason`; in the path, `*` stands for any text. An exception that is no longer needed is a violation too.
 """
 
 import argparse
@@ -118,7 +118,7 @@ def layer(file: Source):
 
 
 def third_party(file: Source):
-    """Headers of other libraries only in the room that is for them."""
+    """A header of another library is included only in the room of that library."""
     for line, name in file.includes():
         if CUDA_HEADER.match(name):
             public = file.under("include/pgas/device", "include/pgas/detail", "include/pgas/compat")
@@ -135,7 +135,8 @@ def third_party(file: Source):
 
 
 def bootstrap_sight(file: Source):
-    """Bootstraps see bootstrap.hpp, error.hpp and their own library, and so does what they share with the host library."""
+    """Bootstraps include only bootstrap.hpp, error.hpp and headers of their own library. So does the code that they
+    share with the host library."""
     if not file.under("bootstrap", "src/common"):
         return
     for line, name in file.includes():
@@ -148,7 +149,8 @@ def bootstrap_sight(file: Source):
 
 
 def host_sight(file: Source):
-    """src/host sees the contracts of bootstraps and backends, not their insides; backends do not see the host."""
+    """src/host includes the contracts of bootstraps and backends, not their internal headers. Backends do not include
+    the host."""
     for line, name in file.includes():
         if file.under("src/host") and (name.startswith("bootstrap/") or re.match(r"device/(cpu|cuda)/", name)):
             yield line, f"{name}: src/host sees the contracts only (pgas/bootstrap.hpp, device/*.hpp)"
@@ -174,7 +176,7 @@ FLOOR_OF = {room: floor for floor, rooms in enumerate(HOST_ROOMS) for room in ro
 
 
 def rooms_run_downwards(file: Source):
-    """A room of src/host includes itself and the rooms below it. That nobody includes compat is for leaves()."""
+    """A room of src/host includes itself and the rooms below it. leaves() checks that no other room includes compat."""
     mine = file.room("src/host")
     if not mine:
         return
@@ -202,7 +204,7 @@ def backends_apart(file: Source):
 
 
 def leaves(file: Source):
-    """Nobody includes compat: deleting them leaves a building library."""
+    """No other room includes compat, so the library builds without compat."""
     for line, name in file.includes():
         if name.startswith("pgas/compat/") and not file.under("include/pgas/compat", "src/host/compat"):
             yield line, f"{name}: compat is a leaf"
@@ -216,7 +218,7 @@ def size(file: Source):
 
 
 def too_small(file: Source):
-    """A file is an idea that somebody looks for, not a fragment of one."""
+    """A file contains a whole idea, not a fragment of one."""
     if len(file.lines) < LEAST_LINES:
         yield 1, f"{len(file.lines)} lines, at least {LEAST_LINES}: put it where it is used, or give a reason in allow.txt"
 
@@ -230,7 +232,7 @@ def environment(file: Source):
 
 
 def no_exit(file: Source):
-    """The library reports; whether the process ends is its caller's choice."""
+    """The library reports errors. Its caller decides whether the process ends."""
     if file.under("src/tools"):
         return
     calls = r"(?<![\w.>~])(?:std::|::)?(?:(?:_exit|_Exit|exit|quick_exit|assert)\s*\(|(?:abort|terminate)\s*\(\s*\))"
@@ -306,7 +308,7 @@ def documented(file: Source):
 
 
 def own_names(file: Source):
-    """The macros of programs do not reach what a public header declares: names_begin.inc says how."""
+    """Macros of programs do not change what a public header declares. names_begin.inc explains how."""
     public = file.under("include/pgas") and not re.match(r"include/pgas/(detail|device/impl|compat/(nvshmem|shmem))/", file.path)
     if not public or file.suffix not in HEADER_SUFFIXES:
         return

@@ -3,9 +3,9 @@
 
 Usage: check_calls.py ROOT
 
-Every function at namespace scope of a public header (impl/, detail/ and compat/ aside), and every member function of the
-classes that users call, must stand in the README between backticks; every name between backticks in its tables must be a
-function of some header. Prints one line per difference, and fails if there is any.
+Every function at namespace scope of a public header (impl/, detail/ and compat/ aside), and every member function of
+the classes that users call, must be in the README between backticks. Every name between backticks in its tables must be
+a function of some header. Prints one line per difference, and fails if there is any.
 """
 
 import pathlib
@@ -22,14 +22,14 @@ FUNCTION = re.compile(r"(?<![\w.>:~])([a-z_][a-z0-9_]*)\s*\(")
 
 
 def strip(text: str) -> str:
-    """Without comments, preprocessor lines and literals."""
+    """Returns the text without comments, preprocessor lines and literals."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"^\s*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.M)
     return re.sub(r'"(?:\\.|[^"\\])*"', '""', text)
 
 
 def functions(text: str) -> set[str]:
-    """Names of functions declared in namespace pgas itself or in one of CLASSES."""
+    """Returns the names of functions that are declared in namespace pgas itself or in one of CLASSES."""
     found: set[str] = set()
     scopes: list[str] = []
     private = False

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Checks what shared libraries export against the list of it.
+"""Compares the names that shared libraries export with the list of expected names.
 
 Usage: check_exports.py LIST NM LIBRARY...
 
-Weak functions of the library's own namespace are left out: they are inline functions and templates, which each program that uses
-them has as well, and which differ between compilers. Those of the standard library are not to be exported at all.
+Weak functions of the library's own namespace are left out. They are inline functions and templates. Each program that
+uses them contains them as well, and they differ between compilers. Weak functions of the standard library must not be
+exported.
 """
 
 import fnmatch
@@ -15,7 +16,7 @@ import sys
 
 
 def expected(text: str) -> dict[str, list[str]]:
-    """The patterns of each library, by the name in brackets."""
+    """Returns the patterns of each library, by the name in brackets."""
     sections: dict[str, list[str]] = {}
     for line in text.splitlines():
         line = line.strip()
@@ -27,12 +28,12 @@ def expected(text: str) -> dict[str, list[str]]:
 
 
 def name_of(symbol: str) -> str:
-    """A demangled symbol without parameters and ABI tags."""
+    """Returns a demangled symbol without parameters and ABI tags."""
     return re.sub(r"\[abi:\w+\]", "", symbol).split("(", 1)[0]
 
 
 def exported(nm: str, library: str) -> set[str]:
-    """Names of the defined dynamic symbols."""
+    """Returns the names of the defined dynamic symbols."""
 
     def lines(*options: str) -> list[list[str]]:
         done = subprocess.run([nm, "-D", "--defined-only", *options, library], check=True, capture_output=True, text=True)

@@ -3,7 +3,7 @@
 
 Usage: check_format.py ROOT
 
-Other versions of clang-format break some lines elsewhere: without version 14 the exit status is 77.
+Other versions of clang-format break some lines in other places. Without version 14 the exit status is 77.
 """
 
 import pathlib

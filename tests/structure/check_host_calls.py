@@ -3,8 +3,9 @@
 
 Usage: check_host_calls.py NM OBJECT...
 
-nvcc refuses such a call, except in a template where the callee depends on a parameter: there it compiles exit(1) in its place, without a
-word, and the program ends at that line. So no object that nvcc compiles may call exit(); what needs to, belongs into another file.
+nvcc refuses such a call, except in a template where the callee depends on a parameter. There nvcc compiles exit(1) in
+place of the call, without a message, and the program ends at that line. So no object that nvcc compiles may call
+exit(). Code that needs exit() belongs in another file.
 """
 
 import subprocess

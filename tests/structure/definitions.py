@@ -1,4 +1,5 @@
-"""Which types two files define by the same name: the linker takes the members of one for those of both, without a word."""
+"""Finds types that two files define by the same name. The linker uses the members of one type for both types, without a
+message."""
 
 import re
 from typing import Iterator
@@ -8,7 +9,7 @@ DEFINED_TYPE = re.compile(r"^(?:struct|class|enum class|union) (?:PGAS_API |alig
 
 
 def defined_types(file) -> Iterator[tuple[int, str]]:
-    """Line and whole name of each type but templates and what is in a namespace without a name."""
+    """Returns the line and the full name of each type, except templates and types in unnamed namespaces."""
     spaces = []
     for number, text in enumerate(file.lines, 1):
         if found := NAMESPACE.match(text):
@@ -21,7 +22,8 @@ def defined_types(file) -> Iterator[tuple[int, str]]:
 
 
 def defined_twice(file, known: dict[str, str]) -> Iterator[tuple[int, str]]:
-    """Line of each type that is in `known` from another file, and what is wrong. Adds those of this one."""
+    """Returns the line of each type that `known` has from another file, and the error. Adds the types of this file to
+    `known`."""
     for line, name in defined_types(file):
         first = known.setdefault(name, file.path)
         if first != file.path:

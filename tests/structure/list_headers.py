@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Prints the headers under ROOT/include, for the build to compile each alone: one name a line, as includes have it.
+"""Prints the headers under ROOT/include, one name per line, as includes have it. The build compiles each header alone.
 
 Usage: list_headers.py ROOT [--of HEADER]
 
-With --of only that header and those that it includes, directly or not.
+With --of, prints only that header and the headers that it includes, directly or indirectly.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 
 
 def brought_in(include: pathlib.Path, name: str, known: set[str]) -> set[str]:
-    """`name` and all headers of the project that it includes, added to `known`."""
+    """Adds `name` and all headers of the project that it includes to `known`. Returns `known`."""
     if name not in known:
         known.add(name)
         for other in re.findall(r'^#include "(pgas/[^"]+)"', (include / name).read_text(encoding="utf-8"), re.M):

@@ -5,7 +5,7 @@ Usage: own_names.py ROOT [--write]
 
 A program may define `#define fetch(A, m, n, bound)` before it includes a header. So each public header begins with
 include/pgas/detail/names_begin.inc and ends with names_end.inc: in between, the names that the headers use are no
-macros. This prints the names that are missing in the list, and fails if there is any; --write writes the list anew.
+macros. Prints the names that are missing in the list, and fails if a name is missing. --write writes a new list.
 """
 
 import argparse
@@ -36,7 +36,7 @@ KEYWORDS = set(
 
 
 def names(root: pathlib.Path) -> set[str]:
-    """The names in the public headers that a macro of a program may have."""
+    """Returns the names in the public headers that a macro of a program may have."""
     found: set[str] = set()
     for path in sorted((root / "include").rglob("*")):
         if path.suffix not in HEADERS or path.name in (HIDE, SHOW):

@@ -3,10 +3,10 @@
 
 Usage: program_macros.py ROOT object|function HEADER...
 
-Prints the headers that HEADERs include, the innermost first, after macros of the words in common_words.txt and of all names
-that the headers hide: as objects, or as functions. What a macro stands for is an error wherever it is expanded. Behind the
-headers the macros of the program are still there. Headers of the system come before the macros, as a macro would break
-them, and define none of the names that are hidden.
+Prints the headers that HEADERs include, the innermost first, after macros of the words in common_words.txt and of all
+names that the headers hide: as objects, or as functions. The expansion of each macro is an error in any place. After
+the headers the macros of the program are still defined. Headers of the system come before the macros, because a macro
+would break them, and define none of the hidden names.
 """
 
 import pathlib
@@ -20,7 +20,7 @@ FORMS = {"object": "", "function": "(a1, a2, a3, a4)"}
 
 
 def in_order(include: pathlib.Path, name: str, known: list[str], system: set[str]) -> None:
-    """Adds `name` behind all that it includes; `system` gets the names in angle brackets."""
+    """Adds `name` after all headers that it includes. `system` gets the names in angle brackets."""
     if name in known or name.endswith(".inc"):
         return
     known.append(name)  # prevents cycles

@@ -1,4 +1,5 @@
-"""Rules of check.py for words and pages: words that docs/glossary.md gave up, paths and links of pages, and lengths of pages for users."""
+"""Rules of check.py for words and pages: words that docs/glossary.md has replaced, paths and links of pages, and
+lengths of pages for users."""
 
 import pathlib
 import re
@@ -8,7 +9,7 @@ GLOSSARY = "docs/glossary.md"
 
 
 class GivenUp(NamedTuple):
-    """A word of the glossary's tables of words that were given up."""
+    """A word of the glossary's tables of replaced words."""
 
     pattern: re.Pattern
     literal: str  # a part of every match, in lower case, for a fast test of whole files
@@ -43,7 +44,7 @@ def blank(found: re.Match) -> str:
 
 
 def given_up(file, words: list[GivenUp]) -> Iterator[tuple[int, str]]:
-    """The words that docs/glossary.md gave up do not come back, neither in code nor in comments."""
+    """Neither code nor comments use the words that docs/glossary.md has replaced."""
     if file.path == GLOSSARY:
         return
     whole = "\n".join(file.lines).lower()
@@ -111,7 +112,7 @@ MOST_WORDS = {"docs/performance.md": 1200, "docs/applications.md": 1200}
 
 
 def page_length(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
-    """Pages for users say what to expect; what was tried is in docs/notes. Words are those of `wc -w`."""
+    """Pages for users describe results; docs/notes describes attempts. Words are those of `wc -w`."""
     for name, most in MOST_WORDS.items():
         words = len((root / name).read_text(encoding="utf-8").split()) if (root / name).is_file() else 0
         if words > most:

@@ -1,4 +1,4 @@
-"""The commands of the tools, and what their help says."""
+"""The commands of the tools, and the options in their help."""
 import pathlib
 import re
 import subprocess
@@ -13,7 +13,7 @@ TIMEOUT = 100
 
 
 def call(*words, **variables):
-    """A tool by name, with its arguments."""
+    """Runs a tool by name, with its arguments."""
     return subprocess.run([BIN / words[0], *words[1:]], capture_output=True, text=True, timeout=TIMEOUT, check=False, **variables)
 
 
@@ -24,7 +24,7 @@ def printed(*words):
 
 
 def options_of(text):
-    """The names of all options in a help."""
+    """Returns the names of all options in a help."""
     names = set()
     for line in text.split("\nOptions:\n")[1].split("\n\n")[0].splitlines():
         if line.startswith("  -"):

@@ -1,4 +1,5 @@
-"""How the tools look to people: help, mistakes, colours, widths, Ctrl-C; and whether docs/ has what they write for programs.
+"""Tests how the tools look to people: help, mistakes, colours, widths, Ctrl-C. Also tests that docs/ describes what
+they write for programs.
 
     look_test.py DIRECTORY_OF_TOOLS VERSION
 """
@@ -25,7 +26,7 @@ SHORT = ("--ms", "0.2", "-r", "2")
 
 @contextlib.contextmanager
 def job_of_two():
-    """Two PEs that are busy for longer than any test."""
+    """Starts two PEs that are busy for longer than any test."""
     job = subprocess.Popen([BIN / "pgasrun", "--grace-period", "60", "-n", "2", BIN / "pgas-perf", "map", "--ms", "500", "-r", "100"],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -37,7 +38,7 @@ def job_of_two():
 
 
 def in_terminal(*words, **variables):
-    """What a terminal shows, errors included."""
+    """Returns what a terminal shows, including errors."""
     ours, theirs = pty.openpty()
     with subprocess.Popen([BIN / words[0], *words[1:]], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
                           preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), env={**os.environ, "TERM": "xterm", **variables}) as job:
@@ -52,7 +53,7 @@ def in_terminal(*words, **variables):
 
 
 def keys_of(document):
-    """The names of all members, at any depth."""
+    """Returns the names of all members, at any depth."""
     if isinstance(document, dict):
         return set(document).union(*map(keys_of, document.values()))
     return set().union(*map(keys_of, document)) if isinstance(document, list) else set()

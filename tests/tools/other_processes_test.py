@@ -1,5 +1,5 @@
-"""What pgas-info and pgas-why make of sockets with the names of exporters and of jobs, whose processes are of another user,
-or send without end. The tools go on, and say it.
+"""Tests pgas-info and pgas-why with sockets that have the names of exporters and of jobs, but whose processes belong to
+another user or send without end. The tools must continue, and report the problem.
 
     other_processes_test.py DIRECTORY_OF_TOOLS
 """
@@ -66,7 +66,7 @@ def speaker(names, packets, user=None, repeat=False):
 
 
 def part_of_list(text):
-    """A packet of an exporter that has more to say (share_reply)."""
+    """Returns a packet of an exporter that has more to send (share_reply)."""
     head = b"PGSR" + int(VERSION).to_bytes(2, "little") + (2).to_bytes(2, "little") + bytes(4) + len(text).to_bytes(4, "little") + bytes(24)
     assert len(head) == 40
     return head + text

@@ -1,8 +1,8 @@
-"""The manual pages and completions that the tools print: whole, and in the shells' and roff's own words.
+"""Tests the manual pages and completions that the tools print: they are complete, and the shells and roff accept them.
 
     pages_test.py DIRECTORY_OF_TOOLS ManualPages|Bash|Zsh|Fish
 
-Status 77 where there is nothing that reads them.
+Exit status 77 means that no program that reads them is installed.
 """
 import pathlib
 import re
@@ -19,7 +19,7 @@ LINTS = {"mandoc": ["mandoc", "-T", "lint", "-W", "warning"], "groff": ["groff",
 
 
 def feed(command, text):
-    """What the command says of the text."""
+    """Returns what the command prints about the text."""
     return subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT, check=False)
 
 
@@ -63,7 +63,7 @@ class ManualPages(unittest.TestCase):
 
 
 class Completion:
-    """What is asked of every shell. `check` is a command that reads a file and complains of its syntax."""
+    """Tests for every shell. `check` is a command that reads a file and reports errors of its syntax."""
     check: list
 
     def test_syntax(self):
@@ -88,7 +88,7 @@ class Bash(Completion, unittest.TestCase):
     check = ["bash", "-n"]
 
     def complete(self, *words, folder=None):
-        """What the last word may become."""
+        """Returns the possible completions of the last word."""
         with tempfile.NamedTemporaryFile("w", suffix=".bash") as file:
             file.write(printed(words[0], "--completion", "bash"))
             file.flush()

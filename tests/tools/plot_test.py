@@ -1,8 +1,9 @@
-"""pgas-plot draws what the tools write, says what it cannot draw, and writes well-formed XML whatever names there are.
+"""Tests that pgas-plot draws what the tools write, reports what it cannot draw, and writes well-formed XML for all
+names.
 
     plot_test.py DIRECTORY_OF_TOOLS
 
-Without matplotlib pgas-plot's complaint is tested, and status 77 says that no picture was.
+Without matplotlib, only the error of pgas-plot is tested, and the exit status is 77.
 """
 import json
 import os
@@ -22,7 +23,7 @@ OUTLIER = "#d1102a"
 
 
 def with_matplotlib():
-    """An interpreter that has it: this one, or the distribution's."""
+    """Returns an interpreter that has matplotlib: this one, or the distribution's."""
     for python in (sys.executable, "/usr/bin/python3"):
         if os.path.exists(python) and subprocess.run([python, "-c", "import matplotlib"], capture_output=True, check=False).returncode == 0:
             return python
@@ -41,7 +42,7 @@ def plot(*words, status=0, text=None):
 
 
 def map_of(n, figure=lambda source, target: 10 + (source * 7 + target * 13) % 5, **more):
-    """The document of a world of `n` PEs, as pgas-perf map writes it."""
+    """Returns the document of a world of `n` PEs, as pgas-perf map writes it."""
     square = [[None if source == target else figure(source, target) for target in range(n)] for source in range(n)]
     maps = [{"measure": "bandwidth", "pattern": pattern, "unit": "GB/s", "better": "more", "figures": square} for pattern in ("alone", "shift")]
     maps.append({"measure": "latency", "pattern": "alone", "unit": "us", "better": "less", "figures": [[None] * n] * n})

@@ -42,7 +42,7 @@ def signed(value: int) -> int:
 
 
 class Event:
-    """A slice, or a moment; its flows at the beginning and those that end at its end."""
+    """A slice or a moment, with the flows that begin at it and the flows that end at its end."""
 
     def __init__(self, pe: int, track: str, begin: int, name: str, category: str, facts: dict, flows: list[int], ends: list[int]):
         self.pe, self.track, self.begin, self.end = pe, track, begin, begin
@@ -73,7 +73,8 @@ def annotation(data: bytes) -> tuple[str, int | str]:
 
 
 def read(path) -> Trace:
-    """The trace; asserts that every track is described before its events, in the order of time, and properly nested."""
+    """Reads the trace. Asserts that every track is described before its events, in the order of time, and properly
+    nested."""
     with open(path, "rb") as file:
         data = file.read()
     trace = Trace({}, {}, [])

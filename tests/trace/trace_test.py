@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The traces of PEs with known operations.
+"""Tests the traces of PEs with known operations.
 
 Usage: trace_test.py PGASRUN TRACED KERNELS HALO TRACE [--proxied] [NAMES OF TESTS]
 
-TRACED does them, KERNELS in kernels, HALO is the example of a halo exchange; TRACE is pgas-trace. With --proxied PEs are reached by proxies, too.
+TRACED executes the operations, and KERNELS executes them in kernels. HALO is the example of a halo exchange. TRACE is
+pgas-trace. With --proxied, PEs are also reached by proxies.
 """
 import collections
 import json
@@ -26,7 +27,7 @@ COMPARE = {"==": lambda a, b: a == b, ">=": lambda a, b: a >= b}
 
 
 def run(folder, *words, pes=PES, status=0, program=None, **environment):
-    """A job that records; what it printed as errors."""
+    """Runs a job that records. Returns what the job has printed to standard error."""
     job = subprocess.run([PGASRUN, "-n", str(pes), program or TRACED, *words], env=os.environ | {"PGAS_TRACE": f"{folder}/t"} | environment, text=True,
                          capture_output=True, timeout=LONG, check=False)
     assert status is None or job.returncode == status, (job.returncode, job.stdout, job.stderr)
@@ -46,7 +47,7 @@ def merged(folder) -> perfetto_file.Trace:
 
 
 def arrows(trace):
-    """Pairs of events. Every flow begins at one event and ends at one."""
+    """Returns the pairs of events that flows connect. Every flow begins at one event and ends at one event."""
     begins, ends = {}, {}
     for event in trace.events:
         for into, numbers in ((begins, event.flows), (ends, event.ends)):
@@ -58,8 +59,8 @@ def arrows(trace):
 
 
 def check_arrows(case, trace):
-    """Each arrow goes from an update to a wait for the same word, which can have seen it, and not back in time. Returns how many
-    arrows begin at each signal."""
+    """Checks that each arrow goes from an update to a wait for the same word, which can have seen the update, and not
+    back in time. Returns how many arrows begin at each signal."""
     out = collections.Counter()
     for update, wait in arrows(trace):
         out[id(update)] += 1

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What pgas-why costs a job under load.
+"""Measures what pgas-why costs a job under load.
 
 Usage: under_load.py PGASRUN RANDOM_IN_WORLD WHY [--pes N] [--queries N] [--askers N] [--operations N] [--limit MICROSECONDS]
 
-The job plays random programs, each twice: once while somebody asks one question after the other, once in peace, in
-alternating order. Nothing may go wrong in it. The asker has CPU time of its own, which is no cost of the job: the CPU
-time of the PEs is read from /proc, by process (with threads that have ended, in ticks of 10 ms) and of the one thread of
-each PE that answers (to the nanosecond). --limit fails if a question takes more than this number of a PE's microseconds.
+The job runs random programs, each twice, in alternating order: once while questions arrive one after another, and once
+without questions. No program may fail. The process that asks has its own CPU time, which is no cost of the job. The CPU
+time of the PEs is read from /proc: for each process (including threads that have ended, in ticks of 10 ms), and for the
+one thread of each PE that answers (in nanoseconds). With --limit, the test fails if a question takes more than this
+number of microseconds of a PE.
 """
 
 import argparse
@@ -24,13 +25,13 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_of(pid: int) -> float:
-    """Seconds of a process, user and system, ended threads included."""
+    """Returns the CPU seconds of a process in user and system mode, including ended threads."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICK
 
 
 def cpu_of_answers(pid: int) -> float:
-    """Seconds of the thread that answers, to the nanosecond."""
+    """Returns the CPU seconds of the thread that answers, to the nanosecond."""
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         if (task / "comm").read_text().strip() == "pgas-control":
             return int((task / "schedstat").read_text().split()[0]) / 1e9
@@ -53,7 +54,8 @@ def job_of(pid: int) -> str:
 
 
 class Asker(threading.Thread):
-    """Asks while it is let. A question is what pgas-why asks; the program itself would start a process for each."""
+    """Asks questions until it is stopped. The questions are those of pgas-why; the tool itself would start a process
+    for each question."""
 
     def __init__(self, name: str, pes: int, allowed: threading.Event):
         super().__init__(daemon=True)

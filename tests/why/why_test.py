@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Planted hangs, and what pgas-why says of each.
+"""Tests what pgas-why reports about constructed hangs.
 
 Usage: why_test.py PGASRUN HANG WHY [NAMES OF TESTS]
        why_test.py PGASRUN HANG WHY --table [--heap cuda] [--seconds N] [--only SCENE]
 
-HANG plays one scene of a program that never ends. Each is run with direct and with proxied peers, unless it needs one of
-them. --table prints what pgas-why says of each, and how soon; --heap cuda plays them on GPUs, by hang_cuda, one after the
-other, as a process that ends under MPS may take its neighbours along; --seconds is for all of them. Its exit status is 1
-if a root was not named.
+HANG runs one scene of a program that never ends. Each scene is run with direct and with proxied peers, unless it needs
+one kind. --table prints the report of pgas-why about each scene, and the time until the report. --heap cuda runs the
+scenes on GPUs with hang_cuda, one after another, because a process that ends under MPS may end other processes too.
+--seconds is the time limit of the whole table. The exit status is 1 if a root was not named.
 """
 
 import argparse
@@ -74,7 +74,7 @@ SCENES = {
 
 
 class Job:
-    """A scene that is being played."""
+    """A scene that is running."""
 
     def __init__(self, scene: str, n: int, environment: dict[str, str]):
         # On a GPU the PEs end by themselves, so that no PE dies while a kernel runs.
@@ -123,7 +123,8 @@ def right(roots: list[dict], scene: str) -> bool:
 
 
 def play(scene: str, environment: dict[str, str], patience: float = 30) -> tuple[float, list[dict], str]:
-    """Seconds until pgas-why names the root, infinite if it does not before long; what it said last, and as text."""
+    """Returns the seconds until pgas-why names the root, or infinity if it does not within `patience`; its last answer;
+    and the answer as text."""
     with Job(scene, SCENES[scene][0], environment) as job:
         # The first answers may arrive before the last PE waits, because a machine may be busy.
         begin = time.monotonic()
@@ -137,7 +138,7 @@ def play(scene: str, environment: dict[str, str], patience: float = 30) -> tuple
 
 
 def print_table(asked: argparse.Namespace) -> int:
-    """Rows of Markdown, as the hangs end."""
+    """Runs the scenes one after another, and prints a row of Markdown for each."""
     late, end = 0, time.monotonic() + asked.seconds
     plays = [(scene, environment) for scene, (_, environments, *_) in SCENES.items() for environment in environments
              if not asked.only or scene in asked.only]
@@ -197,7 +198,7 @@ while True:
 
 @contextlib.contextmanager
 def forger(names: list[str], say: str, user: int | None = None):
-    """A process that owns these sockets in the abstract namespace, and says what is not true, or no JSON."""
+    """Starts a process that owns these sockets in the abstract namespace, and sends false answers or no JSON."""
     process = subprocess.Popen([sys.executable, "-c", FORGER, ",".join(names), say, str(os.geteuid() if user is None else user)], stdout=subprocess.PIPE, text=True)
     try:
         process.stdout.readline()
@@ -318,7 +319,7 @@ class Tool(unittest.TestCase):
         self.assertIn("synchronize", job.stdout)
 
     def after_sigusr1(self, scene: str, n: int, wanted: list[str]) -> None:
-        """Sends SIGUSR1 to the PEs of a scene until they log all that is wanted."""
+        """Sends SIGUSR1 to the PEs of a scene until they log all texts of `wanted`."""
         with tempfile.TemporaryDirectory() as folder:
             with Job(scene, n, DIRECT | {"PGAS_SIGUSR1": "1", "PGAS_LOG_FILE": f"{folder}/%p"}) as job:
                 end, text = time.monotonic() + 20, ""

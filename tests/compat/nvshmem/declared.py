@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares the functions that nvshmem.h declares with those that the tests call.
+"""Compares the functions that nvshmem.h declares with the functions that the tests call.
 
 Usage: declared.py --called CALLED_TXT --sources FOLDER... -- COMPILER WITH OPTIONS
 
 The compiler is run with -E on a unit that includes nvshmem.h and nvshmemx.h. Fails if a function is declared and not
-called, or if there are fewer than NVSHMEM 3.8 has.
+called, or if fewer functions are declared than NVSHMEM 3.8 has.
 """
 
 import argparse

@@ -3,9 +3,9 @@
 
 Usage: generate.py TYPES_INC OUTPUT_FOLDER
 
-Writes one .cu file for each group of families, called.txt with the names of all functions called, and guarded.txt with
-those that only our headers have as documented, each with the reason; these stand behind PGAS_COMPAT_ONLY. `--list` prints
-the names of the .cu files instead.
+Writes one .cu file for each group of families, called.txt with the names of all called functions, and guarded.txt with
+the functions that only pgas has as documented, each with the reason. Calls of these functions are compiled only with
+PGAS_COMPAT_ONLY. `--list` prints the names of the .cu files instead.
 """
 
 import pathlib
@@ -44,7 +44,8 @@ HOST_GUARDED = [
 
 
 def read_types(path: pathlib.Path) -> dict[str, list[tuple[str, str]]]:
-    """List -> (name, type), with what NVSHMEM has and without what only OpenSHMEM has."""
+    """Returns (name, type) by list, including types that only NVSHMEM has, and without types that only OpenSHMEM
+    has."""
     lists: dict[str, list[tuple[str, str]]] = {}
     skipping = False
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -63,7 +64,7 @@ FLOATS = {"float": "f32", "double": "f64", "half": "f16", "__nv_bfloat16": "bf16
 
 
 def describe(ctype: str) -> str:
-    """`bytes, kind` of a C type, as the table wants it."""
+    """Returns `bytes, kind` of a C type, for a row of the table of functions."""
     if ctype in FLOATS:
         return f"{SIZES[ctype]}, kind::{FLOATS[ctype]}"
     if found := re.match(r"(u?)int(\d+)_t", ctype):
@@ -73,7 +74,7 @@ def describe(ctype: str) -> str:
 
 
 class Family:
-    """Functions of one shape and scope; `text` makes a call from a function's name and its type."""
+    """Functions of one shape and scope. `text` makes a call from a function's name and its type."""
 
     def __init__(self, group: str, name: str, shape: str, scope: str, operation: str = ""):
         self.group, self.name, self.shape, self.scope, self.operation = group, name, shape, scope, operation
@@ -87,7 +88,8 @@ class Family:
         return next((reason for pattern, reason in table if re.match(pattern, name)), "")
 
     def guarded(self, name: str, text: str, otherwise: str = "") -> str:
-        """`text` about a function, where NVIDIA's has it as documented; elsewhere `otherwise`."""
+        """Returns `text`. If NVIDIA's library does not have the function as documented, `text` is compiled only with
+        PGAS_COMPAT_ONLY, and `otherwise` without it."""
         if not self.guard(name):
             return text
         return f"#if defined(PGAS_COMPAT_ONLY)\n{text}\n" + (f"#else\n{otherwise}\n" if otherwise else "") + "#endif"
@@ -107,8 +109,8 @@ class Family:
         return {"thread": "threadIdx.x == 0", "warp": "threadIdx.x < 32", "block": "true"}[self.scope]
 
     def kernels(self) -> str:
-        """A kernel for each function: with -rdc=true all of a collective goes in line, and compilers take several times as
-        long for many of them in one kernel."""
+        """Writes one kernel for each function. With -rdc=true all code of a collective is inlined, and compilers take
+        several times as long if one kernel contains many collectives."""
         made, names = [], []
         for number, (name, _, text) in enumerate(self.functions):
             kernel = f"{self.name}_kernel_{number}"
@@ -154,7 +156,7 @@ class Program:
 
     @staticmethod
     def named(scope: str, function: str) -> tuple[str, str]:
-        """A function's full name in a scope, and its last arguments."""
+        """Returns a function's full name in a scope, and its last arguments."""
         if scope in ("thread", "host"):
             return f"nvshmem_{function}", ""
         if scope == "stream":
@@ -162,7 +164,7 @@ class Program:
         return f"nvshmemx_{function}_{scope}", ""
 
     def sized(self, before: str, after: str):
-        """(name, description) of the functions by size and by bytes; `after` without mem for those that have none."""
+        """Returns (name, description) of the functions by size."""
         rows = [(f"{before}{bits}{after}", f"{size}, kind::bytes") for bits, size in self.types["PGAS_SIZED"]]
         return rows
 
@@ -293,7 +295,7 @@ class Program:
                 all_of.add(full, describe(ctype), f"{full}(({ctype}*)c.dest + i, ((const {ctype}*)c.{source})[i], c.pe)")
 
     def queue_pairs(self):
-        """Every one-sided family by type once more, on a queue pair."""
+        """Adds every one-sided family by type once more, with calls on a queue pair."""
         for plain in list(self.families):
             if plain.scope not in THREADS or plain.shape not in ("put", "get", "p", "g", "put_signal"):
                 continue

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Compares the names and the values of NVIDIA's headers of NVSHMEM 3.8.0 with those of nvshmem.h here.
+"""Compares the names and the values in NVIDIA's headers of NVSHMEM 3.8.0 with those of pgas' nvshmem.h.
 
 Usage: names.py --left-out LEFT_OUT_TXT --folder FOLDER -- COMPILER WITH OPTIONS FOR OUR HEADERS
 
-NVIDIA's headers are those of NVSHMEM_HOME, else of the Python package nvidia-nvshmem-cu13, which is installed into FOLDER
-once where PyPI is reached. Exit status 77: there are none.
+NVIDIA's headers are those of NVSHMEM_HOME, or else of the Python package nvidia-nvshmem-cu13, which is installed into
+FOLDER once if PyPI can be reached. Exit status 77 means that there are no such headers.
 
-Compared are all names that begin with nvshmem_, nvshmemx_, NVSHMEM_ or NVSHMEMX_: macros, types, enumerators, functions;
-the values of all enumerators; the sizes of types and the places of their members; the paths of headers. LEFT_OUT_TXT has a
-line for each name, by a pattern, that is not here: pattern, reason. A line that no name needs is a fault as well.
+Compares all names that begin with nvshmem_, nvshmemx_, NVSHMEM_ or NVSHMEMX_: macros, types, enumerators, functions.
+Also compares the values of all enumerators, the sizes of types, the offsets of their members, and the paths of headers.
+Each line of LEFT_OUT_TXT has a pattern of names that pgas does not have, and the reason. A line that matches no missing
+name is an error too.
 """
 
 import argparse
@@ -92,7 +93,7 @@ def headers_of_nvidia(folder: pathlib.Path) -> pathlib.Path | None:
 
 
 def is_nvidias(include: pathlib.Path) -> bool:
-    """Whether the headers are NVIDIA's, of the version that is compared."""
+    """Whether these are NVIDIA's headers, of the version that is compared."""
     version = include / "non_abi/nvshmem_version.h"
     text = version.read_text(encoding="utf-8") if version.exists() else ""
     numbers = [re.search(rf"NVSHMEM_VENDOR_{part}_VERSION\s+(\d+)", text) for part in ("MAJOR", "MINOR", "PATCH")]
@@ -116,7 +117,7 @@ class Interface:
         return found
 
     def values(self, enumerators: list[str]) -> dict[str, str]:
-        """What a program prints of the constants, sizes and members."""
+        """Returns the values of the constants, sizes and offsets, as a program prints them."""
         lines = [f'say("{name}", static_cast<long long>({name}));' for name in [*enumerators, *MACROS]]
         for struct, members in LAYOUTS.items():
             lines.append(f'say("sizeof {struct}", sizeof({struct}));')
@@ -129,7 +130,7 @@ class Interface:
         self.unit.write_text(UNIT + "#include <cstddef>\n#include <cstdio>\n"
                              'static void say(const char* what, long long value) { printf("%s = %lld\\n", what, value); }\n'
                              "int main() {\n" + "\n".join(lines) + "\n}\n", encoding="utf-8")
-        # As C++ only, because device code and a library are not needed.
+        # Compiled as C++ only, because device code and a library are not needed.
         run([*self.compiler, "-x", "c++", "-DNVSHMEM_HOSTLIB_ONLY", str(self.unit), "-o", str(program)])
         return dict(line.split(" = ") for line in run([str(program)]).splitlines())
 

@@ -37,7 +37,7 @@ class Moves:
                 *["  " + line for line in self.lines], "  shmem_barrier_all();", "}", ""]
 
     def everything(self, call) -> None:
-        """`call(op, arguments)` is a statement."""
+        """`call(op, arguments)` returns a statement."""
         mine = self.mine
         self.check("broadcast", call("broadcast", "5", ", n - 1"), f"for (i = 0; i < 5; ++i) want[i] = {self.value('n - 1', 'i')};")
         self.check("collect", call("collect", f"({mine} % 3) + 1", ""),

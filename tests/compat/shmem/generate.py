@@ -22,7 +22,8 @@ class Names:
         self.generic = generic
 
     def data(self, name: str, op: str, with_ctx: bool = False) -> str:
-        """Of a function with or without a context: everything up to the first argument that is not one."""
+        """Returns the beginning of a call with or without a context: everything before the first argument that is not a
+        context."""
         if self.generic:
             return f"shmem_{op}(ctx, " if with_ctx else f"shmem_{op}("
         return f"shmem_ctx_{name}_{op}(ctx, " if with_ctx else f"shmem_{name}_{op}("

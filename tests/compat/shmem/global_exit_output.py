@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What a program has written is there after shmem_global_exit, on all PEs; a stream that cannot be flushed is named.
+"""Checks that shmem_global_exit keeps the output that the program has written, on all PEs, and that a message names a
+stream that cannot be flushed.
 
 Usage: global_exit_output.py PGASRUN OUTPUT_PROGRAM LOCKS_PROGRAM HANDLER_PROGRAM
 """

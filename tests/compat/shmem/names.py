@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the functions that shmem.h declares to those that the tests call, and to those that the library exports.
+"""Compares the functions that shmem.h declares with the functions that the tests call and with the functions that the
+library exports.
 
 Usage: names.py COMPILER INCLUDE_FOLDER LIBRARY SOURCES...
 """

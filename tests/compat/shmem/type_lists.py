@@ -1,4 +1,4 @@
-"""The type lists of include/pgas/compat/types.inc, as Python sees them."""
+"""Reads the type lists of include/pgas/compat/types.inc."""
 
 import pathlib
 import re
@@ -7,7 +7,7 @@ KINDS = {"float": "REAL", "double": "REAL", "longdouble": "REAL", "complexd": "C
 
 
 def read(path: pathlib.Path, interface: str = "PGAS_OPENSHMEM_TYPES") -> dict[str, list[tuple[str, str]]]:
-    """For each row macro the (NAME, TYPE) that it is applied to."""
+    """Returns for each row macro the (NAME, TYPE) to which it is applied."""
     lists: dict[str, list[tuple[str, str]]] = {}
     skipping = False
     for line in path.read_text(encoding="utf-8").splitlines():

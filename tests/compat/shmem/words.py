@@ -2,8 +2,8 @@
 
 from type_lists import kind
 
-# For each operation: the arguments after the word, and the word's new value. `old` is its previous value, `v` an
-# operand.
+# For each operation: the arguments after the word, and the word's new value. `old` is the previous value of the word,
+# and `v` an operand.
 UPDATES = {
     "WORD": {"set": ("v", "v"), "swap": ("v", "v"), "fetch": ("", "old")},
     "INTEGER": {
@@ -93,8 +93,8 @@ def atomics(lists, names):
     return [line for test in types.values() for line in test.text()], [f"atomics_{name}" for name in types]
 
 
-# The words are 10, 20, 30, 40, and `status` leaves out the second. Lists calls and their results. `some` also returns
-# indices.
+# Returns calls and their results. The words are 10, 20, 30, 40, and `status` excludes the second word. `some` also
+# returns indices.
 def tests_of(name: str, call) -> list[str]:
     lines = []
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How pgasrun starts, serves and ends jobs.
+"""Tests how pgasrun starts, serves and ends jobs.
 
 Usage: pgasrun_test.py PGASRUN PROBE FOREIGN VERSION
 
-FOREIGN is a program linked to another OpenSHMEM, VERSION that of pgas.
+FOREIGN is a program that is linked to another OpenSHMEM. VERSION is the version of pgas.
 """
 
 import os
@@ -18,11 +18,11 @@ import unittest
 import uuid
 
 PGASRUN = PROBE = FOREIGN = VERSION = ""
-SOON = 30  # seconds, on a busy machine; a job that waited for what it must not wait for would take a minute
+SOON = 30  # seconds, on a busy machine; a job with a wait that it must not have would take a minute
 
 
 class Job:
-    """A run of pgasrun, all of whose descendants carry a mark in their environment."""
+    """A run of pgasrun. All its descendants have a mark in their environment."""
 
     def __init__(self, *arguments: str, stdin: str = "", wait: bool = True):
         self.mark = uuid.uuid4().hex
@@ -43,7 +43,7 @@ class Job:
         self.status = self.process.returncode
 
     def pids(self) -> list[int]:
-        """Processes of this job that are alive now, pgasrun aside."""
+        """Returns the processes of this job that are alive now, except pgasrun."""
         found = []
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -68,7 +68,7 @@ class Pgasrun(unittest.TestCase):
 
     @staticmethod
     def pes_of(job: Job) -> set[int]:
-        """The children of pgasrun that have not ended."""
+        """Returns the children of pgasrun that have not ended."""
         children = set()
         for pid in job.pids():
             try:

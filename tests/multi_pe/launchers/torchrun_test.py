@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts four PEs with the variables that torchrun sets, while MASTER_PORT belongs to a server that is not ours.
+"""Starts four PEs with the variables that torchrun sets, while a server of another program uses MASTER_PORT.
 
 Usage: torchrun_test.py PROBE
 """
@@ -12,7 +12,8 @@ import threading
 
 
 def agent_store(listener: socket.socket) -> None:
-    """Stands in for torchrun's own store: accepts, says nothing, hangs up on what it does not understand."""
+    """Simulates torchrun's own store: accepts connections, sends nothing, and closes connections on which it receives
+    unknown messages."""
     while True:
         try:
             connection, _ = listener.accept()

@@ -1,4 +1,4 @@
-"""Processes of share_test.py, which do as they are told line by line: party.cpp."""
+"""Starts the processes of share_test.py (party.cpp), which execute commands line by line."""
 import os
 import signal
 import sys
@@ -11,7 +11,7 @@ skipped = []  # skipped tests with their reasons
 
 
 class Party:
-    """A process that does as it is told, started by a double fork."""
+    """A process that executes commands, started by a double fork."""
 
     def __init__(self, user=None, environment=None, before=()):
         to_read, to_write = os.pipe()
@@ -86,7 +86,7 @@ def comes(condition, seconds=TOLD):
 
 
 def pid_of(party, ticket):
-    """Of an exporter, as an importer of it learns it."""
+    """Returns the process number of an exporter, as an importer of its memory gets it."""
     other = Party()
     party.pid = int(other.good(f"open {ticket}").split()[2])
     other.end()

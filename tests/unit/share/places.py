@@ -1,4 +1,4 @@
-"""Tests of share_test.py that are about where processes are: directories of sockets, namespaces, numbers of processes."""
+"""Tests of share_test.py about the places of processes: directories of sockets, namespaces, process numbers."""
 import os
 import socket
 import subprocess
@@ -65,7 +65,7 @@ def a_directory_is_left_clean():
         assert left not in os.listdir(folder) and len(os.listdir(folder)) == 1
 
         def killed():
-            """The file of an exporter that was killed some time ago, and whom nobody knows."""
+            """Returns the socket file of an exporter that was killed some time ago and has no importers."""
             before = set(os.listdir(folder))
             one = exporter(environment=shared)
             pid_of(one, one.good("ticket"))
@@ -90,7 +90,7 @@ def a_directory_is_left_clean():
 
 
 def a_reused_pid_is_another_process():
-    """In a PID namespace of its own, where numbers can be chosen."""
+    """Runs in a separate PID namespace, where process numbers can be chosen."""
     apart = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
     choose = "/proc/sys/kernel/ns_last_pid"
     if subprocess.run([*apart, "sh", "-c", f"echo 500 > {choose}"], stderr=subprocess.DEVNULL).returncode != 0:
@@ -101,7 +101,7 @@ def a_reused_pid_is_another_process():
 
 
 def uuids():
-    """Of the GPUs that a program sees."""
+    """Returns the UUIDs of the GPUs that a program sees."""
     said = subprocess.run(["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"], capture_output=True, text=True)
     all_ = said.stdout.split() if said.returncode == 0 else []
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -111,7 +111,8 @@ def uuids():
 
 
 def gpus_go_by_uuid():
-    """Memory of the GPU that is the first here and the second there, of a peer, and of one that is hidden."""
+    """Tests memory of a GPU that is the first GPU here and the second GPU there, memory of a peer, and memory of a
+    hidden GPU."""
     if not GPU:
         return
     seen = uuids()

@@ -1,4 +1,5 @@
-"""The kernel gives the number of a process that has ended to another one, and neither side takes it for the first one.
+"""The kernel gives the number of a process that has ended to another process. Neither side mistakes the new process for
+the first one.
 
     reused_pid.py PROGRAM      as the first process of a PID namespace; share_test.py starts it
 
@@ -11,7 +12,7 @@ from party import Party, comes, exporter, pid_of
 
 
 def collect(pid):
-    """Until the number is free: the parties' parents have ended, and they are this process's to reap."""
+    """Waits until the number is free. The parents of the parties have ended, and this process reaps them."""
     end = time.monotonic() + 10
     while os.path.exists(f"/proc/{pid}"):
         assert time.monotonic() < end, f"process {pid} stays"

@@ -1,9 +1,9 @@
-"""Memory shared by tickets among processes that know nothing of one another.
+"""Tests memory that unrelated processes share by tickets.
 
     share_test.py PROGRAM [TEST...]
 
-PROGRAM is party.cpp, or the same for GPUs. All tests, or those named. Each process is started by another that ends at once,
-so that none is parent or child of one another or of this script.
+PROGRAM is party.cpp, compiled for the host or for GPUs. Runs all tests, or the named tests. Each process is started by
+another process that ends at once, so no process is the parent or child of another one or of this script.
 """
 import os
 import pathlib
@@ -142,7 +142,8 @@ def a_freed_memory_lives_on():
 
 
 def is_stopped(pid):
-    """Whether all threads of a process are: the signal takes a moment to reach those that run, and one may still answer."""
+    """Whether all threads of a process are stopped. The signal takes a moment to reach running threads, and a thread
+    may still answer."""
     return all(stat.read_text().rpartition(")")[2].split()[0] == "T" for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"))
 
 
@@ -165,7 +166,7 @@ def stopped_exporters_time_out():
 
 
 def kills_in_every_state():
-    """One side is killed after a random time while it opens and closes, and nothing is left."""
+    """Kills one side after a random time while it opens and closes memory. Nothing may be left."""
     before = leftovers()
     for i in range(12 if GPU else 60):
         one = exporter()
