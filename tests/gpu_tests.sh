@@ -5,8 +5,8 @@
 #
 # Tests of several processes run together under MPS on the first GPU: PGAS_TEST_GPU_JOBS at a time (default 5; MPS
 # serves at most 60 processes). Tests with the label gpu_alone run one at a time without MPS on the last GPU: at the
-# same time if there are two GPUs, else after the others. If MPS cannot be started, all tests run one at a time. The
-# output of failed tests is shown, and the status is 1 then.
+# same time if there are two GPUs, else after the others. If MPS cannot be started, all tests run one at a time. If a
+# test fails, its output is shown and the status is 1.
 set -uo pipefail
 build=$(cd "${1:?the build folder}" && pwd)
 shift

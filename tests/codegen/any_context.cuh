@@ -1,6 +1,6 @@
 /// @file
-/// The contexts and peers of the kernels in the codegen tests: with -DCODEGEN_DIRECT those with only load and store,
-/// else those with all routes.
+/// The contexts and peers of the kernels in the codegen tests: with -DCODEGEN_DIRECT they have only load and store,
+/// otherwise all routes.
 #pragma once
 
 #include <pgas/device.hpp>

@@ -210,7 +210,7 @@ __global__ void sync_thread(any_context ctx) { sync(ctx); }
 __global__ void barrier_block(any_context ctx) { barrier(ctx, this_block()); }
 
 // One thread makes the copy unit move data through shared memory. The data is never in registers, and there is no fence
-// at system scope before that of the signal.
+// at system scope before the signal's fence.
 //  callee copy_through 1+  cp\.async\.bulk\.shared::cluster\.global
 //  callee copy_through 1+  cp\.async\.bulk\.global\.shared::cta
 //  callee copy_through 0   ld\.(v4|global|u)|st\.(v4|global)|fence|membar

@@ -63,8 +63,8 @@ void orders_of() {
 TEST(atomic_float, order_of_float) { orders_of<float>(); }
 TEST(atomic_float, order_of_double) { orders_of<double>(); }
 
-/// 16-bit sums of pairs of numbers in both formats, alone and packed. Each is compared with the float sum rounded once.
-/// The returned old value is checked too.
+/// 16-bit sums of pairs of numbers in both formats, alone and packed. Each sum is compared with the float sum rounded
+/// once. The returned old value is checked too.
 template <class Number, class Pair>
 struct sums_body {
   sym<Number> word;  // lies between two neighbours

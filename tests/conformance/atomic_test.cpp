@@ -38,7 +38,7 @@ PGAS_FN T operand(std::uint32_t a, std::uint32_t b) {
   }
 }
 
-/// Member 0 executes a random sequence on words of all members and knows the value that each must have.
+/// Member 0 executes a random sequence on words of all members and knows the value that each word must have.
 template <class T>
 struct sequence_body {
   static constexpr std::uint32_t steps = 600;

@@ -16,7 +16,7 @@ struct tiles_and_signals {
   static constexpr std::uint32_t room_words = 2 * words + 64;
 
   sym<std::uint32_t> inbox;  // the tiles of each working block
-  sym<std::uint32_t> rooms;  // the same size; in place of shared memory on the CPU
+  sym<std::uint32_t> rooms;  // of the same size; used in place of shared memory on the CPU
   sym<signal_t> arrived;
   sym<signal_t> taken;
   findings found;

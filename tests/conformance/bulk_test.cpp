@@ -49,7 +49,7 @@ struct bulk_body {
   }
 
   /// The copies of one thread.
-  /// @param tile its own shared memory, with the same distance from a boundary of 16 bytes as its global memory
+  /// @param tile the thread's shared memory, with the same distance from a boundary of 16 bytes as its global memory
   PGAS_FN void copy_all(const context& ctx, bulk_copier& by, std::uint32_t which, T* tile) const {
     const std::int32_t pe = (ctx.my_pe() + 1) % ctx.n_pes();
     for (std::uint32_t i = 0; i < calls; ++i) {
@@ -199,7 +199,7 @@ TEST(bulk, sends_what_threads_have_just_written) {
 }
 
 /// Each member sends to the next member by bulk copies that the test starts itself, as programs with TMA do, followed
-/// by signals. The next member fetches them in the same way. On devices without bulk copies, plain copies are used.
+/// by signals. The next member fetches the data in the same way. On devices without bulk copies, plain copies are used.
 struct own_copies {
   static constexpr std::uint32_t n = 1024;
   static constexpr std::uint32_t bytes = n * sizeof(std::uint32_t);

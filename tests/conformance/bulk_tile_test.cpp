@@ -11,7 +11,7 @@ using namespace pgas_test;
 constexpr std::size_t tile_bytes = std::size_t{12} << 10;
 
 /// Shared memory of a block: a tile and the word of an mbarrier. The CPU has no memory that only one block shares, so
-/// each block has a place in the heap there.
+/// on the CPU each block has a place in the heap.
 struct tile_room {
   sym<unsigned char> places;
 
@@ -24,7 +24,7 @@ struct tile_room {
     auto* const shared = reinterpret_cast<unsigned char*>(detail::block_memory<bytes>());
     return shared != nullptr ? shared : places.at(ctx) + static_cast<std::size_t>(block.block_rank()) * bytes;
   }
-  /// The mbarrier whose word lies behind the tile.
+  /// The mbarrier whose word lies after the tile.
   PGAS_FN static mbarrier barrier_of(unsigned char* room) {
     return mbarrier(reinterpret_cast<std::uint64_t*>(room + tile_bytes));
   }

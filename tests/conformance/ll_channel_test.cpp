@@ -134,13 +134,14 @@ TEST(ll_channel, numbers_start_again) {
   }
 }
 
-/// Not commutative, so the result shows the order in which values were combined.
+/// An operation that is not commutative, so the result shows the order in which values were combined.
 struct digits {
   PGAS_HD std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a * 11 + b; }
 };
 
 /// Rounds of all kinds among all members. In the middle of each ten rounds, the channel is closed and reopened between
-/// the sends and the receives. All rounds of a ten go to all members, or all go to the other members.
+/// the sends and the receives. In ten such rounds the values go either always to all members, or always to the other
+/// members.
 struct team_body {
   enum kind : std::uint32_t {
     each_alone,

@@ -11,8 +11,8 @@ PGAS_HD constexpr std::uint32_t word_of(std::int32_t member, std::uint32_t round
   return mix(static_cast<std::uint32_t>(member), round, i);
 }
 
-/// Each round is another collective of another size, with another group on every PE, and with no other synchronization.
-/// Each PE writes its source and reads its destination by plain accesses. No other PE accesses them.
+/// Each round is a different collective with a different size and a different group on every PE. There is no other
+/// synchronization. Each PE writes its source and reads its destination by plain accesses. No other PE accesses them.
 struct packet_rounds {
   static constexpr std::uint32_t most = 4200;  // words of a source, more than packets can carry
 
@@ -44,7 +44,7 @@ struct packet_rounds {
     const std::uint32_t shift = round % 3;
     const std::uint32_t given = kind == 2 ? members * n : n;
     const std::uint32_t got = kind == 1 || kind == 2 ? members * n : n;
-    // A PE that stores there has to know that all PEs are done.
+    // If the collective stores to other PEs without packets, a barrier before it shows that all PEs are done.
     const bool stores_there = n * 4 > 2048 || ctx.routes_ != nullptr;
     if (kind >= 1 && kind <= 3 && stores_there) barrier(ctx, g, t);
     std::uint32_t* const from = src.at(ctx) + shift;
@@ -188,7 +188,7 @@ TEST(packet, a_missing_pe_is_named) {
     for (const packet_kind kind : {packet_kind::reduce, packet_kind::fcollect, packet_kind::broadcast}) {
       pe_set pes(3, {.timeout = std::chrono::milliseconds(200)});
       pes.run_out(blocks().back(), missing_member{pes.allocate<std::uint32_t>(200), kind, who});
-      int told = 0;  // the first PE that gives up ends the others
+      int told = 0;  // the first PE that gives up ends the waits of the others
       for (int pe = 0; pe < 2; ++pe) {
         const detail::failure_record& r = pes.control(pe).record;
         if (r.complete == 0) continue;

@@ -7,7 +7,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-constexpr std::size_t n_locks = 5;  // their homes are on different PEs
+constexpr std::size_t n_locks = 5;  // the homes of the locks are on different PEs
 
 /// Each block takes each lock and changes the data that the lock guards: two words on one member, which are read and
 /// written in separate plain accesses, and an array on another member, in which an unfinished put must not be visible.

@@ -7,7 +7,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// Executes a collective of the host, on either side.
+/// Executes a collective as kernels of host calls do, on the CPU and on GPUs.
 template <class Block>
 class stepping : public grid {
  public:
@@ -23,7 +23,7 @@ PGAS_HD constexpr std::uint32_t word_of(std::int32_t member, std::uint32_t round
 }
 
 struct oneshot_rounds {
-  static constexpr std::size_t most = 36'000;  // words, some more than the staging of a block holds
+  static constexpr std::size_t most = 36'000;  // in words; slightly more than the staging of a block holds
 
   test_team team;
   sym<std::byte> room;

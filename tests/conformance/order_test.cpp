@@ -105,7 +105,8 @@ TEST(order, data_is_there_when_its_announcement_is) {
   }
 }
 
-/// All members add to one word of the last member, from which takers subtract threes. Each addition follows data.
+/// All members add to one word of the last member, and takers subtract 3 from this word several times. Each addition
+/// follows data.
 struct counted_body {
   test_team team;
   sym<signal_t> count;
@@ -133,7 +134,7 @@ struct counted_body {
         const signal_t left = signal_take(ctx, count.at(ctx), 3);
         std::uint64_t arrived = 0;
         for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) arrived += g(ctx, data.at(ctx) + pe, ctx.my_pe());
-        // Only if there is one taker, it is known how much has been taken.
+        // The number of takes is known only if there is one taker.
         found.check(ctx, i, arrived >= 3 * (i + 1) + left || block.num_blocks() > 2);
         atomic_inc(ctx, takes.at(ctx), ctx.my_pe());
       }

@@ -120,8 +120,8 @@ struct ring_body {
   }
 };
 
-/// @param before the number that the channels have reached. The boxes are then full of later numbers, except for the
-/// half that was cleared before the last number was sent
+/// @param before the number that the channels have reached. The boxes are full of later numbers, except for the half
+/// that was cleared before the last number was sent
 template <class T>
 void run_ring(const team_shape& shape, grid_shape grid, int n_rounds, std::uint32_t before = 0, bool checks = false) {
   pe_set pes(shape.n_pes, {.checks = checks});

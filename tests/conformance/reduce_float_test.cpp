@@ -1,5 +1,5 @@
-// Reductions and scans of floating-point and complex numbers, compared with double and a bound. The host's tests cover
-// all operations and types.
+// Reductions and scans of floating-point and complex numbers, compared with results in double, with a bound on the
+// error. The host's tests cover all operations and types.
 #include "reductions.hpp"
 
 namespace {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace pgas;
 
-// ---- which types each takes
+// ---- the types that each operation accepts
 
 template <class T>
 constexpr bool arithmetic = scan_op<op::sum, T>&& scan_op<op::prod, T>;

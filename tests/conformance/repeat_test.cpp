@@ -181,7 +181,7 @@ TEST(repeat, arriving_does_not_wait) {
   }
 }
 
-// ---- what goes wrong, with checks on
+// ---- errors that checks detect
 
 enum class mistake {
   none,
@@ -238,7 +238,7 @@ struct mistaken_body {
   }
 };
 
-/// The records of the 3 PEs. PE 1 makes the error, and all PEs are ended.
+/// The records of the 3 PEs. PE 1 makes the error, and all PEs end.
 std::array<detail::failure_record, 3> make_mistake(grid_shape shape, mistake what, bool everyone) {
   // Not every tool lets the test query a stream while it works, so the other PEs may detect the error only by their
   // deadline.

@@ -91,7 +91,7 @@ inline std::vector<grid_shape> blocks() {
 }
 
 /// `count` elements of every PE's heap between two guards. All of it is poisoned at the start. The first element lies
-/// `shift` elements behind a boundary of 16 bytes.
+/// `shift` elements after a boundary of 16 bytes.
 template <class T>
 class guarded {
  public:

@@ -135,7 +135,7 @@ TEST(failure, bool_barrier_returns_false_on_every_thread) {
       const auto answers = pes.allocate<std::uint32_t>(2);
       static_cast<void>(pes.run_out(shape, polite_barrier{answers}, [&] {
         if (!by_abort) return;
-        std::this_thread::sleep_for(soon);  // both PEs have arrived by then
+        std::this_thread::sleep_for(soon);  // after this time both PEs have arrived
         pes.abort(detail::abort_no_pe);
       }));
       for (int pe = 0; pe < 2; ++pe) {

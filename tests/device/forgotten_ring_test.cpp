@@ -9,7 +9,7 @@ using namespace pgas_test;
 
 /// A ring without a proxy.
 struct forgotten_ring {
-  detail::ring_heads heads[2] = {};  // the second element is room for the data behind the first
+  detail::ring_heads heads[2] = {};  // the second element is room for the data after the first
   detail::ring_progress progress{};
   std::vector<detail::command> commands = std::vector<detail::command>(2);
   std::vector<detail::answer> answers = std::vector<detail::answer>(2);

@@ -295,7 +295,7 @@ class pe_set {
     const CUdeviceptr base = reserve(static_cast<std::size_t>(n_) << log2_stride_);
     for (int pe = 0; pe < n_; ++pe) slots_.push_back(base + (static_cast<CUdeviceptr>(pe) << log2_stride_));
   }
-  /// The distances are not regular, and the order is not that of the PEs.
+  /// The distances are not regular, and the slots are not in the order of the PEs.
   void scatter(std::size_t slot_bytes) {
     log2_stride_ = log2_scatter_unit;
     slots_.resize(static_cast<std::size_t>(n_));

@@ -175,7 +175,7 @@ TEST(litmus, independent_reads_of_independent_writes) {
   }
 }
 
-/// CoRR: reads of one word never return an older value than before, by g, a wait or an atomic operation.
+/// CoRR: a read of a word by g, a wait or an atomic operation never returns an older value than an earlier read.
 struct coherence {
   sym<std::uint64_t> word;
   findings found;

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// The number behind `name`, if `argument` starts with `name`.
+/// The number after `name`, if `argument` starts with `name`.
 std::uint64_t number_after(std::string_view name, std::string_view argument) {
   return argument.substr(0, name.size()) == name ? std::strtoull(argument.data() + name.size(), nullptr, 10) : 0;
 }

@@ -1,5 +1,5 @@
-// Signals and waits: data is visible when its signal is. Tests each comparison with each type, and the all, any and
-// some families.
+// Signals and waits: data is visible when its signal is visible. Tests each comparison with each type, and the all, any
+// and some families.
 #include "harness.hpp"
 
 namespace {
@@ -11,7 +11,8 @@ using namespace pgas_test;
 struct ring {
   sym<std::uint32_t> inbox;  // two halves, used alternately
   sym<std::uint32_t> outbox;
-  sym<std::uint64_t> signals;  // signals for: arrived; consumed by the right neighbour
+  sym<std::uint64_t> signals;  // one signal for data that has arrived, and one for data that the right neighbour has
+                               // consumed
   findings found;
   std::uint32_t n_rounds;
   scope by;
@@ -211,7 +212,7 @@ struct sets {
       for (std::size_t k = 0; k < n; ++k) {
         const std::size_t i = list[k];
         found.check(ctx, 2, i < count);
-        found.equal(ctx, 3, 0, seen[i]);  // not returned before
+        found.equal(ctx, 3, 0, seen[i]);  // the word was not returned before
         found.check(ctx, 4, k == 0 || list[k - 1] < i);
         found.equal(ctx, 5, static_cast<std::int32_t>(mix(static_cast<std::uint32_t>(i), 5)), payload.at(ctx)[i]);
         found.equal(ctx, 6, -1 - static_cast<std::int32_t>(i), g(ctx, w + i, ctx.my_pe()));

@@ -1,5 +1,5 @@
 /// @file
-/// Used by all stress tests: their duration, and blocks that keep the links busy meanwhile.
+/// Used by all stress tests: their duration, and blocks that keep the links busy during the tests.
 #pragma once
 
 #include <cstdio>

@@ -76,8 +76,8 @@ void packets(int n) {
 TEST(stress, packets_between_2) { packets(2); }
 TEST(stress, packets_between_4) { packets(4); }
 
-/// In each round, each thread of block k sends a value to the thread with the same rank on another PE, without
-/// synchronization with its neighbours, and then all PEs do. Every half of a packet shows to which value it belongs.
+/// In each round, each thread of block k sends a value to the thread with the same rank on another PE, and then to all
+/// PEs, without synchronization with its neighbours. Each half of a packet shows to which value the half belongs.
 struct values {
   struct quad {
     std::uint32_t w[4];

@@ -69,7 +69,7 @@ void count_join_step(const char* step) {
   if (dies_here)
     die(step);
   else
-    say("came", step);  // a PE that arrives after the death cannot get the error before
+    say("came", step);  // a PE that arrives after the death cannot get the error earlier
 }
 
 /// The number that launchers give this process. It is known before the process has joined.

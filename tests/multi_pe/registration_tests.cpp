@@ -202,7 +202,7 @@ TEST_F(TeamRegistration, of_a_team_that_is_destroyed_ends_with_it) {
   half.destroy();
   EXPECT_FALSE(world.accessible(alias.data(), me));
   alias.release();
-  // Also at the end of the world: this object is released after it.
+  // Also at the end of the world: this object is released after the world has ended.
   alias = {world, memory.data(), memory.size()};
   world.leave();
 }

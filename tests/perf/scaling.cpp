@@ -2,9 +2,9 @@
 // counted by the kernel:
 //     STEP PE private-KiB heap-KiB mapped-KiB shared-KiB unix-sockets tcp-sockets descriptors threads milliseconds
 //
-// private: memory of this process only that it has written; heap: the memory of its own heap and of other heaps that it
-// has accessed; mapped: the whole size of these heaps; shared: the memory of UCX that it shares with other processes
-// and has accessed.
+// private: memory that only this process has, and that it has written; heap: the memory of its own heap and of other
+// heaps that it has accessed; mapped: the whole size of these heaps; shared: the memory of UCX that it shares with
+// other processes and has accessed.
 #include <dirent.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -24,8 +24,9 @@ struct team_plan {
   bool listed = false;
 };
 
-/// Whether relaxed signals rely on a fence that was followed by more data. They may. In the thread sanitizer's model a
-/// fence ends there (pgas/detail/tsan.hpp), which is how the sanitizer finds missing fences.
+/// Whether relaxed signals rely on a fence that more data has followed. The memory model allows that. In the thread
+/// sanitizer's model a fence is valid only until more data is written (pgas/detail/tsan.hpp), so that the sanitizer
+/// finds missing fences.
 enum class fences : bool { until_data, lasting };
 
 class generator {

@@ -59,11 +59,12 @@ class history {
     std::uint16_t now = 1;
     std::uint16_t fenced = 1;   ///< the actor's operations before this time precede its later writes
     std::uint16_t quieted = 1;  ///< the actor's operations before this time precede its later reads
-    clock seen{};               ///< the operations of other actors before these times precede the actor's later ones
+    clock seen{};               ///< the operations of other actors before these times precede the actor's later
+                                ///< operations
     clock fenced_view{};
   };
   struct cell {
-    clock wrote{};  ///< 0: never, or forgotten because a later one is known
+    clock wrote{};  ///< 0: never, or forgotten because a later access is known
     clock read{};
     clock base{};  ///< the accesses before the first of the commuting writes, which must precede each of these writes
     bool local = false;

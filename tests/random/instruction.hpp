@@ -138,7 +138,7 @@ struct instruction {
   opcode what;
   caller by;
   element of;
-  std::uint8_t team;  ///< the team whose numbers `pe` uses, or whose barrier or collective it is
+  std::uint8_t team;  ///< the team in whose numbers `pe` is given, or the team of the barrier or collective
   std::int32_t pe;    ///< for a collective, the root
   std::uint32_t dst;
   std::uint32_t src;  ///< for a wait for several words, the index of the block's word set
@@ -178,7 +178,7 @@ struct word_set {
   std::int32_t status[most];
   /// Bits of the words that certainly satisfy the comparison at some time; no other requested word does.
   std::uint32_t certain;
-  std::uint32_t known;        ///< the words among them that the block has seen satisfying it
+  std::uint32_t known;        ///< the words of `certain` that the block has seen satisfy the comparison
   std::size_t indices[most];  ///< memory for the result
 };
 

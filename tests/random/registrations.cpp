@@ -30,7 +30,7 @@ constexpr std::size_t most_registered = 12;  ///< over all teams, because the sl
 /// One registration as all PEs know it, and this PE's part.
 struct entry {
   std::size_t bytes = 0;
-  std::set<int> released_by;  ///< the PEs that have released it, by the world's numbers
+  std::set<int> released_by;  ///< the PEs that have released the registration, by the world's numbers
   std::shared_ptr<shared_memory> memory;
   registration alias;
   std::uint64_t* cells = nullptr;

@@ -174,7 +174,7 @@ void graph(side& s) {
     PGAS_CUDA(cudaGraphLaunch(launched, s.stream));
     s.synchronize();
     PGAS_EXPECT(s.theirs().query() >= 10);
-    // Both sides have seen the other's 10 before either sets its own value back.
+    // Each side has seen the value 10 of the other side before either side sets its own value back.
     s.mine().set(100 + round);
     s.theirs().wait_host(100 + round);
     if (s.maker) {
@@ -300,7 +300,7 @@ void event_lost(side& s, bool maker_dies) {
   }
 }
 
-/// The time from the end of one stream's kernel to the start of the other's kernel, which was enqueued before.
+/// The time from the end of one stream's kernel to the start of the other stream's kernel, which was enqueued earlier.
 void latency(side& s) {
   const bool across = !s.maker && std::getenv("TWO_GPUS") != nullptr;
   std::int64_t ahead = 0;

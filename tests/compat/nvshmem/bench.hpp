@@ -32,7 +32,7 @@ class bench {
   [[nodiscard]] int right() const { return (me + 1) % n; }
   [[nodiscard]] int left() const { return (me + n - 1) % n; }
 
-  /// Arguments in which all members are set that do not depend on the function.
+  /// Returns arguments in which all members that do not depend on the function are set.
   [[nodiscard]] call prepare(const function& f) const;
   /// Copies to and from the heap.
   void write(void* to, const void* from, std::size_t count) const;

@@ -12,7 +12,7 @@ std::uint64_t word_at(bench& b, const void* at, int element_bytes) {
 }
 
 /// The initial value of word `index` of `pe`, and operands. The sums of the values exceed 32 bits. For floating-point
-/// types they are numbers.
+/// types the values are finite.
 std::uint64_t operand(const function& f, std::uint64_t serial, int pe, std::uint64_t index) {
   const std::uint64_t bits = random_word(serial, pe, index);
   if (f.type == kind::f32) {
@@ -67,7 +67,7 @@ std::uint64_t word_for(int cmp, const scale& s, bool satisfies) {
 }
 
 constexpr std::size_t set_size = 6;
-// Excluded by their status; word 4 always satisfies the comparison.
+// The words that the status array excludes. Word 4 always satisfies the comparison.
 constexpr std::uint64_t excluded = 1u << 1 | 1u << 4;
 
 /// Sets the comparison and the words. The words of `hits` and word 4 satisfy the comparison.
@@ -98,7 +98,8 @@ call prepare_set(bench& b, const family& of, const function& f, int cmp, std::ui
 
 std::string said(const char* what, std::uint64_t got) { return std::string(what) + " " + std::to_string(got); }
 
-/// Checks the result of a function on a set. It may contain words of `hits`, and at least `least` of them.
+/// Checks the result of a function on a set. The result may contain only words of `hits`, and must contain at least
+/// `least` of them.
 std::string judge(const bench& b, const std::string& which, std::uint64_t hits, std::size_t least) {
   const std::uint64_t got = b.numbers[0];
   if (which == "any") {

@@ -42,7 +42,7 @@ bool is_fine(cudaError_t status, const char* what) {
   return status == cudaSuccess;
 }
 
-/// For each call: one PE after another clears its word late, after the time of a kernel.
+/// Calls each function once for each PE. In each call a different PE clears its word late, after a slow kernel.
 int clear_then_meet(uint64_t* word, uint64_t* seen) {
   const int me = nvshmem_my_pe();
   const int n = nvshmem_n_pes();

@@ -99,8 +99,8 @@ __global__ void send(call c) {
                   : 0;
 }
 
-/// Rounds in which each thread stores data just before the call. The upper threads are late, and the program calls no
-/// sync. Counts old elements.
+/// Rounds in which each thread stores data just before the call. Threads with high ranks are late, and the program
+/// calls no sync. Counts old elements.
 __global__ void send_late(call c) {
   auto* const out = const_cast<std::uint64_t*>(static_cast<const std::uint64_t*>(c.source));
   auto* const in = static_cast<std::uint64_t*>(c.dest);
@@ -200,7 +200,7 @@ __global__ void be_in_regions(call c) {
 /// lent memory and into it. `c.n` is the size, and `c.which` selects the caller.
 __global__ void copy_by_lent(call c) {
   extern __shared__ __align__(128) char room[];
-  char* const tile = room + c.op;  // behind the lent memory
+  char* const tile = room + c.op;  // after the lent memory
   auto* const dest = static_cast<char*>(c.dest);
   const auto* const source = static_cast<const char*>(c.source);
   nvshmemx_give_smem(room, static_cast<std::size_t>(c.op));
@@ -376,7 +376,7 @@ void check_only_here(bench& b) {
   double2 best;
   std::memcpy(&best, &dest[512], sizeof best);
   say(b, "maxloc", b.n == 1 ? best.x == 3.0 && best.y == 0.0 : best.x == 4.0 && best.y == 1.0);
-  // Called by the host: functions that only this library defines there.
+  // Functions that only this library defines for the host.
   nvshmem_fence();
   nvshmem_quiet();
   nvshmemx_signal_op(b.signal + 2, 11, NVSHMEM_SIGNAL_SET, b.right());

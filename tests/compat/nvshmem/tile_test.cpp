@@ -43,8 +43,8 @@ struct tile_shape {
   }
 };
 
-/// The strides. The contiguous dimension is the second or the first one, known to the compiler. Or it is the second,
-/// not known to the compiler, and there are no boundaries.
+/// The strides. `second`, `first`: the contiguous dimension, which the compiler knows. `unbounded`: the second
+/// dimension is contiguous, the compiler does not know this, and there are no boundaries.
 enum class kind { second, first, unbounded };
 
 template <class T>

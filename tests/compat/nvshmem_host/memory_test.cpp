@@ -140,7 +140,7 @@ TEST_F(NvshmemMemory, of_the_program_comes_back_to_the_address_that_it_had) {
   }
   EXPECT_EQ(nvshmemx_buffer_unregister_symmetric(high, bytes), 0);
   EXPECT_EQ(at(second, high), high);
-  // If the wishes differ, the highest offset counts.
+  // If the PEs request different offsets, the highest offset is used.
   char* const mine = low + static_cast<ptrdiff_t>(bytes) * (32 + me);
   EXPECT_EQ(at(third, mine), low + static_cast<ptrdiff_t>(bytes) * (31 + n));
   EXPECT_EQ(nvshmemx_buffer_unregister_symmetric(low + static_cast<ptrdiff_t>(bytes) * (31 + n), bytes), 0);

@@ -66,7 +66,7 @@ TEST_F(NvshmemRegion, takes_no_bad_arguments) {
   EXPECT_EQ(nvshmemx_region_stop(0), NVSHMEMX_ERROR_INVALID_VALUE);
 }
 
-/// Data that is put in a region is sent without the end of the region, and is complete after a quiet.
+/// Data that is put in a region is sent before the region ends, and is complete after a quiet.
 TEST_F(NvshmemRegion, delays_no_copy) {
   const Symmetric<int> words(64);
   const Symmetric<uint64_t> signal(1);

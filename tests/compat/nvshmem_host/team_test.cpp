@@ -121,7 +121,8 @@ nvshmemx_team_uniqueid_t shared_id(int from, int me) {
 TEST_F(NvshmemTeam, of_pes_that_have_an_id_in_common) {
   // There are more teams than slots.
   for (int round = 0; round < 80; ++round) {
-    // Two teams at the same time, of the lower and the upper half. The members of each are numbered from its end.
+    // Two teams at the same time, of the lower and the upper half of the PEs. The members of each team are in reverse
+    // order.
     const int half = (n + 1) / 2;
     const bool lower = me < half;
     const nvshmemx_team_uniqueid_t ids[] = {shared_id(0, me), shared_id(n - 1, me)};
@@ -167,7 +168,8 @@ TEST(NvshmemTeamInit, may_be_tried_again_with_the_same_id_once_there_is_room) {
   do ++config.uniqueid;
   while (make(me) == 0 && teams.size() < 1000);
   EXPECT_LT(teams.size(), 1000u);
-  // Repeated at once, when other PEs may not know of the failure, and with numbers from the other end.
+  // The call is repeated at once, when other PEs may not know of the failure, first with the same indices and then in
+  // reverse order.
   EXPECT_EQ(make(me), NVSHMEMX_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(make(n - 1 - me), NVSHMEMX_ERROR_OUT_OF_MEMORY);
   nvshmem_team_destroy(teams.back());

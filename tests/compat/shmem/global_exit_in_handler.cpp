@@ -24,8 +24,8 @@ struct writes_when_destroyed {
 
 const writes_when_destroyed destroyed_after_the_handlers;
 
-/// The library ignores SIGTERM once a thread ends the process, so this detects that the exit of the other PE has
-/// arrived.
+/// The library ignores SIGTERM once a thread ends the process, so an ignored SIGTERM shows that this PE has received
+/// the exit of the other PE.
 bool is_being_ended() {
   struct sigaction now {};
   return sigaction(SIGTERM, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;

@@ -1,6 +1,6 @@
 // KIND STATUS: PE 1 ends all PEs with this status. Meanwhile a thread of each PE is in a call of KIND that holds the
-// lock of a stream and does not return. KIND "cancelled": the thread that ends all PEs is to be cancelled at its next
-// call.
+// lock of a stream and does not return. KIND "cancelled": another thread has requested to cancel the thread that ends
+// all PEs.
 #include <pthread.h>
 #include <shmem.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // Kernels with large stacks start while another kernel spins. The memory for their stacks was reserved when the world
-// was joined. Otherwise CUDA would enlarge it at their first launch, and wait for the spinning kernel, which waits for
-// them.
+// was joined. Otherwise CUDA would enlarge the memory at the first launch of these kernels, and would wait for the
+// spinning kernel, which waits for these kernels.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -35,8 +35,8 @@ struct hungry {
   }
 };
 
-/// Runs `call` while a kernel waits. `call` ends with a store of `value` to the flag on `on`, which the kernel waits
-/// for.
+/// Runs `call` while a kernel waits. The last work that `call` enqueues on `on` stores `value` to the flag for which
+/// the kernel waits.
 template <class Call>
 bool beside_a_spinning_kernel(const char* what, std::uint64_t* flag, std::uint64_t value, const Call& call) {
   cudaStream_t own = nullptr;
@@ -57,7 +57,8 @@ bool beside_a_spinning_kernel(const char* what, std::uint64_t* flag, std::uint64
 
 int run(bool low_limit) {
   must(cudaSetDevice(0), "the GPU");
-  // As programs do that need the memory. Then no kernel of the library has enough room by chance.
+  // Programs that need the memory lower the limit too. With the low limit, no kernel of the library has enough room by
+  // chance.
   if (low_limit) must(cudaDeviceSetLimit(cudaLimitStackSize, 16), "lowering the limit");
   pgas::world world = pgas::world::join();
   constexpr std::size_t n = 1000;

@@ -15,7 +15,7 @@ namespace pgas::testing {
 struct faulty_settings {
   std::uint32_t seed = 1;  ///< the same seed and calls have the same result
   unsigned delay = 8;      ///< operations, messages and completions are delayed by up to this many progress() calls
-  int victim = -1;         ///< a PE that this one loses; -1: none
+  int victim = -1;         ///< a PE that this PE loses; -1: none
   std::uint64_t fail_after = 0;  ///< operations and messages to the victim that are executed; later ones are dropped
 };
 

@@ -82,7 +82,7 @@ TEST(host_lock, is_the_same_lock_as_in_kernels) {
 }
 
 TEST(host_lock, goes_round_in_the_order_of_arrival) {
-  // A PE in the queue gets the lock before any PE that arrives later, also before a holder that returns.
+  // A PE in the queue gets the lock before any PE that arrives later, and before the last holder takes the lock again.
   expect_no_error(run_worlds(4, [](world& w) {
     guarded shared(w);
     symmetric<std::int32_t> turns =

@@ -24,7 +24,7 @@
 namespace pgas::unit_test {
 namespace {
 
-/// Keeps a stream busy until it is opened.
+/// Keeps a stream busy until the gate is opened.
 class gate {
  public:
   void hold(device& on, stream_handle stream) {

@@ -142,7 +142,7 @@ void fuzz_reply() {
   sharing_description described;
   described.bytes = 4096;
   described.block = random_bits();
-  described.carries_timeline = below(16) == 0 ? 1 : 0;  // no process answers then
+  described.carries_timeline = below(16) == 0 ? 1 : 0;  // in this case no process answers
   made.payload = as_blob(bytes_of(described));
   const std::string text = encode(made);
   const bits128 key = decode(text).key;

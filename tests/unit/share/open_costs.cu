@@ -72,7 +72,7 @@ const driver_calls& driver() {
   return calls;
 }
 
-// ---- the two processes' socket: one byte asks, and what answers is bytes with or without a descriptor
+// ---- the socket of the two processes: a request is one byte, and an answer is bytes with or without a descriptor
 
 void send(int to, const void* bytes, std::size_t count, int fd = -1) {
   iovec part{const_cast<void*>(bytes), count};

@@ -29,7 +29,7 @@ using pgas::timeline;
 using pgas::detail::timeline_page;
 using pgas_test::code_of;
 
-/// A stream that is to record a value and does so when the test says so.
+/// A stream that records a value when the test allows it.
 class slow_stream {
  public:
   explicit slow_stream(const timeline& records_in)

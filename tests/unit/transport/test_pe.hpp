@@ -37,7 +37,7 @@ class test_pe final : public pgas::detail::transport_events {
  public:
   using everyone = std::vector<std::unique_ptr<test_pe>>;
 
-  /// The time limit of every wait. The test fails after it.
+  /// The time limit of every wait. The test fails after this time.
   static constexpr seconds timeout{40};
 
   test_pe(int number, std::unique_ptr<transport> way, const everyone& all, std::atomic<int>& arrived)

@@ -161,7 +161,7 @@ TEST_F(WaitReport, what_is_enqueued_behind_a_wait_of_a_stream_is_told) {
   json said = told().at("waits")[0];
   EXPECT_EQ(said.at("pe"), -1);
   EXPECT_EQ(said.at("behind"), json::parse(R"([{"what":"put","pe":3,"offset":512,"bytes":4096}])"));
-  // An entry that newer entries have replaced is not mistaken for one of these.
+  // An entry that newer entries have replaced is not mistaken for one of the newer entries.
   for (int i = 0; i < 1000; ++i) static_cast<void>(streams_.add_wait(other));
   streams_.add_write(other, {"put", 3, 512, 4096});
   report_.ask();
