@@ -1,6 +1,6 @@
 /// @file
-/// Errors as bytes, for other PEs. Both ends have the same version of the library, which they have checked, and the
-/// same byte order.
+/// Converts errors to bytes for other PEs, and back. Both ends have the same version of the library, which they have
+/// checked, and the same byte order.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace pgas::detail {
 
-/// An error as bytes: its code and PE, then its text without the code, cut at 8 KiB.
+/// Returns an error as bytes: its code, its PE, and its text without the code, cut at 8 KiB.
 [[nodiscard]] blob encode_error(const error& failure);
 /// *Errors* bootstrap_protocol if the bytes are not an error.
 [[nodiscard]] error decode_error(std::span<const std::byte> bytes);
-/// The text of an error after its code.
+/// Returns the text of an error without its code.
 [[nodiscard]] std::string text_of(const error& failure);
 
 /// Throws bootstrap_protocol with `what`, which describes the malformed message, and with the remedy.

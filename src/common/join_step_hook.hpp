@@ -4,7 +4,8 @@
 
 namespace pgas::detail {
 
-/// Called at each step of joining. Tests that link the library's objects set it before they join. Null otherwise.
+/// The function that is called at each step of joining. Tests that link the library's objects set it before they join;
+/// otherwise it is null.
 inline void (*at_join_step)(const char* step) = nullptr;
 
 inline void join_step(const char* step) {

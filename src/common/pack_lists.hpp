@@ -1,6 +1,6 @@
 /// @file
-/// Lists of strings and lists of contributions as bytes. Both ends have the same version of the library, which they
-/// have checked, and the same byte order.
+/// Converts lists of strings and lists of contributions to bytes, and back. Both ends have the same version of the
+/// library, which they have checked, and the same byte order.
 #pragma once
 
 #include <bit>

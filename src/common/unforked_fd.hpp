@@ -12,7 +12,7 @@
 namespace pgas::detail {
 
 /// The T of this process, constructed by the first call and never destroyed. A child of fork() gets a new T and does
-/// not touch its parent's T, in which a thread that the child does not have may have locked a mutex.
+/// not touch its parent's T: another thread of the parent may have locked a mutex in it.
 template <class T>
 [[nodiscard]] T& of_this_process() {
   struct owned {

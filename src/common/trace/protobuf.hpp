@@ -54,7 +54,7 @@ class message_reader {
   explicit message_reader(std::string_view bytes) : rest_(bytes) {}
 
   /// The next field. Empty at the end of the message and at the first byte that is not part of a field; malformed()
-  /// then tells the two cases apart.
+  /// tells the two cases apart.
   [[nodiscard]] std::optional<message_field> next() {
     if (rest_.empty() || malformed_) return std::nullopt;
     message_field found;

@@ -22,7 +22,8 @@ namespace detail {
 
 namespace {
 
-/// The bytes that `elements` elements with a stride span. *Errors* invalid_argument if the product overflows.
+/// Returns the number of bytes that `elements` elements with a stride occupy. *Errors* invalid_argument if the product
+/// overflows.
 std::size_t span_bytes(const collective_request& r, std::size_t elements, std::ptrdiff_t stride) {
   if (elements == 0) return 0;
   std::size_t span = 0;

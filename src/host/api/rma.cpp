@@ -17,7 +17,7 @@ namespace detail {
 
 namespace {
 
-/// The bytes of a strided copy before and after its first element.
+/// The numbers of bytes that a strided copy accesses before and after its first element.
 struct extent {
   std::size_t before = 0;
   std::size_t after = 0;
@@ -36,7 +36,7 @@ extent extent_of(const strides& shape, std::ptrdiff_t stride, const char* what) 
   return stride < 0 ? extent{length, block} : extent{0, length + block};
 }
 
-/// Both directions of a strided copy.
+/// Implements both directions of a strided copy.
 void copy_strided(const op_target& how, void* to, const void* from, const strides& shape, int pe, bool put) {
   const char* const what = put ? "iput" : "iget";
   host_operation s(how, what);

@@ -1,5 +1,5 @@
-// The handle of a stream. Operations on streams are implemented beside their blocking forms: put and fence in rma.cpp,
-// barriers in collective.cpp.
+// The handle of a stream. Operations on streams are implemented in the files of their blocking forms: put and fence in
+// rma.cpp, barriers in collective.cpp.
 #include <utility>
 
 #include "host/world/world_state.hpp"

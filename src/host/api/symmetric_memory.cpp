@@ -33,7 +33,7 @@ struct resize_call {
   bool operator==(const resize_call&) const = default;
 };
 
-/// The error if this PE cannot reallocate. Uses no communication.
+/// Returns the error if this PE cannot reallocate. Does not communicate.
 std::optional<error> validate(world_state& world, const void* pointer, std::size_t alignment) {
   const int me = world.context().my_pe();
   if (pointer != nullptr && world.heap().allocation_bytes(pointer) == 0)
@@ -106,7 +106,7 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
     world.device().copy(memory, pointer, std::min(before, bytes), nullptr);
     world.synchronize(nullptr);
   }
-  heap.free(pointer);  // also a barrier, after which all PEs have copied
+  heap.free(pointer);  // free() is also a barrier, after which all PEs have copied
   return memory;
 }
 

@@ -96,7 +96,7 @@ class word_poll {
   return state.kind() == heap_kind::host ? &state.context().control_->bell : nullptr;
 }
 
-/// The control of a wait that only the settings of the world limit.
+/// The control of a wait that has no limits except the settings of the world.
 const wait_control plain_wait;
 
 /// The pauses and the time limit of one wait.

@@ -1,6 +1,7 @@
 /// @file
 /// The table of options, with one row for each field of pgas::config. Parsing, `pgas-info --config` and
-/// docs/configuration.md use the table. A new option needs a field, a row in the table, and a new print of the page.
+/// docs/configuration.md use the table. A new option needs a field, a row in the table, and the page must be printed
+/// again.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 /// @file
 /// The values of options and their text, by type and by row of the option table. Text that does not exactly match a
-/// format is no value.
+/// format is not a valid value.
 #pragma once
 
 #include <chrono>

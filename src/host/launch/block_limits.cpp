@@ -19,7 +19,7 @@ unsigned concurrent_pes(std::span<const device_user> users, std::size_t me) {
     ++sharers;
     smallest = std::min(smallest, theirs.multiprocessors);
   }
-  // The smallest range lies inside all others, and must hold the blocks of all PEs.
+  // The smallest range lies inside all other ranges, and must hold the blocks of all PEs.
   return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
 }
 
@@ -56,7 +56,7 @@ unsigned registers_of_warp(unsigned each_thread) {
 unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_properties& gpu) {
   if (kernel.each == 0) return 0;
   // The proxy's kernel is one warp without shared memory. With one block fewer, a multiprocessor has room for this
-  // warp; only registers may be short.
+  // warp; only the registers may be too few.
   const unsigned warps = (kernel.threads + warp - 1) / warp;
   const auto fits_beside = [&](unsigned blocks) {
     const unsigned most_warps = (blocks * warps + partitions - 1) / partitions;

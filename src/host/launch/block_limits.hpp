@@ -13,8 +13,8 @@ namespace pgas::detail {
 
 /// The number of PEs, including `me`, whose kernels run on the device at the same time. Without MPS these are the PEs
 /// of the same process, under MPS the PEs of all processes. The multiprocessors that a process may use are divided by
-/// this number. Under MPS the ranges of multiprocessors start at the same one, so a process with a larger range divides
-/// by a larger number.
+/// this number. Under MPS the ranges of multiprocessors start at the same multiprocessor, so a process with a larger
+/// range divides by a larger number.
 [[nodiscard]] unsigned concurrent_pes(std::span<const device_user> users, std::size_t me);
 
 /// Whether processes use the device in time slices: another process uses it, and there is no MPS.
@@ -25,9 +25,9 @@ namespace pgas::detail {
 /// start while one still runs. At most 32.
 [[nodiscard]] unsigned max_collective_blocks(std::span<const device_user> users);
 
-/// The limit of a resident grid in a world with proxied peers. The proxy's kernel executes their operations on this
-/// PE's memory and needs room beside the grid. Returns the number of blocks that a GPU holds, in any distribution over
-/// its multiprocessors, with room for one warp of the proxy.
+/// The limit of a resident grid in a world with proxied peers. The proxy's kernel executes the peers' operations on
+/// this PE's memory and needs room beside the grid. Returns the number of blocks that a GPU holds, in any distribution
+/// over its multiprocessors, with room for one warp of the proxy.
 [[nodiscard]] unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_properties& gpu);
 
 /// Whether the proxy's kernel may be queued behind kernels of the same process that wait for the proxy. Under MPS, CUDA

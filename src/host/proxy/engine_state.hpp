@@ -47,7 +47,7 @@ struct chunk_in_flight {
 struct peer_state {
   peer_state(int number, buffer_pool& pool, message_output& output) : pe(number), out(number, pool, output) {}
 
-  /// An operation that takes effect when a message does.
+  /// An operation that takes effect when its message takes effect.
   struct pending_ack {
     std::uint64_t sequence = 0;
     proxy_op* op = nullptr;

@@ -201,7 +201,7 @@ bool in_flight_commands::publish() {
   first_data_ = std::max(first_data_, completed_);
   std::erase_if(pe_quiets_, [](const proxy_op* op) { return op->complete; });
   if (source_ == nullptr) return true;
-  // A producer that has its answer may read the count. Then the producer needs no further command.
+  // A producer that has its answer may read this count. If so, the producer needs no further command.
   if (completed_ != before) source_->publish_completed(completed_);
   for (const pending_answer& each : answers_)
     // the initiator has checked the number of the answer cell

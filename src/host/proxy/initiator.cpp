@@ -50,7 +50,8 @@ struct inline_value {
   }
 }
 
-/// The largest part of `bytes` at `offset`, at most `most`, that does not end inside an aligned word of `word` bytes.
+/// Returns the size of the largest part of `bytes` at `offset` that has at most `most` bytes and does not end inside an
+/// aligned word of `word` bytes.
 [[nodiscard]] std::size_t chunk_size(std::uint64_t offset, std::uint64_t bytes, std::size_t most, std::size_t word) {
   if (bytes <= most) return static_cast<std::size_t>(bytes);
   const std::size_t excess = static_cast<std::size_t>((offset + most) % word);

@@ -33,7 +33,7 @@ void for_each_word(const std::byte* at, std::size_t bytes, const F& f) {
   if (bytes - done >= 1) one(byte);
 }
 
-/// Loads and stores like those of kernels on the CPU.
+/// Accesses memory by loads and stores, as kernels on the CPU do.
 class host_memory_access final : public memory_access {
  public:
   void write(void* to, const void* from, const block_list& blocks) override {
@@ -115,8 +115,8 @@ class own_stream {
   const stream_handle stream_;
 };
 
-/// Copies by a device. All work is enqueued on one stream, which keeps the order. The data stays in pinned memory until
-/// the stream has been synchronized. When that memory is full, the stream is synchronized at once.
+/// Accesses memory by copies of a device. All work is enqueued on one stream, which keeps the order. The data stays in
+/// pinned memory until the stream has been synchronized. When that memory is full, the stream is synchronized at once.
 class device_memory_access final : public memory_access {
  public:
   device_memory_access(device& backend, const pinned_sizes& sizes, bool for_peers)

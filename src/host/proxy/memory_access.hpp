@@ -43,7 +43,7 @@ class memory_access {
   virtual void update(const batched_atomic& what, std::byte* old) = 0;
   /// On return all writes are visible to all PEs that learn of them, and the targets of all reads are filled.
   virtual void complete() = 0;
-  /// Whether a call has not been completed by complete().
+  /// Whether there is a call that complete() has not completed yet.
   [[nodiscard]] virtual bool pending() const noexcept = 0;
   /// Whether this process can access the memory by loads and stores.
   [[nodiscard]] virtual bool host_accessible() const noexcept = 0;

@@ -26,7 +26,7 @@ struct proxy_settings {
   /// may call only wake() of the proxy.
   std::function<void(int pe, const std::string& what)> failed;
 
-  proxy_bell* bell = nullptr;  ///< the bell of the control block that producers know; null: this proxy wakes no thread
+  proxy_bell* bell = nullptr;  ///< the bell in the producers' control block; null: this proxy wakes no thread
   /// Records each command from its start until it is complete; null: commands are not recorded.
   trace::recorder* events = nullptr;
 
@@ -34,7 +34,7 @@ struct proxy_settings {
   std::size_t eager_bytes = std::size_t{8} << 10;
   std::size_t chunk_bytes = std::size_t{512} << 10;  ///< bulk operations are cut into chunks of this size
   std::size_t chunks_in_flight = 8;                  ///< the largest number of chunks in flight to or from one PE
-  /// The most reply bytes that are requested of one PE by message and have not arrived.
+  /// The largest number of reply bytes that messages have requested from one PE and that have not arrived.
   std::size_t reply_bytes = std::size_t{512} << 10;
 };
 

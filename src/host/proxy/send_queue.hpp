@@ -23,8 +23,8 @@ class message_output {
   message_output(int me, buffer_pool& pool, memory_access& memory, transport& network, proxy_statistics& counts)
       : me_(me), pool_(pool), memory_(memory), network_(network), counts_(counts) {}
 
-  /// Fills `payload` from local memory. Returns whether the payload is complete and the source may be reused only after
-  /// complete_reads(). Sending a message includes complete_reads().
+  /// Fills `payload` from local memory. Returns true if the payload is incomplete, and the source must not be reused,
+  /// before complete_reads(). Sending a message includes complete_reads().
   [[nodiscard]] bool read(std::byte* payload, const std::byte* local, const block_list& blocks);
   void complete_reads();
   /// Whether it is better to send messages later and together, because they share one wait for reads.

@@ -1,6 +1,6 @@
 /// @file
-/// The timeline that a ticket of memory carries, as the process that opens the ticket uses it. Such a process waits for
-/// the value that was recorded last and does not need to know the value.
+/// The timeline that a ticket of memory carries, for the process that opens the ticket. This process waits for the
+/// value that was recorded last, and does not need to know this value.
 #pragma once
 
 #include <chrono>

@@ -92,7 +92,7 @@ class deferred_release {
   std::condition_variable wake_;
   objects unmarked_;
   std::list<batch> marked_;
-  objects passed_;  ///< passed by the streams; other processes still have these objects open
+  objects passed_;  ///< the streams no longer use these objects; other processes still have them open
   std::size_t kept_ = 0;
   bool running_ = false;
   bool news_ = false;

@@ -39,9 +39,9 @@ struct record_page {
   std::uint64_t any_lost;   ///< 1 once any record is lost
   std::array<slot, most_under_way> slots;
 
-  /// The value that ends the waits for a lost record. It is above the record's number, as waits compare, and is the
-  /// number of no record of the same slot. So a reader of the word knows that the record was lost, even if several
-  /// processes write the value.
+  /// The value that ends the waits for a lost record. It is above the record's number, in the comparison of waits, and
+  /// is the number of no record of the same slot. So a reader of the word knows that the record was lost, even if
+  /// several processes write the value.
   [[nodiscard]] static constexpr std::uint64_t lost_at(std::uint64_t number) noexcept { return number + 1; }
   [[nodiscard]] slot& slot_of(std::uint64_t number) noexcept { return slots[number % most_under_way]; }
 };
@@ -80,7 +80,7 @@ class event_records {
   [[nodiscard]] std::optional<awaited_record> awaited() const;
 
  private:
-  /// Waits until another record keeps within `most_under_way` and this process alone makes records.
+  /// Waits until a further record does not exceed `most_under_way` and no other process makes a record.
   std::uint64_t claim_next();
   void become_recorder();
   /// Marks a record as lost permanently. The stream of the ended process may still write the number later.

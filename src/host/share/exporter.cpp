@@ -51,8 +51,8 @@ void open_to_everyone(const std::string& path) {
 }
 
 constexpr int backlog = 4096;
-/// The largest number of connections whose handles have not all been sent. A further connection replaces one that has
-/// sent no request; if there is none, it waits in the listener's queue.
+/// The largest number of connections whose handles have not all been sent. A further connection replaces a connection
+/// that has sent no request. If there is no such connection, the new one waits in the listener's queue.
 constexpr std::size_t max_pending = 256;
 constexpr milliseconds pause{50};
 /// The largest size of a list, which has to fit into the socket's queue.
@@ -422,7 +422,7 @@ std::uint64_t exporter::carried_for(const session& from, const share_request& re
 
 bool exporter::send_more(session& to, const share_request* request, const bits128& secret) {
   const std::size_t all = to.sending->pieces();
-  // Locked before the last packet is sent. When its receiver calls revoke(), the session must be complete.
+  // The mutex is locked before the last packet is sent: when the receiver calls revoke(), the session must be complete.
   std::unique_lock lock(mutex_, std::defer_lock);
   do {
     share_reply head;

@@ -77,7 +77,7 @@ class exporter {
   void turn_away(int why);
   void receive(std::uint64_t number);
   void answer(sessions::iterator at, const share_request& request);
-  /// Counts the request as granted if it is allowed. Else throws the error that the importer gets.
+  /// Counts the request as granted if it is allowed. Otherwise throws the error that the importer gets.
   void admit(session& from, const share_request& request, bits128& secret);
   /// The timeline that a ticket carries, for a process that has opened the ticket.
   [[nodiscard]] std::uint64_t carried_for(const session& from, const share_request& request, const ticket_record& by);

@@ -56,7 +56,7 @@ struct share_reply {
   std::uint32_t bytes = 0;        ///< the number of bytes after this head
   std::uint32_t handles = 0;      ///< the number of handles in all packets of the grant
   std::uint32_t description = 0;  ///< the size of the description at the front of the first packet
-  bits128 code{};                 ///< set if granted: over request and packet, with zeros in place of the code
+  bits128 code{};                 ///< set if granted; computed over request and packet, with zeros in place of the code
 };
 static_assert(sizeof(share_reply) == 40);
 

@@ -78,7 +78,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   [[nodiscard]] std::optional<pid_t> find_loss() { return find_loss(timeline::max_value); }
   /// Throws peer_lost.
   [[noreturn]] void throw_loss(pid_t lost) const;
-  /// *Errors* peer_lost where waits of streams have ended without their value.
+  /// *Errors* peer_lost if waits of streams have ended without their value.
   void check_waits() const;
 
  private:
@@ -114,7 +114,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   std::mutex mutex_;  ///< guards the members up to page_
   shared_page shared_;
   std::set<pid_t> openers_;    ///< set in the maker: the processes that had the timeline open at the last check
-  std::optional<pid_t> lost_;  ///< a process that was to record and has ended, until another one records
+  std::optional<pid_t> lost_;  ///< a process that has ended before it recorded; empty once another process records
   timeline_page* page_;
   memory_place place_;
   std::uint64_t me_;  ///< process_name() of this process

@@ -50,7 +50,7 @@ class team_state {
   void check_direct() const;
   /// The team on channel 0.
   [[nodiscard]] const team_view& view() const noexcept { return view_; }
-  /// The team on the last channel plus one, which is reserved for collectives that the host calls.
+  /// The team on the channel after the last one, which is reserved for collectives that the host calls.
   [[nodiscard]] team_view host_view() const noexcept { return view_.channel(view_.n_channels()); }
   /// The context with the PE numbers of the team.
   [[nodiscard]] pgas::context context() const;
@@ -75,7 +75,7 @@ class team_state {
   /// A stream that belongs to the team, made at the first call. Blocking collectives use it, so that they do not delay
   /// operations of other threads in the device's internal queue. *Callers* any thread.
   [[nodiscard]] stream_handle stream();
-  /// Held during a host-side collective of the team, so that one runs at a time.
+  /// Held during a host-side collective of the team, so that only one collective runs at a time.
   [[nodiscard]] std::mutex& collective_mutex() noexcept { return *mutex_; }
 
   /// The number of the next collective call in the trace, from 1.

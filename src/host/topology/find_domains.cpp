@@ -81,7 +81,7 @@ void try_to_map(device& device, const exported_handle& handle, std::size_t bytes
   device.destroy(segment);
 }
 
-/// Puts each PE into the first group with whose members it shares memory in both directions.
+/// Puts each PE into the first group whose members all share memory with it in both directions.
 std::vector<int> groups_of(const std::vector<contribution>& rows) {
   const std::size_t n = rows.size();
   const auto mutual = [&](std::size_t a, std::size_t b) {

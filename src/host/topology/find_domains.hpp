@@ -46,10 +46,9 @@ void report_kind(const control_group& everyone, handle_kind kind, log::logger& l
 
 /// Finds the first kind of device::handle_kinds() by which all PEs of each host can map one another's segments.
 /// `settings` limit the kinds and the sets of PEs. Collective. Device attributes are not used, because some drivers
-/// report kinds that they then refuse. Hosts between which the kind also works (fabric handles) form one domain. If no
-/// kind works on every host and PEs may be proxied, the result is the kind with the fewest domains, and a warning is
-/// logged. PE 0 logs one line. The line is a warning if the heap cannot grow (device::places) and no setting requested
-/// that.
+/// report kinds that they refuse. Hosts between which the kind also works (fabric handles) form one domain. If no kind
+/// works on every host and PEs may be proxied, the result is the kind with the fewest domains, and a warning is logged.
+/// PE 0 logs one line. The line is a warning if the heap cannot grow (device::places) and no setting requested that.
 /// *Errors* handle_exchange with the result of each attempt, config_value; the same on all PEs.
 /// @param bytes the size of the segments of the attempts
 /// @param same_offers whether the offers of all PEs are known to be equal

@@ -9,7 +9,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The elements of `allowed` in a list like "0-3,8". Empty if the text is malformed.
+/// The elements of `allowed` that occur in a list such as "0-3,8". Empty if the text is malformed.
 std::vector<int> listed(const std::string& list, const std::vector<int>& allowed) {
   std::vector<int> found;
   std::istringstream text(list);

@@ -40,7 +40,7 @@ struct clock_difference {
 
 struct clock_comparison {
   clock_difference to_first;
-  std::uint64_t job = 0;  ///< a random number of PE 0 for the job; two jobs hardly ever have the same one
+  std::uint64_t job = 0;  ///< a random number of PE 0 for the job; two jobs hardly ever have the same number
 };
 
 /// Collective over the world. PEs of one host have the same clock, so the difference and the error are zero, unless
@@ -53,7 +53,7 @@ class clock_mapping {
  public:
   clock_mapping() = default;
   clock_mapping(const clock_difference& begin, const clock_difference& end) noexcept : begin_(begin), end_(end) {}
-  /// For a single comparison. Disciplined clocks drift by at most 500 millionths until `last`.
+  /// Uses a single comparison. Disciplined clocks drift by at most 500 parts per million until `last`.
   clock_mapping(const clock_difference& begin, std::int64_t last) noexcept;
 
   [[nodiscard]] std::int64_t mapped(std::int64_t time) const noexcept;

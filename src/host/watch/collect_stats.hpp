@@ -26,7 +26,7 @@ class proxy_thread;
 struct stats_sources {
   class control_plane& control_plane;
   class heap& heap;
-  const proxy_thread* proxy;  ///< null where all PEs are direct peers
+  const proxy_thread* proxy;  ///< null if all PEs are direct peers
   call_list& calls;
   operation_counter& operations;
   log::logger& log;

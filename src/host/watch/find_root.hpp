@@ -11,7 +11,7 @@
 
 namespace pgas::detail::told {
 
-/// The kind of the root of the waits.
+/// The root of the waits, and its kind.
 struct root {
   enum class kind {
     nobody_waits,  ///< no PE waits
@@ -22,7 +22,7 @@ struct root {
     silent,        ///< a process that does not answer
     elsewhere,     ///< a PE that does not wait in pgas: it computes, or is in a call of other code
     cycle,         ///< PEs that wait for one another
-    own_wait,      ///< a PE that waits for a word that no PE is left to write
+    own_wait,      ///< a PE that waits for a word that no remaining PE can write
   };
   kind what = kind::nobody_waits;
   std::vector<int> pes;  ///< for a cycle, in the order of the cycle
@@ -40,7 +40,7 @@ struct root {
 /// A sentence with the root and its state.
 [[nodiscard]] std::string say(const root& found, const std::vector<pe_state>& pes);
 
-/// A sentence with the root of the waits of PE `pe`. Empty if the answers do not show it.
+/// A sentence with the root of the waits of PE `pe`. Empty if the answers do not show the root.
 /// @param introduction the list of PEs
 /// @param answers documents of the PEs
 [[nodiscard]] std::string root_of(int pe, std::string_view introduction, const std::vector<std::string>& answers);

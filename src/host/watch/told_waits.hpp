@@ -44,7 +44,7 @@ struct enqueued_write {
 struct wait {
   std::string what;
   std::optional<std::pair<std::uint32_t, std::uint32_t>> thread{};  ///< for a kernel: block and thread
-  /// The PEs that the wait is for; empty if the wait does not know them.
+  /// The PEs that the wait is for; empty if the wait does not know the PEs.
   std::vector<int> pes;
   std::optional<awaited_word> word{};
   std::optional<team> of_team{};
@@ -61,7 +61,7 @@ struct call {
   long ms = 0;
 };
 
-/// Two groups of threads of a PE in collectives of one channel of a team at the same time.
+/// Two groups of threads of a PE that are in collectives of the same channel of a team at the same time.
 struct crowd {
   team of;
   int channel = 0;
@@ -80,16 +80,17 @@ struct pe_state {
   life is = life::silent;
   bool joining = false;
   bool leaving = false;
-  bool more = false;  ///< the PE has more waits than these
+  bool more = false;  ///< the PE has further waits, which are not listed
   std::vector<wait> waits;
   std::vector<call> calls;
   std::optional<crowd> crowded{};
   std::uint64_t short_calls = 0;  ///< the number of calls during the question that wait for no PE
   long idle_ms = 0;               ///< the time since the end of the last call that can wait
-  long looked_ms = 0;             ///< the time that its kernels had to answer
+  long looked_ms = 0;             ///< the time that the PE's kernels had to answer
 };
 
-/// The PEs of a job, as one of them introduces them. *Errors* nlohmann::json::exception, also for the next function.
+/// The PEs of a job, from the message in which one PE lists them. *Errors* nlohmann::json::exception, also for the next
+/// function.
 [[nodiscard]] std::vector<pe_state> introduced(const nlohmann::json& by);
 /// Stores the answer of a PE in its state. Control characters in its strings are escaped.
 void read_answer(pe_state& state, const nlohmann::json& from);

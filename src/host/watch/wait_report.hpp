@@ -28,7 +28,8 @@ struct kernel_wait : failure_record {
   std::vector<stream_log::write> behind;    ///< writes after this wait on its stream
 };
 
-/// Two groups of threads in collectives of one channel of a team at the same time, with one thread of each.
+/// Two groups of threads that are in collectives of the same channel of a team at the same time, and one thread of each
+/// group.
 struct crowded_channel {
   control_group::identity team;
   std::int32_t channel;

@@ -50,10 +50,10 @@ struct {
   bool has_guards = false;
 } ending;
 
-/// The thread that runs exit(), once it has begun to.
+/// The thread that has called exit(); none before that call.
 std::atomic<std::thread::id> exiting{};
 
-/// exit() destroys it first, before it runs handlers and destroys static objects.
+/// exit() destroys this object first, before it runs handlers and destroys static objects.
 struct exit_sentinel {
   bool made = false;
   ~exit_sentinel() { exiting = std::this_thread::get_id(); }
@@ -118,7 +118,7 @@ bool start_guards() noexcept {
 
 bool is_writable(std::FILE* stream) noexcept {
   pollfd asked{::fileno_unlocked(stream), POLLOUT, 0};
-  return asked.fd < 0 || ::poll(&asked, 1, 0) != 0;  // memory has no descriptor
+  return asked.fd < 0 || ::poll(&asked, 1, 0) != 0;  // a stream in memory has no descriptor
 }
 
 bool lock_until(std::FILE* stream, std::chrono::steady_clock::time_point until) noexcept {
@@ -129,7 +129,7 @@ bool lock_until(std::FILE* stream, std::chrono::steady_clock::time_point until) 
   return true;
 }
 
-/// Flushes one stream if no thread holds it and its reader reads.
+/// Flushes one stream if no thread holds the stream and the reader of the output reads.
 void flush_stream(std::FILE* stream, std::chrono::steady_clock::time_point until) {
   const bool locked = lock_until(stream, until);
   const std::size_t bytes = ::__fpending(stream);
@@ -157,7 +157,7 @@ void flush_streams() noexcept {
     if (_IO_list_lock == nullptr || _IO_list_unlock == nullptr || _IO_iter_begin == nullptr ||
         _IO_iter_end == nullptr || _IO_iter_next == nullptr || _IO_iter_file == nullptr || !ending.has_guards)
       return;
-    _IO_list_lock();  // fflush(NULL) of another thread may hold the lock; then the guards end the process
+    _IO_list_lock();  // if fflush(NULL) of another thread holds the lock, the guards end the process
     for (void* one = _IO_iter_begin(); one != _IO_iter_end(); one = _IO_iter_next(one)) {
       std::FILE* const stream = _IO_iter_file(one);
       if (stream != stdout && stream != stderr) flush_stream(stream, until);
@@ -240,8 +240,8 @@ void global_exit_monitor::run() {
     try {
       world_.check();
     } catch (const error& failure) {
-      // If a thread of the program is in a call, that thread ends the process, so that exit handlers run beside no
-      // other thread.
+      // If a thread of the program is in a call, that thread ends the process, so that no other thread runs at the same
+      // time as the exit handlers.
       if (ended_.wait_for(lock, pause, [this] { return ends_; })) return;
       exit_if_requested(failure);
       if (failure.code() == code::device_failed && failure.pe() >= 0 && failure.pe() != world_.my_pe() && !is_ending())

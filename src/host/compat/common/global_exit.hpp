@@ -29,8 +29,8 @@ void begin_end(int status) noexcept;
 /// thread, because other threads may end without exit().
 void watch_exit() noexcept;
 
-/// For an exit handler with this status. If another thread has called begin_end(), continues with the status of that
-/// call.
+/// Called by an exit handler with the exit status. If another thread has called begin_end(), continues with the status
+/// of that call.
 void take_end_status(int status) noexcept;
 
 /// Ends this process as exit() does: flushes its output, and runs exit handlers and static destructors. If the main

@@ -1,6 +1,6 @@
 /// @file
-/// The one world of a C program and its teams by number, for functions that have no world as an argument. Each library
-/// of a C interface has its own runtime.
+/// The runtime of a C program: its single world, and its teams, which have numbers. Functions that have no world as an
+/// argument use the runtime. Each library of a C interface has its own runtime.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ struct start_request {
 struct team_entry {
   team own;                          ///< a team that was made by a split; empty for a team of the world
   const team* predefined = nullptr;  ///< a team of the world
-  int num_contexts = 0;              ///< the value that the program requested, for its query
+  int num_contexts = 0;              ///< the number that the program requested; a query returns it
 
   [[nodiscard]] bool exists() const { return predefined != nullptr || own; }
   [[nodiscard]] const team& get() const { return predefined != nullptr ? *predefined : own; }
@@ -82,8 +82,8 @@ class runtime {
   /// Starts the runtime. If it is already started, only counts one more user and ignores the request. Collective.
   /// *Errors* as world::join(); after an error nothing is started.
   void start(start_request request);
-  /// Leaves the world when the number of calls reaches that of start(). Further calls have no effect. Collective.
-  /// *Errors* as world::leave(); after an error the runtime is stopped too.
+  /// Leaves the world when the number of calls reaches the number of calls of start(). Further calls have no effect.
+  /// Collective. *Errors* as world::leave(); after an error the runtime is stopped too.
   void stop();
   /// Aborts the world, or the launcher's job if there is no world yet. Frees no memory, see stop(). The reason is
   /// logged on this PE at `level`.
@@ -117,7 +117,7 @@ class runtime {
   [[nodiscard]] int team_my_pe(int number);
   [[nodiscard]] int team_n_pes(int number);
 
-  /// A team by number, also a predefined one. Joins. *Errors* invalid_argument.
+  /// The team with this number, which may be a predefined team. Joins. *Errors* invalid_argument.
   [[nodiscard]] team_entry& find_team(int number);
   [[nodiscard]] const pgas::team& team(int number) { return find_team(number).get(); }
   /// Takes ownership of a team that was made by a split. *On return* its number; team_number::invalid for an empty
@@ -200,8 +200,8 @@ void leave_at_exit(void (*stop)());
 
 /// Runs `body`. Logs an exception with the function's name and returns `failed`: a value, or a function of the
 /// pgas::error. For functions that return a status or a pointer.
-/// @param expected see runtime::report(); level error for functions whose status does not show why a program cannot
-/// start
+/// @param expected the level for expected errors, see runtime::report(). It is `error` for functions whose status does
+/// not show why a program cannot start
 template <class Failed, class Body>
 auto to_status(const char* function, Failed&& failed, Body&& body, log_level expected = log_level::info) noexcept
     -> decltype(body()) {

@@ -97,7 +97,8 @@ std::unique_ptr<bootstrap> choose_bootstrap(unsigned flags, const nvshmemx_init_
   throw error(code::invalid_argument, "more than one of the flags NVSHMEMX_INIT_WITH_*: give one");
 }
 
-/// The GPU that the attributes name. -1 if their versions are not set, because programs leave them uninitialized.
+/// The GPU that the attributes name. -1 if their versions are not set, because programs leave such attributes
+/// uninitialized.
 int device_of(const nvshmemx_init_attr_t* attributes) {
   if (attributes == nullptr ||
       (attributes->version != NVSHMEM_INIT_ATTR_V1_IDENTIFIER &&

@@ -53,7 +53,7 @@ std::uint64_t* member_gathering::find(std::uint64_t id) const {
 }
 
 std::uint64_t* member_gathering::find_or_claim(std::uint64_t id) {
-  // Under a lock, because slots become free meanwhile and two members might find different slots.
+  // Under a lock: slots become free at any time, so two members could otherwise find different slots.
   set_lock(world_, lock_);
   std::uint64_t* found = find(id);
   for (int i = 0; found == nullptr && i < slots_per_pe; ++i)

@@ -51,7 +51,8 @@ local_registrations& registered() {
   return all;
 }
 
-/// Allocates memory, followed by a barrier: no PE returns before all PEs have called, as OpenSHMEM requires.
+/// Allocates memory, followed by a barrier: no PE returns before all PEs have called the function, as OpenSHMEM
+/// requires.
 void* allocate(std::size_t count, std::size_t size, std::size_t alignment, initialize how) {
   world& w = runtime::instance().world();
   wait_for_default_stream(w);

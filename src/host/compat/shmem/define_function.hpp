@@ -26,7 +26,7 @@ int to_shmem_status(const char* function, Body&& body) noexcept {
   });
 }
 
-/// Untyped memory as elements of the given size.
+/// Converts untyped memory to elements of the given size.
 template <std::size_t Bytes>
 using element = std::array<std::byte, Bytes>;
 

@@ -56,7 +56,7 @@ class static_data {
     std::uintptr_t begin;
     std::size_t bytes;
     std::size_t offset;   ///< the offset in the file
-    std::uint64_t shape;  ///< a number that differs for another program
+    std::uint64_t shape;  ///< a number that is different in another program
   };
 
   void find_ranges();

@@ -10,7 +10,7 @@ namespace {
 
 using namespace pgas::compat;
 
-/// The number of contexts that the program requested, kept for its query.
+/// The number of contexts that the program requested. A query returns it.
 int contexts_of(const shmem_team_config_t* config, long mask) {
   return config != nullptr && (mask & SHMEM_TEAM_NUM_CONTEXTS) != 0 ? config->num_contexts : 0;
 }

@@ -118,7 +118,7 @@ class ucx_endpoint {
   bool disconnect_sent_ = false;
   std::optional<std::string> failure_;
   std::optional<time_point> close_by_;         ///< set after a failure: the time at which the timeout expires
-  std::map<std::uint64_t, ucp_rkey_h> rkeys_;  ///< remote keys by number of import
+  std::map<std::uint64_t, ucp_rkey_h> rkeys_;  ///< remote keys, by the number of the import
 
   friend struct ucx_callbacks;
 };

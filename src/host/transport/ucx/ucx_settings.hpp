@@ -1,5 +1,5 @@
 /// @file
-/// The settings of the UCX transport, its requirements to the system, and its factory. By default UCX uses all network
+/// The settings of the UCX transport, its requirements on the system, and its factory. By default UCX uses all network
 /// devices of the host and listens on them.
 #pragma once
 
