@@ -1,4 +1,4 @@
-// The help of a command, and functions that its other texts also use.
+// The help of a command, and functions that the other texts of a command also use.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

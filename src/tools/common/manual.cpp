@@ -64,7 +64,7 @@ void print_options(std::string& out, const command& of) {
   }
 }
 
-/// The name of the page. For a subcommand, both words.
+/// The name of the page. The name of a subcommand contains both words.
 std::string page_of(const std::string& name) {
   std::string page = name;
   std::ranges::replace(page, ' ', '-');

@@ -31,7 +31,8 @@ inline constexpr std::size_t usual_width = 100;
 /// Whether standard output uses colours: it is a terminal with colours, and NO_COLOR is unset or empty.
 [[nodiscard]] bool wants_colour();
 
-/// The columns of the terminal of standard output. `otherwise` if it is no terminal, or does not report its width.
+/// The columns of the terminal of standard output. Returns `otherwise` if standard output is no terminal, or does not
+/// report its width.
 [[nodiscard]] std::size_t columns_or(std::size_t otherwise);
 
 }  // namespace pgas::tools

@@ -96,7 +96,7 @@ double speed_to(world& joined, std::uint64_t* target, const std::uint64_t* sourc
 
 namespace {
 
-/// The PEs to which `me` measures: all PEs or, if there are many, those at distances that are powers of two.
+/// The PEs to which `me` measures the speed: all PEs or, if there are many, those at distances that are powers of two.
 std::vector<int> targets(int me, int n) {
   constexpr int many = 64;
   std::vector<int> found{me};

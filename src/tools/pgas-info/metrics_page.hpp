@@ -31,7 +31,7 @@ struct pe_statistics {
 struct local_pe {
   std::string world;  ///< the name of the job
   int pe = 0;
-  std::optional<pe_statistics> says;  ///< empty if the PE did not answer, joins or leaves
+  std::optional<pe_statistics> says;  ///< empty if the PE did not answer, is joining or is leaving
 };
 
 /// Empty if a field is missing or has another type, for example in the answer of another version of the library.

@@ -17,7 +17,8 @@
 
 namespace pgas_info {
 
-/// Parses `[ADDRESS]:PORT`. Without an address it is the loopback; port 0 is any free port. *Errors* config_value.
+/// Parses `[ADDRESS]:PORT`. Without an address, the server listens on the loopback interface. Port 0 means any free
+/// port. *Errors* config_value.
 [[nodiscard]] pgas::detail::tcp_address parse_metrics_address(const std::string& setting);
 
 /// The answer to a complete request, or to a request that is too long.

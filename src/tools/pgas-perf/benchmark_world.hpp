@@ -30,9 +30,9 @@ class benchmark_world {
 
   /// PE `pe`'s value, on all PEs.
   [[nodiscard]] double broadcast(int pe, double mine);
-  /// The values of all PEs, on all of them.
+  /// Returns the values of all PEs, on all PEs.
   [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t mine);
-  /// The sum over all PEs, on all of them.
+  /// Returns the sum over all PEs, on all PEs.
   [[nodiscard]] std::uint64_t sum(std::uint64_t mine);
 
   /// Word `i` of PE `pe`'s source. Not collective.

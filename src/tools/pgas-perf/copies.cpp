@@ -64,7 +64,7 @@ PGAS_HD std::size_t words_to_each(const job& j, std::int32_t n_pes) {
 }
 
 /// All PEs put to all other PEs at the same time. A single PE puts to itself. Groups begin with different targets, so
-/// that the PEs do not all begin with the same one.
+/// that the PEs do not all begin with the same target.
 template <scope By>
 struct put_to_all : any_block {
   template <block_group Block>
@@ -207,7 +207,7 @@ double messages(const benchmark_world& s, const point& at) {
   return static_cast<double>(at.blocks) * in_block;
 }
 
-/// The wrong words among those that `j.from` has put to `j.to`.
+/// Returns the number of wrong words among the words that `j.from` has put to `j.to`.
 std::uint64_t put_wrong(benchmark_world& s, const job& j, std::size_t words) {
   if (s.world().my_pe() != j.to) return 0;
   return s.differing(j.target, words, [&](std::size_t i) { return s.source_word(j.from, i); });

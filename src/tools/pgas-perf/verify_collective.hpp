@@ -32,7 +32,7 @@ namespace pgas::perf {
 [[nodiscard]] std::uint64_t fcollect_wrong(benchmark_world& s, const point& at, const job& j);
 [[nodiscard]] std::uint64_t collect_wrong(benchmark_world& s, const point& at, const job& j);
 [[nodiscard]] std::uint64_t alltoall_wrong(benchmark_world& s, const point& at, const job& j);
-/// The check of an alltoall of every second word of the source, packed in the target.
+/// Checks an alltoall of every second word of the source. The words are packed in the target.
 [[nodiscard]] std::uint64_t alltoalls_wrong(benchmark_world& s, const point& at, const job& j);
 
 }  // namespace pgas::perf

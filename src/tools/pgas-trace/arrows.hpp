@@ -37,7 +37,7 @@ struct arrows {
 };
 
 /// Finds the arrows. An update of a word has an arrow to the first wait that saw its value or the value of a later
-/// update. The updates of a word are ordered by their begin.
+/// update. The updates of a word are ordered by their start times.
 [[nodiscard]] arrows find_arrows(const pgas::trace::document& of);
 
 /// Writes the arrows into the events. They replace earlier arrows.

@@ -65,7 +65,7 @@ void add_collectives(const document& of, releases& all) {
 
 stretch last_iteration(const document& of) {
   stretch found{INT64_MAX, INT64_MIN};
-  // for barriers of the world: the number of PEs, and the last end
+  // for barriers of the world: the number of PEs, and the end of the last call
   std::map<std::uint64_t, std::pair<std::size_t, std::int64_t>> barriers;
   for_each_event(of, [&](std::size_t, const event& one) {
     found.begin = std::min(found.begin, one.facts.begin);

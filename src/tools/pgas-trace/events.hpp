@@ -18,8 +18,8 @@ struct selection {
   double ms = std::numeric_limits<double>::infinity();
 };
 
-/// A document with the events in the selected time, in the order of PE, track and begin, and with the arrows between
-/// them. docs/trace.md lists the members.
+/// A document with the events in the selected time, in the order of PE, track and start time, and with the arrows
+/// between them. docs/trace.md lists the members.
 [[nodiscard]] std::string events_json(const joined& from, const selection& which);
 
 }  // namespace pgas_trace

@@ -43,7 +43,7 @@ struct summary {
   std::map<std::tuple<std::string, std::string, std::string>, total> operations;
   /// Waits and collectives, by the PE that waited and the PE for which it waited; -1: not known.
   std::map<std::pair<std::int32_t, std::int32_t>, total> waits;
-  /// Operations by initiator and target, without those of proxies.
+  /// Operations by initiator and target, without the operations of proxies.
   std::map<std::pair<std::int32_t, std::int32_t>, total> pairs;
   /// Host calls by name, including calls inside other calls.
   std::map<std::string, total> calls;

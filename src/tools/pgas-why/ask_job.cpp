@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds patience{1500};
 /// The time limit for a PE's answer about itself alone.
 constexpr std::chrono::milliseconds patience_with_one{1100};
 /// A stopped PE accepts a connection and does not answer. If the first answers are late, further PEs are asked, up to
-/// this number. Each PE that is asked asks all PEs.
+/// this number. Each of these PEs asks all PEs.
 constexpr std::size_t most_asked = 4;
 constexpr std::chrono::milliseconds late{500};
 /// The limit for the answers of a job. A PE may send 256 KiB.
@@ -179,7 +179,7 @@ std::vector<answering_pe> ask_each(const std::vector<job>& jobs) {
     for (const std::string& socket : one.sockets) {
       const pgas::detail::unix_address address = address_of(socket);
       pgas::detail::connect_result to = pgas::detail::connect_to(address);
-      // with EAGAIN, the queue of a stopped PE is full
+      // EAGAIN: the queue of a stopped PE is full
       if (to.fd ? !is_ours(to.fd.get()) : to.error != EAGAIN) continue;
       const auto [job, pe] = *parse_name(socket.substr(socket.rfind(pgas::detail::question_socket_prefix)));
       if (!found.empty() && found.back().job == job && found.back().pe == pe) continue;

@@ -25,8 +25,8 @@ struct job {
 /// The jobs of all users that have a socket on this host. @param directory PGAS_SOCKET_DIR; empty: none
 [[nodiscard]] std::vector<job> find_jobs(const std::string& directory);
 
-/// Whether `wanted` may mean this job. It can be the job's name, the beginning of the name, or the pid of one of its
-/// PEs here. If it is empty, it means any job.
+/// Whether `wanted` may mean this job. `wanted` can be the job's name, the beginning of the name, or the pid of one of
+/// its PEs here. An empty `wanted` means any job.
 [[nodiscard]] bool may_be(const std::string& wanted, const job& one);
 /// Whether `wanted` means the job with these PEs. @param pes the PEs that ask() has returned
 [[nodiscard]] bool is(const std::string& wanted, const nlohmann::json& pes);

@@ -65,7 +65,7 @@ constexpr std::size_t most_at_once = 64;
 
 std::vector<answered> ask_all(const options& asked) {
   std::vector<answered> found;
-  std::vector<std::future<answered>> under_way;  // in parallel, because a stopped job takes long
+  std::vector<std::future<answered>> under_way;  // in parallel, because a stopped job takes a long time
   for (const job& one : find_jobs(pgas::config::from_environment().socket_directory)) {
     if (!may_be(asked.job, one)) continue;
     under_way.push_back(std::async(std::launch::async, [one] {

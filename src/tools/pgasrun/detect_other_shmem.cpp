@@ -15,7 +15,7 @@
 namespace pgas::boot {
 namespace {
 
-/// An ELF file. Reads beyond its end, or of a damaged file, give empty results.
+/// An ELF file. Reads beyond the end of the file, and reads of a damaged file, give empty results.
 class elf_file {
  public:
   explicit elf_file(const std::string& path) : file_(path, std::ios::binary) {}

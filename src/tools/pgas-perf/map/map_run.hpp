@@ -17,7 +17,7 @@ namespace pgas::perf {
 struct map_estimate {
   std::size_t steps = 0;
   double seconds = 0;
-  /// The duration of a run: as in the options, or less so that all steps fit into the time limit.
+  /// The duration of a run: as in the options, or shorter, so that all steps fit into the time limit.
   double milliseconds = 0;
 };
 [[nodiscard]] map_estimate estimate(const map_options& how, int n_pes);

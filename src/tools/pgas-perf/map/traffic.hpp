@@ -49,7 +49,8 @@ class traffic_meter {
  private:
   [[nodiscard]] const row& row_of(std::string_view name) const;
   [[nodiscard]] point point_of(const row& r, const map_measure* what) const;
-  /// The medians of several runs by PE, for the PEs for which `counts` is true. `each` is this PE's work.
+  /// Returns the medians of several runs, by PE. Only PEs for which `counts` is true have a median. `each` is this PE's
+  /// work.
   [[nodiscard]] std::vector<double> run(const row& r, const point& at, job each, const std::vector<bool>& counts,
                                         std::uint32_t& rounds);
   [[nodiscard]] std::uint64_t data_wrong(const traffic_step& step, std::size_t slot_words) const;
