@@ -25,8 +25,8 @@ std::size_t entries_of(const char* folder, const char* containing = "") {
 }  // namespace
 
 holdings count_holdings() {
-  // Sanitizers start a thread together with the first thread of the program. This thread must not be counted: a thread
-  // that was joined stays listed for a moment.
+  // Sanitizers start a thread of their own together with the first thread of the program. Therefore a thread is started
+  // and joined here before any count. A thread that was joined stays listed for a moment.
   [[maybe_unused]] static const bool warm = [] {
     pid_t first = 0;
     std::thread([&] { first = gettid(); }).join();

@@ -1,4 +1,4 @@
-// Each operation in two forms: the native one, and the one that NVSHMEM programs call. same_machine_code.py compares
+// Each operation in two forms: the native form, and the form that NVSHMEM programs call. same_machine_code.py compares
 // the compiled code.
 #include <pgas/compat/nvshmem.h>
 

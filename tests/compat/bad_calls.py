@@ -2,7 +2,7 @@
 """Runs each bad call of a program. The call must end all PEs with status 1, and log one line with the PE, the function
 and the error.
 
-Usage: bad_calls.py PGASRUN PES EACH PROGRAM    (with every EACH-th of the calls)
+Usage: bad_calls.py PGASRUN PES EACH PROGRAM    (makes every EACH-th call)
 """
 
 import subprocess

@@ -1,5 +1,6 @@
 // Asynchronous copies of tiles in the shared memory of a block: puts, gets and additions, of one row and of several
-// rows, at alignments that the GPU's copy unit supports and at others. Also the operations that order them.
+// rows, at alignments that the GPU's copy unit supports and at others. Also tests the operations that order these
+// copies.
 #include "one_sided.hpp"
 #include "stress.hpp"
 

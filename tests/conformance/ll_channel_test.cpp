@@ -16,7 +16,7 @@ PGAS_FN T value_of(std::uint32_t from, std::uint32_t round, std::uint32_t rank) 
   return made;
 }
 
-/// Calls f(context). If all PEs are direct, sometimes with a direct_context.
+/// Calls f(context). If all PEs are direct, the context is sometimes a direct_context.
 template <bool Direct = true, class F>
 PGAS_FN void with_some_context(const context& ctx, std::uint32_t choice, const F& f) {
   if constexpr (Direct) {

@@ -145,7 +145,7 @@ TEST(lock, the_queue_keeps_its_order) {
   }
 }
 
-/// The result of test_lock for a free and a held lock, in world numbers.
+/// Checks test_lock() for a free lock and for a held lock. PE numbers are those of the world.
 struct trying_body {
   sym<lock_t> lock;
   findings found;

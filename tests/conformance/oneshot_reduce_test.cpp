@@ -1,5 +1,5 @@
-// One-shot reductions, as in kernels that the host enqueues: by grids of lockstep blocks, with sizes around the size of
-// the staging, one after another and between other collectives, by grids with different numbers of blocks.
+// One-shot reductions, as in kernels that the host enqueues. Grids of lockstep blocks execute them one after another,
+// and between other collectives, with different numbers of blocks and with sizes around the size of the staging.
 #include "teams.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
-// The operations of reductions without a reduction: neutral elements, ties, NaN, wrap-around, and the types that they
-// accept.
+// The operations of reductions, tested without a reduction: neutral elements, ties, NaN, wrap-around, and the types
+// that they accept.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -48,7 +48,8 @@ struct standing_body {
     g.sync();
   }
 
-  /// Whether `i` is one of the words that satisfy the comparison, or no_index if there are none.
+  /// Whether `i` is the index of a word that satisfies the comparison. If there is no such word, whether `i` is
+  /// no_index.
   PGAS_FN bool may_be_any(const context& ctx, std::size_t i, const plain& p, cmp op, const T* each, T value) const {
     if (p.satisfied == 0) return i == no_index;
     return i < count && !(with_status && status.at(ctx)[i] != 0) &&
@@ -160,8 +161,8 @@ TEST(wait_set, standing_words_of_unsigned_int) { standing_words_of<unsigned int>
 TEST(wait_set, standing_words_of_long) { standing_words_of<long>(); }
 TEST(wait_set, standing_words_of_unsigned_long_long) { standing_words_of<unsigned long long>(); }
 
-/// No PE writes, and no word is excluded. Calls that return one word return each word that satisfies the comparison in
-/// turn, in two sets that are searched alternately.
+/// No PE writes, and no word is excluded. Repeated calls that return a single word return all words that satisfy the
+/// comparison, one after another. Two sets are searched alternately.
 struct fair_body {
   sym<signal_t> words;   ///< 1, or 0 for every third word
   sym<signal_t> values;  ///< all 1

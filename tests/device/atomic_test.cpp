@@ -1,5 +1,5 @@
-// Atomic operations: the effect of each on its word, for both signs and above 32 bits. No update is lost when all
-// threads of all PEs use one word at the same time.
+// Atomic operations: the effect of each operation on its word, for both signs and above 32 bits. No update is lost when
+// all threads of all PEs use one word at the same time.
 #include "harness.hpp"
 
 namespace {

@@ -224,7 +224,7 @@ TEST(cuda, a_bulk_copy_that_does_not_arrive_ends_its_thread) {
 }
 
 /// PE 0 repeatedly gets the same words of PE 1, without a wait or fence in between, until it sees the values that PE 1
-/// has written meanwhile.
+/// writes during this time.
 struct repeated_gets {
   static constexpr std::uint32_t most = 3000;
   static constexpr std::uint64_t patience_ns = 5'000'000'000;

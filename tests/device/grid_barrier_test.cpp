@@ -1,5 +1,5 @@
-// The barriers of GPU blocks, executed by CPU threads so that the thread sanitizer can check their order. Also grids on
-// the CPU.
+// The barriers of GPU blocks, executed by CPU threads so that the thread sanitizer can check their order. Also tests
+// grids on the CPU.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

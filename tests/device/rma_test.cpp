@@ -185,7 +185,7 @@ TEST(rma, copies_of_other_types) {
 /// All 16 x 16 alignments of byte copies of several sizes, each into a separate place.
 struct all_alignments {
   static constexpr std::size_t n_sizes = 11;
-  static constexpr std::size_t cell = 1088;  // the largest size, its alignment, and the surroundings
+  static constexpr std::size_t cell = 1088;  // room for the largest size, its alignment, and the memory around it
 
   sym<char> dst;
   sym<char> src;

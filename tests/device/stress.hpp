@@ -48,7 +48,7 @@ struct background {
   }
 };
 
-/// Runs `body`. The working blocks come first, then those of the background.
+/// Runs `body`. The working blocks come first, and the background blocks follow.
 /// @param n_rounds the rounds of each working block
 template <class Body>
 void run_stress(const char* name, pe_set& pes, const Body& body, const findings& found, std::uint64_t n_rounds) {

@@ -1,6 +1,6 @@
-// Long tests of operations that use packets or barriers, beside other traffic. Messages through channels of all pairs
-// of PEs and of all PEs, in which no packet may be torn or mistaken for another; and collectives of all kinds and
-// sizes, by several blocks at the same time.
+// Long tests of operations that use packets or barriers, with other traffic at the same time. They send messages
+// through channels of all pairs of PEs and of all PEs: no packet may be torn or mistaken for another packet. They also
+// call collectives of all kinds and sizes, by several blocks at the same time.
 #include "stress.hpp"
 
 namespace {
@@ -177,8 +177,8 @@ struct collectives {
       const std::uint32_t given = kind == 2 ? n * count : count;
       const std::uint32_t got = kind == 1 || kind == 2 ? n * count : count;
       const auto root = static_cast<std::int32_t>(round % n);
-      // To store into another PE's destination, a PE needs to know that the other PE is done with it. LL packets do not
-      // show that.
+      // To store into another PE's destination, a PE needs to know that the other PE no longer uses it. LL packets do
+      // not show that.
       const bool by_packets = k == 0 && count * 4 <= 2048 && ctx.routes_ == nullptr;
       if (kind != 0 && !by_packets) barrier(ctx, block, team);
       for (std::uint32_t i = rank; i < given; i += size) from[i] = word_of(ctx.my_pe(), k, round, i);

@@ -283,8 +283,8 @@ struct count_blocks {
   }
 };
 
-/// All threads of all blocks synchronize. Then the first thread signals the right neighbour, and all wait for the
-/// signal of the left one.
+/// All threads of all blocks synchronize. Then the first thread signals the right neighbour, and all threads wait for
+/// the signal of the left neighbour.
 struct meet_and_signal {
   template <class Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, std::uint32_t* counter, std::uint64_t* signal) const {

@@ -128,7 +128,7 @@ TEST_F(TeamRegistration, outlives_the_memory_object_of_its_owner) {
   pgas::p(world, cells + 7, std::int64_t{70 + me}, (me + 1) % n);
   world.barrier_all();
   EXPECT_EQ(pgas::g(world, cells + 7, me), 70 + (me + n - 1) % n);
-  // Peers continue to use memory that one PE has released, until the next call in which all take part.
+  // Peers continue to use memory that one PE has released, until the next call in which all members take part.
   const bool keeps = me != 0;
   pgas::registration kept;
   if (keeps) kept = std::move(alias);

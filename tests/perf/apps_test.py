@@ -27,8 +27,8 @@ N=$2
 shift 2
 N=$N exec "$@"
 """
-# A stencil that reports the time of its n-th start with a number of PEs: 100 us, then 500, then 200, and so on; MPI's
-# reports 300. More PEs share the work. Every start is written to a log.
+# A stencil that reports the time of its n-th start with a number of PEs: 100 us, then 500, then 200, and so on; the
+# stencil of MPI reports 300. More PEs share the work. Every start is written to a log.
 STENCIL = """#!/bin/sh
 name=$(basename "$0") log=$(dirname "$0")/log before=0
 test -e "$log" && before=$(grep -cx "$name $N" "$log")

@@ -97,7 +97,8 @@ def compile_once(command, text):
 
 
 def registers_of(command, link=()):
-    """{kernel: registers} of ONE_CALL, each also in a loop, as `loop_KERNEL`. @param link: what links the object file, where the functions called are in a library"""
+    """Returns {kernel: registers} of ONE_CALL. `loop_KERNEL` has the call in a loop. @param link: the command that
+    links the object file, if the called functions are in a library"""
     lines = ["#include <nvshmem.h>", "#include <nvshmemx.h>"]
     for name, call in ONE_CALL.items():
         parameters = "float* d, const float* s, size_t count, uint64_t* sig, int n, int pe"

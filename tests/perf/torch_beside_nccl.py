@@ -16,8 +16,8 @@ the same graphs; a wrong number ends the program. During the measurement all num
       one_shot, two_shot    torch.ops.symm_mem.one_shot_all_reduce_out and two_shot_all_reduce_, on the same memory
       triton                the kernel of examples/python/triton_all_reduce.py, one-shot, with a loop
     shift                   a row to the right neighbour, and the left one's here, NCCL's by dist.batch_isend_irecv
-      triton                put_signal and wait_until, as in examples/python/triton_ring.py; that the inbox is free is the program's matter
-      triton asks           the same, after it has seen that the right one's inbox is free, as NCCL's receiver does
+      triton                put_signal and wait_until, as in examples/python/triton_ring.py; the program knows that the inbox is free
+      triton asks           the same, after a check that the right neighbour's inbox is free, as in NCCL
 
 PGAS_WAIT_TIMEOUT=20 bounds the waits of pgas, not those of torch's kernels.
 """

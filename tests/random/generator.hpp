@@ -34,8 +34,8 @@ class generator {
   /// @param domain the number of neighbours that are direct PEs of each other; 0: all
   generator(std::uint64_t seed, int n_pes, int domain, int n_blocks, fences last);
 
-  /// Chooses the next `operations` operations of the program. Everything before is visible to all PEs, because they run
-  /// as a separate launch.
+  /// Chooses the next `operations` operations of the program. All earlier operations are visible to all PEs, because
+  /// the new operations run in a separate launch.
   void next_segment(std::uint32_t operations);
   /// The segment's instructions of each block. Block b of PE p is actor p * n_blocks + b.
   [[nodiscard]] const std::vector<std::vector<instruction>>& lists() const { return lists_; }
@@ -47,7 +47,7 @@ class generator {
   [[nodiscard]] std::uint32_t operations() const { return number_; }
   /// Describes an operation of this segment, for people.
   [[nodiscard]] std::string describe(std::uint32_t number) const;
-  /// A random number of the program, for choices of the code that runs it.
+  /// Draws a random number from the program's seed. The code that runs the program uses it for its own choices.
   [[nodiscard]] std::uint32_t any(std::uint32_t below) { return pick(below); }
 
  private:

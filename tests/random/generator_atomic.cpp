@@ -48,7 +48,7 @@ std::uint64_t bits_of(element of, int number) {
 }  // namespace
 
 bool generator::stays_exact(element of, int pe, std::uint32_t offset, int added) const {
-  // 16-bit sums only increase, so if the last sum is exact, all intermediate sums are.
+  // 16-bit sums only increase, so if the last sum is exact, all intermediate sums are exact too.
   const auto counts = [&](auto number) { return number.value() >= 0 && number.value() + added <= most16(of); };
   const auto both_count = [&](auto pair) { return counts(pair.x) && counts(pair.y); };
   switch (of) {

@@ -42,7 +42,7 @@ bool generator::try_wait_set(int actor) {
   i.what = kinds[kind];
   i.by = pick_caller();
   i.compare = pgas::cmp::ge;
-  // Words that one block each sets to increasing values.
+  // Words that are set to increasing values, each by one block.
   constexpr std::uint32_t words = places::added_words;
   i.signal = pick(words);
   i.count = 1 + pick(std::min(words - i.signal, word_set::most));

@@ -53,7 +53,7 @@ void history::record(int who, range where, access how, std::uint8_t commuting) {
     }
     if (commuting == 0 || c.commuting != commuting) {
       // All earlier accesses come before this write. An access that is ordered after the write is also ordered after
-      // them.
+      // these accesses.
       c.base = {};
       if (commuting != 0) {
         for (std::size_t i = 0; i < n_actors_; ++i) c.base[i] = std::max(c.wrote[i], c.read[i]);

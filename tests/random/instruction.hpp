@@ -191,9 +191,9 @@ struct places {
   static constexpr std::uint32_t guard_bytes = 256;  ///< on each side of the arena
   static constexpr unsigned char guard_byte = 0xa5;
   static constexpr std::uint32_t most_blocks = 16;  ///< the largest number of blocks of all PEs together
-  /// Words that one block each writes with put_signal, indexed by the number of the block.
+  /// Words that are written with put_signal. Each word has one writing block, and its index is the number of the block.
   static constexpr std::uint32_t sent_words = 0;
-  /// Words that one block each writes with signal_set.
+  /// Words that are written with signal_set, each by one block.
   static constexpr std::uint32_t set_words = most_blocks;
   /// Words to which any actor adds.
   static constexpr std::uint32_t added_words = 2 * most_blocks;

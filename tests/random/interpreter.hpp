@@ -124,8 +124,7 @@ struct interpreter {
         fits = may_be_some(set, i,
                            wait_until_some(ctx, g, words, i.count, set.indices, set.status, i.compare, set.values));
     }
-    // All threads of the group have the same result, so the thread that stores it does not matter, unless there is an
-    // error.
+    // If there is no error, all threads of the group have the same result, so any of them may store it.
     if (g.thread_rank() + 1 == g.size()) *at<std::uint64_t>(ctx, i.result) = fits ? 1 : 0;
     g.sync();
   }
@@ -339,9 +338,9 @@ struct interpreter {
     const auto mine = static_cast<std::uint32_t>(block.block_rank());
     const instruction* const list = program.at(ctx) + std::size_t{mine} * capacity;
     const std::uint32_t length = lengths.at(ctx)[mine];
-    // Operations guarantee their group that they are done when they return. So the threads are synchronized only when a
-    // larger group follows a smaller one, which a program also has to do. A sync that an operation lacks is not added
-    // here.
+    // When an operation returns, it is complete for all threads of its group. The threads are therefore synchronized
+    // only when a larger group follows a smaller group; programs have to do the same. There is no other sync here, so
+    // that the test finds an operation that lacks a sync.
     caller before = caller::thread;
     for (std::uint32_t k = 0; k < length; ++k) {
       if (list[k].by > before) block.sync();

@@ -134,7 +134,8 @@ class walker {
     return nullptr;
   }
 
-  /// Each member that has not released the registration writes to the next member, even if that member has released it.
+  /// Each member that has not released the registration writes to the next member, even if that member has released the
+  /// registration.
   void use(int number) {
     team_entry& t = teams_.at(number);
     if (t.registered.empty()) return;

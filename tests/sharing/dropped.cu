@@ -288,7 +288,7 @@ void capture() {
   }
 }
 
-/// Ends a process that has dropped memory under a kernel of half a second.
+/// Ends a process that has dropped memory while a kernel uses it for half a second.
 void exit_soon() {
   pgas::shared_memory mine = pgas::shared_memory::make(gpu, bytes);
   pgas::opened_memory theirs = pgas::opened_memory::open(mine.ticket());

@@ -372,7 +372,7 @@ int main(int argc, char** argv) try {
   if (mode == "event-lost") event_lost(s, true);
   if (mode == "event-taker") event_lost(s, false);
   if (mode == "latency") latency(s);
-  // Each side keeps the objects that the other may still use.
+  // Each side keeps the objects that the other side may still use.
   s.mine().set(pgas::timeline::max_value);
   if (mode != "lost" && !mode.starts_with("event-")) s.theirs().wait_host(pgas::timeline::max_value);
   std::printf("%s: %d failures\n", argv[1], failures);

@@ -22,8 +22,8 @@ HEADERS = (".hpp", ".h", ".cuh", ".inc")
 
 # Names with a prefix belong to one library. A macro with such a name is intended for this name.
 PREFIXED = re.compile(r"_|(pgas|nvshmemx?i?|p?shmemx?)_|PGAS_|NVSHMEM|SHMEM|cuda[A-Z]|cu[A-Z]|CU|MPI_|(SYS|PR|FUTEX|CLOCK)_|U?INT\d*_|[A-Z]+_MAX$")
-# Macros of the standard headers that public headers include, and macros that a compiler defines itself. Hiding one
-# would remove it.
+# Macros of the standard headers that public headers include, and macros that a compiler defines itself. Hiding such a
+# macro would remove it.
 STANDARD = set("I NULL assert complex errno linux major makedev minor offsetof stderr stdout unix".split())
 # Names that are a macro in no program that compiles.
 KEYWORDS = set(

@@ -1,4 +1,4 @@
-"""Reads a trace in Perfetto's format by its specification, without anything of pgas."""
+"""Reads a trace in Perfetto's format by its specification, without code of pgas."""
 import struct
 from typing import Iterator, NamedTuple
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the conformance program with NVIDIA's NVSHMEM and runs it. The source is the same one that tests nvshmem.h, so
-# this checks the tests. Not part of ctest.
+# Builds the conformance program with NVIDIA's NVSHMEM and runs it. The same source tests nvshmem.h, so this run checks
+# the tests. Not part of ctest.
 #
 # Usage: nvidia.sh [NUMBER OF PES]... (default: 2 4)
 #

@@ -94,7 +94,7 @@ TEST_P(NvshmemLaunch, a_kernel_of_which_no_block_fits_is_not_started) {
   for (const dim3 blocks : {dim3(0), dim3(1)}) EXPECT_EQ(launch(blocks), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
 }
 
-/// The log of a launch that must fail.
+/// Returns the log of a launch that must fail.
 std::string said_of(dim3 blocks) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(launch(blocks), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);

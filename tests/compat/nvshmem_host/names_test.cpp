@@ -36,7 +36,7 @@ TEST(NvshmemNames, statuses_have_names) {
   for (const char* const name : nvshmemx_status_strings) EXPECT_STREQ(name, nvshmemx_status_string(number++));
 }
 
-/// The values are NVSHMEM's, so that members which a program sets or leaves have the same meaning.
+/// The values are NVSHMEM's, so that members that a program sets, or does not set, have the same meaning.
 TEST(NvshmemNames, versions_of_attributes_are_set_alone) {
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   EXPECT_EQ(attr.version, NVSHMEM_INIT_ATTR_V2_IDENTIFIER);

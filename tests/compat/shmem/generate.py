@@ -3,7 +3,7 @@
 
 Usage: generate.py TYPES.INC plain|generic OUTPUT
 
-`plain` calls functions by their names, `generic` by the type-generic names of C11, where they have one.
+`plain` calls functions by their names, `generic` by the type-generic names of C11, if they have such a name.
 """
 
 import pathlib

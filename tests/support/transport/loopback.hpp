@@ -19,7 +19,7 @@
 namespace pgas::testing {
 
 /// Connects `n_pes` loopback transports. Puts and gets are copies within the process, made by the PE that issued them.
-/// One mutex orders all operations, so a PE that learns of a put from a message also sees it according to C++.
+/// One mutex orders all operations, so a PE that learns of a put from a message also sees the put, by the rules of C++.
 ///
 /// *Callers* any thread.
 class loopback_network : public std::enable_shared_from_this<loopback_network> {

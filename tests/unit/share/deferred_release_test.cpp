@@ -34,7 +34,8 @@ bool comes(const auto& condition) {
   return false;
 }
 
-/// Simulated streams. The work before a mark has run when as many steps are done as were enqueued before the mark.
+/// Simulated streams. The work before a mark has run when the number of done steps reaches the number of steps that
+/// were enqueued before the mark.
 struct streams {
   std::atomic<int> enqueued{0};
   std::atomic<int> done{0};

@@ -281,7 +281,7 @@ TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
       ASSERT_EQ(receive_packet(from.fd.get(), writable_bytes_of(request)).what, received_packet::status::complete);
       share_reply head;
       head.what = share_reply::status::granted;
-      head.code = speaks ? request.code : random_bits();  // it only has the code that it was sent
+      head.code = speaks ? request.code : random_bits();  // the process only has the code that it has received
       EXPECT_EQ(send_packet(from.fd.get(), bytes_of(head), {}, {}), 0);
       static_cast<void>(wait_for_events(from.fd.get(), POLLIN, soon()));
     });

@@ -87,7 +87,7 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blanks) + 1 - first);
 }
 
-/// Changes a ticket as text, and changes the contents of another before its code is made.
+/// Changes a ticket as text, and changes the contents of another ticket before its code is made.
 void fuzz_ticket(const std::string& good) {
   std::string text = good;
   mutate(text);

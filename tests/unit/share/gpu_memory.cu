@@ -105,7 +105,8 @@ class importer {
     std::fclose(from_);
     ::waitpid(pid_, nullptr, 0);
   }
-  /// The importer's answer: the first and the last word, after which it adds 1 to both; or an error.
+  /// The importer's answer: the first and the last word, or an error. Before the answer, the importer has added 1 to
+  /// both words.
   std::string open(const std::string& ticket) {
     std::fprintf(to_, "%s\n", ticket.c_str());
     std::fflush(to_);

@@ -40,7 +40,7 @@ inline void write(void* at, unsigned value) {
   check(cudaDeviceSynchronize());
 }
 
-/// The number in this process of the GPU that has the memory.
+/// The number, in this process, of the GPU that has the memory.
 inline int gpu_of(const void* memory) {
   cudaPointerAttributes about{};
   check(cudaPointerGetAttributes(&about, memory));

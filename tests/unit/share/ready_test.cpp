@@ -1,5 +1,5 @@
-// Tickets of memory that carry a timeline, on the host heap, in one process: the calls that wait, and those that do
-// not.
+// Tickets of memory that carry a timeline, on the host heap, in one process: the calls that wait, and the calls that do
+// not wait.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

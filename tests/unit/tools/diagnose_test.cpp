@@ -222,8 +222,8 @@ TEST(Diagnose, the_root_of_a_large_job_is_found_at_once) {
   const auto ring = waiting(n, [](int pe) { return std::vector{(pe + 1) % n}; });
   auto chain = waiting(n, [](int pe) { return std::vector{pe + 1}; });
   chain.back().waits.clear();
-  // The limit is in time of the processor, which other processes do not lengthen. Work that grows as the cube of n
-  // takes a minute in a sanitized build.
+  // The limit is in CPU time, which other processes do not increase. Work that grows as the cube of n takes a minute in
+  // a sanitized build.
   const std::clock_t begin = std::clock();
   expect(each_for_all_others, kind::cycle, {0, 1});
   expect(ring, kind::cycle, all);

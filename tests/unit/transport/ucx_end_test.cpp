@@ -26,7 +26,7 @@ class lone_pe {
     theirs = pe.link->import_memory(1 - me, swap(pe.expose(memory).key));
   }
 
-  /// Exchanges bytes with the other PE. Also a barrier.
+  /// Exchanges bytes with the other PE. The call is also a barrier.
   blob swap(const blob& mine) const {
     const std::size_t bytes = mine.size();
     std::size_t their_bytes = 0;
