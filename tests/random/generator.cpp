@@ -181,8 +181,8 @@ bool generator::try_transfer(int actor) {
       if (!history_.allowed(actor, word_place(to.pe, i.signal), access::remote_write, 1)) return false;
     } else {
       i.signal = places::sent_words + static_cast<std::uint32_t>(actor);
-      i.value += signals_[index(to.pe)][i.signal].value;  // operations that set a word only increase it, so a wait may
-                                                          // use `ge`
+      i.value +=
+          signals_[index(to.pe)][i.signal].value;  // stores to a word only increase it, so that a wait may use `ge`
     }
   }
   const place from{me, i.src, bytes};

@@ -201,7 +201,7 @@ struct interpreter {
       move_data_of<std::uint64_t>(block, ctx, i);
   }
 
-  /// An operation that is chosen at run time. It stands for the library's operations and for a program's own.
+  /// An operation that is chosen at run time. It represents the library's operations and a program's own operations.
   struct chosen_operation {
     reduction how;
     template <class T>

@@ -39,7 +39,7 @@ struct summary {
   std::vector<std::string> remarks;
   arrows found;
 
-  /// By caller, route and kind, such as "host", "direct", "put".
+  /// Operations by caller, route and kind, such as "host", "direct", "put".
   std::map<std::tuple<std::string, std::string, std::string>, total> operations;
   /// Waits and collectives, by the PE that waited and the PE for which it waited; -1: not known.
   std::map<std::pair<std::int32_t, std::int32_t>, total> waits;

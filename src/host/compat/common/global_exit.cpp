@@ -36,7 +36,7 @@ using std::chrono::milliseconds;
 
 constexpr std::string_view mark = " ends the processes of all PEs with status ";
 
-/// All PEs should end within a second. A PE learns of the end up to 100 ms late, see the monitor.
+/// All PEs should end within a second. A PE learns of the end up to 100 ms late, see global_exit_monitor.
 constexpr milliseconds time_for_handlers{500};
 constexpr milliseconds time_to_end{700};
 /// A thread that writes a line holds its stream for a shorter time.

@@ -387,7 +387,7 @@ void runtime::write_log(log_level level, const char* function, const std::except
   try {
     write_log(level, fmt::format("{}: {}", plain_name(function), without_operation(error_of(cause).what())));
   } catch (const std::exception&) {
-    // No memory for the text. The caller still returns a status or ends all processes.
+    // There is no memory for the text. The caller still returns a status or ends all processes.
   }
 }
 
