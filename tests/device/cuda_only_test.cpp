@@ -11,7 +11,7 @@ using namespace pgas;
 using namespace pgas_test;
 namespace cg = cooperative_groups;
 
-/// put, get, waits, votes and a barrier by `group`, with one such group on each PE.
+/// Executes put, get, waits, votes and a barrier by `group`. Each PE has one group.
 template <class Group>
 PGAS_FN void exercise(const context& ctx, const Group& group, std::uint32_t* inbox, std::uint32_t* outbox,
                       signal_t* sig, std::uint64_t round, const findings& found) {

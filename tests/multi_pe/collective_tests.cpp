@@ -244,7 +244,7 @@ TEST(HostCollective, bad_arguments) {
   EXPECT_EQ(code_of([&] { pgas::reduce(team, crooked, other, 1, sum); }), code::misaligned);
   pgas::stream moved(world());
   const pgas::stream on(std::move(moved));
-  EXPECT_EQ(code_of([&] { pgas::barrier(team, moved); }), code::invalid_argument);  // NOLINT: that is what is tried
+  EXPECT_EQ(code_of([&] { pgas::barrier(team, moved); }), code::invalid_argument);  // NOLINT: uses it after the move
   std::vector<pgas::signal_t> outside_words(static_cast<std::size_t>(n));
   array<pgas::signal_t> words(static_cast<std::size_t>(n));
   EXPECT_EQ(code_of([&] { pgas::barrier(team, on, outside_words.data()); }), code::outside_heap);

@@ -1,4 +1,4 @@
-// Atomic operations, and waits and tests.
+// Checks atomic operations, wait functions and test functions.
 #include "bench.hpp"
 
 namespace conformance {

@@ -23,8 +23,8 @@ struct summary_line {
 
 [[nodiscard]] std::vector<summary_line> summary_of(const world_map& map);
 
-/// The peaks to which the shares refer: "the peak is that of the best pair alone: 10.4 GB/s (direct, same host)". One
-/// line each.
+/// One line for each peak to which shares refer: "the peak is that of the best pair alone: 10.4 GB/s (direct, same
+/// host)".
 [[nodiscard]] std::vector<std::string> peak_lines(const world_map& map);
 
 /// The median of the figures out of this PE, or into it.
