@@ -33,7 +33,7 @@ TEST(Launch, of_all_blocks_that_are_admitted_leaves_the_proxy_room) {
   world.barrier_all();
 }
 
-/// Whether the driver allows launches to overlap. The kernel knows whether its GPU allows them to overlap.
+/// Whether the driver allows launches to overlap. The GPU must allow it too: first_launch checks `__CUDA_ARCH__`.
 [[nodiscard]] bool driver_overlaps() {
   int version = 0;
 #if defined(__CUDACC__)

@@ -214,7 +214,7 @@ class context {
   const context* copy_ = nullptr;
 
  private:
-  /// @brief Slots from this PE's slot to PE `pe`'s slot, if slots are in a row.
+  /// @brief The distance in slots from this PE's slot to PE `pe`'s slot, if slots are in a row.
   ///
   /// `pe` may be out of range before the check, and signed arithmetic would overflow.
   [[nodiscard]] PGAS_HD std::int32_t slots_in_row(std::int32_t pe) const {

@@ -18,7 +18,7 @@ namespace pgas {
 /// launch starts earlier, so all blocks of this launch are resident by then.
 ///
 /// *Callers* any thread of a block, one or more.
-/// *Order* none: the next launch sees the writes of this launch after its await_earlier_launches().
+/// *Order* none: to see the writes of this launch, the next launch must call await_earlier_launches().
 PGAS_FN void trigger_next_launch() { detail::trigger_successor(); }
 
 /// @brief Waits until the stream's earlier launches have ended, in a launch that overlaps with earlier launches.

@@ -12,8 +12,8 @@ namespace pgas::detail {
 
 /// @brief A table in memory that kernels of this PE read.
 ///
-/// A context without a table reaches all PEs by load and store, at addresses that arithmetic computes. A table may also
-/// contain direct PEs only, with slots at irregular distances; then its ring never has a command.
+/// A context without a table reaches all PEs by load and store, at addresses that arithmetic computes. If slots are at
+/// irregular distances, a context has a table even if all PEs are direct. The ring of such a table never has a command.
 struct routes {
   /// @brief In `slots`: the PE is proxied.
   static constexpr std::int32_t proxied = -0x7fffffff - 1;
@@ -33,7 +33,8 @@ struct routes {
 /// @brief Addresses of the members of a team: the data that context::world_remote() needs of a context.
 struct peer_map {
   const std::int32_t* members;  ///< null if they are evenly spaced
-  /// @brief Slots from this PE's slot to the first member's slot; for a list, to the slot of the world's PE 0
+  /// @brief The distance in slots from this PE's slot to the first member's slot; for a list, to the slot of the
+  /// world's PE 0
   std::int32_t first;
   std::int32_t stride;
   std::uint32_t log2_stride;

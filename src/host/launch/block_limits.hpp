@@ -11,10 +11,10 @@
 
 namespace pgas::detail {
 
-/// The number of PEs, including `me`, whose kernels run on the device at the same time. Without MPS these are the PEs
-/// of the same process, under MPS the PEs of all processes. The multiprocessors that a process may use are divided by
-/// this number. Under MPS the ranges of multiprocessors start at the same multiprocessor, so a process with a larger
-/// range divides by a larger number.
+/// The number by which PE `me` divides the multiprocessors that it may use: the number of PEs, including `me`, whose
+/// kernels run on the device at the same time. Without MPS these are the PEs of the same process, under MPS the PEs of
+/// all processes. Under MPS the ranges of multiprocessors start at the same multiprocessor, so the smallest range must
+/// hold the blocks of all these PEs. If the range of `me` is larger, the result is larger in the same ratio.
 [[nodiscard]] unsigned concurrent_pes(std::span<const device_user> users, std::size_t me);
 
 /// Whether processes use the device in time slices: another process uses it, and there is no MPS.

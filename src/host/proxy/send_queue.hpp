@@ -92,8 +92,8 @@ class send_queue {
   [[nodiscard]] bool drained() const noexcept { return acknowledged_ == last_; }
   /// Whether an acknowledgement has not been sent.
   [[nodiscard]] bool ack_due(std::uint64_t completed) const noexcept { return sent_ack_ != completed; }
-  /// Whether a flush() would send a message now, when the window opens, or when an acknowledgement has waited long
-  /// enough.
+  /// Whether a message or an acknowledgement is left to send. A flush() holds a message back until the window opens,
+  /// and an acknowledgement until it has waited long enough.
   [[nodiscard]] bool has_work(std::uint64_t completed) const noexcept {
     return open_ != buffer_pool::none || !closed_.empty() || ack_due(completed);
   }

@@ -193,8 +193,8 @@ std::string duration(long ms) {
 }
 
 std::string name_of(const team& one) {
-  constexpr int number_bits = 40;  // the identity: the PE that proposed the team, plus one, followed by a count of this
-                                   // PE
+  // The lower bits of an identity count the proposals of one PE. The bits above them are the number of that PE plus 1.
+  constexpr int number_bits = 40;
   if (one.members.empty()) return "the team of all PEs";
   constexpr std::size_t most = 8;
   const auto end = one.members.begin() + static_cast<std::ptrdiff_t>(std::min(most, one.members.size()));

@@ -30,7 +30,7 @@ struct option {
   std::vector<std::string> names = {};    ///< such as -e and --bytes; for a positional argument, its name
   std::string value = {};                 ///< the value, such as BYTES; [BYTES] if it may be missing; empty: no value
   std::string meaning = {};               ///< includes the default
-  std::vector<std::string> choices = {};  ///< all allowed values, or all values with a name; empty: any value
+  std::vector<std::string> choices = {};  ///< the values that completions offer; empty: any value is allowed
   bool list = false;                      ///< accepts several choices, separated by commas
   bool many = false;                      ///< a positional argument that may be repeated
 

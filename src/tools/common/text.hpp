@@ -24,8 +24,8 @@ inline constexpr std::size_t usual_width = 100;
 /// by programs and are not broken.
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t width = usual_width);
 
-/// Whether a person sees the output. mpirun gives PEs pseudo-terminals whose other end may be a file; such a
-/// pseudo-terminal is not the terminal of the process.
+/// Whether the descriptor is the terminal of the process's session, so that a person sees the output. The
+/// pseudo-terminals that mpirun gives to PEs are not: mpirun may write their output to a file.
 [[nodiscard]] bool is_terminal(int descriptor);
 
 /// Whether standard output uses colours: it is a terminal with colours, and NO_COLOR is unset or empty.

@@ -141,8 +141,8 @@ bool graphs_beside_eager(pgas::world& w) {
   must(cudaEventRecord(joined, b), "joining");
   must(cudaStreamWaitEvent(a, joined, 0), "joining");
   must(cudaStreamEndCapture(a, &graph), "ending a capture");
-  // Two instances on two streams would run at the same time, so events of the test order the accesses to a chain's
-  // memory.
+  // Two instances on two streams would run at the same time, but both use the memory of the same chains. So the test
+  // itself orders the launches, by an event.
   cudaGraphExec_t instances[2] = {instance_of(graph), instance_of(graph)};
   cudaStream_t streams[2] = {a, b};
   cudaEvent_t before = nullptr;

@@ -97,7 +97,7 @@ TEST(team, offsets_are_the_same_on_members_and_never_shared_by_two_teams) {
     std::vector<team> held;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
     for (int round = 0; round < 60; ++round) {
-      // PEs of a changing pair, so that their maps of free offsets become different.
+      // The rounds make teams of different pairs of PEs, so that the PEs' maps of free offsets become different.
       const int a = round % 4;
       const int b = (round * 7 + 1 + round / 4) % 4;
       if (a == b) continue;

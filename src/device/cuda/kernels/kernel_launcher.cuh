@@ -1,7 +1,7 @@
 /// @file
-/// Launches the library's kernels. A launch in the code also adds the kernel to the list of kernels, so that the list
-/// is complete when all kernels are loaded. Each kernel may be set up on the GPU while the previous kernel of the
-/// stream ends (`launch_attributes.hpp`).
+/// Launches the library's kernels. Every kernel that the code launches is in the list library_kernels() once the
+/// library is loaded, before any launch, so load_library_kernels() finds all kernels. Each kernel may be set up on the
+/// GPU while the previous kernel of the stream ends (`launch_attributes.hpp`).
 #pragma once
 
 #include "device/cuda/kernels/kernels.hpp"

@@ -61,7 +61,7 @@ PGAS_COLD void note_round_received(vec16* places, std::uint32_t round) {
   if (load_progress(places).sent == round) store_progress(places, {round, 0});
 }
 
-/// The number of a channel's round, as the program counts.
+/// The number of rounds that have begun on a channel, as the program counts them (ll_rounds::begun).
 template <class Channel>
 [[nodiscard]] PGAS_FN std::uint32_t round_of(const Channel& channel) {
   return channel.now_.sent - 1;

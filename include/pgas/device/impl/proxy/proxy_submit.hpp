@@ -115,7 +115,7 @@ struct reserved_unit {
   const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});
   const std::uint64_t laps = number >> space.log2_units;
   const std::uint64_t unit = number - (laps << space.log2_units);
-  command_call wait(queue, about, command_kind::quiet, 0);  // no command: await_counter() needs these fields
+  command_call wait(queue, about, command_kind::quiet, 0);  // never submitted: it has the fields for await_counter()
   if (!await_counter(&wait, space.next + 1 + unit, laps)) {
     report_proxy_failure(&wait);
     return {nullptr, 0};
