@@ -9,13 +9,13 @@
 //   PEs with a signal, then computes A times a vector, and then waits for the parts of the other PEs.
 //
 // Correctness: the direction alternates between two arrays, and its halos are safe as described in common/halo.hpp. A
-// PE puts part k into place k % 2 of the others. Before that, it has received all parts k - 1, which each PE put after
-// it had read all parts k - 2. All other arrays are private to this PE, and its blocks sync between writing and
-// reading.
+// PE puts part k into place k % 2 of the other PEs, where its part k - 2 was. This is safe, because a PE puts part k
+// only after the parts k - 1 of all PEs have arrived, and each PE puts part k - 1 only after reading all parts k - 2.
+// All other arrays are private to this PE, and its blocks sync between writing and reading.
 //
-// There are two variants: one kernel for all iterations, or five launches of the host for each iteration, after which
-// it reads the residual. Sums are computed in a fixed order - threads, blocks, PEs - so residuals have the same bits on
-// all PEs, in every run, and with both variants.
+// There are two variants: one kernel for all iterations, or five kernels for each iteration, launched by the host,
+// which reads the residual after each iteration. Sums are computed in a fixed order - threads, blocks, PEs - so
+// residuals have the same bits on all PEs, in every run, and with both variants.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -215,8 +215,8 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
   return share(there.items, first);
 }
 
-/// Sends the points of an item that neighbours need, after the block has computed it. `out` will be generation
-/// `generation` of the grid, 1 or more. Called only for items with directions.
+/// Sends the points of an item that neighbours need, after the block has computed it. `out` is the array for this
+/// `generation` of the grid, which is at least 1. Called only for items with directions.
 template <class T, pgas::block_group Block>
 PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T* out, std::uint64_t generation) {
   block.sync();

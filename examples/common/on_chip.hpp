@@ -61,8 +61,8 @@ struct tiles_on_chip {
   std::int32_t points;  ///< the largest number of points in a tile, of all fields
 };
 
-/// All iterations from generation `step` to `end`, 1 or more, for the tile of each block. Reads one grid at the start
-/// and writes one at the end.
+/// The iterations from generation `step` to generation `end`, at least one, for the tile of each block. Reads a grid at
+/// the start and writes a grid at the end.
 template <class Points>
 struct iterate_on_chip {
   static constexpr unsigned max_threads = 512;

@@ -46,7 +46,8 @@ class PGAS_API bootstrap {
   virtual void barrier() = 0;
   /// @brief Limits the time that later collective calls may block.
   ///
-  /// Joining passes the rest of its own time limit. An implementation without a clock may keep its first limit.
+  /// While a world is joined, pgas calls this function with the time that is left for joining. An implementation
+  /// without a clock may keep its first limit.
   virtual void set_time_limit(std::chrono::milliseconds limit) { static_cast<void>(limit); }
   /// @brief Reports the failure of the job to the other PEs and to the launcher: calls of the other PEs throw
   /// code::aborted, or the launcher ends them.

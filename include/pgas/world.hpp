@@ -203,7 +203,7 @@ class PGAS_API world {
   /// addresses).
   /// *On return* every PE may access the memory of all PEs; with initialize::zero all of the memory is zero.
   ///
-  /// @throws error out_of_memory (no PE has allocated anything), invalid_argument, asymmetric_call with checks on.
+  /// @throws error out_of_memory (no PE has allocated anything), invalid_argument, asymmetric_call (if checks are on).
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no,
                                       std::size_t alignment = alignof(T)) {
@@ -292,8 +292,8 @@ class PGAS_API world {
   [[nodiscard]] pgas::stream& stream();
   /// @brief Waits for stream().
   ///
-  /// @throws error failures in its kernels: peer_lost, aborted, wait_timeout with the word and the expected value, and
-  /// with checks on a wrong argument of a device operation.
+  /// @throws error failures in its kernels: peer_lost, aborted, wait_timeout (the message names the word and the
+  /// expected value). If checks are on: also wrong arguments of device operations.
   void synchronize();
 
   /// @brief The implementation, for functions of the library.

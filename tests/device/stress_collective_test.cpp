@@ -1,6 +1,7 @@
-// Long tests of operations that use packets or barriers, with other traffic at the same time. They send messages
-// through channels of all pairs of PEs and of all PEs: no packet may be torn or mistaken for another packet. They also
-// call collectives of all kinds and sizes, by several blocks at the same time.
+// Long tests of operations that use packets or barriers, with other traffic at the same time. Pairs of PEs send
+// messages through channels of two PEs, and all PEs send messages through channels of all PEs: no packet may be torn or
+// mistaken for another packet. The tests also call collectives of all kinds and sizes, by several blocks at the same
+// time.
 #include "stress.hpp"
 
 namespace {

@@ -38,7 +38,8 @@ struct spin_for_ever {
   }
 };
 
-/// A world is joined and left first, so that libraries which the first world loads permanently count as loaded before.
+/// The resources of this process before it joins the tested world. Another world is joined and left before the count,
+/// because the first world of a process loads libraries that stay loaded.
 pgas::unit_test::holdings before_joining() {
   {
     pgas::world world = pgas::world::join();

@@ -298,7 +298,7 @@ def on_gpu():
     return os.path.exists("/dev/nvidiactl")
 
 
-# Added after the last line of the block: checks whether the row has arrived.
+# Replaces the last two lines of the program: the new end also prints the signal of the row that has arrived.
 SHIFTED = """  world.synchronize();
   pgas::signal_t value = 0;
   pgas::get(world, &value, arrived.data(), 1, world.my_pe());

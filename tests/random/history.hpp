@@ -66,7 +66,7 @@ class history {
   struct cell {
     clock wrote{};  ///< 0: never, or forgotten because a later access is known
     clock read{};
-    clock base{};  ///< the accesses before the first of the commuting writes, which must precede each of these writes
+    clock base{};  ///< the accesses before the first commuting write; every commuting write must come after them
     bool local = false;
     bool late = false;
     std::uint8_t commuting = 0;

@@ -1,6 +1,6 @@
 /// @file
-/// The header of NVSHMEM's extensions: includes nvshmem.h, as NVIDIA's header does, and the tile operations. A host
-/// unit also gets the tensors if its compiler finds libcu++.
+/// The header of NVSHMEM's extensions: includes nvshmem.h, as NVIDIA's header does, and the tile operations. Host code
+/// can also use the tensors of the tile operations if its compiler finds libcu++.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

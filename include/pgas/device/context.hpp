@@ -246,7 +246,8 @@ class context {
     Direct direct;
     Proxied proxied;
   };
-  /// @brief The rest of by_route(), for calls whose arguments must be checked or whose route arithmetic can't compute.
+  /// @brief The rest of by_route(): for calls with arguments that must be checked, and for PEs whose route must be
+  /// looked up in the table of routes or in the list of members.
   ///
   /// The function reads the context from memory. A context passed by value would be loaded before the caller's loops,
   /// in 14 words.

@@ -70,7 +70,7 @@ class ll_channel {
   /// *Memory* `in` and `out` are symmetric, of ll_lines<T>(g.size()) lines each. `in` is this PE's box for messages
   /// from PE `pe`; `out` is the box of PE `pe` for messages from this PE, by its address on this PE. The two addresses
   /// may be equal if two PEs have one channel. A barrier must separate the last message from freeing or clearing a box.
-  /// *Errors* with checks on ends the group for boxes outside the heap.
+  /// *Errors* if checks are on, a box outside the heap ends the group.
   template <PGAS_IS(group) G>
   PGAS_FN ll_channel(const context& ctx, const G& g, packet_line* in, packet_line* out, pe_or_peer pe) {
     constexpr std::uint32_t packets = detail::packets_of_value<T>;
@@ -186,7 +186,7 @@ class ll_team_channel {
   /// kernel use a box one after another.
   /// *Memory* `box` is symmetric, at the same offset on all members, of ll_lines<T>(g.size(), team.n_pes()) lines. A
   /// barrier must separate the last message from freeing or clearing the box.
-  /// *Errors* with checks on ends the group for a box outside the heap and for a team that does not contain this PE.
+  /// *Errors* if checks are on, a box outside the heap or a team that does not contain this PE ends the group.
   template <PGAS_IS(group) G>
   PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box)
       : team_(team), places_(places_of(ctx, g, team, box)) {

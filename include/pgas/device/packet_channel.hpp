@@ -51,7 +51,7 @@ class packet_channel {
   /// *Units* `bytes` is the longest message, the same on both PEs.
   /// *Memory* `in` and `out` are symmetric, of packet_lines(bytes) lines each. `in` is this PE's box for messages from
   /// PE `pe`; `out` is the box of PE `pe` for messages from this PE, by its address on this PE.
-  /// *Errors* with checks on ends the group for boxes outside the heap.
+  /// *Errors* if checks are on, a box outside the heap ends the group.
   template <PGAS_IS(group) G>
   PGAS_FN packet_channel(const context& ctx, const G& g, packet_line* in, packet_line* out, std::size_t bytes,
                          std::int32_t pe) {

@@ -25,7 +25,7 @@ class group_segment {
 
   /// Creates this PE's segment. *Errors* those of device::create.
   void create(handle_kind kind);
-  /// Takes ownership of a segment that the device holds, as this PE's segment.
+  /// Takes ownership of a segment that the device holds. The segment becomes this PE's segment.
   void adopt(segment_id segment);
   /// The handle that peers import. *Errors* those of device::export_segment.
   [[nodiscard]] exported_handle export_own();

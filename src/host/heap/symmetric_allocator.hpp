@@ -35,12 +35,12 @@ class symmetric_allocator {
   symmetric_allocator(const symmetric_allocator&) = delete;
   symmetric_allocator& operator=(const symmetric_allocator&) = delete;
 
-  /// Collective, same arguments on all members. Communicates only if a new segment is needed, or with checks on.
+  /// Collective, same arguments on all members. Communicates only if a new segment is needed, or if checks are on.
   /// *Units* bytes. *Memory* alignment: a power of two up to largest_alignment(); at least 16, from 512 bytes on at
   /// least 512, from 2 MiB on at least 2 MiB.
   /// *On return* the memory is not initialised. A request of 0 bytes gives null.
   /// *Errors* out_of_memory with the PE and the requested, free and largest free bytes; the memory is then unchanged on
-  /// all members. asymmetric_call with checks on.
+  /// all members. If checks are on: asymmetric_call.
   /// @param zeros whether the caller and the other members clear the memory; it is only compared
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false);
   [[nodiscard]] std::size_t largest_alignment() const noexcept { return exchange_.slots().alignment(); }

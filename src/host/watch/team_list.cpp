@@ -4,7 +4,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// One of the two buffers of packets after an epoch word, in the order of the senders.
+/// The two buffers of packets that follow an epoch word. The packets of a buffer are in the order of their senders.
 struct packet_area {
   std::uint64_t epoch;   ///< the offset of the epoch word
   std::uint64_t buffer;  ///< the size of one buffer in bytes

@@ -97,8 +97,10 @@ bool keeps_joining_waiting(const row& each) {
   return each.name == "ports" || (each.name == "UCX" && each.found.find(did_not_end) != std::string::npos);
 }
 
-/// If a world was joined and worked, some rows about obstacles are wrong. For example, fabric handles need no network.
-/// The world used the doctor's own copy of the library, with its own reading of the settings.
+/// If a world was joined and worked, the obstacles that other rows report did not prevent this: the verdict of these
+/// rows becomes `unknown`. For example, a missing network is no obstacle if the PEs use fabric handles. Rows about the
+/// launcher, the library and the settings of programs keep their verdict, because the world used the doctor's own copy
+/// of the library and its own reading of the settings.
 void believe_the_world(std::vector<row>& rows) {
   const auto fine = [&](std::string_view name) {
     return std::ranges::any_of(rows, [&](const row& each) { return each.name == name && each.is == verdict::ok; });

@@ -23,7 +23,7 @@ struct request {
   std::optional<std::string> json{};  ///< the name of a file; "-": standard output, in place of the table
 };
 
-/// The subject of the table.
+/// The job that the table describes, and this process's PE number in the job.
 struct subject {
   int pe = -1;    ///< -1 until the process knows its PE number
   int n_pes = 0;  ///< 0 until the process has joined through the launcher

@@ -12,8 +12,8 @@ namespace side_by_side {
 
 namespace {
 
-constexpr std::size_t longest = 4096;  // in bytes; the memory of the signals has room for the boxes of messages of this
-                                       // size
+// The longest message in bytes. The memory of the signals is large enough for the boxes of such messages.
+constexpr std::size_t longest = 4096;
 
 #if defined(RAW)
 

@@ -27,7 +27,7 @@ class WaitReport : public ::testing::Test {
     const std::vector<int> all{0, 1, 2, 3};
     teams_.add(this, control_group::world, world(), all);
   }
-  /// Leaves the answer of a waiting thread of a kernel, as the thread does while it polls.
+  /// Writes the record by which a waiting thread of a kernel answers while it polls.
   void answer(const failure_record& wait) { leave_record(&control_, control_.my_slot, wait); }
   [[nodiscard]] static failure_record wait_for(int pe) {
     failure_record found{};
@@ -61,7 +61,7 @@ class WaitReport : public ::testing::Test {
     wait.heap_offset = packets + team_state_layout::line + static_cast<std::uint64_t>(from) * units * 32;
     return wait;
   }
-  /// Leaves an answer as another thread of the system would.
+  /// Like answer(), but in a new thread of this process.
   void answer_elsewhere(const failure_record& wait) {
     std::thread([&] { answer(wait); }).join();
   }

@@ -101,7 +101,7 @@ typedef enum nvshmemi_cmp_type {
 /// Signal operations.
 typedef enum { NVSHMEM_SIGNAL_SET = 9, NVSHMEM_SIGNAL_ADD = 10 } nvshmemx_signal_op_t;
 
-/// Values of queue pair and PE arguments.
+/// Special values for arguments that are a queue pair or a PE.
 typedef enum {
   NVSHMEMX_QP_HOST = 0,
   NVSHMEMX_QP_DEFAULT = 1,

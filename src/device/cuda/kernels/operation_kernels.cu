@@ -53,7 +53,7 @@ struct update_kernel {
   }
 };
 
-/// Launched only because of its stack size.
+/// A kernel with used_stack_bytes of stack. It is launched only so that the driver allocates the memory for stacks.
 struct stack_kernel {
   static constexpr unsigned max_threads = 32;
   __device__ void operator()(unsigned at) const {

@@ -18,9 +18,9 @@ class member_gathering {
   explicit member_gathering(world& joined);
 
   /// Collective over the `size` PEs that call it with the same `id`, which is not 0, and different indices. *On return*
-  /// the PEs by index. When index 0 returns, the slot is free again. After any of their collectives the PEs may use the
-  /// `id` again. *Errors* invalid_argument if two PEs have the same index, wait_timeout if PGAS_WAIT_TIMEOUT is set,
-  /// the world's first failure.
+  /// the PEs by index. When index 0 returns, the slot is free again. The PEs may use the `id` again after their next
+  /// collective of any kind. *Errors* invalid_argument if two PEs have the same index, wait_timeout if
+  /// PGAS_WAIT_TIMEOUT is set, the world's first failure.
   [[nodiscard]] std::vector<int> gather_members(std::uint64_t id, int size, int index);
 
  private:

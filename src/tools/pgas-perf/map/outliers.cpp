@@ -125,7 +125,7 @@ struct map_line {
   return found;
 }
 
-/// The figure and ratio of a line, after all slow lines and pairs have been left out.
+/// The median figure and the median ratio of a slow line. *Callers* after all slow lines have been left out of `all`.
 [[nodiscard]] outlier outlier_of(const pair_map& map, const shares& all, const map_line& line) {
   std::vector<double> figures;
   std::vector<double> ratios;

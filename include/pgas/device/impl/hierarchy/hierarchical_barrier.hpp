@@ -126,8 +126,8 @@ struct participant {
 /// domains.
 enum class arrival_result : std::int32_t { not_hierarchical, counted, last };
 
-/// The first half of a barrier without the notifications, after earlier commands are complete. *Callers* all threads of
-/// the group.
+/// The first half of a barrier, except for the notifications of other domains. *Callers* all threads of the group,
+/// after the group's earlier commands are complete if `Arrival` is release.
 template <arrival Arrival, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD arrival_result count_group_arrival(domain_channel channel, G g) {
   if (!channel.spans_domains()) return arrival_result::not_hierarchical;
@@ -220,8 +220,8 @@ template <arrival Arrival, PGAS_IS(group) G>
   return result != arrival_result::not_hierarchical;
 }
 
-/// The calling thread's share of the second half. @return `not_hierarchical` if the team needs another kind of barrier.
-/// *Callers* all threads of the group.
+/// The calling thread's share of the second half of a barrier: waits for some of the domains. @return
+/// `not_hierarchical` if the team needs another kind of barrier. *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD await_result await_domains(const participant* here, G g, operation what) {
   const domain_channel channel = here->channel();

@@ -23,7 +23,8 @@ namespace pgas::detail {
 /// The operands of an element: every member's source, or the results of the domains.
 enum class operands : std::int32_t { members, domains };
 
-/// The position of a job's elements in the whole reduction; each domain's results are divided among its members.
+/// The position of a job's elements in the whole reduction. The position tells which member of a domain owns the
+/// domain's result of an element.
 struct owned_part {
   std::size_t count;   ///< elements of the whole reduction
   std::size_t before;  ///< elements before the job's first element

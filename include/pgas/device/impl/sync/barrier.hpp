@@ -204,7 +204,8 @@ PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
   arrive_share<Arrival>(ctx, team, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
 
-/// The calling thread's share of the second half.
+/// The calling thread's share of the second half of a barrier: waits for some of the members. @return False if the
+/// thread gave up.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool await(const context& ctx, const G& g, const team_view& team, operation what) {
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY {

@@ -81,7 +81,8 @@ struct grid_visit {
   grid_state* state;  ///< null before the first barrier
 };
 
-/// The state of the visitor's launch; null if the search gave up. *Callers* the block's first thread.
+/// The state of the launch. The first call for a `visit` searches for the state. Null if the search gave up. *Callers*
+/// the block's first thread.
 [[nodiscard]] PGAS_FN grid_state* state_of(grid_visit& visit, bool first_block) {
   if (visit.state == nullptr) visit.state = find_state(visit.table, visit.launch, first_block);
   return visit.state;
