@@ -188,7 +188,9 @@ std::optional<error> control_plane_state::wrong_call(const group_exchange& of, c
         two->other);
   }
   if (id == control_group::world) return std::nullopt;
-  const std::optional<group_exchange::own_wait> mine = groups.at(control_group::world).waits();
+  const auto world = groups.find(control_group::world);
+  if (world == groups.end()) return std::nullopt;  // a message of a team has arrived before this PE has made its world
+  const std::optional<group_exchange::own_wait> mine = world->second.waits();
   const std::optional<group_exchange::expectation> theirs = of.awaits_this_pe();
   if (mine && is_end(mine->call) && theirs) return left_early(me, theirs->pe, name_of(theirs->call));
   return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "common/thread.hpp"
@@ -20,6 +21,19 @@ constexpr auto finish_timeout = std::chrono::milliseconds(500);
 /// Whether a message is dropped if the neighbour does not read.
 constexpr bool may_be_lost(message_kind kind) { return kind == message_kind::question || kind == message_kind::answer; }
 
+/// Ends the world because of an exception that no step should throw.
+void set_unexpected(control_plane_state& state, const std::exception& why) noexcept {
+  try {
+    state.set_failure(error(code::system,
+                            fmt::format("{}: its control thread failed, which is a fault of the library: {}",
+                                        state.describe(state.me), why.what()),
+                            state.me),
+                      control_plane_state::origin::here);
+  } catch (const std::exception&) {
+    state.set_failure(state.no_memory, control_plane_state::origin::here);
+  }
+}
+
 /// Runs a step of the reader. An exception ends the world, not the process. Returns false after an exception.
 template <class Step>
 bool guarded(control_plane_state& state, Step&& step) noexcept {
@@ -28,8 +42,10 @@ bool guarded(control_plane_state& state, Step&& step) noexcept {
     return true;
   } catch (const error& why) {
     state.set_failure(why, control_plane_state::origin::here);
-  } catch (const std::exception&) {
+  } catch (const std::bad_alloc&) {
     state.set_failure(state.no_memory, control_plane_state::origin::here);
+  } catch (const std::exception& why) {
+    set_unexpected(state, why);
   }
   return false;
 }
