@@ -187,7 +187,7 @@ struct host_step {
   static constexpr unsigned max_threads = threads;
   static constexpr unsigned min_blocks = 2;
 
-  // @param blocks the number of blocks that have left parts, if one block adds the parts
+  // @param blocks for alpha and beta, in which one block adds the parts: the number of blocks that have left parts
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, cg_problem v, step what, std::uint64_t g, int k,
                           int blocks) const {

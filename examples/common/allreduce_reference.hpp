@@ -13,7 +13,7 @@
 namespace examples {
 
 inline constexpr int residual_part = -1;  ///< a number in place of a PE: the residual, the same on all PEs
-inline constexpr int weight_part = -2;    ///< the weights of columns, in set 0
+inline constexpr int weight_part = -2;    ///< the weights of the columns; the set is always 0
 
 /// Piece `i` of input set `set` of PE `pe`'s part, or of residual_part, or weight_part.
 template <class T>

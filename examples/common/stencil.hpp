@@ -36,9 +36,10 @@ struct points_27 {
   }
 };
 
-/// Calls f(x, y, z, n) for all points of a box, divided among the threads of a group: for n points from there on along
-/// z, at most Most. On a GPU neighbouring threads have neighbouring x; in a box that is thin in x all points are
-/// numbered. On a CPU one thread goes along x, which the compiler vectorizes.
+/// Calls f(x, y, z, n) so that the calls cover each point of a box once. A call is for n points, from (x, y, z) on
+/// along z; n is at most Most. The threads of a group share the calls. On a GPU, neighbouring threads have neighbouring
+/// x. In a box that is thin in x, the points are numbered, and thread k takes the points k, k + size and so on. On a
+/// CPU, one thread makes all calls of a row along x, so that the compiler can vectorize this loop.
 template <int Most, pgas::group Group, class F>
 PGAS_FN void for_each_column(const Group& g, const box& b, const F& f) {
   const int size = static_cast<int>(g.size()), rank = static_cast<int>(g.thread_rank());

@@ -132,8 +132,8 @@ class PGAS_API shared_memory {
   ///
   /// The call adds the seal F_SEAL_SHRINK, so no process can truncate the files any more.
   ///
-  /// *Memory* the program must not free the memory before this object. The exception is memory that importers shall
-  /// keep (cuMemCreate, memfd).
+  /// *Memory* the program must not free the memory before this object. The exceptions are memory of cuMemCreate and
+  /// memory files: if the program frees them earlier, importers keep the memory.
   ///
   /// @throws error invalid_argument for private, managed, pinned or imported memory, for files that cannot be sealed,
   /// if importers would reach more than [pointer, pointer + bytes) (with the number of bytes and the remedy), and if

@@ -24,7 +24,7 @@ struct heap_usage {
 /// @brief The addresses of the heap on the calling PE.
 struct heap_layout {
   void* base = nullptr;    ///< start of this PE's slot
-  std::size_t mapped = 0;  ///< bytes of the slot with memory
+  std::size_t mapped = 0;  ///< the bytes of the slot that memory backs
   std::size_t stride = 0;  ///< bytes between the slots of successive PEs; with PGAS_MEM_HANDLE=cuda_ipc, of a slot
   bool same_base = false;  ///< whether slots have the same addresses on all PEs: pointers are valid on every PE
 };

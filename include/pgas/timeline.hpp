@@ -80,8 +80,8 @@ class PGAS_API timeline {
   /// *Order* a waiter for the value sees all earlier work of the stream.
   /// *Errors* invalid_argument for a value above max_value; device_failed.
   void record(void* stream, std::uint64_t value);
-  /// Sets the value immediately, from the calling thread, for any place. *Order* as record(), for this thread's earlier
-  /// work.
+  /// Sets the value immediately, from the calling thread, whether the place is a GPU or the host. *Order* as record(),
+  /// for this thread's earlier work.
   void set(std::uint64_t value);
   /// Makes the stream wait until the value is at least `value`. A graph may contain a wait. Each launch waits for the
   /// same value again, so the program must reset the timeline between two launches. *Order* later work of the stream

@@ -143,7 +143,7 @@ def _native(dtype: Any) -> Any:
 
 
 def _type_of_numpy(dtype: Any) -> tuple[str, int]:
-    # Structures of the same size have the same name.
+    # All structures of the same size have the same dtype.name, so str(dtype) names them here.
     name = str(_native(dtype).name) if dtype.names is None else str(dtype)
     found = _numpy_types[dtype] = (name, int(dtype.itemsize))
     return found

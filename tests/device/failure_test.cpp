@@ -160,7 +160,7 @@ struct satisfied_wait {
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (global_rank(block) == 0 && ctx.my_pe() == 0) {
       const std::uint64_t start = detail::clock_ns();
-      // longer than the time of the first checks
+      // long enough that the waits of the other threads have made their first checks
       while (detail::clock_ns() - start < 100'000'000) detail::yield_waiting();
       for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) signal_set(ctx, word.at(ctx), 1, pe);
     }

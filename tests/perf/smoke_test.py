@@ -40,7 +40,7 @@ def main():
     for each in results:
         if not each["checked"] or each["wrong"] != 0:
             complain("data", each)
-        # The memory of a process may not grow if its pages are sufficient.
+        # process_memory may be 0: a process that already has enough pages does not grow.
         if not each["lowest"] <= each["median"] <= each["highest"] or (each["median"] <= 0 and each["row"] != "process_memory"):
             complain("figures", each)
     if len(table.splitlines()) < len(results):

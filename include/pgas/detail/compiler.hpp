@@ -27,9 +27,10 @@ namespace std = ::cuda::std;
 #endif
 #define PGAS_FN __device__ PGAS_INLINED
 #define PGAS_HD __host__ __device__ PGAS_INLINED
-// With -rdc=true an out-of-line function uses registers as if it could be called from anywhere, more than a kernel with
-// blocks of 1024 threads has. Such functions are therefore inlined, except code that would make compilation slow. That
-// code has internal linkage, so it is compiled a second time for kernels with a register limit.
+// With -rdc=true the compiler does not know the callers of an out-of-line function. The function then uses more
+// registers than a thread of a block of 1024 threads has. Such functions are therefore inlined, except code that would
+// make compilation slow. That code has internal linkage, so it is compiled a second time for kernels with a register
+// limit.
 #if defined(__CUDACC_RDC__)
 #define PGAS_OUTLINE __device__ PGAS_INLINED
 #define PGAS_OUTLINE_IN_UNIT static __device__ __noinline__

@@ -201,9 +201,10 @@ class warp {
   }
 
  private:
-  /// @brief Lanes that do not exist count as ended, so no lane waits for them.
+  /// @brief The mask of all lanes, also for a warp with fewer threads: lanes that do not exist count as ended, so no
+  /// lane waits for them.
   ///
-  /// With a mask that is not a constant, each call would compare the mask with the mask of all lanes.
+  /// If the mask were not a constant, each call would compare the mask with the mask of all lanes.
   static constexpr std::uint32_t every_lane = 0xffffffff;
 
   std::uint32_t rank_;

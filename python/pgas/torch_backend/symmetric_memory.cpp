@@ -76,7 +76,7 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   explicit allocator(c10::DeviceType type) : type_(type) {}
 
   void* alloc(size_t size, int device, const std::optional<std::string>& group) override {
-    const without_gil free;  // the call may wait for the GPU, and kernels may wait for another thread
+    const without_gil free;  // the call may wait for kernels, and these for a thread that needs the GIL
     return backend::get().allocate(size, device, symm::get_signal_pad_size(), group);
   }
   void free(void* buffer) override {

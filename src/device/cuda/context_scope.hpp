@@ -7,8 +7,9 @@
 
 namespace pgas::detail::cuda {
 
-/// During its lifetime, CUDA calls of this thread do not invalidate captures in any mode, if they concern no capturing
-/// stream. (Otherwise cudaStreamCaptureModeGlobal forbids cudaMalloc and other calls.) Scopes may nest.
+/// While this object exists, this thread may make any CUDA calls that use no capturing stream: they do not invalidate a
+/// capture, in whatever mode it began. (Otherwise a capture with cudaStreamCaptureModeGlobal forbids cudaMalloc and
+/// other calls.) Scopes may nest.
 class relaxed_capture_scope {
  public:
   relaxed_capture_scope() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }

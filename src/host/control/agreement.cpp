@@ -68,7 +68,8 @@ std::optional<partial_agreement> decode(std::span<const std::byte> bytes) {
 
 partial_agreement merge(partial_agreement a, partial_agreement b) {
   if (b.first.member < a.first.member) std::swap(a, b);
-  // The first member of the union is a.first. The first member of `b` with another value is b.first or b.other.
+  // a.first is now the first member of both. The first member of `b` whose value differs from the value of a.first is
+  // b.first or b.other.
   for (member_value* const candidate : {&b.first, &b.other}) {
     if (candidate->member < 0 || candidate->value == a.first.value) continue;
     if (a.other.member < 0 || candidate->member < a.other.member) a.other = std::move(*candidate);

@@ -228,7 +228,8 @@ void question_service::check() noexcept {
 }
 
 void question_service::answer_here() {
-  // A wait in a collective of the control plane is known at once.
+  // While the answers of waits are not settled, answers later. A wait in a collective of the control plane is known
+  // without them, so it is answered now.
   if (plane_.waits && clock::now() < last_due_ && !plane_.waits->settled() &&
       plane_.overdue_collectives(std::chrono::milliseconds(0)).empty()) {
     due_ = clock::now() + time_to_answer;
@@ -264,7 +265,7 @@ std::chrono::milliseconds question_service::time_between_looks() const {
   const stage now = plane_.reached;
   std::chrono::milliseconds after = warn_after(plane_, now);
   if (now == stage::joining)
-    after = std::min(after, warn_after(plane_, stage::joined));  // this PE completes joining before the next search
+    after = std::min(after, warn_after(plane_, stage::joined));  // joining may end before the next look
   return std::min<std::chrono::milliseconds>(after / 2, most_between_looks);
 }
 

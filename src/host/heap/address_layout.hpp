@@ -110,7 +110,7 @@ class address_layout {
   std::size_t team_begin_ = 0;
   std::size_t slot_bytes_ = 0;
   bool same_base_ = false;
-  bool guards_peers_ = true;  ///< whether this PE cannot access addresses behind the memory of a peer
+  bool guards_peers_ = true;  ///< whether accesses by this PE to addresses behind the memory of a peer fault
 };
 
 }  // namespace pgas::detail

@@ -19,7 +19,7 @@ unsigned concurrent_pes(std::span<const device_user> users, std::size_t me) {
     ++sharers;
     smallest = std::min(smallest, theirs.multiprocessors);
   }
-  // The smallest range lies inside all other ranges, and must hold the blocks of all PEs.
+  // Every PE may use the multiprocessors of the smallest range, so this range must hold the blocks of all PEs.
   return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
 }
 

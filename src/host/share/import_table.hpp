@@ -32,8 +32,8 @@ class import_table {
   [[nodiscard]] static import_table& of_process();
 
   /// Opens a ticket, or returns the memory that it has opened before.
-  /// @param kind the kind of object to open; with `timeline` and a ticket of memory, the timeline that the ticket
-  /// carries
+  /// @param kind the kind of object to open. If it is `timeline` and the ticket is one of memory, opens the timeline
+  /// that the ticket carries
   /// *Errors* as opened_memory::open().
   [[nodiscard]] std::shared_ptr<imported_memory> open(const ticket& which, ticket_kind kind,
                                                       const open_options& options);

@@ -81,7 +81,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void check_device();
   /// Throws pe_out_of_range with the name `what` of the caller.
   void check_pe(int pe, const char* what) const;
-  /// Throws outside_heap unless [pointer, pointer + bytes) is mapped symmetric memory of this PE. Throws misaligned.
+  /// Throws outside_heap unless [pointer, pointer + bytes) is mapped symmetric memory of this PE, and misaligned unless
+  /// `pointer` is a multiple of `alignment`.
   void check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const;
 
   /// Throws outside_heap if PE `pe` has no memory at `local`, because the memory belongs to a team without that PE.

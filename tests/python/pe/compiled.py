@@ -87,7 +87,7 @@ with pgas.join(heap="cuda" if "--gpu" in sys.argv else "host", like="torch") as 
     assert y[2] == 7 and y[3] == 8 and signal[0] == 100, (y, signal)
     assert not torch._dynamo.utils.counters["graph_break"]
 
-    # Functions with a result, or on another stream, are called between graphs.
+    # A function that returns a value, or uses another stream, breaks the graph: it is called between two graphs.
     stream = world.stream()
 
     @torch.compile(backend=backend)

@@ -83,8 +83,9 @@ PGAS_API void enqueue_update(const op_target& how, const atomic_op& update, void
 
 /// Enqueues a wait for all words of a set.
 PGAS_API void enqueue_wait(world& w, const stream& on, const word_set& set);
-/// Poll a set once, or wait for it. Both return the index of a word that satisfies the comparison (any; no_index for
-/// none), the number of such words and their indices (some), or 1 if every word does (all).
+/// Poll a set once, or wait for it. For `any`, the result is the index of a word that satisfies the comparison, or
+/// no_index. For `some`, it is the number of such words; their indices go to `indices`. For `all`, it is 1 if every
+/// word satisfies the comparison, otherwise 0.
 PGAS_API std::size_t test_words(world& w, const word_set& set, which words, std::size_t* indices);
 PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices);
 /// A wait of a program that has more to do between two polls, such as an interpreter.

@@ -154,8 +154,8 @@ PGAS_FN void add_rows(T* remote, const T* tile, const tile_rows& rows) {
   after_bulk();
 }
 
-/// Adds rows through the proxy: one command for each element. @param about the record of the addition to the first
-/// element
+/// Adds rows through the proxy: one command for each element. @param about the operation, PE and offset of the first
+/// element's command
 template <class T>
 PGAS_COLD void proxied_add_rows(proxy_queue queue, op_info about, const T* tile, tile_rows rows) {
   PGAS_ROLLED

@@ -22,7 +22,7 @@ namespace pgas::detail {
 PGAS_FN void refuse_round(ll_waiter who, vec16* places, std::uint32_t round, ll_progress last, ll_senders from,
                           std::int32_t members, std::int32_t me) {
   const std::uint64_t received = load_relaxed(received_members(places));
-  std::int32_t pe = -1;  // all bits of a large team may be set
+  std::int32_t pe = -1;  // stays -1 if all bits are set; in a large team, members share bits
   PGAS_ROLLED
   for (std::int32_t member = 0; member < members; ++member) {
     const bool has_come = (received >> (member % 64) & 1) != 0;

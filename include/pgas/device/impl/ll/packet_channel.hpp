@@ -9,9 +9,9 @@
 /// PE has arrived. The other PE had received message k - 2 before it sent message k - 1. No overwritten packet is still
 /// awaited. A packet of message k - 2 or older is never taken for a packet of message k, because its number differs.
 ///
-/// Number 2 follows number 2^32 - 1, in the other half. Before the numbers repeat, each PE clears the two halves of its
-/// box. A PE clears a half while no PE writes to it, and then sends a message. The other PE writes to the half only
-/// after it has received that message (renews()).
+/// The number after 2^32 - 1 is 2, so the halves still alternate, and no message has number 0. Before the numbers
+/// repeat, each PE clears the two halves of its box. A PE clears a half while no PE writes to it, and then sends a
+/// message. The other PE writes to the half only after it has received that message (renews()).
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"

@@ -162,8 +162,8 @@ template <class Block>
 }
 
 /// Returns the value of the first thread of the first block on all threads, or ends all threads if that thread has
-/// ended. The memory of the value is written again after two barriers. No block passes these barriers before all blocks
-/// have read the value.
+/// ended. Two places hold the values alternately, so a place is written again only after one more barrier of the grid.
+/// Each block reads the value before it comes to that barrier.
 template <class Block, class T>
 [[nodiscard]] PGAS_FN T grid_broadcast(const Block& block, T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= grid_state::room_bytes);
