@@ -56,13 +56,13 @@ struct launch_config {
 /// run to hide memory latency.
 ///
 /// The number of blocks is limited. The limit depends on the kernel's registers and shared memory, on the GPU's
-/// multiprocessors, and on the number of PEs that run on the GPU at the same time. The PEs are those of this process;
-/// under MPS those of all processes. Each of n such PEs gets a grid on 1/n of the multiprocessors that it may use.
-/// CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces the number of multiprocessors, because it gives all processes the
-/// same ones. Without MPS, processes share the GPU by time slices; their kernels may wait for one another, one time
-/// slice for each wait. In a world with proxied PEs the limit is one or a few blocks lower: the proxy executes commands
-/// of those PEs by a kernel of one warp, and blocks may wait for that kernel. The limit does not account for other work
-/// of the program on the GPU, such as work on other streams. Leave room for this work.
+/// multiprocessors, and on the number of PEs that run on the GPU at the same time. The count includes the PEs of this
+/// process, and under MPS the PEs of all processes. Each of n such PEs gets a grid on 1/n of the multiprocessors that
+/// it may use. CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces the number of multiprocessors, because it gives all
+/// processes the same ones. Without MPS, processes share the GPU by time slices; their kernels may wait for one
+/// another, one time slice for each wait. In a world with proxied PEs the limit is one or a few blocks lower: the proxy
+/// executes commands of those PEs by a kernel of one warp, and blocks may wait for that kernel. The limit does not
+/// account for other work of the program on the GPU, such as work on other streams. Leave room for this work.
 ///
 /// Joining a world loads this kernel and the library's kernels, and reserves memory for their stacks. The program must
 /// load all other kernels, also kernels of libraries that are loaded later, before any kernel waits for them. With

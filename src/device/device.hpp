@@ -130,7 +130,7 @@ class device {
   /// Whether one segment of this kind can be the memory of all slots of a domain. Such a segment, a span, has memory
   /// only in the parts that its PEs open. The PEs of a domain exchange one handle, when they join.
   [[nodiscard]] virtual bool spans(handle_kind) const noexcept { return false; }
-  /// Creates a span. It is exported, imported and destroyed as other segments. *Errors* those of create().
+  /// Creates a span, which is exported, imported and destroyed as other segments are. *Errors* as create().
   [[nodiscard]] virtual segment_id create_span(std::size_t, handle_kind) {
     throw error(code::invalid_argument, "this device has no spans");
   }
