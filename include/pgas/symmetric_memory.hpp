@@ -5,6 +5,7 @@
 #include "pgas/detail/names_begin.inc"
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -52,10 +53,11 @@ inline constexpr std::size_t memory_hint_line = 128;
 namespace detail {
 class team_state;
 class world_state;
-/// Frees one allocation of symmetric<T>; collective, does nothing once the world has been left.
-PGAS_API void release(world_state& world, void* pointer) noexcept;
+/// Frees one allocation of symmetric<T> on a thread with this number of exceptions in flight; collective, does nothing
+/// once the world has been left.
+PGAS_API void release(world_state& world, void* pointer, int exceptions) noexcept;
 /// Frees one allocation of a team's symmetric<T>; does nothing once the team was destroyed.
-PGAS_API void release(team_state& team, void* pointer) noexcept;
+PGAS_API void release(team_state& team, void* pointer, int exceptions) noexcept;
 /// The world that `world` points to. *Errors* invalid_argument if `world` is null.
 [[nodiscard]] PGAS_API world_state& world_of(world_state* world);
 /// Implements world::reallocate_bytes().
@@ -132,8 +134,8 @@ class symmetric {
   /// Collective.
   void reset() noexcept {
     void* const freed = std::exchange(data_, nullptr);
-    if (freed != nullptr && team_ != nullptr) detail::release(*team_, freed);
-    if (freed != nullptr && team_ == nullptr) detail::release(*world_, freed);
+    if (freed != nullptr && team_ != nullptr) detail::release(*team_, freed, std::uncaught_exceptions());
+    if (freed != nullptr && team_ == nullptr) detail::release(*world_, freed, std::uncaught_exceptions());
     team_.reset();
     world_.reset();
     size_ = 0;

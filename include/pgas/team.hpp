@@ -6,6 +6,7 @@
 #include "pgas/detail/names_begin.inc"
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <utility>
@@ -19,6 +20,8 @@ namespace pgas {
 namespace detail {
 class team_state;
 class world_state;
+/// Destroys the team, as the destructor of `team` does on a thread with this number of exceptions in flight.
+PGAS_API void destroy_or_abandon(team_state& team, int exceptions) noexcept;
 }  // namespace detail
 
 /// @brief The configuration of a new team.
@@ -53,14 +56,20 @@ class PGAS_API team {
   /// `other` is empty afterwards.
   team(team&& other) noexcept;
   /// @brief Destroys the current team as the destructor does, then moves the team.
-  team& operator=(team&& other) noexcept;
+  [[gnu::visibility("hidden")]] team& operator=(team&& other) noexcept {
+    team moved(std::move(other));
+    state_.swap(moved.state_);
+    return *this;
+  }
   team(const team&) = delete;
   team& operator=(const team&) = delete;
   /// @brief Calls destroy() without throwing.
   ///
   /// If an exception unwinds this PE, the destructor aborts the world, because other PEs may never call the destructor.
   /// After a failure of the world or leave() the destructor does nothing. The world destroys the teams that it owns.
-  ~team();
+  [[gnu::visibility("hidden")]] ~team() {
+    if (state_) detail::destroy_or_abandon(*state_, std::uncaught_exceptions());
+  }
 
   /// @brief Whether this PE is a member.
   [[nodiscard]] explicit operator bool() const noexcept;

@@ -7,9 +7,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pgas/bootstrap.hpp"
@@ -24,6 +26,11 @@ namespace pgas {
 
 class stream;
 class team;
+
+namespace detail {
+/// Leaves the world, as the destructor of `world` does on a thread with this number of exceptions in flight.
+PGAS_API void leave_or_abandon(world_state& world, int exceptions) noexcept;
+}  // namespace detail
 
 /// @brief The properties of a PE, for messages, logs and placement decisions.
 struct pe_info {
@@ -82,25 +89,35 @@ class PGAS_API world {
   ///
   /// @throws error codes 1xx, 2xx, 5xx, 601, within config::join_timeout and on every PE that can be reached.
   /// bootstrap_timeout names the missing PE.
-  [[nodiscard]] static world join();
+  [[nodiscard, gnu::visibility("hidden")]] static world join() { return join(config::from_environment()); }
   /// @brief Joins the world of the launcher with the program's own settings.
-  [[nodiscard]] static world join(const config& settings);
+  [[nodiscard, gnu::visibility("hidden")]] static world join(const config& settings) {
+    return join(settings, std::uncaught_exceptions());
+  }
   /// @brief Joins the processes that the program's own bootstrap `exchange` connects, which may be any subset.
-  [[nodiscard]] static world join(std::unique_ptr<bootstrap> exchange,
-                                  const config& settings = config::from_environment());
+  [[nodiscard, gnu::visibility("hidden")]] static world join(std::unique_ptr<bootstrap> exchange,
+                                                             const config& settings = config::from_environment()) {
+    return join(std::move(exchange), settings, std::uncaught_exceptions());
+  }
 
   /// @brief Moves the membership.
   ///
   /// `other` is empty afterwards, and its functions throw not_joined.
   world(world&& other) noexcept;
   /// @brief Leaves the current world as the destructor does, then moves the membership.
-  world& operator=(world&& other) noexcept;
+  [[gnu::visibility("hidden")]] world& operator=(world&& other) noexcept {
+    world moved(std::move(other));
+    state_.swap(moved.state_);
+    return *this;
+  }
   world(const world&) = delete;
   world& operator=(const world&) = delete;
   /// @brief Leaves.
   ///
   /// If an exception unwinds this PE, the destructor aborts the world and does not wait for other PEs.
-  ~world();
+  [[gnu::visibility("hidden")]] ~world() {
+    if (state_) detail::leave_or_abandon(*state_, std::uncaught_exceptions());
+  }
 
   /// @brief Collective: waits for all PEs, and for the work on the streams that the program has created in this world,
   /// then releases all resources.
@@ -301,6 +318,11 @@ class PGAS_API world {
 
  private:
   explicit world(std::shared_ptr<detail::world_state> state);
+  // Each copy of the C++ runtime has its own count of exceptions in flight. If the program and the library have
+  // different copies, the library counts an exception that the program catches for ever. So the functions that count
+  // are inline, and hidden: a program or a library never uses another one's copy of them.
+  [[nodiscard]] static world join(const config& settings, int exceptions);
+  [[nodiscard]] static world join(std::unique_ptr<bootstrap> exchange, const config& settings, int exceptions);
   [[nodiscard]] const void* address_at(const volatile void* local, int pe) const;
   std::shared_ptr<detail::world_state> state_;
 };

@@ -110,10 +110,10 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
   return memory;
 }
 
-void release(world_state& world, void* pointer) noexcept {
+void release(world_state& world, void* pointer, int exceptions) noexcept {
   if (world.left()) return;
   try {
-    if (world.unwinding()) {
+    if (world.unwinding(exceptions)) {
       world.abandon();
       return;
     }
@@ -127,10 +127,10 @@ void release(world_state& world, void* pointer) noexcept {
   }
 }
 
-void release(team_state& team, void* pointer) noexcept {
+void release(team_state& team, void* pointer, int exceptions) noexcept {
   if (team.world().left() || team.released()) return;
   try {
-    if (team.world().unwinding()) return team.world().abandon();
+    if (team.world().unwinding(exceptions)) return team.world().abandon();
     const std::lock_guard lock(team.collective_mutex());
     team.check();
     team.memory().free(pointer);

@@ -26,32 +26,28 @@ void check_member(const detail::team_state& state, int pe, const char* what) {
 
 }  // namespace
 
-team::team() noexcept = default;
-team::team(std::shared_ptr<detail::team_state> state) noexcept : state_(std::move(state)) {}
-team::team(team&&) noexcept = default;
+namespace detail {
 
-team& team::operator=(team&& other) noexcept {
-  if (this != &other) {
-    const team previous(std::move(*this));
-    state_ = std::move(other.state_);
-  }
-  return *this;
-}
-
-team::~team() {
+void destroy_or_abandon(team_state& team, int exceptions) noexcept {
   // The teams that belong to a world end with the world.
-  if (!state_ || state_->world().left()) return;
+  if (team.world().left()) return;
   try {
-    if (state_->world().unwinding())
-      state_->world().abandon();
+    if (team.world().unwinding(exceptions))
+      team.world().abandon();
     else
-      state_->destroy();
+      team.destroy();
   } catch (const error&) {
     // The world has failed, which is already logged. The memory is released when the PE leaves the world.
   } catch (const std::exception& why) {
-    state_->world().fail(why.what());  // out of host memory; without this call the other members would wait
+    team.world().fail(why.what());  // out of host memory; without this call the other members would wait
   }
 }
+
+}  // namespace detail
+
+team::team() noexcept = default;
+team::team(std::shared_ptr<detail::team_state> state) noexcept : state_(std::move(state)) {}
+team::team(team&&) noexcept = default;
 
 void team::destroy() {
   if (!state_) return;

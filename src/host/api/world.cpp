@@ -33,36 +33,30 @@ struct delete_unless_forked {
 };
 
 std::shared_ptr<detail::world_state> make_state(std::unique_ptr<bootstrap> exchange, const config& settings,
-                                                const std::string& how) {
-  return {new detail::world_state(std::move(exchange), settings, how), delete_unless_forked()};
+                                                const std::string& how, int exceptions) {
+  return {new detail::world_state(std::move(exchange), settings, how, exceptions), delete_unless_forked()};
 }
 
 }  // namespace
 
-world::world(std::shared_ptr<detail::world_state> state) : state_(std::move(state)) {}
-world::world(world&&) noexcept = default;
+namespace detail {
 
-world& world::operator=(world&& other) noexcept {
-  if (this != &other) {
-    const world previous(std::move(*this));
-    state_ = std::move(other.state_);
-  }
-  return *this;
-}
-
-world::~world() {
-  if (!state_ || state_->left()) return;
+void leave_or_abandon(world_state& world, int exceptions) noexcept {
+  if (world.left()) return;
   try {
-    if (state_->unwinding()) state_->abandon();
-    state_->leave();
+    if (world.unwinding(exceptions)) world.abandon();
+    world.leave();
   } catch (const std::exception&) {
     // The error was logged where it occurred. A destructor does not throw.
   }
 }
 
-world world::join() { return join(config::from_environment()); }
+}  // namespace detail
 
-world world::join(const config& settings) {
+world::world(std::shared_ptr<detail::world_state> state) : state_(std::move(state)) {}
+world::world(world&&) noexcept = default;
+
+world world::join(const config& settings, int exceptions) {
   detail::check_struct_size("config", settings.struct_size, sizeof(config));
   detail::join_step("bootstrap");
   const bootstrap_options options = config_detail::make_bootstrap_options(settings);
@@ -72,16 +66,17 @@ world world::join(const config& settings) {
     mark.emplace(settings.socket_directory, chosen.exchange->rank(), chosen.exchange->size());
   static_cast<void>(detail::parse_p2p_sets(settings.p2p, chosen.exchange->size(), true));
   const std::string warning = detail::warning_of(*chosen.exchange);
-  std::shared_ptr<detail::world_state> state = make_state(std::move(chosen.exchange), settings, chosen.description);
+  std::shared_ptr<detail::world_state> state =
+      make_state(std::move(chosen.exchange), settings, chosen.description, exceptions);
   if (!warning.empty()) state->log().warn("{}", warning);
   return world(std::move(state));
 }
 
-world world::join(std::unique_ptr<bootstrap> exchange, const config& settings) {
+world world::join(std::unique_ptr<bootstrap> exchange, const config& settings, int exceptions) {
   detail::check_struct_size("config", settings.struct_size, sizeof(config));
   if (!exchange) throw error(code::invalid_argument, "world::join: the bootstrap is null");
   const detail::joining_mark mark(settings.socket_directory, exchange->rank(), exchange->size());
-  return world(make_state(std::move(exchange), settings, "the program's own bootstrap"));
+  return world(make_state(std::move(exchange), settings, "the program's own bootstrap", exceptions));
 }
 
 void world::leave() { state_of(state_).leave(); }

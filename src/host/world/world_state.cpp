@@ -45,8 +45,9 @@ void release_free_memory() noexcept {
 
 }  // namespace
 
-world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how)
-    : settings_(settings), log_(settings), bootstrap_(std::move(exchange)), unwinding_(std::uncaught_exceptions()) {
+world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how,
+                         int exceptions)
+    : settings_(settings), log_(settings), bootstrap_(std::move(exchange)), exceptions_(exceptions) {
   fill_standard_descriptors();
   if (settings_.checks && settings_.wait_timeout.count() == 0) settings_.wait_timeout = std::chrono::seconds(60);
   log_.set_pe(bootstrap_->rank(), bootstrap_->size());
@@ -374,8 +375,6 @@ void world_state::release() noexcept {
   control_plane_.reset();
   bootstrap_.reset();
 }
-
-bool world_state::unwinding() const noexcept { return std::uncaught_exceptions() > unwinding_; }
 
 void world_state::check() const {
   check_process();

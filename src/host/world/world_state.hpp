@@ -42,8 +42,8 @@ namespace pgas::detail {
 /// left() may be called.
 class world_state : public std::enable_shared_from_this<world_state> {
  public:
-  /// Joins: executes all steps. Collective.
-  world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how);
+  /// Joins: executes all steps, on a thread with this number of exceptions in flight. Collective.
+  world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how, int exceptions);
   ~world_state();
   world_state(const world_state&) = delete;
   world_state& operator=(const world_state&) = delete;
@@ -61,8 +61,9 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] bool forked() const noexcept { return !process_.in_creator(); }
   /// Throws forked_process in a child of fork().
   void check_process() const;
-  /// Whether this thread is being unwound by an exception that was thrown after the world was joined.
-  [[nodiscard]] bool unwinding() const noexcept;
+  /// Whether a thread with this number of exceptions in flight is being unwound by an exception that was thrown after
+  /// the world was joined.
+  [[nodiscard]] bool unwinding(int exceptions) const noexcept { return exceptions > exceptions_; }
   /// Ends the world for all PEs. Logs the reason at `level`.
   void fail(std::string_view reason, log_level level = log_level::error) noexcept;
   /// Ends the world for all PEs, and tells the launcher.
@@ -231,7 +232,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::atomic<bool> leaving_{false};                    ///< if set, only the control plane decides which PE is lost
   mutable std::mutex timeout_mutex_;
   mutable std::optional<error> last_timeout_;  ///< the error of the last wait that timed out
-  const int unwinding_;                        ///< the number of exceptions in flight when the world was joined
+  const int exceptions_;                       ///< the number of exceptions in flight when the world was joined
   std::atomic<bool> ready_to_leave_{false};
   std::atomic<bool> left_{false};
 };
