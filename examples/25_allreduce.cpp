@@ -148,7 +148,7 @@ struct two_shot {
         const piece residual = b.residual[at];
         float sums[examples::per_piece<T>] = {};
         for (int pe = 0; pe < n; pe += at_once) {
-          piece parts[at_once];  // loaded together
+          piece parts[at_once] = {};  // loaded together
           for (int k = 0; k < at_once; ++k)
             if (pe + k < n) parts[k] = pe + k == me ? b.parts[at] : staged(pe + k, me)[in_slice];
           for (int k = 0; k < at_once; ++k)

@@ -55,7 +55,9 @@ esac
 if [ "${MPS:-yes}" != no ] && [ -z "${CUDA_MPS_PIPE_DIRECTORY:-}" ] && command -v nvidia-cuda-mps-control >/dev/null; then
   export CUDA_MPS_PIPE_DIRECTORY=$temporary/mps CUDA_MPS_LOG_DIRECTORY=$temporary/mps
   mkdir -p "$temporary/mps"
-  nvidia-cuda-mps-control -d && mps=yes
+  # The control daemon numbers the GPUs that it sees from 0.
+  nvidia-cuda-mps-control -d && mps=yes && [ -n "${CUDA_VISIBLE_DEVICES:-}" ] &&
+    CUDA_VISIBLE_DEVICES=$(seq -s , 0 "$(tr -cd , <<<"$CUDA_VISIBLE_DEVICES" | wc -c)")
 fi
 
 # ---- one program ----------------------------------------------------------------------------------------------------
