@@ -104,7 +104,7 @@ void atomic_inc(world& w, T* target, int pe) {
 
 /// @brief Adds one.
 ///
-/// @return The value.
+/// @return The old value.
 template <amo_integer T>
 T atomic_fetch_inc(world& w, T* target, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::add, target, T{1}), pe);

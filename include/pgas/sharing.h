@@ -1,8 +1,8 @@
 /// @file
 /// Memory, timelines and events shared by handle, for C. `pgas/shared_memory.hpp`, `pgas/timeline.hpp` and
 /// `pgas/ipc_event.hpp` describe each function. Functions that can fail return 0 or the number of an error code (401
-/// for PGAS-E0401, see docs/errors.md). On failure functions leave their results unchanged, and pgas_sharing_error()
-/// returns the text.
+/// for PGAS-E0401, see docs/errors.md). A function that fails leaves its results unchanged, and
+/// pgas_sharing_error() returns the text.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -55,7 +55,7 @@ class PGAS_API timeline {
   ~timeline();
 
   /// Makes a timeline with the value 0 for streams of this place. *Errors* device_unavailable if the GPU does not exist
-  /// or has no stream memory operations of 64 bits; as shared_memory::make().
+  /// or has no stream memory operations of 64 bits; also the errors of shared_memory::make().
   [[nodiscard]] static timeline make(memory_place place);
   /// Opens a ticket of timeline::ticket().
   /// @param ticket the text of the ticket

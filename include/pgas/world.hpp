@@ -318,9 +318,10 @@ class PGAS_API world {
 
  private:
   explicit world(std::shared_ptr<detail::world_state> state);
-  // Each copy of the C++ runtime has its own count of exceptions in flight. If the program and the library have
-  // different copies, the library counts an exception that the program catches for ever. So the functions that count
-  // are inline, and hidden: a program or a library never uses another one's copy of them.
+  // Each copy of the C++ runtime counts its exceptions in flight separately. If the program and the library have
+  // different copies, the count of the library never falls after the program has caught an exception of the library.
+  // Therefore the functions that count are inline and hidden: the program and each library use only their own copies
+  // of these functions.
   [[nodiscard]] static world join(const config& settings, int exceptions);
   [[nodiscard]] static world join(std::unique_ptr<bootstrap> exchange, const config& settings, int exceptions);
   [[nodiscard]] const void* address_at(const volatile void* local, int pe) const;

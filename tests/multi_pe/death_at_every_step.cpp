@@ -97,7 +97,7 @@ void be_in(pgas::world& world, const std::string& step, int victim) {
   auto result = world.allocate<int>(n, pgas::initialize::zero);
   world.barrier_all();
   if (step == "allocate") {
-    // Each allocation is larger than the heap, so no PE gets it without the others.
+    // Each allocation is larger than the heap, so no PE can allocate without the other PEs.
     std::vector<pgas::symmetric<char>> held;
     repeat_until_dead(dies, name,
                       [&] { held.push_back(world.allocate<char>(std::size_t{100} << (20 + held.size()))); });

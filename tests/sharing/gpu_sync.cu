@@ -287,7 +287,7 @@ void event_lost(side& s, bool maker_dies) {
   s.synchronize();
   PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.event.check(); }));
   if (!maker_dies) {
-    // The event belongs to this process, and continues with the next process that records it.
+    // The event belongs to this process until another process records it.
     std::printf("recording again\n");
     s.event.record(s.stream);
     std::printf("waiting for that\n");

@@ -262,18 +262,17 @@ PGAS_FN void ibadd_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, s
 /// @brief Copies `count` elements from PE `pe` without waiting for completion. An mbarrier counts the arriving bytes.
 ///
 /// The program announces `count * sizeof(T)` bytes of the current phase, by arrive_and_expect() or another mbarrier
-/// interface. The announcement comes before the call, or after the call with an arrival that the phase still needs.
-/// Several gets may complete in one phase. One arrival may announce the bytes of all these gets.
+/// interface. The announcement comes before the call. It may come after the call if one arrival that the phase needs is
+/// still missing. Several gets may complete in one phase. One arrival may announce the bytes of all these gets.
 ///
 /// *Callers* any thread of the block that has the mbarrier.
 /// *Units* `count` is elements, 0 allowed; the bytes of a phase are less than 1 MiB.
-/// *Memory* `src` is symmetric; `dst` is any memory of this PE. Into shared memory of the block the copy is
-/// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. Into other memory,
-/// get_nbi() is a get(), and the mbarrier counts the bytes of this get as well.
-/// *On return* `dst` must not be accessed before the phase is complete.
-/// *Order* `dst` is written after all earlier accesses to `dst` by threads that the caller has synchronized with. The
-/// copy reads stores that a wait or a barrier of the caller has ordered before the copy. A thread that sees the phase
-/// complete sees the data.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE. A copy into shared memory of the
+/// block is asynchronous. It is one instruction if both addresses and the number of bytes are multiples of 16. Into
+/// other memory, get_nbi() is a get(), and the mbarrier counts the bytes of this get as well. *On return* `dst` must
+/// not be accessed before the phase is complete. *Order* `dst` is written after all earlier accesses to `dst` by
+/// threads that the caller has synchronized with. The copy reads stores that a wait or a barrier of the caller has
+/// ordered before the copy. A thread that sees the phase complete sees the data.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get_nbi(const context& ctx, mbarrier on, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::get_tile<detail::operation::get>(ctx, on.word(), dst, src, {0, 0, count, 1}, pe);

@@ -47,7 +47,7 @@ struct slow_path {
   static constexpr std::uint32_t list = 2;  ///< the team is a list
   /// some PEs are proxied, or slots are not in a row: use the table of routes
   static constexpr std::uint32_t proxy = 4;
-  /// blocks may have lent shared memory; `copy_` points into a lending_context
+  /// blocks may lend shared memory to the library; `copy_` then points into a lending_context
   static constexpr std::uint32_t lent = 8;
 };
 

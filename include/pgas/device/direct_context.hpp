@@ -25,7 +25,7 @@ namespace pgas {
 class direct_context {
  public:
   direct_context() = default;
-  /// @brief For the library's internal use: from a context with a team that meets the condition.
+  /// @brief Constructs the object from a context whose team meets the condition. For the library's internal use.
   PGAS_HD explicit direct_context(const context& from) : context_(from) {}
 
   /// @brief The context that operations receive.

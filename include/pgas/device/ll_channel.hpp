@@ -173,8 +173,8 @@ enum class ll_to {
 /// k - 1, which this thread sent after all messages of round k - 2 had arrived. If the program counts the rounds, the
 /// channel does not record which messages were requested, so the program must request all messages.
 ///
-/// The same type of channel must send and receive a round. Between two rounds a box may change from one ll_to to the
-/// other.
+/// In each round, the sender and the receiver must use the same type of channel. Between two rounds a box may change
+/// from one ll_to to the other.
 template <PGAS_IS(ll_type) T, ll_to To = ll_to::all>
 class ll_team_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
@@ -307,8 +307,8 @@ PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T, ll_to::o
 ///
 /// *Callers* the thread that opened the channel; at most once for each member in a round, in any order.
 /// *Order* as receive() of an ll_channel.
-/// *Errors* ends the thread with a record that names the member when the world is aborted or the deadline passes; with
-/// checks on also if there is no such member.
+/// *Errors* ends the thread with a record that names the member when the world is aborted or the deadline passes. If
+/// checks are enabled, also if there is no such member.
 ///
 /// @return The value.
 template <PGAS_IS(ll_type) T>

@@ -227,7 +227,7 @@ struct minloc {
 
 namespace detail {
 
-/// The number of an operation when calls are compared; 0 for operations of the program.
+/// The number that identifies an operation when calls are compared. It is 0 for operations that the program defines.
 template <class Op>
 [[nodiscard]] PGAS_HD constexpr std::uint32_t op_id(const Op&) {
   if constexpr (library_op<Op>) {

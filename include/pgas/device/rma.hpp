@@ -134,7 +134,8 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
 /// *Callers* any thread. *Memory* `dst` is symmetric: this PE's address of the variable.
 /// *On return* the store is issued; quiet() completes it.
 /// *Order* none. Values of 1, 2, 4 or 8 bytes with an alignment equal to their size arrive in one piece, as with
-/// atomic_set(), so waits may read them. Other values arrive in pieces of their alignment, of at most 8 bytes.
+/// atomic_set(), so waits may read them. Other values arrive in pieces, as large as the alignment of the value, but at
+/// most 8 bytes.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::p);

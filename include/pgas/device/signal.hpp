@@ -261,7 +261,8 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
 ///
 /// *Callers* any thread; several threads may take from one word while other threads add to the word.
 /// *Units* `n` counts additions by put_signal() with signal_op::add, signal_add() or an atomic.
-/// *Memory* `sig` is symmetric. *Order* acquires from every addition in the value found, including the remainder.
+/// *Memory* `sig` is symmetric. *Order* acquires from every addition that contributed to the value found, also to
+/// the remainder.
 /// *Errors* as wait_until().
 ///
 /// @return The remainder.

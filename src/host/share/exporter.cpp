@@ -204,7 +204,7 @@ void exporter::remove(std::uint64_t of) noexcept {
       log_.info("{} is freed while other processes have it open ({}): the memory is released when they close it",
                 last->text(), holders);
   } catch (const std::bad_alloc&) {
-    // Without memory, there is no line in the log.
+    // No memory is left for the line of the log.
   }
 }
 

@@ -54,7 +54,7 @@ class team_state {
   [[nodiscard]] team_view host_view() const noexcept { return view_.channel(view_.n_channels()); }
   /// The context with the PE numbers of the team.
   [[nodiscard]] pgas::context context() const;
-  /// The address of a copy of context(), which code that is not inlined reads.
+  /// The address of a copy of context(), for code that is not inlined.
   [[nodiscard]] const pgas::context* context_copy() const;
   /// Writes the copy of the context, and adds the team to the teams of the world. For the teams of the world itself,
   /// called when the world knows its routes.

@@ -33,7 +33,7 @@ struct sharing_offer {
   [[nodiscard]] bool has(handle_kind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
 };
 
-/// @param allow_proxied whether PEs of a host that cannot share memory may be proxied
+/// @param allow_proxied whether PEs that are on one host but cannot share memory may be proxied
 [[nodiscard]] sharing_offer offer_of(const device& device, const config& settings, bool allow_proxied);
 
 /// The kind and the domains that are expected if all PEs make the same offer and the first kind is shared by

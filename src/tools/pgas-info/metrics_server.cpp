@@ -27,7 +27,7 @@ constexpr std::size_t most_connections = 32;
 /// The largest number of bytes after a request that are read and dropped. Closing a socket with unread bytes would drop
 /// the answer.
 constexpr std::size_t longest_rest = std::size_t{1} << 20;
-/// The pause before the next attempt to accept if descriptors or memory are missing.
+/// The pause before the next attempt after accept() has failed for lack of descriptors or memory.
 constexpr auto pause_without_means = std::chrono::seconds(1);
 
 std::string http_answer(std::string_view status_line, std::string_view body, std::string_view more = {}) {

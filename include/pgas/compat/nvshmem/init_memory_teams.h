@@ -86,7 +86,7 @@ int nvshmem_team_split_2d(nvshmem_team_t parent_team, int xrange, const nvshmem_
                           long yaxis_mask, nvshmem_team_t* yaxis_team);
 /// Collective over the team. NVSHMEM_TEAM_INVALID is ignored.
 void nvshmem_team_destroy(nvshmem_team_t team);
-/// Writes the configuration with which the team was created to `*config`.
+/// Writes to `*config` the configuration with which the team was created.
 void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config);
 
 /// Creates a unique id for nvshmemx_team_init(): one member creates the id and sends it to the other members.

@@ -140,7 +140,7 @@ PGAS_NVSHMEM_FN void nvshmemx_signal_counted_reset(uint64_t* signal_addr) {
         static_cast<RESULT>(ENTRY(pgas::compat::which::WHICH,                                                  \
                                   pgas::compat::words_of(ivars, nelems, status, cmp, cmp_value), nullptr)));   \
   }
-// Waits and tests of sets that return the indices of words.
+// The functions that wait for sets of words, or test them, and return the indices of words.
 #define PGAS_NVSHMEM_SOME(OP, SUFFIX, ENTRY, NAME, TYPE, VALUE)                                                        \
   PGAS_NVSHMEM_FN size_t nvshmem_##NAME##_##OP##SUFFIX(TYPE* ivars, size_t nelems, size_t* indices, const int* status, \
                                                        int cmp, VALUE cmp_value) {                                     \

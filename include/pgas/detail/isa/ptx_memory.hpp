@@ -269,13 +269,13 @@ PGAS_FN void fence_sc() {
 }
 #endif
 
-/// The number of polls of a wait between two checks of the abort word and the clock. The abort word is in host memory,
-/// which a GPU reads slowly, one multiprocessor after another. If waiting blocks of a grid check at the same time, they
-/// delay each other for longer than a large copy takes. A poll takes about 0.15 us on an H200, so the first check comes
-/// after 0.6 ms, when a wait is no longer short. A CPU yields at every check.
+/// The number of polls of a wait between two checks of the abort word and the clock. The abort word is in host memory.
+/// A GPU reads host memory slowly, one multiprocessor after another. If waiting blocks of a grid check at the same
+/// time, they delay each other for longer than a large copy takes. A poll takes about 0.15 us on an H200, so the first
+/// check comes after 0.6 ms, when a wait is no longer short. A CPU yields at every check.
 ///
 /// A wait may poll inline first and continue out of line, where it also checks. The interval between checks is the
-/// same, except on a CPU, where each poll before the first check delays other threads.
+/// same in both parts. A CPU has a shorter first interval, because each poll delays other threads.
 #if defined(__CUDACC__)
 inline constexpr std::uint32_t polls_between_checks = 4096;
 inline constexpr std::uint32_t polls_in_line = 4096;

@@ -27,7 +27,7 @@ struct planned_step {
   traffic_step traffic;
 };
 
-/// Patterns with few steps come first, so that a time limit cuts only the pattern "alone", and no whole pattern.
+/// Patterns with few steps come first. A time limit then shortens the last pattern, "alone", and leaves out no pattern.
 std::vector<planned_step> plan(const map_options& how, int n) {
   const auto wants = [&](pattern in) { return std::ranges::find(how.patterns, name_of(in)) != how.patterns.end(); };
   const auto measured = [&](std::string_view name) {

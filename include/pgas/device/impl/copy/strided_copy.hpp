@@ -153,8 +153,8 @@ PGAS_FN void by_largest_units(const byte_blocks* of, Call call) {
   if (rest != 0) call(unit_constant<Least>{}, of->bytes - rest, rest);
 }
 
-/// Iterates over one thread's pieces of `Unit` bytes of all blocks, without a division. (Two indices take fewer
-/// registers than addresses.)
+/// Iterates over the pieces that one thread copies, in all blocks of the data, without a division. A piece has `Unit`
+/// bytes. (Two indices take fewer registers than addresses.)
 template <std::size_t Unit>
 class piece_index {
  public:
