@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/control/group_exchange.hpp"
+#include "host/exchange/group_exchange.hpp"
 
 namespace pgas::scale_test {
 

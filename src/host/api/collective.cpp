@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "host/control/agree_on_collective.hpp"
-#include "host/control/device_collective.hpp"
+#include "host/exchange/agree_on_collective.hpp"
+#include "host/exchange/device_collective.hpp"
 #include "host/team/team_state.hpp"
 #include "host/world/host_call.hpp"
 #include "host/world/world_state.hpp"

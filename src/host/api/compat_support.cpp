@@ -2,7 +2,7 @@
 
 #include "host/config/config_text.hpp"
 #include "host/config/launcher_variables.hpp"
-#include "host/control/peer_descriptor.hpp"
+#include "host/connect/peer_descriptor.hpp"
 #include "host/log/logger.hpp"
 #include "host/world/world_state.hpp"
 

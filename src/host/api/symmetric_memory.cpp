@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-#include "host/control/control_message.hpp"
+#include "host/connect/control_message.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "host/team/team_state.hpp"
 #include "host/world/host_call.hpp"

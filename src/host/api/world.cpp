@@ -8,7 +8,7 @@
 #include "common/join_step_hook.hpp"
 #include "common/join_warning.hpp"
 #include "host/config/launcher_variables.hpp"
-#include "host/control/joining_mark.hpp"
+#include "host/connect/joining_mark.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/team/team_state.hpp"
 #include "host/topology/p2p_setting.hpp"

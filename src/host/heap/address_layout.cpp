@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "host/control/collective_step.hpp"
-#include "host/control/control_group.hpp"
-#include "host/control/control_message.hpp"
+#include "host/connect/control_message.hpp"
+#include "host/exchange/collective_step.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/log/format_bytes.hpp"
 
 namespace pgas::detail {

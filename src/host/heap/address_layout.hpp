@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "device/device.hpp"
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/heap/device_placed_slots.hpp"
 #include "host/heap/group_segment.hpp"
 #include "host/log/logger.hpp"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-#include "host/control/collective_step.hpp"
+#include "host/exchange/collective_step.hpp"
 #include "host/log/format_bytes.hpp"
 #include "host/topology/find_domains.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "host/control/agreement.hpp"
+#include "host/exchange/agreement.hpp"
 
 namespace pgas::detail {
 

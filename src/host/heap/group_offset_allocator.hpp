@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 
 namespace pgas::detail {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/heap/group_segment.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/offset_allocator.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "host/control/agreement.hpp"
+#include "host/exchange/agreement.hpp"
 
 namespace pgas::detail {
 

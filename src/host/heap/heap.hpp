@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/heap/address_layout.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/segment_exchange.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "device/device.hpp"
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/heap/address_layout.hpp"
 #include "host/topology/find_domains.hpp"
 #include "pgas/config.hpp"

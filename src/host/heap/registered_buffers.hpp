@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "host/control/collective_step.hpp"
-#include "host/control/control_group.hpp"
+#include "host/exchange/collective_step.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/segment_exchange.hpp"
 #include "host/heap/team_segment_map.hpp"

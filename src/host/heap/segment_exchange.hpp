@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "device/device.hpp"
-#include "host/control/collective_step.hpp"
-#include "host/control/control_group.hpp"
+#include "host/exchange/collective_step.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/heap/address_layout.hpp"
 #include "host/heap/group_segment.hpp"
 #include "host/heap/memory_exposure.hpp"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "host/control/control_message.hpp"
+#include "host/connect/control_message.hpp"
 #include "host/log/format_bytes.hpp"
 
 namespace pgas::detail {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "host/control/collective_step.hpp"
-#include "host/control/control_group.hpp"
+#include "host/exchange/collective_step.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/heap/allocation_list.hpp"
 #include "host/heap/growth_policy.hpp"
 #include "host/heap/heap_parameters.hpp"

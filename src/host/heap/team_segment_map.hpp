@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/heap/group_offset_allocator.hpp"
 #include "host/heap/group_segment.hpp"
 

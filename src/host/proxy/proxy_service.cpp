@@ -11,7 +11,7 @@
 
 #include "common/net/tcp_socket.hpp"
 #include "common/resource_limits.hpp"
-#include "host/control/collective_step.hpp"
+#include "host/exchange/collective_step.hpp"
 #include "host/topology/numa_affinity.hpp"
 #include "host/transport/ucx/ucx_settings.hpp"
 

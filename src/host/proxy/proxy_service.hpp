@@ -12,7 +12,7 @@
 
 #include "device/device.hpp"
 #include "device/owned_device_memory.hpp"
-#include "host/control/control_plane.hpp"
+#include "host/exchange/control_plane.hpp"
 #include "host/log/logger.hpp"
 #include "host/proxy/device_route_table.hpp"
 #include "host/proxy/host_producer.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/control/collective_step.hpp"
+#include "host/exchange/collective_step.hpp"
 #include "host/team/team_state.hpp"
 #include "host/world/host_call.hpp"
 #include "host/world/world_state.hpp"

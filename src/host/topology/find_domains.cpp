@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "host/control/agreement.hpp"
-#include "host/control/collective_step.hpp"
-#include "host/control/control_group.hpp"
-#include "host/control/control_message.hpp"
+#include "host/connect/control_message.hpp"
+#include "host/exchange/agreement.hpp"
+#include "host/exchange/collective_step.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/topology/p2p_setting.hpp"
 
 namespace pgas::detail {

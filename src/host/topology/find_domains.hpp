@@ -11,7 +11,7 @@
 #include <string>
 
 #include "device/device.hpp"
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/log/logger.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/config.hpp"

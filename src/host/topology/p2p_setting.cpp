@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "host/control/agreement.hpp"
+#include "host/exchange/agreement.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

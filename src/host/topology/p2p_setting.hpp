@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 
 namespace pgas::detail {
 

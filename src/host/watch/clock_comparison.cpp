@@ -11,7 +11,7 @@
 
 #include "common/trace/recorder.hpp"
 #include "common/unique_fd.hpp"
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 
 namespace pgas::detail {
 

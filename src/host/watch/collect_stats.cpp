@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/control/control_plane.hpp"
+#include "host/exchange/control_plane.hpp"
 #include "host/heap/heap.hpp"
 #include "host/log/logger.hpp"
 #include "host/proxy/proxy_thread.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 
 namespace pgas::detail {
 

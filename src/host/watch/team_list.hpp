@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 #include "pgas/detail/failure_record.hpp"
 #include "pgas/device/team.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "common/trace/recorder.hpp"
 #include "common/unique_fd.hpp"
-#include "host/control/control_group.hpp"
+#include "host/exchange/control_group.hpp"
 #include "host/log/logger.hpp"
 #include "host/watch/clock_comparison.hpp"
 #include "host/watch/trace_kernels.hpp"

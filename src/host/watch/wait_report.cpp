@@ -11,8 +11,8 @@
 #include <thread>
 #include <utility>
 
-#include "host/control/question_service.hpp"
 #include "host/error/device_failure.hpp"
+#include "host/failure/question_service.hpp"
 
 namespace pgas::detail {
 

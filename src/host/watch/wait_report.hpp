@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/control/question_service.hpp"
+#include "host/failure/question_service.hpp"
 #include "host/heap/allocation_list.hpp"
 #include "host/proxy/proxy_thread.hpp"
 #include "host/watch/call_list.hpp"

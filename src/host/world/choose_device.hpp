@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "host/control/control_plane.hpp"
+#include "host/exchange/control_plane.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/log/logger.hpp"
 #include "host/topology/device_descriptor.hpp"

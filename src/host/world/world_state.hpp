@@ -15,7 +15,7 @@
 #include "common/fork_guard.hpp"
 #include "device/device.hpp"
 #include "device/owned_device_memory.hpp"
-#include "host/control/control_plane.hpp"
+#include "host/exchange/control_plane.hpp"
 #include "host/heap/group_offset_allocator.hpp"
 #include "host/heap/heap.hpp"
 #include "host/launch/grid_state_pool.hpp"

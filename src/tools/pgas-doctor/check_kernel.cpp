@@ -14,7 +14,7 @@
 #include "common/process_identity.hpp"
 #include "common/system_error.hpp"
 #include "common/thread.hpp"
-#include "host/control/peer_descriptor.hpp"
+#include "host/connect/peer_descriptor.hpp"
 #include "pgas/error.hpp"
 #include "tools/pgas-doctor/local_checks.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "host/control/collective_step.hpp"
+#include "host/exchange/collective_step.hpp"
 #include "host/topology/find_domains.hpp"
 #include "host/world/world_state.hpp"
 #include "pgas/pgas.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/control/peer_descriptor.hpp"
+#include "host/connect/peer_descriptor.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
 #include "tools/pgas-doctor/library.hpp"

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "common/net/unix_socket.hpp"
-#include "host/control/question_service.hpp"
+#include "host/failure/question_service.hpp"
 
 namespace pgas_why {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/control/question_service.hpp"
+#include "host/failure/question_service.hpp"
 #include "host/watch/told_waits.hpp"
 
 namespace pgas_why {

@@ -14,7 +14,7 @@
 
 #include "common/deadline.hpp"
 #include "common/net/unix_socket.hpp"
-#include "host/control/joining_mark.hpp"
+#include "host/connect/joining_mark.hpp"
 #include "host/watch/told_waits.hpp"
 #include "tools/common/text.hpp"
 

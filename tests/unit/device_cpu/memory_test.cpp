@@ -16,7 +16,7 @@
 #include "device/cpu/host_segment.hpp"
 #include "device/device.hpp"
 #include "pgas/error.hpp"
-#include "unit/control/pes.hpp"
+#include "unit/connect/pes.hpp"
 
 namespace pgas::unit_test {
 namespace {

@@ -18,7 +18,7 @@
 #include "pgas/device/context.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
-#include "unit/control/pes.hpp"
+#include "unit/connect/pes.hpp"
 #include "unit/device_cpu/requests.hpp"
 
 namespace pgas::unit_test {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/heap/heap.hpp"
-#include "unit/control/fixtures.hpp"
+#include "unit/connect/fixtures.hpp"
 #include "unit/heap/faulty_device.hpp"
 
 namespace pgas::unit_test {

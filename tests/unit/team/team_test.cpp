@@ -14,7 +14,7 @@
 #include "host/world/world_state.hpp"
 #include "pgas/registration.hpp"
 #include "pgas/world.hpp"
-#include "unit/control/fixtures.hpp"
+#include "unit/connect/fixtures.hpp"
 
 namespace pgas::unit_test {
 namespace {

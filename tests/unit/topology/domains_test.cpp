@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/topology/p2p_setting.hpp"
-#include "unit/control/fixtures.hpp"
+#include "unit/connect/fixtures.hpp"
 
 namespace pgas::unit_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "unit/control/fixtures.hpp"
+#include "unit/connect/fixtures.hpp"
 
 namespace pgas::unit_test {
 namespace {

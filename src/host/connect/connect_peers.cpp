@@ -1,0 +1,377 @@
+#include "host/connect/connect_peers.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <iterator>
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "common/join_step_hook.hpp"
+#include "common/net/event_loop.hpp"
+#include "common/net/handshake.hpp"
+#include "common/net/tcp_connector.hpp"
+#include "common/system_error.hpp"
+#include "host/connect/group_tree.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+using status = handshake::status;
+
+/// The parent of this PE on the same host, and the handshake with the parent.
+struct local_target {
+  int pe;
+  clock::time_point next_attempt;
+  std::optional<handshake> talk;
+};
+
+/// An accepted connection whose other side has not proved to be a PE.
+struct pending_connection {
+  bool local;
+  handshake talk;
+  std::string name;  ///< "process 123" or "10.0.0.1:4711"
+  clock::time_point until;
+};
+
+/// The connections of one PE to its neighbours in the tree.
+class peer_connector {
+ public:
+  peer_connector(const std::vector<peer_descriptor>& all, const peer_table& peers, const group_tree& tree,
+                 const unix_listener& listener, const config& settings, log::logger& log, const tcp_listener* tcp,
+                 std::span<const tcp_endpoints> endpoints)
+      : all_(all),
+        peers_(peers),
+        me_(peers.me),
+        tree_(tree),
+        listener_(listener),
+        tcp_listener_(tcp),
+        endpoints_(endpoints),
+        settings_(settings),
+        log_(log),
+        secret_(derive_job_key(all)),
+        expected_(tree.children().begin(), tree.children().end()) {
+    // The limit is shorter than the limit of the bootstrap, so that PEs can still exchange the outcome.
+    const std::chrono::milliseconds limit = settings.join_timeout * 3 / 4;
+    deadline_ = clock::now() + limit;
+    timeout_ = limit / 4;
+    if (tree.parent() >= 0) {
+      if (peers_.on_this_host(tree.parent()))
+        local_target_.emplace(local_target{tree.parent(), clock::now(), std::nullopt});
+      else
+        add_connector(tree.parent());
+    }
+    missing_ = expected_.size() + (tree.parent() >= 0 ? 1 : 0);
+    watch_processes();
+    loop_.watch(listener_.fd(), POLLIN, [this](short) { accept_local(); });
+    if (tcp_listener_ != nullptr) loop_.watch(tcp_listener_->fd(), POLLIN, [this](short) { accept_remote(); });
+  }
+
+  std::map<int, peer_socket> run() {
+    while (missing_ > 0) {
+      if (clock::now() >= deadline_) throw_missing();
+      start_connection();
+      if (connector_) step_connector();
+      if (missing_ == 0) break;
+      clock::time_point next = deadline_;
+      if (local_target_ && !local_target_->talk) next = std::min(next, local_target_->next_attempt);
+      if (connector_) next = std::min(next, connector_->due());
+      if (!pending_.empty()) next = std::min(next, pending_.front().until);
+      loop_.run_once(next);
+      drop_overdue();
+    }
+    for (const pending_connection& left_over : pending_) refuse(left_over.name, "it has not said who it is");
+    return std::move(sockets_);
+  }
+
+ private:
+  static constexpr std::size_t max_unproven = 64;   // more than the PEs themselves need
+  static constexpr int most_accepted_at_once = 64;  // the limit lets the loop serve connections that are already open
+  static constexpr int most_refusals_logged = 64;   // a flood of connections must not flood the log
+
+  /// Watches the processes of the neighbours on this host. The death of a process does not always close a socket: the
+  /// process may not have connected yet, or a child may hold its sockets.
+  void watch_processes() {
+    const auto watch = [this](int pe) {
+      const peer_descriptor& one = all_[static_cast<std::size_t>(pe)];
+      if (!peers_.on_this_host(pe) || one.pid_namespace != all_[static_cast<std::size_t>(me_)].pid_namespace) return;
+      bool gone = false;
+      unique_fd process = process_of(std::stoi(one.pid), gone);
+      if (gone) throw_died(pe);
+      if (!process) return;  // if descriptors are scarce, connections have precedence
+      loop_.watch(process.get(), POLLIN, [this, pe](short) { throw_died(pe); });
+      processes_.emplace(pe, std::move(process));
+    };
+    rlimit limit{};
+    const std::size_t needed = 2 * expected_.size() + 64;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < needed) return;
+    if (tree_.parent() >= 0) watch(tree_.parent());
+    for (const int child : tree_.children()) watch(child);
+  }
+
+  void add_connector(int pe) {
+    const std::vector<tcp_address>& addresses = endpoints_[static_cast<std::size_t>(pe)].addresses;
+    if (addresses.empty())
+      throw error(code::peer_unreachable,
+                  fmt::format("{} has no network address at which {} could reach it: none of its network interfaces is "
+                              "up and has one",
+                              peers_.describe(pe), peers_.describe(me_)),
+                  pe);
+    connector_.emplace(me_, pe, addresses, secret_, timeout_);
+  }
+
+  /// Continues the connection to a parent on another host.
+  void step_connector() {
+    connector_->start_if_due();
+    if (connector_->advance()) {
+      loop_.forget(std::exchange(connecting_, -1));
+      proven_socket proven = connector_->take();
+      const int pe = connector_->peer();
+      connector_.reset();
+      return add_socket(pe, {std::move(proven.fd), proven.keys});
+    }
+    const pollfd wanted = connector_->awaited();
+    loop_.forget(connecting_);
+    connecting_ = wanted.fd;
+    if (connecting_ >= 0) loop_.watch(connecting_, wanted.events, [](short) {});  // the next step handles the event
+  }
+
+  void start_connection() {
+    if (!local_target_ || local_target_->talk || clock::now() < local_target_->next_attempt) return;
+    local_target& target = *local_target_;
+    connect_result attempt = connect_to(address_of(target.pe));
+    if (attempt.error == EAGAIN) {
+      target.next_attempt = clock::now() + std::chrono::milliseconds(5);
+      return;
+    }
+    if (attempt.error == ECONNREFUSED) throw_if_died(target.pe);
+    if (attempt.error != 0)
+      throw error(code::peer_unreachable,
+                  fmt::format("{} cannot reach the socket of {}, {}: {}; {}", peers_.describe(me_),
+                              peers_.describe(target.pe), address_of(target.pe).text(), errno_text(attempt.error),
+                              attempt.error == EMFILE || attempt.error == ENFILE ? "raise the limit (ulimit -n)"
+                              : settings_.socket_directory.empty()
+                                  ? "has that process ended?"
+                                  : "PGAS_SOCKET_DIR must be one directory that both see, not two of the same name"),
+                  target.pe);
+    const std::optional<socket_owner> owner = peer_credentials(attempt.fd.get());
+    if (!owner || owner->uid != ::geteuid())
+      throw error(code::authentication,
+                  fmt::format("the socket at {}, where PE {} should listen, belongs to user {}: nothing was sent to it",
+                              address_of(target.pe).text(), target.pe, owner ? static_cast<long>(owner->uid) : -1L),
+                  target.pe);
+    target.talk.emplace(std::move(attempt.fd), secret_, hello{.from = me_, .to = target.pe});
+    if (const int failed = target.talk->send_hello(); failed != 0) throw_closed(target.pe, errno_text(failed));
+    loop_.watch(target.talk->fd(), POLLIN, [this](short) { advance_target(); });
+  }
+
+  /// Handles the messages of a parent on this host.
+  void advance_target() {
+    local_target& target = *local_target_;
+    switch (target.talk->receive()) {
+      case status::pending:
+      case status::proven: return;
+      case status::ended: throw_closed(target.pe, "it closed the connection without an answer");
+      case status::foreign:
+      case status::wrong_version:
+      case status::refused:
+        throw error(code::authentication,
+                    fmt::format("the process that listens at {} does not know this job's secret and is not PE {}",
+                                address_of(target.pe).text(), target.pe),
+                    target.pe);
+      case status::welcomed: break;
+    }
+    loop_.forget(target.talk->fd());
+    add_socket(target.pe, {target.talk->take(), std::nullopt});
+    local_target_.reset();
+  }
+
+  /// Handles the messages of an accepted connection. Returns whether the connection is no longer pending, because it
+  /// was accepted or refused.
+  bool advance(pending_connection& one) {
+    const status outcome = one.talk.receive();
+    if (outcome == status::pending) return false;
+    loop_.forget(one.talk.fd());
+    if (outcome == status::ended) {
+      refuse(one.name, "it went away without a word");
+      return true;
+    }
+    const int pe = one.talk.introduction().from;
+    const bool expected = expected_.contains(pe) && peers_.on_this_host(pe) == one.local;
+    if (outcome == status::proven && expected && sockets_.contains(pe)) {
+      refuse(one.name, fmt::format("it claims to be PE {}, which is connected already", pe));
+      return true;
+    }
+    if (outcome != status::proven || !expected) {
+      refuse(one.name, "it does not know this job's secret");
+      return true;
+    }
+    if (const int failed = one.talk.welcome(); failed != 0) throw_closed(pe, errno_text(failed));
+    proven_socket proven = one.talk.take_proven();
+    add_socket(pe, {std::move(proven.fd), one.local ? std::nullopt : std::optional(proven.keys)});
+    return true;
+  }
+
+  void accept_local() {
+    for (int accepted = 0; accepted < most_accepted_at_once; ++accepted) {
+      connect_result next = listener_.accept();
+      throw_if_failed(next.error);
+      if (!next.fd) return;
+      const std::optional<socket_owner> owner = peer_credentials(next.fd.get());
+      const std::string name = fmt::format("process {}", owner ? owner->pid : 0);
+      if (owner && owner->uid == ::geteuid())
+        add_pending(std::move(next.fd), true, name);
+      else
+        refuse(name, fmt::format("it runs as user {}", owner ? static_cast<long>(owner->uid) : -1L));
+    }
+  }
+
+  void accept_remote() {
+    for (int accepted = 0; accepted < most_accepted_at_once; ++accepted) {
+      tcp_listener::caller next = tcp_listener_->accept();
+      throw_if_failed(next.error);
+      if (!next.fd) return;
+      add_pending(std::move(next.fd), false, next.address);
+    }
+  }
+
+  void throw_if_failed(int accepting) const {
+    if (accepting != 0) throw_system("accept", accepting);
+  }
+
+  void add_pending(unique_fd fd, bool local, const std::string& name) {
+    if (pending_.size() >= expected_.size() + max_unproven) make_room();
+    const int number = fd.get();
+    pending_.push_back({local, handshake(std::move(fd), secret_, me_), name, clock::now() + timeout_});
+    loop_.watch(number, POLLIN, [this, one = std::prev(pending_.end())](short) {
+      if (advance(*one)) pending_.erase(one);
+    });
+  }
+
+  /// Refuses the oldest connection that has sent no hello. If all connections have sent a hello, refuses the oldest
+  /// one.
+  void make_room() {
+    const std::size_t before = pending_.size();
+    pending_.remove_if([&](pending_connection& one) { return !one.talk.introduced() && advance(one); });
+    if (pending_.size() < before) return;
+    auto oldest = std::ranges::find_if(pending_, [](const auto& one) { return !one.talk.introduced(); });
+    if (oldest == pending_.end()) oldest = pending_.begin();
+    refuse(oldest->name, "too many connections that have not said who they are");
+    loop_.forget(oldest->talk.fd());
+    pending_.erase(oldest);
+  }
+
+  void drop_overdue() {
+    while (!pending_.empty() && clock::now() >= pending_.front().until) {
+      refuse(pending_.front().name, "it has not said who it is");
+      loop_.forget(pending_.front().talk.fd());
+      pending_.pop_front();
+    }
+  }
+
+  void add_socket(int pe, peer_socket socket) {
+    join_step("connection");
+    // A connected PE sends no message before all PEs are connected. The only possible event is the end of the
+    // connection.
+    loop_.watch(socket.fd.get(), POLLRDHUP, [this, pe](short) { throw_closed(pe, "it closed the connection"); });
+    sockets_.emplace(pe, std::move(socket));
+    --missing_;
+  }
+
+  void refuse(const std::string& name, const std::string& why) {
+    if (++refused_ <= most_refusals_logged)
+      log_.warn("refused a connection from {} to this world's socket: {}", name, why);
+    if (refused_ == most_refusals_logged)
+      log_.warn("further connections that are refused while joining are not logged");
+  }
+
+  [[nodiscard]] unix_address address_of(int pe) const {
+    return {settings_.socket_directory, all_[static_cast<std::size_t>(pe)].socket_name};
+  }
+
+  [[nodiscard]] error lost(int pe, const std::string& how) const {
+    return error(code::peer_lost, fmt::format("{} was lost while joining: {}", peers_.describe(pe), how), pe);
+  }
+
+  [[noreturn]] void throw_died(int pe) const {
+    throw pe_has_died(code::peer_lost,
+                      fmt::format("{} was lost while joining: its process has ended", peers_.describe(pe)), pe);
+  }
+
+  /// Called when a PE has closed its sockets. A process that ends closes its sockets shortly before its pidfd reports
+  /// the end.
+  void throw_if_died(int pe) const {
+    const auto process = processes_.find(pe);
+    if (process == processes_.end()) return;
+    pollfd ended{process->second.get(), POLLIN, 0};
+    if (::poll(&ended, 1, 100) > 0) throw_died(pe);
+  }
+
+  [[noreturn]] void throw_closed(int pe, const std::string& how) const {
+    throw_if_died(pe);
+    throw lost(pe, how);
+  }
+
+  [[noreturn]] void throw_missing() const {
+    if (connector_)
+      throw error(
+          code::peer_unreachable,
+          fmt::format("{} cannot reach {} over TCP; tried {}. Is a firewall between the two hosts, or is that "
+                      "process stopped? PGAS_SOCKET_IFNAME names the network interface whose addresses are tried",
+                      peers_.describe(me_), peers_.describe(connector_->peer()), connector_->report()),
+          connector_->peer());
+    std::vector<int> missing(expected_.begin(), expected_.end());
+    if (tree_.parent() >= 0) missing.push_back(tree_.parent());
+    std::erase_if(missing, [this](int pe) { return sockets_.contains(pe); });
+    throw error(
+        code::bootstrap_timeout,
+        fmt::format(
+            "{} is not connected to {}: are those processes stopped, or did they fail? PGAS_JOIN_TIMEOUT sets how "
+            "long to wait",
+            peers_.describe(me_), peers_.describe(missing)),
+        missing.front());
+  }
+
+  const std::vector<peer_descriptor>& all_;
+  const peer_table& peers_;
+  const int me_;
+  const group_tree& tree_;
+  const unix_listener& listener_;
+  const tcp_listener* const tcp_listener_;
+  const std::span<const tcp_endpoints> endpoints_;
+  const config& settings_;
+  log::logger& log_;
+  const job_secret secret_;
+  const std::set<int> expected_;  ///< the children
+  std::map<int, peer_socket> sockets_;
+  std::optional<local_target> local_target_;
+  std::optional<tcp_connector> connector_;
+  int connecting_ = -1;  ///< the watched descriptor of the connector
+  std::list<pending_connection> pending_;
+  std::map<int, unique_fd> processes_;  ///< the processes of neighbours on this host, by PE
+  std::size_t missing_ = 0;
+  int refused_ = 0;
+  clock::time_point deadline_;
+  milliseconds timeout_{};
+  event_loop loop_;
+};
+
+}  // namespace
+
+std::map<int, peer_socket> connect_peers(const std::vector<peer_descriptor>& all, const peer_table& peers,
+                                         const unix_listener& listener, const config& settings, log::logger& log,
+                                         const tcp_listener* tcp, std::span<const tcp_endpoints> endpoints) {
+  const group_tree tree(std::make_shared<group_layout>(peers.hosts), peers.me);
+  return peer_connector(all, peers, tree, listener, settings, log, tcp, endpoints).run();
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,113 @@
+/// @file
+/// Groups of PEs that exchange small messages independently of each other.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "common/unique_fd.hpp"
+#include "host/connect/peer_table.hpp"
+#include "pgas/bootstrap.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+class exchange_service;
+
+/// The contribution of one PE to an all-gather.
+struct contribution {
+  blob bytes;
+  std::vector<unique_fd> fds;
+  bool fds_lost =
+      false;  ///< descriptors were sent, but this process may open no more files; all received descriptors were closed
+};
+
+/// A group of PEs, which numbers its members from 0 to n_pes() - 1. Messages go along the tree of the control plane.
+/// Groups are independent: different threads may call collectives of different groups concurrently. *Callers* one
+/// thread at a time for each group.
+class control_group {
+ public:
+  /// The number of a group. It is unique in the world if new_identity() has returned it.
+  using identity = std::uint64_t;
+  /// The identities of the groups that every world has. new_identity() returns larger values.
+  static constexpr identity world = 0;
+  static constexpr identity domain = 1;
+  static constexpr identity host = 2;
+
+  /// Makes the group of `members`, which are world numbers and include this PE. The call is not collective, but all
+  /// members must make the group with the same arguments. Each member may use the group at once.
+  control_group(const control_group& among, identity id, std::vector<int> members);
+  /// Removes the group. No member may be in a collective of the group, or call one later.
+  virtual ~control_group();
+  control_group(const control_group&) = delete;
+  control_group& operator=(const control_group&) = delete;
+
+  [[nodiscard]] identity id() const noexcept { return id_; }
+  [[nodiscard]] int my_pe() const noexcept { return me_; }
+  [[nodiscard]] int n_pes() const noexcept { return static_cast<int>(members_.size()); }
+  [[nodiscard]] int world_pe(int member) const noexcept { return members_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] std::span<const int> members() const noexcept { return members_; }
+  /// *Errors* pe_out_of_range.
+  [[nodiscard]] const peer_info& peer(int member) const;
+
+  /// Collective: returns the bytes of all members, by member. A member contributes 0 to 64 KiB, and lengths may differ.
+  /// The result also contains duplicates of the descriptors of members on the caller's host. The caller's own entry has
+  /// bytes and no descriptors. *Errors* peer_lost; aborted; wait_timeout with the missing members if PGAS_WAIT_TIMEOUT
+  /// is set; asymmetric_call if a member calls barrier() or control_plane::leave(); invalid_argument before any data is
+  /// sent.
+  [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine,
+                                                     std::span<const int> fds = {}) const;
+  /// Collective: combines the values of all members. All members get the same result. `combine` receives two values,
+  /// and its result must not depend on their order. A value crosses each link of the tree once. *Errors* those of
+  /// all_gather().
+  [[nodiscard]] blob reduce(blob mine, std::function<void(blob& all, std::span<const std::byte> more)> combine) const;
+  /// Collective: returns when all members have called barrier().
+  void barrier() const;
+
+  /// Makes an identity for a new group. One PE makes the identity, and all members use it. *Callers* any thread.
+  [[nodiscard]] identity new_identity() const;
+
+  /// Counts a collective of the group that this PE has enqueued on its device. The program may launch a captured
+  /// collective any number of times, so the count is unknown after a capture. *Callers* any thread.
+  void count_enqueued(bool captured) const;
+
+ protected:
+  control_group(const std::shared_ptr<exchange_service>& exchanges, identity id, std::vector<int> members);
+  [[nodiscard]] exchange_service& exchanges() const;
+
+ private:
+  friend class device_collective;
+  std::weak_ptr<exchange_service> exchanges_;  ///< expired after this PE has left the world
+  const identity id_;
+  const std::vector<int> members_;
+  int me_ = -1;
+};
+
+/// Collective: returns the values of all members, by member. *Errors* those of control_group::all_gather();
+/// bootstrap_protocol if the value of a PE has another size.
+template <class T>
+requires std::is_trivially_copyable_v<T>
+[[nodiscard]] std::vector<T> gather_value(const control_group& group, const T& mine) {
+  const std::vector<contribution> all = group.all_gather(std::as_bytes(std::span(&mine, 1)));
+  std::vector<T> values(all.size());
+  for (std::size_t pe = 0; pe < all.size(); ++pe) {
+    if (all[pe].bytes.size() != sizeof(T))
+      throw error(code::bootstrap_protocol,
+                  fmt::format("PE {} takes part in another exchange than PE {}", group.world_pe(static_cast<int>(pe)),
+                              group.world_pe(group.my_pe())),
+                  group.world_pe(static_cast<int>(pe)));
+    std::memcpy(&values[pe], all[pe].bytes.data(), sizeof(T));
+  }
+  return values;
+}
+
+}  // namespace pgas::detail

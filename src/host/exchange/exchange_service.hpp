@@ -1,0 +1,126 @@
+/// @file
+/// The collectives of all groups of a PE. A thread adds its contribution to the exchange of the group, and waits for
+/// the result. The reader (tree_reader.hpp) adds the messages of the neighbours.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/fork_guard.hpp"
+#include "common/net/event_loop.hpp"
+#include "host/connect/peer_table.hpp"
+#include "host/connect/tree_links.hpp"
+#include "host/exchange/control_group.hpp"
+#include "host/exchange/device_collective.hpp"
+#include "host/exchange/group_exchange.hpp"
+#include "host/failure/question_service.hpp"
+#include "host/failure/world_failure.hpp"
+#include "host/log/logger.hpp"
+#include "pgas/config.hpp"
+
+namespace pgas::detail {
+
+/// Groups hold weak pointers to the object, because a group may outlive the control plane. *Callers* any thread, unless
+/// stated otherwise.
+class exchange_service {
+ public:
+  /// The stage of this PE in the world, which determines the limits of waits. leaving: all PEs leave.
+  enum class stage { joining, joined, leaving };
+
+  exchange_service(event_loop& loop, tree_links& links, const peer_table& peers, world_failure& failures,
+                   const config& settings, log::logger& log);
+
+  [[nodiscard]] const peer_table& peers() const noexcept { return peers_; }
+  /// False in a child of fork(), in which the locks may stay locked.
+  [[nodiscard]] bool in_creator() const noexcept { return owner_.in_creator(); }
+
+  void begin_group(control_group::identity id, std::span<const int> members);
+  void end_group(control_group::identity id) noexcept;
+  [[nodiscard]] control_group::identity new_group() noexcept;
+
+  /// Runs a collective of a group. *Callers* one thread for each group; also for gather().
+  /// @param combine set if contributions have a value
+  [[nodiscard]] exchange_result run(control_group::identity group, collective call, blob mine, std::span<const int> fds,
+                                    combiner combine);
+  [[nodiscard]] std::vector<contribution> gather(const control_group& group, std::span<const std::byte> mine,
+                                                 std::span<const int> fds);
+  void joined() noexcept { reached_ = stage::joined; }
+  void await_leave();
+  /// The last collective. Afterwards the neighbours know that this PE leaves.
+  void leave();
+  [[nodiscard]] stage reached() const noexcept { return reached_; }
+  /// The time limit of a collective at this stage; 0: no limit.
+  [[nodiscard]] std::chrono::milliseconds limit_at(stage now) const noexcept;
+  /// Whether all PEs have left, so that the end of a PE is not a failure.
+  [[nodiscard]] bool all_departed() const;
+
+  /// Handles a message of a group. *Callers* the reader; also for the next four functions.
+  void receive(arrived_message message);
+  /// Sends a message or a packet that is passed on, after the messages that groups have made.
+  void send(const outgoing_message& message);
+  void send_statuses();
+  /// Fails the world if a thread waits for a collective that a leaving member has not enqueued.
+  void check_leavers();
+  /// The time at which send_statuses() or check_leavers() has work.
+  [[nodiscard]] std::optional<clock::time_point> next_wake() const;
+  /// Wakes the waiting threads after a failure, and tells the neighbours. Every PE passes a failure on. Otherwise a
+  /// peer could see the end of this PE before it receives the cause.
+  void spread(const error& cause);
+
+  /// Counts a collective that this PE has enqueued on its device.
+  void count_enqueued(control_group::identity group, bool captured);
+  void add(device_collective& one);
+  void remove(device_collective& one) noexcept;
+
+  /// The collectives in which this PE waits, as a field of a JSON object.
+  [[nodiscard]] std::string describe() const;
+  /// The waits in collectives that have lasted for `limit` or longer.
+  [[nodiscard]] std::vector<long_wait> overdue(std::chrono::milliseconds limit) const;
+
+ private:
+  // Functions whose callers hold mutex_.
+  /// Updates the state after a change of a group.
+  void note_progress(const group_exchange& of, control_group::identity id);
+  /// The error if the state of a group shows different calls of its members.
+  [[nodiscard]] std::optional<error> wrong_call(const group_exchange& of, control_group::identity id) const;
+
+  /// Sends the messages that groups have made. *Callers* hold sending_ and do not hold mutex_.
+  void deliver(const group_exchange::messages& all);
+  /// The counts of all groups, as the contribution to await_leave() (enqueued_counts.hpp).
+  [[nodiscard]] blob own_counts() const;
+  [[nodiscard]] error left_early(int leaver, int stayer, std::string_view doing) const;
+  void fail_timeout(const group_exchange& of, std::uint64_t sequence, stage now);
+
+  const fork_guard owner_;
+  event_loop& loop_;
+  tree_links& links_;
+  const peer_table& peers_;
+  const int me_;
+  world_failure& failures_;
+  log::logger& log_;
+  const std::chrono::milliseconds join_timeout_;
+  const std::chrono::milliseconds wait_timeout_;
+  std::atomic<stage> reached_{stage::joining};
+  std::atomic<std::uint64_t> groups_made_{0};
+
+  std::mutex sending_;        ///< taken before mutex_, so that messages are sent in the order in which groups make them
+  mutable std::mutex mutex_;  ///< guards the members below
+  std::condition_variable changed_;
+  std::map<control_group::identity, group_exchange> groups_;  ///< also groups that only other PEs have made so far
+  /// The number of collectives that this PE has enqueued on its device, by group. Empty if some are in graphs.
+  std::map<control_group::identity, std::optional<std::uint64_t>> enqueued_;
+  std::vector<device_collective*> on_devices_;    ///< the collectives on devices that threads of this PE wait for
+  std::optional<clock::time_point> next_status_;  ///< the earliest next status of all groups
+  bool all_departed_ = false;
+  bool left_ = false;
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,106 @@
+/// @file
+/// Helpers for tests of the control plane: short settings, and a log whose lines can be read.
+#pragma once
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/exchange/control_plane.hpp"
+#include "unit/connect/pes.hpp"
+
+namespace pgas::unit_test {
+
+/// A temporary folder.
+class scratch_folder {
+ public:
+  scratch_folder() {
+    char name[] = "/tmp/pgas-test-XXXXXX";
+    if (::mkdtemp(name) == nullptr) throw std::runtime_error("mkdtemp");
+    path_ = name;
+  }
+  ~scratch_folder() {
+    std::error_code none;
+    std::filesystem::remove_all(path_, none);
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::vector<std::filesystem::path> entries() const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) found.push_back(entry.path());
+    return found;
+  }
+
+ private:
+  std::string path_;
+};
+
+inline std::vector<std::string> lines_of(const std::string& file) {
+  std::ifstream in(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+inline std::size_t count_with(const std::vector<std::string>& lines, std::string_view text) {
+  std::size_t count = 0;
+  for (const std::string& line : lines) count += line.find(text) != std::string::npos ? 1u : 0u;
+  return count;
+}
+
+inline config quick() {
+  config settings;
+  settings.join_timeout = std::chrono::seconds(20);
+  settings.wait_timeout = std::chrono::seconds(20);  // a test that hangs fails with the names of the missing PEs
+  return settings;
+}
+
+inline blob bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+inline std::string text_of(const blob& bytes) {
+  std::string text;
+  for (const std::byte b : bytes) text += static_cast<char>(b);
+  return text;
+}
+
+/// The error that `call` throws.
+template <class Call>
+std::optional<error> thrown_by(Call&& call) {
+  try {
+    call();
+  } catch (const error& thrown) {
+    return thrown;
+  }
+  return std::nullopt;
+}
+
+/// Whether `text` is part of the message of `failure`.
+inline bool says(const std::optional<error>& failure, const std::string& text) {
+  return failure && std::string(failure->what()).find(text) != std::string::npos;
+}
+
+/// A control plane with settings and a quiet log of its own.
+struct joined_pe {
+  explicit joined_pe(bootstrap& exchange, const config& settings = quick(),
+                     detail::control_plane::failure_callback callback = {})
+      : log(settings.log_file.empty() ? log_level::error : log_level::debug,
+            settings.log_file.empty() ? "/dev/null" : settings.log_file),
+        control_plane(exchange, settings, log, std::move(callback)) {
+    control_plane.joined();
+  }
+  log::logger log;
+  detail::control_plane control_plane;
+};
+
+}  // namespace pgas::unit_test
