@@ -105,7 +105,7 @@ class peer_connector {
       const peer_descriptor& one = all_[static_cast<std::size_t>(pe)];
       if (!peers_.on_this_host(pe) || one.pid_namespace != all_[static_cast<std::size_t>(me_)].pid_namespace) return;
       bool gone = false;
-      unique_fd process = process_of(std::stoi(one.pid), gone);
+      unique_fd process = process_of(one.pid, gone);
       if (gone) throw_died(pe);
       if (!process) return;  // if descriptors are scarce, connections have precedence
       loop_.watch(process.get(), POLLIN, [this, pe](short) { throw_died(pe); });
@@ -295,7 +295,7 @@ class peer_connector {
   }
 
   [[nodiscard]] unix_address address_of(int pe) const {
-    return {settings_.socket_directory, all_[static_cast<std::size_t>(pe)].socket_name};
+    return {settings_.socket_directory, all_[static_cast<std::size_t>(pe)].socket_name()};
   }
 
   [[nodiscard]] error lost(int pe, const std::string& how) const {

@@ -58,14 +58,14 @@ std::vector<blob> gather_all(bootstrap& exchange, const blob& mine) {
 /// The number of the job, which is the same on all PEs. It is made from the random socket name of PE 0.
 std::uint64_t job_of(const std::vector<peer_descriptor>& all) {
   std::uint64_t job = 0;
-  std::memcpy(&job, keyed_hash({}, std::as_bytes(std::span(all[0].socket_name))).data(), sizeof job);
+  std::memcpy(&job, keyed_hash({}, all[0].socket).data(), sizeof job);
   return job;
 }
 
 /// Logs if two hosts are one machine. Its containers may have been intended as one host.
 void log_separate_namespaces(const std::vector<peer_descriptor>& all, std::span<const int> hosts, log::logger& log) {
   for (std::size_t pe = 1; pe < all.size(); ++pe)
-    if (all[pe].boot_id == all[0].boot_id && hosts[pe] != hosts[0])
+    if (all[pe].machine == all[0].machine && hosts[pe] != hosts[0])
       return log.info(
           "PE 0 and PE {} are in different network namespaces of one machine, as in two containers, and count as two "
           "hosts: set PGAS_SOCKET_DIR to a directory that both have mounted to make them one",
@@ -118,14 +118,14 @@ joined_tree join_tree(bootstrap& exchange, const config& settings, log::logger& 
     throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
   join_step("listen");
   peer_descriptor mine = make_descriptor(settings.socket_directory, settings.test_host);
-  mine.heartbeat_timeout = settings.heartbeat_timeout;
+  mine.heartbeat_ms = settings.heartbeat_timeout.count();
   std::optional<unix_listener> listener;
   if (size > 1) {
     allow_descriptors_for(size);
     // The socket is opened before the exchange of descriptors, because a PE that knows the name connects at once. A
     // failure is part of the descriptor, so that no PE waits for this PE.
     try {
-      listener.emplace(unix_address(settings.socket_directory, mine.socket_name), size + 64);
+      listener.emplace(unix_address(settings.socket_directory, mine.socket_name()), size + 64);
     } catch (const error& why) {
       mine.failure = detail::text_of(why);
     }

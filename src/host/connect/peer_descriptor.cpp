@@ -1,19 +1,18 @@
 #include "host/connect/peer_descriptor.hpp"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <optional>
+#include <span>
+#include <type_traits>
 #include <utility>
 
+#include "common/net/socket.hpp"
 #include "common/pack_lists.hpp"
 #include "pgas/device/context.hpp"
 
@@ -21,7 +20,8 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr const char* greeting = "pgas-hello";
+constexpr std::string_view greeting = "pgas-hello";
+constexpr std::string_view endpoints_greeting = "pgas-tcp";
 
 /// The mark from which pgas-doctor reads the version of a library without a call into the library.
 [[gnu::used]] constexpr char version_mark[] = "@(#)pgas " PGAS_VERSION;
@@ -43,29 +43,21 @@ std::string boot_id() {
   return id.empty() ? host_name() : id;
 }
 
-constexpr const char* in_directory = "directory";
-
-std::string socket_kind_of(const std::string& socket_directory) {
-  return socket_directory.empty() ? "abstract" : in_directory;
+std::string hex_of(const bits128& bits) {
+  std::string text;
+  for (const std::byte one : bits) text += fmt::format("{:02x}", std::to_integer<unsigned>(one));
+  return text;
 }
 
-std::string identity(const std::string& boot, const std::string& socket_kind, const std::string& network) {
-  return socket_kind == in_directory ? boot : boot + " " + network;
+/// Removes and returns the text before the next zero byte. Empty if there is none.
+std::optional<std::string_view> take_text(std::span<const std::byte>& bytes) {
+  const auto end = std::ranges::find(bytes, std::byte{0});
+  if (end == bytes.end()) return std::nullopt;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                              static_cast<std::size_t>(end - bytes.begin()));
+  bytes = bytes.subspan(text.size() + 1);
+  return text;
 }
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
-bool parse_number(const std::string& text, std::int64_t& number) {
-  const char* const end = text.data() + text.size();
-  const auto [stopped, why] = std::from_chars(text.data(), end, number);
-  return why == std::errc() && stopped == end;
-}
-
-constexpr const char* endpoints_greeting = "pgas-tcp";
 
 std::optional<tcp_endpoints> parse(const blob& bytes) {
   const std::vector<std::string> fields = split_fields(bytes);
@@ -84,56 +76,52 @@ std::optional<tcp_endpoints> parse(const blob& bytes) {
 
 }  // namespace
 
+std::string peer_descriptor::socket_name() const { return "pgas-" + hex_of(socket); }
+
 std::string host_identity(const std::string& socket_directory) {
-  return identity(boot_id(), socket_kind_of(socket_directory), own_namespace("net"));
+  return socket_directory.empty() ? boot_id() + " " + own_namespace("net") : boot_id();
 }
 
-std::string random_hex(std::size_t bytes) {
-  std::string text;
-  for (std::size_t done = 0; done < bytes;) {
-    unsigned char bits[64];
-    const ssize_t got = ::getrandom(bits, std::min(sizeof(bits), bytes - done), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) throw error(code::system, fmt::format("getrandom: {}", std::strerror(errno)));
-    for (ssize_t i = 0; i < got; ++i) text += fmt::format("{:02x}", bits[i]);
-    done += static_cast<std::size_t>(got);
-  }
-  return text;
-}
+std::string random_name(std::string_view prefix) { return std::string(prefix) + hex_of(random_bits()); }
+
+bits128 short_for(std::string_view text) { return keyed_hash({}, std::as_bytes(std::span(text))); }
 
 peer_descriptor make_descriptor(const std::string& socket_directory, const std::string& test_host) {
   peer_descriptor mine;
   mine.version = PGAS_VERSION;
   mine.abi = std::to_string(abi_version);
-  mine.host = host_name();
-  mine.boot_id = boot_id();
-  mine.network_namespace = own_namespace("net");
-  mine.pid = std::to_string(::getpid());
-  mine.user = std::to_string(::geteuid());
-  mine.socket_kind = socket_kind_of(socket_directory);
-  mine.socket_name = "pgas-" + random_hex(16);
-  mine.secret = random_hex(sizeof(job_secret));
-  mine.pid_namespace = own_namespace("pid");
-  if (test_host.empty()) return mine;
-  mine.host = test_host;
-  mine.boot_id += " " + test_host;
+  mine.host = test_host.empty() ? host_name() : test_host;
+  mine.pid = ::getpid();
+  mine.user = ::geteuid();
+  mine.machine = short_for(boot_id() + " " + test_host);
+  mine.network_namespace = short_for(own_namespace("net"));
+  mine.pid_namespace = short_for(own_namespace("pid"));
+  mine.in_directory = socket_directory.empty() ? 0 : 1;
+  mine.socket = random_bits();
+  for (std::size_t half : {std::size_t{0}, mine.secret.size() / 2})
+    std::ranges::copy(random_bits(), mine.secret.begin() + static_cast<std::ptrdiff_t>(half));
   return mine;
 }
 
 blob encode(const peer_descriptor& mine) {
-  return join_fields({greeting, mine.version, mine.abi, mine.host, mine.boot_id, mine.network_namespace, mine.pid,
-                      mine.user, mine.socket_kind, mine.socket_name, mine.secret, mine.failure, mine.pid_namespace,
-                      std::to_string(mine.heartbeat_timeout.count())});
+  static_assert(std::is_trivially_copyable_v<peer_numbers> && sizeof(peer_numbers) == 120);
+  blob bytes = join_fields({std::string(greeting), mine.version, mine.abi, mine.host, mine.failure});
+  const auto numbers = bytes_of(static_cast<const peer_numbers&>(mine));
+  bytes.insert(bytes.end(), numbers.begin(), numbers.end());
+  return bytes;
 }
 
 std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all) {
-  std::vector<peer_descriptor> descriptors;
+  std::vector<peer_descriptor> descriptors(all.size());
   std::optional<int> malformed;
   // The greeting, the version and the ABI are the first fields in every version, so that other versions are recognised.
   // Their errors come before the error of a descriptor with other fields.
   for (int pe = 0; pe < static_cast<int>(all.size()); ++pe) {
-    std::vector<std::string> f = split_fields(all[static_cast<std::size_t>(pe)]);
-    if (f.size() < 3 || f[0] != greeting)
+    std::span<const std::byte> rest = all[static_cast<std::size_t>(pe)];
+    const auto hello = take_text(rest);
+    const auto version = take_text(rest);
+    const auto abi = take_text(rest);
+    if (hello != greeting || !version || !abi)
       throw error(
           code::bootstrap_protocol,
           fmt::format(
@@ -141,22 +129,24 @@ std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all) {
               "program, making the same calls?",
               pe),
           pe);
-    std::int64_t heartbeat = 0;
-    if (f.size() != 14 || f[6].empty() || f[6].size() > 9 ||
-        f[6].find_first_not_of("0123456789") != std::string::npos || !parse_number(f[13], heartbeat) || heartbeat <= 0)
-      malformed = malformed.value_or(pe);
-    f.resize(14);
-    descriptors.push_back({std::move(f[1]), std::move(f[2]), std::move(f[3]), std::move(f[4]), std::move(f[5]),
-                           std::move(f[6]), std::move(f[7]), std::move(f[8]), std::move(f[9]), std::move(f[10]),
-                           std::move(f[11]), std::move(f[12]), std::chrono::milliseconds(heartbeat)});
     const peer_descriptor& first = descriptors.front();
-    const peer_descriptor& theirs = descriptors.back();
+    peer_descriptor& theirs = descriptors[static_cast<std::size_t>(pe)];
+    theirs.version = *version;
+    theirs.abi = *abi;
     if (theirs.version != first.version || theirs.abi != first.abi)
       throw error(
           code::version_mismatch,
           fmt::format("PE 0 runs pgas {} (ABI {}), PE {} runs pgas {} (ABI {}): start all PEs with the same library",
                       first.version, first.abi, pe, theirs.version, theirs.abi),
           pe);
+    theirs.host = take_text(rest).value_or("");
+    const auto failure = take_text(rest);
+    theirs.failure = failure.value_or("");
+    if (failure && rest.size() == sizeof(peer_numbers))
+      std::memcpy(static_cast<peer_numbers*>(&theirs), rest.data(), sizeof(peer_numbers));
+    else
+      theirs.pid = 0;
+    if (theirs.pid <= 0 || theirs.heartbeat_ms <= 0) malformed = malformed.value_or(pe);
   }
   if (malformed)
     throw error(code::bootstrap_protocol, fmt::format("the descriptor of PE {} is malformed", *malformed), *malformed);
@@ -164,20 +154,21 @@ std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all) {
 }
 
 std::vector<int> hosts_of(const std::vector<peer_descriptor>& all) {
-  std::map<std::string, int> known;
+  std::map<std::pair<bits128, bits128>, int> known;
   std::vector<int> hosts;
   for (const peer_descriptor& one : all)
-    hosts.push_back(
-        known.emplace(identity(one.boot_id, one.socket_kind, one.network_namespace), static_cast<int>(known.size()))
-            .first->second);
+    hosts.push_back(known
+                        .emplace(std::pair(one.machine, one.in_directory != 0 ? bits128() : one.network_namespace),
+                                 static_cast<int>(known.size()))
+                        .first->second);
   return hosts;
 }
 
 std::optional<error> validate(const std::vector<peer_descriptor>& all) {
-  std::map<std::string, std::size_t> first_of_machine;
+  std::map<bits128, std::size_t> first_of_machine;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    const std::size_t first = first_of_machine.emplace(all[pe].boot_id, pe).first->second;
-    if (all[pe].socket_kind != all[first].socket_kind)
+    const std::size_t first = first_of_machine.emplace(all[pe].machine, pe).first->second;
+    if (all[pe].in_directory != all[first].in_directory)
       return error(
           code::config_value,
           fmt::format("PGAS_SOCKET_DIR is set on only one of PE {} and PE {}, which run on one machine: set it on all "
@@ -205,25 +196,15 @@ std::optional<error> validate(const std::vector<peer_descriptor>& all) {
 
 job_secret derive_job_key(const std::vector<peer_descriptor>& all) {
   job_secret secret{};
-  for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    const std::string& share = all[pe].secret;
-    bool valid = share.size() == 2 * secret.size();
-    for (std::size_t i = 0; valid && i < secret.size(); ++i) {
-      const int high = hex_digit(share[2 * i]);
-      const int low = hex_digit(share[2 * i + 1]);
-      valid = high >= 0 && low >= 0;
-      if (valid) secret[i] ^= static_cast<std::byte>(high * 16 + low);
-    }
-    if (!valid)
-      throw error(code::bootstrap_protocol, fmt::format("PE {} sent a malformed secret", pe), static_cast<int>(pe));
-  }
+  for (const peer_descriptor& one : all)
+    for (std::size_t i = 0; i < secret.size(); ++i) secret[i] ^= one.secret[i];
   return secret;
 }
 
 blob encode(const tcp_endpoints& mine) {
   std::string addresses;
   for (const tcp_address& address : mine.addresses) addresses += (addresses.empty() ? "" : " ") + address.text();
-  return join_fields({endpoints_greeting, mine.failure, addresses});
+  return join_fields({std::string(endpoints_greeting), mine.failure, addresses});
 }
 
 tcp_endpoints decode_endpoints(const blob& bytes, int pe) {
@@ -233,9 +214,7 @@ tcp_endpoints decode_endpoints(const blob& bytes, int pe) {
 }
 
 std::chrono::milliseconds least_heartbeat(const std::vector<peer_descriptor>& all) {
-  std::chrono::milliseconds least = all.front().heartbeat_timeout;
-  for (const peer_descriptor& one : all) least = std::min(least, one.heartbeat_timeout);
-  return least;
+  return std::chrono::milliseconds(std::ranges::min(all, {}, &peer_numbers::heartbeat_ms).heartbeat_ms);
 }
 
 }  // namespace pgas::detail

@@ -15,7 +15,7 @@ peer_table::peer_table(const std::vector<peer_descriptor>& all, int number) : me
     const bool same_numbers =
         hosts[pe] == hosts[static_cast<std::size_t>(me)] && all[pe].pid_namespace == mine.pid_namespace;
     peers.push_back(
-        {all[pe].host, std::stoi(all[pe].pid), hosts[pe], so_far[static_cast<std::size_t>(hosts[pe])]++, same_numbers});
+        {all[pe].host, all[pe].pid, hosts[pe], so_far[static_cast<std::size_t>(hosts[pe])]++, same_numbers});
   }
 }
 

@@ -95,7 +95,7 @@ row check_descriptor_passing(const config& settings) {
                  ? seccomp_mend
                  : "PGAS_SOCKET_DIR=/a/directory that this user may write to, the same for all PEs of the host"};
   try {
-    const detail::unix_address address(directory, "pgas-doctor-" + detail::random_hex(8));
+    const detail::unix_address address(directory, detail::random_name("pgas-doctor-"));
     const detail::unix_listener listener(address, 1);
     const detail::connect_result calling = detail::connect_to(address);
     if (!calling.fd) throw error(code::system, fmt::format("connecting: {}", detail::errno_text(calling.error)));

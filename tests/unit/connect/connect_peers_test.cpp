@@ -126,13 +126,13 @@ TEST(peer_connector, a_crowd_of_silent_connections_does_not_keep_pes_out) {
 /// Two PEs of different hosts with each other's descriptors, without a bootstrap.
 struct introduced_pair {
   introduced_pair() : all{make_descriptor(""), make_descriptor("")}, quiet(log_level::error, "/dev/null") {
-    all[1].boot_id = "another machine";
+    all[1].machine = short_for("another machine");
     settings.join_timeout = std::chrono::seconds(20);
   }
   unique_fd connect(int me, const std::vector<tcp_address>& of_pe_0, const tcp_listener& listener) {
     std::vector<tcp_endpoints> endpoints(2);
     endpoints[0].addresses = of_pe_0;
-    const unix_listener local(unix_address("", all[static_cast<std::size_t>(me)].socket_name), 4);
+    const unix_listener local(unix_address("", all[static_cast<std::size_t>(me)].socket_name()), 4);
     return std::move(connect_peers(all, peer_table(all, me), local, settings, quiet, &listener, endpoints)[1 - me].fd);
   }
   std::vector<peer_descriptor> all;
@@ -225,7 +225,7 @@ peer_socket join_by_hand(bootstrap& exchange) {
   std::vector<tcp_endpoints> endpoints;
   for (const blob& one : exchange.all_gather(encode(mine)))
     endpoints.push_back(decode_endpoints(one, static_cast<int>(endpoints.size())));
-  const unix_listener local(unix_address("", all[1].socket_name), 4);
+  const unix_listener local(unix_address("", all[1].socket_name()), 4);
   log::logger quiet(log_level::error, "/dev/null");
   std::map<int, peer_socket> sockets =
       connect_peers(all, peer_table(all, 1), local, quick(), quiet, &listener, endpoints);

@@ -193,8 +193,8 @@ TEST(joining, who_answers_at_a_pes_address_without_the_secret_is_not_taken_for_i
   config settings = quick();
   settings.socket_directory = folder.path();
   const auto all = two_descriptors();
-  const unix_listener mine(unix_address(folder.path(), all[1].socket_name), 4);
-  const unix_listener impostor(unix_address(folder.path(), all[0].socket_name), 4);
+  const unix_listener mine(unix_address(folder.path(), all[1].socket_name()), 4);
+  const unix_listener impostor(unix_address(folder.path(), all[0].socket_name()), 4);
   std::thread answer([&] {
     unique_fd caller;
     while (!caller) caller = impostor.accept().fd;
@@ -224,7 +224,7 @@ TEST(joining, a_pe_that_does_not_connect_is_named) {
   settings.socket_directory = folder.path();
   settings.join_timeout = std::chrono::milliseconds(200);
   const auto all = two_descriptors();
-  const unix_listener mine(unix_address(folder.path(), all[0].socket_name), 4);
+  const unix_listener mine(unix_address(folder.path(), all[0].socket_name()), 4);
   log::logger log(log_level::error, "/dev/null");
   try {
     static_cast<void>(connect_peers(all, peer_table(all, 0), mine, settings, log));
@@ -241,7 +241,7 @@ TEST(joining, a_directory_that_is_not_shared_is_explained) {
   config settings = quick();
   settings.socket_directory = folder.path();
   const auto all = two_descriptors();
-  const unix_listener mine(unix_address(folder.path(), all[1].socket_name), 4);
+  const unix_listener mine(unix_address(folder.path(), all[1].socket_name()), 4);
   log::logger log(log_level::error, "/dev/null");
   try {
     static_cast<void>(connect_peers(all, peer_table(all, 1), mine, settings, log));
@@ -312,11 +312,11 @@ TEST(peer_descriptor, a_host_is_what_unix_sockets_reach) {
   all[2].host = "elsewhere";
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 0, 0, 0})) << "a host name alone says nothing";
 
-  all[0].boot_id = all[2].boot_id = "another";
+  all[0].machine = all[2].machine = short_for("another");
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 0, 1}));
-  all[2].network_namespace = "4:77";
+  all[2].network_namespace = short_for("4:77");
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 2, 1}));
-  all[0].socket_kind = all[2].socket_kind = "directory";
+  all[0].in_directory = all[2].in_directory = 1;
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 0, 1})) << "a directory bridges network namespaces";
   EXPECT_FALSE(validate(all));
 }
@@ -325,20 +325,20 @@ TEST(peer_descriptor, what_keeps_pes_of_one_host_apart_names_both) {
   std::vector<peer_descriptor> all = {make_descriptor(""), make_descriptor(""), make_descriptor("")};
   EXPECT_FALSE(validate(all));
   auto half = all;
-  half[2].socket_kind = "directory";
+  half[2].in_directory = 1;
   ASSERT_TRUE(validate(half));
   EXPECT_EQ(validate(half)->code(), code::config_value);
   EXPECT_EQ(validate(half)->pe(), 2);
   EXPECT_NE(std::string(validate(half)->what()).find("PGAS_SOCKET_DIR"), std::string::npos);
-  half[2].boot_id = "another";
+  half[2].machine = short_for("another");
   EXPECT_FALSE(validate(half)) << "each host has its own way";
 
   auto foreign = all;
-  foreign[1].user = "4711";
+  foreign[1].user = 4711;
   ASSERT_TRUE(validate(foreign));
   EXPECT_EQ(validate(foreign)->code(), code::authentication);
   EXPECT_EQ(validate(foreign)->pe(), 1);
-  foreign[1].boot_id = "another";
+  foreign[1].machine = short_for("another");
   EXPECT_FALSE(validate(foreign)) << "users have other numbers on other hosts";
 }
 
@@ -355,7 +355,7 @@ TEST(peer_descriptor, other_versions_and_other_programs_are_recognised) {
     EXPECT_EQ(mismatch.pe(), 2);
     EXPECT_NE(std::string(mismatch.what()).find("0.0.9"), std::string::npos);
   }
-  for (const blob& bad : {blob(), bytes_of("nonsense"), blob(good.begin(), good.begin() + 60)}) {
+  for (const blob& bad : {blob(), bytes_of("nonsense"), blob(good.begin(), good.end() - 1)}) {
     try {
       static_cast<void>(decode_descriptors({good, bad}));
       ADD_FAILURE();
@@ -369,14 +369,10 @@ TEST(peer_descriptor, other_versions_and_other_programs_are_recognised) {
 TEST(peer_descriptor, every_share_changes_the_secret_and_no_two_are_alike) {
   std::vector<peer_descriptor> all = {make_descriptor(""), make_descriptor("")};
   EXPECT_NE(all[0].secret, all[1].secret);
-  EXPECT_NE(all[0].socket_name, all[1].socket_name);
+  EXPECT_NE(all[0].socket_name(), all[1].socket_name());
   const job_secret first = derive_job_key(all);
-  all[1].secret[5] = all[1].secret[5] == 'a' ? 'b' : 'a';
+  all[1].secret[5] ^= std::byte{1};
   EXPECT_NE(derive_job_key(all), first);
-  all[1].secret.pop_back();
-  EXPECT_THROW(static_cast<void>(derive_job_key(all)), error);
-  all[1].secret = std::string(64, 'z');
-  EXPECT_THROW(static_cast<void>(derive_job_key(all)), error);
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ std::vector<blob> host_bootstrap::all_gather(std::span<const std::byte> mine) {
   if (host == 0) return outer_bootstrap::all_gather(mine);
   detail::peer_descriptor introduction = detail::decode_descriptors({blob(mine.begin(), mine.end())}).front();
   introduction.host = "host-" + std::to_string(host);
-  introduction.boot_id = "machine of " + introduction.host;
+  introduction.machine = detail::short_for("machine of " + introduction.host);
   return outer_bootstrap::all_gather(detail::encode(introduction));
 }
 
