@@ -108,7 +108,9 @@ std::vector<blob> hub_client::exchange(collective what, std::span<const std::byt
       case frame_kind::result:
         if (incoming_.header().sequence == sequence_) {
           ++sequence_;
-          return unpack(incoming_.payload(), size_);
+          std::vector<blob> all = unpack(incoming_.payload(), size_);
+          incoming_.release();  // the bootstrap lives as long as the world
+          return all;
         }
         [[fallthrough]];
       default:

@@ -64,7 +64,7 @@ void simulated_world::arrive(int at_pe, const std::shared_ptr<outgoing_message>&
   here.free = std::max(here.free, now_) + model_.handling;
   if (message->header.to != at_pe) return hop(at_pe, message, chain + 1);
   here.chain = std::max(here.chain, chain);
-  arrived_message whole{message->header, message->content->bytes(), {}, false};
+  arrived_message whole{{message->content->bytes(), {}, false}, message->header};
   group_exchange::messages out;
   group(at_pe, message->header.group).receive(std::move(whole), now_, out);
   send(at_pe, out, here.chain);

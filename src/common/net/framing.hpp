@@ -71,6 +71,8 @@ class frame_reader {
     complete_ = true;
     return status::complete;
   }
+  /// Frees the memory of a message that was read.
+  void release() { std::vector<std::byte>().swap(buffer_); }
   [[nodiscard]] const Header& header() const { return header_; }
   [[nodiscard]] std::span<const std::byte> payload() const { return message().subspan(sizeof(Header)); }
   /// The header and the payload of the message.

@@ -3,10 +3,18 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 namespace pgas::detail {
+
+namespace {
+
+/// The memory that is reserved for a message when its first packet has arrived.
+constexpr std::uint64_t most_reserved = std::uint64_t{1} << 20;
+
+}  // namespace
 
 parcel::parcel(blob content, std::vector<int> borrowed, std::vector<unique_fd> owned)
     : bytes_(std::move(content)), fds_(std::move(borrowed)), borrowed_(fds_.size()), owned_(std::move(owned)) {
@@ -41,7 +49,10 @@ std::optional<arrived_message> message_assembler::add(const control_header& head
   const auto [at, first] = parts_.try_emplace(header.from);
   part& one = at->second;
   arrived_message& message = one.message;
-  if (first) message.header = header;
+  if (first) {
+    message.header = header;
+    message.bytes.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(header.all_bytes, most_reserved)));
+  }
   const control_header& begun = message.header;
   const bool continues = begun.kind == header.kind && begun.group == header.group &&
                          begun.sequence == header.sequence && begun.all_bytes == header.all_bytes &&

@@ -96,13 +96,17 @@ struct outgoing_message {
 /// Makes a message from PE `from` to one PE or to all PEs.
 [[nodiscard]] outgoing_message message_of(message_kind kind, int from, int to = all_pes, blob content = {});
 
-/// A message that has arrived completely.
-struct arrived_message {
-  control_header header;
+/// The bytes and the descriptors of one PE.
+struct contribution {
   blob bytes;
   std::vector<unique_fd> fds;
   bool fds_lost =
       false;  ///< descriptors were sent, but this process may open no more files; all received descriptors were closed
+};
+
+/// A message that has arrived completely.
+struct arrived_message : contribution {
+  control_header header;
 };
 
 /// Assembles messages from their packets.

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "common/unique_fd.hpp"
+#include "host/connect/control_message.hpp"
 #include "host/connect/peer_table.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
@@ -22,14 +22,6 @@
 namespace pgas::detail {
 
 class exchange_service;
-
-/// The contribution of one PE to an all-gather.
-struct contribution {
-  blob bytes;
-  std::vector<unique_fd> fds;
-  bool fds_lost =
-      false;  ///< descriptors were sent, but this process may open no more files; all received descriptors were closed
-};
 
 /// A group of PEs, which numbers its members from 0 to n_pes() - 1. Messages go along the tree of the control plane.
 /// Groups are independent: different threads may call collectives of different groups concurrently. *Callers* one

@@ -189,8 +189,8 @@ std::vector<contribution> exchange_service::gather(const control_group& group, s
     const auto member = index_of.find(pe);
     if (member == index_of.end()) continue;
     result[member->second].fds = std::move(theirs.fds);
-    result[member->second].fds_lost = theirs.lost;
-    if (theirs.lost)
+    result[member->second].fds_lost = theirs.fds_lost;
+    if (theirs.fds_lost)
       log_.warn(
           "descriptors from PE {} were lost: a process of this host may open no more files, raise the limit "
           "(ulimit -n)",

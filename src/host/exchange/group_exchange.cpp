@@ -196,17 +196,18 @@ void group_exchange::finish_with_others(std::uint64_t number, round& one, messag
 }
 
 void group_exchange::keep_descriptors(round& one, int child, arrived_message& part) const {
-  sent_descriptors theirs{std::move(part.fds), part.fds_lost};
+  contribution theirs{{}, std::move(part.fds), part.fds_lost};
   const auto local = std::ranges::count_if(tree_.children(), [this](int pe) { return tree_.on_host_of_this(pe); });
   if (local > 1) {  // otherwise no other PE of this host needs the descriptors
-    one.table.push_back({child, theirs.lost ? descriptor_entry::lost : static_cast<std::uint32_t>(theirs.fds.size())});
-    sent_descriptors copies;
+    one.table.push_back(
+        {child, theirs.fds_lost ? descriptor_entry::lost : static_cast<std::uint32_t>(theirs.fds.size())});
+    contribution copies;
     for (const unique_fd& fd : theirs.fds) {
       copies.fds.emplace_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
-      copies.lost = copies.lost || !copies.fds.back();
+      copies.fds_lost = copies.fds_lost || !copies.fds.back();
     }
-    if (copies.lost) copies.fds.clear();
-    copies.lost = copies.lost || theirs.lost;
+    if (copies.fds_lost) copies.fds.clear();
+    copies.fds_lost = copies.fds_lost || theirs.fds_lost;
     std::ranges::move(theirs.fds, std::back_inserter(one.owned));
     theirs = std::move(copies);
   }
@@ -215,13 +216,18 @@ void group_exchange::keep_descriptors(round& one, int child, arrived_message& pa
 
 void group_exchange::finish(std::uint64_t number, round& one, blob value, messages& out) {
   const bool with_data = one.call == collective::all_gather || one.call == collective::reduce;
-  const auto there = std::make_shared<parcel>(with_data ? with_table(value, {}) : blob());
-  auto here = there;
-  if (with_data && !one.table.empty())
-    here = std::make_shared<parcel>(with_table(value, one.table), std::move(one.fds), std::move(one.owned));
-  for (const int child : tree_.children())
-    if (child != one.answered)
-      send(message_kind::down, number, one.call, child, tree_.on_host_of_this(child) ? here : there, out);
+  std::shared_ptr<parcel> here;  // for the children on this host, with the descriptors of its PEs
+  std::shared_ptr<parcel> there;
+  for (const int child : tree_.children()) {
+    if (child == one.answered) continue;
+    const bool local = tree_.on_host_of_this(child) && with_data && !one.table.empty();
+    std::shared_ptr<parcel>& content = local ? here : there;
+    if (local && !here)
+      here = std::make_shared<parcel>(with_table(value, one.table), std::move(one.fds), std::move(one.owned));
+    else if (!content)
+      content = std::make_shared<parcel>(with_data ? with_table(value, {}) : blob());
+    send(message_kind::down, number, one.call, child, content, out);
+  }
   one.result.value = std::move(value);
   one.done = true;
   last_completed_ = one.call;
@@ -244,7 +250,7 @@ void group_exchange::take_down(arrived_message message, clock::time_point now, m
     auto next = std::make_move_iterator(message.fds.begin());
     for (const descriptor_entry& entry : *table) {
       const bool lost = message.fds_lost || entry.fds == descriptor_entry::lost;
-      sent_descriptors theirs{{}, lost};
+      contribution theirs{{}, {}, lost};
       if (!lost) {
         if (std::make_move_iterator(message.fds.end()) - next < static_cast<std::ptrdiff_t>(entry.fds)) refuse(message);
         theirs.fds.assign(next, next + static_cast<std::ptrdiff_t>(entry.fds));

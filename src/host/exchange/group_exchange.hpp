@@ -22,15 +22,9 @@ namespace pgas::detail {
 /// Combines two values into one. The tree determines the order of the values.
 using combiner = std::function<void(blob& all, std::span<const std::byte> more)>;
 
-/// The descriptors that a PE of this host has sent.
-struct sent_descriptors {
-  std::vector<unique_fd> fds;
-  bool lost = false;
-};
-
 struct exchange_result {
   blob value;
-  std::map<int, sent_descriptors> descriptors;  ///< by PE; this PE has no entry
+  std::map<int, contribution> descriptors;  ///< of the PEs of this host, without bytes; this PE has no entry
 };
 
 /// A state machine without sockets and threads. Its inputs are contributions, messages and the time. It appends the
