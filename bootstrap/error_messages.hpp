@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,16 @@ namespace pgas::boot {
 [[nodiscard]] inline std::string seconds(std::chrono::milliseconds time) {
   const double value = std::chrono::duration<double>(time).count();
   return value < 10 ? fmt::format("{:.2g} s", value) : fmt::format("{:.0f} s", value);
+}
+
+/// The largest number of bytes that one PE may contribute to an all-gather.
+inline constexpr std::size_t max_contribution = 64 << 10;
+
+/// Throws code::invalid_argument if a contribution to an all-gather is too long.
+inline void check_contribution(std::size_t bytes, int rank) {
+  if (bytes > max_contribution)
+    throw error{code::invalid_argument, fmt::format("all_gather: {} bytes from rank {}; at most {} are allowed", bytes,
+                                                    rank, max_contribution)};
 }
 
 /// Throws code::bootstrap_protocol unless 0 <= rank < size and a real job can have this size.

@@ -31,9 +31,11 @@ hub_client::hub_client(unique_fd socket, int rank, int size, milliseconds timeou
   sealed_.reserve(leave_->size() + frame_cipher::prefix_bytes + frame_cipher::code_bytes);
 }
 
-hub_client::~hub_client() {
-  if (!socket_ || !process_.in_creator()) return;
-  send(leave_, deadline{milliseconds{100}});
+hub_client::~hub_client() { leave(); }
+
+void hub_client::leave() noexcept {
+  if (socket_ && process_.in_creator()) send(leave_, deadline{milliseconds{100}});
+  socket_.reset();
 }
 
 bool hub_client::join(const deadline& limit) {
@@ -47,9 +49,7 @@ bool hub_client::join(const deadline& limit) {
 }
 
 std::vector<blob> hub_client::all_gather(std::span<const std::byte> mine) {
-  if (mine.size() > max_contribution)
-    throw error{code::invalid_argument, fmt::format("all_gather: {} bytes from rank {}; at most {} are allowed",
-                                                    mine.size(), rank_, max_contribution)};
+  check_contribution(mine.size(), rank_);
   return exchange(collective::all_gather, mine, deadline{timeout_});
 }
 

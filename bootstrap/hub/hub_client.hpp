@@ -16,7 +16,7 @@ namespace pgas::boot {
 
 using namespace detail;  // namespace of src/common
 
-class hub_client final : public bootstrap {
+class hub_client : public bootstrap {
  public:
   /// The process that runs the hub, for messages.
   struct hub_owner {
@@ -41,6 +41,10 @@ class hub_client final : public bootstrap {
   void barrier() override;
   void set_time_limit(milliseconds limit) override { timeout_ = limit; }
   void abort(std::string_view reason) noexcept override;
+
+ protected:
+  /// Leaves the world, and closes the connection.
+  void leave() noexcept;
 
  private:
   [[nodiscard]] std::vector<blob> exchange(collective what, std::span<const std::byte> mine, const deadline& limit);

@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "bootstrap/error_messages.hpp"
 #include "common/encode_error.hpp"
 #include "common/net/framing.hpp"
 #include "common/pack_lists.hpp"
@@ -18,9 +19,6 @@
 namespace pgas::boot {
 
 using namespace detail;  // namespace of src/common
-
-/// The largest number of bytes that one PE may contribute to an all-gather.
-inline constexpr std::size_t max_contribution = 64 << 10;
 
 enum class frame_kind : std::uint32_t {
   welcome = 1,  ///< from the hub: the world is open and the receiver is a member

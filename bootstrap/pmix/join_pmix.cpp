@@ -35,9 +35,7 @@ class pmix_bootstrap final : public bootstrap {
   [[nodiscard]] int size() const noexcept override { return session_.size(); }
 
   [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override {
-    if (mine.size() > max_contribution)
-      throw error{code::invalid_argument, fmt::format("all_gather: {} bytes from rank {}; at most {} are allowed",
-                                                      mine.size(), rank(), max_contribution)};
+    check_contribution(mine.size(), rank());
     return session_.exchange(fmt::format("pgas.{}.{}", world_, sequence_++), mine, deadline{timeout_});
   }
   [[nodiscard]] bool publish(std::span<const std::byte> mine) override {

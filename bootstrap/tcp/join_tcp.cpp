@@ -237,22 +237,22 @@ class numbered_attempt {
 };
 
 /// Rank 0's bootstrap. It is a member, and it owns the server to which all members are connected.
-class tcp_root final : public bootstrap, public join_warning {
+class tcp_root final : public hub_client, public join_warning {
  public:
-  tcp_root(std::shared_ptr<rank0_server> host, std::uint32_t instance, const bootstrap_options& options)
-      : server_(std::move(host)), instance_(instance), timeout_(options.timeout) {
-    auto [mine, hubs] = socket_pair();
-    world_ = server_->open(instance_, options.size, std::move(hubs));
-    client_ = std::make_unique<hub_client>(std::move(mine), 0, options.size, options.timeout,
-                                           hub_client::hub_owner{"its own server thread", 0});
-  }
+  tcp_root(std::shared_ptr<rank0_server> host, std::uint32_t instance, const bootstrap_options& options,
+           std::pair<unique_fd, unique_fd> ends = socket_pair())
+      : hub_client(std::move(ends.first), 0, options.size, options.timeout, {"its own server thread", 0}),
+        server_(std::move(host)),
+        instance_(instance),
+        world_(server_->open(instance, options.size, std::move(ends.second))),
+        timeout_(options.timeout) {}
   ~tcp_root() override {
-    client_.reset();
+    leave();
     server_->close(world_, broken_, std::min(timeout_, milliseconds{5000}));
   }
   void join(const deadline& limit) {
     try {
-      if (client_->join(limit)) return;
+      if (hub_client::join(limit)) return;
       throw error{code::system,
                   "the server thread of rank 0 has failed. All worlds joined at this address share it: leave them, "
                   "then join again",
@@ -274,22 +274,12 @@ class tcp_root final : public bootstrap, public join_warning {
         name_ranks(ranks, size()), last_address, set_a_secret);
   }
 
-  [[nodiscard]] int rank() const noexcept override { return 0; }
-  [[nodiscard]] int size() const noexcept override { return client_->size(); }
-  [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override {
-    return client_->all_gather(mine);
-  }
-  void barrier() override { client_->barrier(); }
-  void set_time_limit(milliseconds limit) override { client_->set_time_limit(limit); }
-  void abort(std::string_view reason) noexcept override { client_->abort(reason); }
-
  private:
   std::shared_ptr<rank0_server> server_;
   std::uint32_t instance_;
   rank0_server::opened_world world_;
   milliseconds timeout_;
   bool broken_ = false;  // whether the world failed before all members had arrived
-  std::unique_ptr<hub_client> client_;
 };
 
 [[nodiscard]] std::unique_ptr<bootstrap> join_as_root(const job_address& where_to, const bootstrap_options& options,

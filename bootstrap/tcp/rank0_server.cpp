@@ -14,18 +14,19 @@ namespace {
 
 constexpr milliseconds time_to_prove{10'000};
 constexpr milliseconds time_to_read_a_refusal{2'000};
-constexpr milliseconds pause_without_descriptors{100};
 constexpr std::size_t max_proving = 1024;
 constexpr std::size_t max_proving_of_host = 512;  // more processes than a host starts at the same time
-constexpr int most_accepted_at_once = 64;         // the limit lets the loop serve connections that are already open
 
 }  // namespace
 
 rank0_server::rank0_server(const bits128& key, rank0_listeners listeners)
     : key_(key), listeners_(std::move(listeners)) {
-  for (const tcp_listener& one : listeners_.tcp)
-    loop_.watch(one.fd(), POLLIN, [this, &one](short) { accept_from(one); });
-  if (listeners_.local) loop_.watch(listeners_.local.get(), POLLIN, [this](short) { accept_local(); });
+  door_.emplace(
+      loop_, key_, 0, admission::limits{time_to_prove, max_proving, max_proving_of_host},
+      [this](caller who) { park(std::move(who)); },
+      [this](const std::string& from, const std::string& why) { remember_refusal(from, why); });
+  for (const tcp_listener& one : listeners_.tcp) door_->listen(one);
+  if (listeners_.local) door_->listen_local(listeners_.local.get());
   thread_ = start_thread("pgas-hub", [this] { run(); });
 }
 
@@ -50,11 +51,10 @@ rank0_server::opened_world rank0_server::open(std::uint32_t instance, int size, 
     }
     fresh->center = std::move(center);
     worlds_.insert_or_assign(instance, std::move(*fresh));
-    std::vector<std::uint64_t> waiting;
-    for (const auto& [id, who] : pending_)
-      if (who.now == pending_connection::phase::parked && who.talk.introduction().world == instance)
-        waiting.push_back(id);
-    for (const std::uint64_t id : waiting) admit(id);
+    std::vector<std::uint64_t> members;
+    for (const auto& [id, one] : waiting_)
+      if (!one.refused && one.who.talk.introduction().world == instance) members.push_back(id);
+    for (const std::uint64_t id : members) admit(id);
   });
   return made;
 }
@@ -85,16 +85,17 @@ void rank0_server::give_up(std::string_view why) {
   } catch (const std::exception&) {  // no memory for the message; members see the end of the connections instead
   }
   worlds_.clear();
-  pending_.clear();
+  door_.reset();
+  waiting_.clear();
   listeners_ = {};
   loop_.end();
 }
 
 std::optional<clock::time_point> rank0_server::next_wake() const {
-  std::optional<clock::time_point> next = accept_again_;
+  std::optional<clock::time_point> next = door_->due();
   const auto consider = [&next](clock::time_point at) { next = next ? std::min(*next, at) : at; };
-  for (const auto& [id, who] : pending_)
-    if (who.now != pending_connection::phase::parked) consider(who.due);
+  for (const auto& [id, one] : waiting_)
+    if (one.refused) consider(one.due);
   for (const auto& [instance, one] : worlds_) {
     if (one.center->due()) consider(*one.center->due());
     if (one.end->made) consider(one.end->due);
@@ -104,16 +105,11 @@ std::optional<clock::time_point> rank0_server::next_wake() const {
 
 void rank0_server::expire() {
   const auto now = clock::now();
-  if (accept_again_ && *accept_again_ <= now) set_accepting(true);
+  door_->expire();
   std::vector<std::uint64_t> late;
-  for (const auto& [id, who] : pending_)
-    if (who.now != pending_connection::phase::parked && who.due <= now) late.push_back(id);
-  for (const std::uint64_t id : late) {
-    if (pending_.at(id).now == pending_connection::phase::refused)
-      drop(id);
-    else
-      turn_away(id, "it did not prove itself in time");
-  }
+  for (const auto& [id, one] : waiting_)
+    if (one.refused && one.due <= now) late.push_back(id);
+  for (const std::uint64_t id : late) drop(id);
   for (auto at = worlds_.begin(); at != worlds_.end();) {
     world_hub& center = *at->second.center;
     if (center.due() && *center.due() <= now) center.expire();
@@ -130,114 +126,29 @@ void rank0_server::expire() {
   }
 }
 
-void rank0_server::set_accepting(bool on) {
-  for (const tcp_listener& listener : listeners_.tcp) loop_.change(listener.fd(), on ? POLLIN : 0);
-  if (listeners_.local) loop_.change(listeners_.local.get(), on ? POLLIN : 0);
-  accept_again_ = on ? std::nullopt : std::optional{deadline{pause_without_descriptors}.at()};
-}
-
-void rank0_server::accept_from(const tcp_listener& listener) {
-  for (int accepted = 0; accepted < most_accepted_at_once; ++accepted) {
-    tcp_listener::caller one = listener.accept();
-    if (!one.fd) {
-      if (go_on_after(one.error)) continue;
-      return;
-    }
-    watch_for_dead_host(one.fd.get());
-    add_pending(std::move(one.fd), std::move(one.address), one.peer ? one.peer->host() : "", one.peer);
-  }
-}
-
-void rank0_server::accept_local() {
-  for (int accepted = 0; accepted < most_accepted_at_once; ++accepted) {
-    connect_result one = accept_next(listeners_.local.get());
-    if (!one.fd) {
-      if (go_on_after(one.error)) continue;
-      return;
-    }
-    const std::optional<socket_owner> owner = peer_credentials(one.fd.get());
-    std::string from = fmt::format("process {}", owner ? owner->pid : 0);
-    if (owner && owner->uid == ::geteuid())
-      add_pending(std::move(one.fd), std::move(from), "this user", std::nullopt);
-    else
-      remember_refusal(from, fmt::format("it runs as user {}", owner ? static_cast<long>(owner->uid) : -1L));
-  }
-}
-
-void rank0_server::add_pending(unique_fd fd, std::string from, std::string host,
-                               const std::optional<tcp_address>& address) {
-  if (proving_[host] >= max_proving_of_host)
-    drop_oldest_unproven(host);
-  else if (all_proving_ >= max_proving)
-    drop_oldest_unproven();
+void rank0_server::park(caller who) {
+  if (!listeners_.secret && who.address && is_of_this_host(*who.address))
+    return remember_refusal(who.name,
+                            "it connected over TCP from this host; processes of this host must use the UNIX socket, "
+                            "which identifies their user");
+  if (who.address) watch_for_dead_host(who.talk.fd());
   const std::uint64_t id = next_id_++;
-  loop_.watch(fd.get(), POLLIN, [this, id](short revents) { react(id, revents); });
-  ++proving_[host];
-  ++all_proving_;
-  pending_.emplace(id, pending_connection{.talk = handshake(std::move(fd), key_, 0),
-                                          .from = std::move(from),
-                                          .host = std::move(host),
-                                          .address = address,
-                                          .due = deadline{time_to_prove}.at()});
-}
-
-bool rank0_server::go_on_after(int failure) {
-  if (failure == 0) return false;           // no connection is waiting
-  if (drop_oldest_unproven()) return true;  // no descriptors or no memory left
-  set_accepting(false);
-  return false;
-}
-
-bool rank0_server::drop_oldest_unproven(const std::optional<std::string>& host) {
-  auto oldest = pending_.end();
-  for (auto at = pending_.begin(); at != pending_.end(); ++at) {
-    const pending_connection& who = at->second;
-    if (who.now != pending_connection::phase::proving || (host && who.host != *host)) continue;
-    if (oldest == pending_.end()) oldest = at;
-    if (who.talk.introduced()) continue;
-    oldest = at;
-    break;
-  }
-  if (oldest == pending_.end()) return false;
-  drop(oldest->first);
-  return true;
+  const std::uint32_t instance = who.talk.introduction().world;
+  loop_.watch(who.talk.fd(), POLLRDHUP, [this, id](short revents) { react(id, revents); });
+  waiting_.emplace(id, waiting_connection{std::move(who), false, {}});
+  if (worlds_.contains(instance)) admit(id);
 }
 
 void rank0_server::react(std::uint64_t id, short revents) {
-  pending_connection& who = pending_.at(id);
-  if (who.now == pending_connection::phase::proving) return receive(id, who);
-  if (who.now == pending_connection::phase::parked) {
-    if ((revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) drop(id);
-    return;
-  }
+  const waiting_connection& one = waiting_.at(id);
+  if (!one.refused && (revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0) return;
   std::byte rest[256];
   std::size_t have = 0;
-  if (receive_some(who.talk.fd(), rest, have) == receipt::ended) drop(id);
-}
-
-void rank0_server::receive(std::uint64_t id, pending_connection& who) {
-  switch (who.talk.receive()) {
-    case handshake::status::pending: return;
-    case handshake::status::ended:  // a member that reaches rank 0 at several addresses continues with one connection
-      return who.talk.introduced() ? drop(id) : turn_away(id, "it sent an unknown message");
-    case handshake::status::foreign: return turn_away(id, "it speaks another protocol");
-    case handshake::status::wrong_version: return turn_away(id, "it uses another version of the library");
-    case handshake::status::refused: return turn_away(id, "it does not know the secret of this job");
-    case handshake::status::proven:
-    case handshake::status::welcomed: break;
-  }
-  if (!listeners_.secret && who.address && is_of_this_host(*who.address))
-    return turn_away(id,
-                     "it connected over TCP from this host; processes of this host must use the UNIX socket, which "
-                     "identifies their user");
-  no_longer_proving(who);
-  who.now = pending_connection::phase::parked;
-  loop_.change(who.talk.fd(), POLLRDHUP);
-  if (worlds_.contains(who.talk.introduction().world)) admit(id);
+  if (!one.refused || receive_some(one.who.talk.fd(), rest, have) == receipt::ended) drop(id);
 }
 
 void rank0_server::admit(std::uint64_t id) {
-  pending_connection& who = pending_.at(id);
+  caller& who = waiting_.at(id).who;
   const hello& claim = who.talk.introduction();
   world_hub& center = *worlds_.at(claim.world).center;
   if (claim.size != static_cast<std::uint32_t>(center.size()))
@@ -256,29 +167,25 @@ void rank0_server::admit(std::uint64_t id) {
     const std::lock_guard lock{mutex_};
     unproven_members& those = unproven_[claim.world];
     those.ranks.push_back(claim.from);
-    those.last_address = who.from;
+    those.last_address = who.name;
   }
   loop_.forget(who.talk.fd());
   const int rank = claim.from;
   proven_socket proven = who.talk.take_proven();
   center.attach(rank, std::move(proven.fd), proven.keys);
-  pending_.erase(id);
+  waiting_.erase(id);
 }
 
 void rank0_server::refuse(std::uint64_t id, code why, std::string text) {
-  pending_connection& who = pending_.at(id);
-  who.now = pending_connection::phase::refused;
-  who.due = deadline{time_to_read_a_refusal}.at();
-  loop_.change(who.talk.fd(), POLLIN);
+  waiting_connection& one = waiting_.at(id);
+  handshake& talk = one.who.talk;
+  one.refused = true;
+  one.due = deadline{time_to_read_a_refusal}.at();
+  loop_.change(talk.fd(), POLLIN);
   blob sealed;
-  frame_cipher(who.talk.keys().to_send).seal(*make_failure({why, text, who.talk.introduction().from}), {}, sealed);
-  if (send_now(who.talk.fd(), sealed) != 0) return drop(id);
-  ::shutdown(who.talk.fd(), SHUT_WR);
-}
-
-void rank0_server::turn_away(std::uint64_t id, std::string_view why) {
-  remember_refusal(pending_.at(id).from, why);
-  drop(id);
+  frame_cipher(talk.keys().to_send).seal(*make_failure({why, text, talk.introduction().from}), {}, sealed);
+  if (send_now(talk.fd(), sealed) != 0) return drop(id);
+  ::shutdown(talk.fd(), SHUT_WR);
 }
 
 void rank0_server::remember_refusal(std::string_view from, std::string_view why) {
@@ -301,17 +208,10 @@ rank0_server::unproven_members rank0_server::unproven(std::uint32_t instance) co
   return found == unproven_.end() ? unproven_members{} : found->second;
 }
 
-void rank0_server::no_longer_proving(const pending_connection& who) {
-  --all_proving_;
-  if (const auto of_host = proving_.find(who.host); --of_host->second == 0) proving_.erase(of_host);
-}
-
 void rank0_server::drop(std::uint64_t id) {
-  const auto found = pending_.find(id);
-  pending_connection& who = found->second;
-  if (who.now == pending_connection::phase::proving) no_longer_proving(who);
-  loop_.forget(who.talk.fd());
-  pending_.erase(found);
+  const auto found = waiting_.find(id);
+  loop_.forget(found->second.who.talk.fd());
+  waiting_.erase(found);
 }
 
 }  // namespace pgas::boot

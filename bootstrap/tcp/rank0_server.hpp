@@ -1,7 +1,5 @@
 /// @file
-/// Rank 0's side of the TCP bootstrap: a thread that admits members and runs the hub of each world. Each connection is
-/// served independently and must prove itself within a time limit. The number of unproven connections of one host is
-/// limited. So connections of other processes do not delay members.
+/// Rank 0's side of the TCP bootstrap: a thread that admits members and runs the hub of each world.
 #pragma once
 
 #include <atomic>
@@ -16,8 +14,8 @@
 #include <vector>
 
 #include "bootstrap/hub/world_hub.hpp"
+#include "common/net/admission.hpp"
 #include "common/net/event_loop.hpp"
-#include "common/net/handshake.hpp"
 #include "common/net/tcp_socket.hpp"
 #include "common/net/unix_socket.hpp"
 
@@ -70,15 +68,11 @@ class rank0_server {
   [[nodiscard]] unproven_members unproven(std::uint32_t instance) const;
 
  private:
-  /// A connection that has not become a member's connection.
-  struct pending_connection {
-    enum class phase { proving, parked, refused };
-    handshake talk;
-    std::string from;
-    std::string host;                    // the host for which the connection is counted
-    std::optional<tcp_address> address;  // set for a connection over TCP
-    clock::time_point due;
-    phase now = phase::proving;
+  /// A proven connection that is not a member's: it is parked until its world is opened, or it was refused.
+  struct waiting_connection {
+    caller who;
+    bool refused = false;
+    clock::time_point due;  // of a refused connection
   };
   struct world {
     std::unique_ptr<world_hub> center;
@@ -91,36 +85,23 @@ class rank0_server {
   void give_up(std::string_view why);
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   void expire();
-  void accept_from(const tcp_listener& listener);
-  void accept_local();
-  void add_pending(unique_fd fd, std::string from, std::string host, const std::optional<tcp_address>& address);
-  /// Called after a failure to accept. Returns whether to continue at once.
-  bool go_on_after(int failure);
-  void set_accepting(bool on);
-  /// Drops the oldest unproven connection that has sent no data. If all have sent data, drops the oldest one. False if
-  /// there is no such connection.
-  /// @param host drops only a connection of this host; empty: of any host
-  bool drop_oldest_unproven(const std::optional<std::string>& host = std::nullopt);
-  void no_longer_proving(const pending_connection& who);
+  /// Parks a connection that has proved itself, and admits it if its world is open.
+  void park(caller who);
   void remember_refusal(std::string_view from, std::string_view why);
   void remark(world_hub& center) const;
   void react(std::uint64_t id, short revents);
-  void receive(std::uint64_t id, pending_connection& who);
   void admit(std::uint64_t id);
   void refuse(std::uint64_t id, code why, std::string text);
-  void turn_away(std::uint64_t id, std::string_view why);
   void drop(std::uint64_t id);
 
   const bits128 key_;
   rank0_listeners listeners_;
   event_loop loop_;
-  std::map<std::uint64_t, pending_connection> pending_;  // in the order of arrival
+  std::optional<admission> door_;  // empty after a failure of the thread
+  std::map<std::uint64_t, waiting_connection> waiting_;
   std::uint64_t next_id_ = 0;
-  std::map<std::string, std::size_t> proving_;  // the number of unproven connections by host
-  std::size_t all_proving_ = 0;
   std::size_t refused_ = 0;
   std::string last_refused_;
-  std::optional<clock::time_point> accept_again_;  // set while no descriptors are left
   std::atomic<bool> stopping_ = false;
   std::map<std::uint32_t, world> worlds_;
   mutable std::mutex mutex_;  // guards the members below

@@ -13,9 +13,8 @@ namespace pgas::detail {
 
 namespace {
 
-/// The time limit for a connection. The kernel repeats a lost SYN after one second.
-constexpr milliseconds time_to_connect{1500};
-constexpr milliseconds pause_between_rounds{200};
+constexpr milliseconds time_to_connect{5000};
+constexpr milliseconds between_attempts{100};
 
 }  // namespace
 
@@ -85,32 +84,56 @@ std::string tcp_attempt::report() const {
   return where + " (" + (verdict_ && reason_ != problem_ ? reason_ + "; then: " + problem_ : problem_) + ")";
 }
 
-tcp_connector::tcp_connector(int me, int peer, const std::vector<tcp_address>& addresses,
-                             std::span<const std::byte> key, milliseconds timeout)
-    : peer_(peer), timeout_(timeout), next_start_(clock::now()) {
-  const hello introduction{.from = me, .to = peer};
-  for (const tcp_address& to : addresses) attempts_.emplace_back(to, key, introduction, true);
-}
-
-void tcp_connector::start_if_due() {
-  if (!attempts_[current_].active() && clock::now() >= next_start_)
-    attempts_[current_].start(std::min(time_to_connect, timeout_), timeout_);
+tcp_connector::tcp_connector(const std::vector<stream_address>& addresses, std::span<const std::byte> key,
+                             const hello& introduction, milliseconds to_answer, bool until_welcome)
+    : to_answer_(to_answer) {
+  for (const stream_address& to : addresses) attempts_.emplace_back(to, key, introduction, until_welcome);
 }
 
 bool tcp_connector::advance() {
-  if (clock::now() < next_start_) return false;
-  if (attempts_[current_].advance()) return true;
-  if (attempts_[current_].active()) return false;
-  current_ = (current_ + 1) % attempts_.size();
-  next_start_ = clock::now();
-  if (current_ == 0) next_start_ += pause_between_rounds;
+  if (chosen_ != nullptr && !chosen_->active()) chosen_ = nullptr;
+  if (chosen_ != nullptr) return chosen_->advance();
+  for (tcp_attempt& one : attempts_) {
+    if (!one.active() && clock::now() >= one.due() + between_attempts)
+      one.start(std::min(time_to_connect, to_answer_), to_answer_);
+    const bool connected = one.advance();
+    if (!connected && !one.awaits_welcome()) continue;
+    for (tcp_attempt& other : attempts_)
+      if (&other != &one && other.active()) other.stop();
+    chosen_ = &one;
+    return connected;
+  }
   return false;
 }
 
+std::vector<pollfd> tcp_connector::awaited() const {
+  std::vector<pollfd> all;
+  for (const tcp_attempt& one : attempts_)
+    if (one.active()) all.push_back(one.awaited());
+  return all;
+}
+
+clock::time_point tcp_connector::due() const {
+  clock::time_point first = clock::time_point::max();
+  for (const tcp_attempt& one : attempts_)
+    if (chosen_ == nullptr || !chosen_->active() || &one == chosen_)
+      first = std::min(first, one.active() ? one.due() : one.due() + between_attempts);
+  return first;
+}
+
 std::string tcp_connector::report() const {
+  constexpr std::size_t most = 20;
   std::string text;
-  for (const tcp_attempt& one : attempts_) text += (text.empty() ? "" : ", ") + one.report();
+  for (std::size_t i = 0; i < std::min(attempts_.size(), most); ++i)
+    text += (text.empty() ? "" : ", ") + attempts_[i].report();
   return text;
+}
+
+std::optional<code> tcp_connector::verdict() const {
+  std::optional<code> last;
+  for (const tcp_attempt& one : attempts_)
+    if (one.verdict()) last = one.verdict();
+  return last;
 }
 
 }  // namespace pgas::detail

@@ -1,6 +1,6 @@
 /// @file
-/// Connects to a PE that may have several addresses. A tcp_attempt tries one address. A tcp_connector tries one address
-/// after the other. *Callers* the TCP bootstrap, which tries all addresses at once; the control plane.
+/// Connects to a PE that may have several addresses. A tcp_attempt tries one address, a tcp_connector all addresses at
+/// the same time. *Callers* the TCP bootstrap and the control plane.
 #pragma once
 
 #include <poll.h>
@@ -37,6 +37,10 @@ class tcp_attempt {
   [[nodiscard]] proven_socket take() { return talk_->take_proven(); }
 
   [[nodiscard]] bool active() const noexcept { return connecting_ || talk_; }
+  /// Whether the PE has proved itself, and this side waits for its welcome.
+  [[nodiscard]] bool awaits_welcome() const noexcept { return talk_ && due_ == clock::time_point::max(); }
+  /// Ends the attempt.
+  void stop() { give_up("another address has answered"); }
   /// The time limit of the attempt. After a failure, the time of the failure.
   [[nodiscard]] clock::time_point due() const noexcept { return due_; }
   /// The argument for poll(). The descriptor is -1, which poll() ignores, if the attempt is not active.
@@ -63,35 +67,32 @@ class tcp_attempt {
   std::string reason_;  ///< the reason of the verdict
 };
 
-/// Tries the addresses that a PE has published, one after the other, again and again.
+/// Tries all addresses of a PE at the same time, and again, until the PE has proved itself at one of them. From then on
+/// no other attempt goes on, so the PE gets one connection.
 class tcp_connector {
  public:
-  /// @param timeout the time limit for each answer; `key` outlives the object
-  tcp_connector(int me, int peer, const std::vector<tcp_address>& addresses, std::span<const std::byte> key,
-                milliseconds timeout);
+  /// @param to_answer the time limit for each answer; `key` outlives the object
+  /// @param until_welcome whether the other side sends a welcome
+  tcp_connector(const std::vector<stream_address>& addresses, std::span<const std::byte> key, const hello& introduction,
+                milliseconds to_answer, bool until_welcome);
 
-  /// Begins to connect if no attempt is in progress.
-  void start_if_due();
-  /// Advances the attempt without waiting. Returns true when the PE is connected. Then take() returns the connection.
+  /// Advances all attempts without waiting. Returns true when the PE is connected. Then take() returns the connection.
   [[nodiscard]] bool advance();
-  [[nodiscard]] proven_socket take() { return attempts_[current_].take(); }
+  [[nodiscard]] proven_socket take() { return chosen_->take(); }
 
-  [[nodiscard]] int peer() const noexcept { return peer_; }
-  /// The argument for poll(). The descriptor is -1, which poll() ignores, during a pause.
-  [[nodiscard]] pollfd awaited() const noexcept { return attempts_[current_].awaited(); }
-  /// The time at which start_if_due() or advance() has work, unless the descriptor is ready earlier.
-  [[nodiscard]] clock::time_point due() const noexcept {
-    return attempts_[current_].active() ? attempts_[current_].due() : next_start_;
-  }
-  /// "10.0.0.1:4711 (Connection refused), ...": the answer of each address.
+  /// The arguments for poll(), until advance() has work.
+  [[nodiscard]] std::vector<pollfd> awaited() const;
+  /// The time at which advance() has work, unless a descriptor is ready earlier.
+  [[nodiscard]] clock::time_point due() const;
+  /// "10.0.0.1:4711 (Connection refused), ...": the answer of each address. A long list is cut.
   [[nodiscard]] std::string report() const;
+  /// The code of a failure that further attempts cannot fix.
+  [[nodiscard]] std::optional<code> verdict() const;
 
  private:
-  const int peer_;
-  const milliseconds timeout_;
-  std::vector<tcp_attempt> attempts_;  ///< the attempts, by address
-  std::size_t current_ = 0;
-  clock::time_point next_start_;
+  const milliseconds to_answer_;
+  std::vector<tcp_attempt> attempts_;  ///< by address
+  tcp_attempt* chosen_ = nullptr;      ///< the attempt at which the PE has proved itself
 };
 
 }  // namespace pgas::detail

@@ -8,14 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <iterator>
-#include <list>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "common/join_step_hook.hpp"
+#include "common/net/admission.hpp"
 #include "common/net/event_loop.hpp"
 #include "common/net/handshake.hpp"
 #include "common/net/tcp_connector.hpp"
@@ -35,14 +34,6 @@ struct local_target {
   std::optional<handshake> talk;
 };
 
-/// An accepted connection whose other side has not proved to be a PE.
-struct pending_connection {
-  bool local;
-  handshake talk;
-  std::string name;  ///< "process 123" or "10.0.0.1:4711"
-  clock::time_point until;
-};
-
 /// The connections of one PE to its neighbours in the tree.
 class peer_connector {
  public:
@@ -53,17 +44,18 @@ class peer_connector {
         peers_(peers),
         me_(peers.me),
         tree_(tree),
-        listener_(listener),
-        tcp_listener_(tcp),
         endpoints_(endpoints),
         settings_(settings),
         log_(log),
         secret_(derive_job_key(all)),
-        expected_(tree.children().begin(), tree.children().end()) {
-    // The limit is shorter than the limit of the bootstrap, so that PEs can still exchange the outcome.
-    const std::chrono::milliseconds limit = settings.join_timeout * 3 / 4;
-    deadline_ = clock::now() + limit;
-    timeout_ = limit / 4;
+        expected_(tree.children().begin(), tree.children().end()),
+        // The limit is shorter than the limit of the bootstrap, so that PEs can still exchange the outcome.
+        deadline_(clock::now() + settings.join_timeout * 3 / 4),
+        timeout_(settings.join_timeout * 3 / 16),
+        door_(
+            loop_, secret_, peers.me, {timeout_, expected_.size() + max_unproven, expected_.size() + max_unproven},
+            [this](caller who) { admit(std::move(who)); },
+            [this](const std::string& name, const std::string& why) { refuse(name, why); }) {
     if (tree.parent() >= 0) {
       if (peers_.on_this_host(tree.parent()))
         local_target_.emplace(local_target{tree.parent(), clock::now(), std::nullopt});
@@ -72,8 +64,8 @@ class peer_connector {
     }
     missing_ = expected_.size() + (tree.parent() >= 0 ? 1 : 0);
     watch_processes();
-    loop_.watch(listener_.fd(), POLLIN, [this](short) { accept_local(); });
-    if (tcp_listener_ != nullptr) loop_.watch(tcp_listener_->fd(), POLLIN, [this](short) { accept_remote(); });
+    door_.listen_local(listener.fd());
+    if (tcp != nullptr) door_.listen(*tcp);
   }
 
   std::map<int, peer_socket> run() {
@@ -85,18 +77,17 @@ class peer_connector {
       clock::time_point next = deadline_;
       if (local_target_ && !local_target_->talk) next = std::min(next, local_target_->next_attempt);
       if (connector_) next = std::min(next, connector_->due());
-      if (!pending_.empty()) next = std::min(next, pending_.front().until);
+      if (const auto due = door_.due()) next = std::min(next, *due);
       loop_.run_once(next);
-      drop_overdue();
+      door_.expire();
     }
-    for (const pending_connection& left_over : pending_) refuse(left_over.name, "it has not said who it is");
+    door_.refuse_all();
     return std::move(sockets_);
   }
 
  private:
-  static constexpr std::size_t max_unproven = 64;   // more than the PEs themselves need
-  static constexpr int most_accepted_at_once = 64;  // the limit lets the loop serve connections that are already open
-  static constexpr int most_refusals_logged = 64;   // a flood of connections must not flood the log
+  static constexpr std::size_t max_unproven = 64;  // more than the PEs themselves need
+  static constexpr int most_refusals_logged = 64;  // a flood of connections must not flood the log
 
   /// Watches the processes of the neighbours on this host. The death of a process does not always close a socket: the
   /// process may not have connected yet, or a child may hold its sockets.
@@ -126,23 +117,21 @@ class peer_connector {
                               "up and has one",
                               peers_.describe(pe), peers_.describe(me_)),
                   pe);
-    connector_.emplace(me_, pe, addresses, secret_, timeout_);
+    remote_ = pe;
+    connector_.emplace(std::vector<stream_address>(addresses.begin(), addresses.end()), secret_,
+                       hello{.from = me_, .to = pe}, timeout_, true);
   }
 
   /// Continues the connection to a parent on another host.
   void step_connector() {
-    connector_->start_if_due();
+    for (const pollfd& one : std::exchange(connecting_, {})) loop_.forget(one.fd);
     if (connector_->advance()) {
-      loop_.forget(std::exchange(connecting_, -1));
       proven_socket proven = connector_->take();
-      const int pe = connector_->peer();
       connector_.reset();
-      return add_socket(pe, {std::move(proven.fd), proven.keys});
+      return add_socket(remote_, {std::move(proven.fd), proven.keys});
     }
-    const pollfd wanted = connector_->awaited();
-    loop_.forget(connecting_);
-    connecting_ = wanted.fd;
-    if (connecting_ >= 0) loop_.watch(connecting_, wanted.events, [](short) {});  // the next step handles the event
+    connecting_ = connector_->awaited();
+    for (const pollfd& one : connecting_) loop_.watch(one.fd, one.events, [](short) {});  // the next step handles it
   }
 
   void start_connection() {
@@ -195,87 +184,17 @@ class peer_connector {
     local_target_.reset();
   }
 
-  /// Handles the messages of an accepted connection. Returns whether the connection is no longer pending, because it
-  /// was accepted or refused.
-  bool advance(pending_connection& one) {
-    const status outcome = one.talk.receive();
-    if (outcome == status::pending) return false;
-    loop_.forget(one.talk.fd());
-    if (outcome == status::ended) {
-      refuse(one.name, "it went away without a word");
-      return true;
-    }
-    const int pe = one.talk.introduction().from;
-    const bool expected = expected_.contains(pe) && peers_.on_this_host(pe) == one.local;
-    if (outcome == status::proven && expected && sockets_.contains(pe)) {
-      refuse(one.name, fmt::format("it claims to be PE {}, which is connected already", pe));
-      return true;
-    }
-    if (outcome != status::proven || !expected) {
-      refuse(one.name, "it does not know this job's secret");
-      return true;
-    }
-    if (const int failed = one.talk.welcome(); failed != 0) throw_closed(pe, errno_text(failed));
-    proven_socket proven = one.talk.take_proven();
-    add_socket(pe, {std::move(proven.fd), one.local ? std::nullopt : std::optional(proven.keys)});
-    return true;
-  }
-
-  void accept_local() {
-    for (int accepted = 0; accepted < most_accepted_at_once; ++accepted) {
-      connect_result next = listener_.accept();
-      throw_if_failed(next.error);
-      if (!next.fd) return;
-      const std::optional<socket_owner> owner = peer_credentials(next.fd.get());
-      const std::string name = fmt::format("process {}", owner ? owner->pid : 0);
-      if (owner && owner->uid == ::geteuid())
-        add_pending(std::move(next.fd), true, name);
-      else
-        refuse(name, fmt::format("it runs as user {}", owner ? static_cast<long>(owner->uid) : -1L));
-    }
-  }
-
-  void accept_remote() {
-    for (int accepted = 0; accepted < most_accepted_at_once; ++accepted) {
-      tcp_listener::caller next = tcp_listener_->accept();
-      throw_if_failed(next.error);
-      if (!next.fd) return;
-      add_pending(std::move(next.fd), false, next.address);
-    }
-  }
-
-  void throw_if_failed(int accepting) const {
-    if (accepting != 0) throw_system("accept", accepting);
-  }
-
-  void add_pending(unique_fd fd, bool local, const std::string& name) {
-    if (pending_.size() >= expected_.size() + max_unproven) make_room();
-    const int number = fd.get();
-    pending_.push_back({local, handshake(std::move(fd), secret_, me_), name, clock::now() + timeout_});
-    loop_.watch(number, POLLIN, [this, one = std::prev(pending_.end())](short) {
-      if (advance(*one)) pending_.erase(one);
-    });
-  }
-
-  /// Refuses the oldest connection that has sent no hello. If all connections have sent a hello, refuses the oldest
-  /// one.
-  void make_room() {
-    const std::size_t before = pending_.size();
-    pending_.remove_if([&](pending_connection& one) { return !one.talk.introduced() && advance(one); });
-    if (pending_.size() < before) return;
-    auto oldest = std::ranges::find_if(pending_, [](const auto& one) { return !one.talk.introduced(); });
-    if (oldest == pending_.end()) oldest = pending_.begin();
-    refuse(oldest->name, "too many connections that have not said who they are");
-    loop_.forget(oldest->talk.fd());
-    pending_.erase(oldest);
-  }
-
-  void drop_overdue() {
-    while (!pending_.empty() && clock::now() >= pending_.front().until) {
-      refuse(pending_.front().name, "it has not said who it is");
-      loop_.forget(pending_.front().talk.fd());
-      pending_.pop_front();
-    }
+  /// Takes a connection whose other side knows the secret.
+  void admit(caller who) {
+    const int pe = who.talk.introduction().from;
+    const bool local = !who.address;
+    if (!expected_.contains(pe) || peers_.on_this_host(pe) != local)
+      return refuse(who.name, fmt::format("it claims to be PE {}, which is no child of this PE", pe));
+    if (sockets_.contains(pe))
+      return refuse(who.name, fmt::format("it claims to be PE {}, which is connected already", pe));
+    if (const int failed = who.talk.welcome(); failed != 0) throw_closed(pe, errno_text(failed));
+    proven_socket proven = who.talk.take_proven();
+    add_socket(pe, {std::move(proven.fd), local ? std::nullopt : std::optional(proven.keys)});
   }
 
   void add_socket(int pe, peer_socket socket) {
@@ -327,8 +246,8 @@ class peer_connector {
           code::peer_unreachable,
           fmt::format("{} cannot reach {} over TCP; tried {}. Is a firewall between the two hosts, or is that "
                       "process stopped? PGAS_SOCKET_IFNAME names the network interface whose addresses are tried",
-                      peers_.describe(me_), peers_.describe(connector_->peer()), connector_->report()),
-          connector_->peer());
+                      peers_.describe(me_), peers_.describe(remote_), connector_->report()),
+          remote_);
     std::vector<int> missing(expected_.begin(), expected_.end());
     if (tree_.parent() >= 0) missing.push_back(tree_.parent());
     std::erase_if(missing, [this](int pe) { return sockets_.contains(pe); });
@@ -345,8 +264,6 @@ class peer_connector {
   const peer_table& peers_;
   const int me_;
   const group_tree& tree_;
-  const unix_listener& listener_;
-  const tcp_listener* const tcp_listener_;
   const std::span<const tcp_endpoints> endpoints_;
   const config& settings_;
   log::logger& log_;
@@ -355,14 +272,15 @@ class peer_connector {
   std::map<int, peer_socket> sockets_;
   std::optional<local_target> local_target_;
   std::optional<tcp_connector> connector_;
-  int connecting_ = -1;  ///< the watched descriptor of the connector
-  std::list<pending_connection> pending_;
+  int remote_ = -1;                     ///< the parent on another host
+  std::vector<pollfd> connecting_;      ///< the watched descriptors of the connector
   std::map<int, unique_fd> processes_;  ///< the processes of neighbours on this host, by PE
   std::size_t missing_ = 0;
   int refused_ = 0;
-  clock::time_point deadline_;
-  milliseconds timeout_{};
+  const clock::time_point deadline_;
+  const milliseconds timeout_;  ///< for each handshake
   event_loop loop_;
+  admission door_;
 };
 
 }  // namespace

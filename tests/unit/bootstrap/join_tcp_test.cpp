@@ -148,7 +148,7 @@ TEST(tcp, another_secret_is_refused_and_reported_at_both_ends) {
   ASSERT_TRUE(thrown[0]);
   EXPECT_EQ(thrown[0]->code(), code::bootstrap_timeout);
   EXPECT_SAYS(*thrown[0], "rank 1 of 2 did not reach");
-  EXPECT_SAYS(*thrown[0], "it does not know the secret of this job");
+  EXPECT_SAYS(*thrown[0], "it does not know this job's secret");
   ASSERT_TRUE(thrown[1]);
   EXPECT_EQ(thrown[1]->code(), code::authentication);
 }

@@ -84,7 +84,8 @@ TEST(peer_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
   const auto lines = lines_of(logs.path() + "/log");
   EXPECT_EQ(count_with(lines, "warn: "), 6u);
   EXPECT_EQ(count_with(lines, "warn: refused a connection from "), 6u);
-  EXPECT_EQ(count_with(lines, "does not know this job's secret"), 3u);
+  EXPECT_EQ(count_with(lines, "does not know this job's secret"), 2u);
+  EXPECT_EQ(count_with(lines, "speaks another protocol"), 1u);
   EXPECT_EQ(count_with(lines, "has not said who it is"), 2u);
   EXPECT_EQ(count_with(lines, "went away without a word"), 1u);
   EXPECT_EQ(count_with(lines, "error: "), 0u);
