@@ -19,9 +19,12 @@ class thread_hub {
   explicit thread_hub(int n) : center_(loop_, n) {}
   ~thread_hub() {
     stopping_ = true;
-    if (!process_.in_creator()) return thread_.detach();
     loop_.wake();
-    if (thread_.joinable()) thread_.join();
+    if (!thread_.joinable()) return;
+    if (process_.in_creator())
+      thread_.join();
+    else
+      thread_.detach();
   }
   thread_hub(const thread_hub&) = delete;
   thread_hub& operator=(const thread_hub&) = delete;
@@ -66,7 +69,7 @@ class thread_member final : public hub_client {
 };
 
 /// The bootstrap of a world of one PE.
-class singleton final : public bootstrap {
+class single_pe final : public bootstrap {
  public:
   [[nodiscard]] int rank() const noexcept override { return 0; }
   [[nodiscard]] int size() const noexcept override { return 1; }
@@ -86,7 +89,7 @@ std::vector<std::unique_ptr<bootstrap>> make_thread_bootstraps(int n, std::chron
     throw error{code::invalid_argument, fmt::format("make_thread_bootstraps: n is {}; at least 1 is needed", n)};
   std::vector<std::unique_ptr<bootstrap>> members;
   if (n == 1) {
-    members.push_back(std::make_unique<boot::singleton>());
+    members.push_back(std::make_unique<boot::single_pe>());
     return members;
   }
   const auto hub = std::make_shared<boot::thread_hub>(n);

@@ -40,53 +40,51 @@ chosen_device choose_device(const control_plane& everyone, const config& setting
   std::memcpy(message.data(), &record, sizeof record);
   const blob description = encode(mine);
   message.insert(message.end(), description.begin(), description.end());
-  const std::vector<contribution> all = everyone.all_gather(message);
-  std::vector<device_descriptor> infos;
-  for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    const blob& bytes = all[pe].bytes;
+  std::vector<contribution> all = everyone.all_gather(message);
+  chosen.users.reserve(all.size());
+  for (const contribution& one : all) {
+    const int pe = static_cast<int>(chosen.users.size());
+    const blob& bytes = one.bytes;
     const std::size_t head = std::min(bytes.size(), sizeof record);
-    infos.push_back(decode_device_descriptor(blob(bytes.begin() + static_cast<std::ptrdiff_t>(head), bytes.end()),
-                                             static_cast<int>(pe)));
+    chosen.users.push_back(
+        {everyone.peer(pe).host_index, everyone.peer(pe).pid,
+         decode_device_descriptor(blob(bytes.begin() + static_cast<std::ptrdiff_t>(head), bytes.end()), pe)});
     joining_record theirs;
     std::memcpy(&theirs, bytes.data(), sizeof theirs);  // the description behind it was whole
     chosen.records = chosen.records ? merge(*chosen.records, theirs) : theirs;
   }
+  all.clear();
   const auto index_of = [&](auto&& wanted) {
-    return static_cast<int>(std::find_if(infos.begin(), infos.end(), wanted) - infos.begin());
+    return static_cast<int>(std::ranges::find_if(chosen.users, wanted, &device_user::info) - chosen.users.begin());
   };
-  const int n = static_cast<int>(infos.size());
-  const int different = index_of([&](const device_descriptor& o) { return o.kind != infos[0].kind; });
+  const auto info_of = [&](int pe) -> const device_descriptor& {
+    return chosen.users[static_cast<std::size_t>(pe)].info;
+  };
+  const int n = everyone.n_pes();
+  const int different = index_of([&](const device_descriptor& o) { return o.kind != info_of(0).kind; });
   if (different < n)
     throw error(
         code::mixed_heaps,
         fmt::format("PE 0 asks for the {} heap and PE {} for the {} heap: set PGAS_HEAP to the same value on all PEs",
-                    to_string(infos[0].kind), different, to_string(infos[static_cast<std::size_t>(different)].kind)),
+                    to_string(info_of(0).kind), different, to_string(info_of(different).kind)),
         different);
   const int misused = index_of([](const device_descriptor& o) { return o.is_misused; });
   if (misused < n)
-    throw error(code::device_unavailable,
-                fmt::format("PE {}: {}", misused, infos[static_cast<std::size_t>(misused)].refusal), misused);
+    throw error(code::device_unavailable, fmt::format("PE {}: {}", misused, info_of(misused).refusal), misused);
   const int without =
       settings.heap == heap_kind::host ? 0 : index_of([](const device_descriptor& o) { return !o.refusal.empty(); });
   if (settings.heap == heap_kind::cuda && without < n)
     throw error(code::device_unavailable,
-                fmt::format("PGAS_HEAP=cuda, but PE {} has no GPU to use: {}", without,
-                            infos[static_cast<std::size_t>(without)].refusal),
+                fmt::format("PGAS_HEAP=cuda, but PE {} has no GPU to use: {}", without, info_of(without).refusal),
                 without);
   if (without < n) {
     // All PEs use the host heap, because a world has one kind of heap. A warning is logged if other PEs have a GPU.
-    const bool some =
-        std::any_of(infos.begin(), infos.end(), [](const device_descriptor& o) { return o.refusal.empty(); });
+    const bool some = index_of([](const device_descriptor& o) { return o.refusal.empty(); }) < n;
     if (settings.heap == heap_kind::automatic && me == 0 && some)
-      log.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without,
-               infos[static_cast<std::size_t>(without)].refusal);
+      log.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without, info_of(without).refusal);
     if (settings.heap != heap_kind::host && some) chosen.records.reset();  // some records are those of GPUs
     chosen.own = host ? std::move(host) : make_cpu_device();
-    for (device_descriptor& info : infos) info.properties = chosen.own->properties();
-  }
-  for (int pe = 0; pe < n; ++pe) {
-    const peer_info& peer = everyone.peer(pe);
-    chosen.users.push_back({peer.host_index, peer.pid, std::move(infos[static_cast<std::size_t>(pe)])});
+    for (device_user& user : chosen.users) user.info.properties = chosen.own->properties();
   }
   return chosen;
 }
