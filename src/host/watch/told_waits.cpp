@@ -14,7 +14,7 @@ namespace pgas::detail::told {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;  // the one class of JSON that this room instantiates
 using teams_by_id = std::map<std::uint64_t, team>;
 
 std::string text_of(const json& from) { return printable(from.get<std::string>()); }

@@ -91,9 +91,9 @@ struct pe_state {
 
 /// The PEs of a job, from the message in which one PE lists them. *Errors* nlohmann::json::exception, also for the next
 /// function.
-[[nodiscard]] std::vector<pe_state> introduced(const nlohmann::json& by);
+[[nodiscard]] std::vector<pe_state> introduced(const nlohmann::ordered_json& by);
 /// Stores the answer of a PE in its state. Control characters in its strings are escaped.
-void read_answer(pe_state& state, const nlohmann::json& from);
+void read_answer(pe_state& state, const nlohmann::ordered_json& from);
 /// Completes the report after all answers: adds the system's information about processes of this host that have not
 /// answered, and the PE that is to write a word if that write is enqueued after a wait on a stream.
 void complete(std::vector<pe_state>& pes);

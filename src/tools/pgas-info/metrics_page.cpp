@@ -12,7 +12,7 @@ namespace pgas_info {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 using pgas::call_stats;
 using pgas::operation_counts;
 using pgas::peer_stats;

@@ -35,7 +35,7 @@ struct local_pe {
 };
 
 /// Empty if a field is missing or has another type, for example in the answer of another version of the library.
-[[nodiscard]] std::optional<pe_statistics> read_statistics(const nlohmann::json& answer);
+[[nodiscard]] std::optional<pe_statistics> read_statistics(const nlohmann::ordered_json& answer);
 
 /// The page. Each sample of a PE has the labels `world` and `pe`. docs/metrics.md lists the names.
 [[nodiscard]] std::string metrics_page(const std::vector<local_pe>& pes);

@@ -17,7 +17,7 @@ namespace pgas_info {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr std::string_view columns = "{:>4} {:>6} {:>6} {:>7} {:>6} {:>6} {:>6} {:>6} {:>8} {:>9} {:>7} {:>5} {:>8}";
 constexpr std::size_t remark_column = 6;

@@ -22,6 +22,6 @@ namespace pgas_info {
 /// @param job the job's name
 /// @param said the job's `pes`, and `answers` if a PE has answered: docs/metrics.md lists the fields.
 /// *Errors* those of nlohmann::json, if a field is missing.
-[[nodiscard]] std::string stats_table(const std::string& job, const nlohmann::json& said);
+[[nodiscard]] std::string stats_table(const std::string& job, const nlohmann::ordered_json& said);
 
 }  // namespace pgas_info

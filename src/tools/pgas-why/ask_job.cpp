@@ -20,7 +20,7 @@ namespace pgas_why {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 using pgas::detail::clock;
 
 constexpr std::chrono::milliseconds patience{1500};

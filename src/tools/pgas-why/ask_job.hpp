@@ -29,7 +29,7 @@ struct job {
 /// its PEs here. An empty `wanted` means any job.
 [[nodiscard]] bool may_be(const std::string& wanted, const job& one);
 /// Whether `wanted` means the job with these PEs. @param pes the PEs that ask() has returned
-[[nodiscard]] bool is(const std::string& wanted, const nlohmann::json& pes);
+[[nodiscard]] bool is(const std::string& wanted, const nlohmann::ordered_json& pes);
 
 /// The job and the PE of a socket's name. Empty for other names, and for numbers in a form that PEs do not use.
 [[nodiscard]] std::optional<std::pair<std::string, int>> parse_name(std::string_view name);
@@ -37,18 +37,18 @@ struct job {
 /// The answers of the PEs of a job: an object with `pes`, as the first PE that answered knows them, and `answers`. If
 /// `pes` is missing, no PE answers this user. Only processes of this user are asked; root asks all processes.
 /// docs/debugging.md and docs/metrics.md list the fields. A PE that sends other text is dropped. Takes at most 1.5 s.
-[[nodiscard]] nlohmann::json ask(const job& whom, pgas::detail::question what);
+[[nodiscard]] nlohmann::ordered_json ask(const job& whom, pgas::detail::question what);
 
 /// The PEs of a job, in order. Empty if no PE of the job answers this user. Strings are printable. Takes at most 1.5 s.
 /// @param answers receives the documents of the PEs, for --json
-[[nodiscard]] std::vector<pe_state> ask(const job& whom, nlohmann::json& answers);
+[[nodiscard]] std::vector<pe_state> ask(const job& whom, nlohmann::ordered_json& answers);
 
 /// A PE on this host, identified by the name of its socket.
 struct answering_pe {
   std::string job;
   int pe = 0;
-  bool owned = false;   ///< whether the PE belongs to this user, or this user is root; false if that is not known
-  nlohmann::json said;  ///< null if the PE has not answered
+  bool owned = false;  ///< whether the PE belongs to this user, or this user is root; false if that is not known
+  nlohmann::ordered_json said;  ///< null if the PE has not answered
 };
 
 /// Asks each PE of this user on this host for its own statistics, all at the same time. The result is in the order of

@@ -133,12 +133,12 @@ std::string report(const joining_job& of) {
   return text;
 }
 
-nlohmann::json describe(const joining_job& of) {
-  nlohmann::json pes = nlohmann::json::array();
+nlohmann::ordered_json describe(const joining_job& of) {
+  nlohmann::ordered_json pes = nlohmann::ordered_json::array();
   for (const joining_pe& one : of.pes) pes.push_back({{"pe", one.pe}, {"pid", one.pid}, {"ms", one.ms}});
   return {{"job", ""},
           {"joining", pes},
-          {"pes", nlohmann::json::array()},
+          {"pes", nlohmann::ordered_json::array()},
           {"root", {{"kind", "joining"}, {"pes", not_seen(of)}, {"text", say(of)}}}};
 }
 

@@ -39,6 +39,6 @@ struct joining_job {
 /// say(), and a line for each PE.
 [[nodiscard]] std::string report(const joining_job& of);
 /// The report as JSON for programs.
-[[nodiscard]] nlohmann::json describe(const joining_job& of);
+[[nodiscard]] nlohmann::ordered_json describe(const joining_job& of);
 
 }  // namespace pgas_why

@@ -54,7 +54,7 @@ pgas::tools::page about() {
 struct answered {
   job which;
   std::vector<pe_state> pes;
-  nlohmann::json raw;
+  nlohmann::ordered_json raw;
 };
 
 /// The largest number of questions to a job in which no wait is found, because an answer of a kernel may have come too
@@ -69,9 +69,9 @@ std::vector<answered> ask_all(const options& asked) {
   for (const job& one : find_jobs(pgas::config::from_environment().socket_directory)) {
     if (!may_be(asked.job, one)) continue;
     under_way.push_back(std::async(std::launch::async, [one] {
-      answered next{one, {}, nlohmann::json::object()};
+      answered next{one, {}, nlohmann::ordered_json::object()};
       for (int times = 0; times < most_questions; ++times) {
-        nlohmann::json raw;
+        nlohmann::ordered_json raw;
         std::vector<pe_state> pes = ask(one, raw);
         if (pes.empty()) break;
         next.pes = std::move(pes);
@@ -110,11 +110,11 @@ const char* name_of(root::kind what) {
 /// Examines the jobs once. Returns whether a job has answered.
 bool look(const options& asked) {
   const std::vector<answered> jobs = ask_all(asked);
-  nlohmann::json all = nlohmann::json::array();
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const answered& one : jobs) {
     const root found = find_root(one.pes);
     if (asked.json) {
-      nlohmann::json entry = one.raw;
+      nlohmann::ordered_json entry = one.raw;
       entry["job"] = one.which.name;
       entry["root"] = {{"kind", name_of(found.what)}, {"pes", found.pes}, {"text", say(found, one.pes)}};
       all.push_back(std::move(entry));
