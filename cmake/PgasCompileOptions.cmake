@@ -13,6 +13,9 @@ endif()
 # Sanitizers, one of: address (with undefined), thread.
 set(PGAS_SANITIZE "" CACHE STRING "address (with undefined) or thread")
 
+# Below 512 MiB, GCC collects no garbage, which takes a seventh of its time for sources that are compiled together.
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
+
 # Warnings for the project's own targets.
 add_library(pgas_warnings INTERFACE)
 set(PGAS_CXX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast)
@@ -23,6 +26,9 @@ if(PGAS_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
   # Sources that are compiled together see one another's private names. Clang reports a local name that is equal to such
   # a name as an error.
   target_compile_options(pgas_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)
+endif()
+if(PGAS_TEST_TIER STREQUAL "fast")  # with -O1, GCC reports variables as uninitialized that are not
+  target_compile_options(pgas_warnings INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
 endif()
 if(PGAS_WERROR)
   target_compile_options(pgas_warnings INTERFACE
