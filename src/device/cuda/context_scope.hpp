@@ -50,4 +50,22 @@ class current_context {
   in_context in_context_;
 };
 
+/// Makes a context current in a destructor. If that fails, no error is reported.
+class quiet_context {
+ public:
+  explicit quiet_context(CUcontext context) noexcept
+      : pushed_(context != nullptr && driver().ctx_push(context) == CUDA_SUCCESS) {}
+  ~quiet_context() {
+    CUcontext ignored = nullptr;
+    if (pushed_) static_cast<void>(driver().ctx_pop(&ignored));
+  }
+  quiet_context(const quiet_context&) = delete;
+  quiet_context& operator=(const quiet_context&) = delete;
+  [[nodiscard]] explicit operator bool() const noexcept { return pushed_; }
+
+ private:
+  relaxed_capture_scope undisturbed_;
+  bool pushed_;
+};
+
 }  // namespace pgas::detail::cuda

@@ -25,12 +25,10 @@ cuda_stream_order::cuda_stream_order(CUcontext context, live_streams& made) : co
 }
 
 cuda_stream_order::~cuda_stream_order() {
-  const relaxed_capture_scope undisturbed;
-  if (driver().ctx_push(context_) != CUDA_SUCCESS) return;
+  const quiet_context current(context_);
+  if (!current) return;
   static_cast<void>(cudaEventDestroy(event_));
   for (const capture& each : captures_) static_cast<void>(cudaEventDestroy(each.last));
-  CUcontext ignored = nullptr;
-  static_cast<void>(driver().ctx_pop(&ignored));
 }
 
 cudaEvent_t cuda_stream_order::make_event() {

@@ -21,13 +21,13 @@ class context_event {
   context_event& operator=(context_event&&) = delete;
   ~context_event() {
     if (event_ == nullptr) return;
-    if (const quiet_context current(context_); current) static_cast<void>(driver().event_destroy(event_));
+    if (const quiet_context current(context_.get()); current) static_cast<void>(driver().event_destroy(event_));
   }
 
   /// Records all work that the context has been given. Records nothing if the context has failed. *Errors* capturing;
   /// device_failed if the driver refuses.
   void record() {
-    const quiet_context current(context_);
+    const quiet_context current(context_.get());
     if (!current) return;
     // A record of the context invalidates the captures of its streams. This query finds a capture of a stream that
     // synchronizes with the legacy stream, and does not invalidate it.
@@ -41,7 +41,7 @@ class context_event {
   }
   [[nodiscard]] bool has_passed() const noexcept {
     if (event_ == nullptr) return true;
-    const quiet_context current(context_);
+    const quiet_context current(context_.get());
     if (!current) return true;
     const CUresult result = driver().event_query(event_);
     return result == CUDA_SUCCESS || (result != CUDA_ERROR_NOT_READY && !works());

@@ -29,22 +29,4 @@ class primary_context {
   CUcontext context_ = nullptr;
 };
 
-/// Makes a context current in a destructor. If that fails, no error is reported.
-class quiet_context {
- public:
-  explicit quiet_context(const primary_context& of) noexcept
-      : pushed_(of.get() != nullptr && driver().ctx_push(of.get()) == CUDA_SUCCESS) {}
-  ~quiet_context() {
-    CUcontext ignored = nullptr;
-    if (pushed_) static_cast<void>(driver().ctx_pop(&ignored));
-  }
-  quiet_context(const quiet_context&) = delete;
-  quiet_context& operator=(const quiet_context&) = delete;
-  [[nodiscard]] explicit operator bool() const noexcept { return pushed_; }
-
- private:
-  relaxed_capture_scope undisturbed_;
-  bool pushed_;
-};
-
 }  // namespace pgas::detail::cuda

@@ -35,7 +35,7 @@ class pool_import final : public mapped_import {
  public:
   pool_import(primary_context context, CUmemoryPool pool) : context_(std::move(context)), pool_(pool) {}
   ~pool_import() override {
-    const quiet_context current(context_);
+    const quiet_context current(context_.get());
     if (start_ != 0) static_cast<void>(driver().free(start_));
     static_cast<void>(driver().pool_destroy(pool_));
   }
@@ -70,7 +70,7 @@ class legacy_import final : public mapped_import {
           code::peer_unreachable);
   }
   ~legacy_import() override {
-    const quiet_context current(context_);
+    const quiet_context current(context_.get());
     static_cast<void>(driver().ipc_close(start_));
   }
   [[nodiscard]] void* data() const noexcept override { return pointer_to(start_ + offset_); }

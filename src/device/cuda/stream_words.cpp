@@ -66,7 +66,7 @@ class cuda_stream_words final : public stream_words {
   }
   ~cuda_stream_words() override {
     // While the driver unloads there is no context. The registration then ends with the process.
-    if (const quiet_context current(context_); current) registered_pages::of_process().remove(pages_);
+    if (const quiet_context current(context_.get()); current) registered_pages::of_process().remove(pages_);
   }
 
   [[nodiscard]] std::uint64_t* address(std::uint64_t* word) const noexcept override {
