@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "host/team/team_state.hpp"
+#include "host/world/host_call.hpp"
 #include "host/world/world_state.hpp"
+#include "pgas/detail/host/untyped_operations.hpp"
 
 namespace pgas {
 
@@ -138,6 +140,30 @@ team team::split_list(std::span<const int> members, const team_config& how) cons
 
 team team::create_group(std::span<const int> members, std::uint64_t key, const team_config& how) const {
   return team(detail::make_group(state(), members, key, how));
+}
+
+void* team::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) const {
+  detail::team_state& state = this->state();
+  state.check();
+  const detail::host_call listed(state.world(), "pgas::team::allocate");
+  const std::lock_guard lock(state.collective_mutex());
+  state.world().check_device();
+  const std::size_t bytes = detail::byte_count(count, size);
+  void* memory = state.memory().allocate(bytes, alignment, how == initialize::zero);
+  if (how == initialize::zero && memory != nullptr) {
+    state.world().device().fill(memory, 0, bytes, nullptr);
+    state.world().synchronize(nullptr);
+    state.group().barrier();
+  }
+  return memory;
+}
+
+void team::free(void* pointer) const {
+  detail::team_state& state = this->state();
+  state.check();
+  const detail::host_call listed(state.world(), "pgas::team::free");
+  const std::lock_guard lock(state.collective_mutex());
+  state.memory().free(pointer);
 }
 
 }  // namespace pgas

@@ -1,6 +1,9 @@
 #include "pgas/world.hpp"
 
+#include <fmt/format.h>
+
 #include <exception>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -14,6 +17,7 @@
 #include "host/topology/p2p_setting.hpp"
 #include "host/world/host_call.hpp"
 #include "host/world/world_state.hpp"
+#include "pgas/detail/host/untyped_operations.hpp"
 
 namespace pgas {
 
@@ -177,6 +181,79 @@ stream& world::stream() {
 }
 
 void world::synchronize() { stream().synchronize(); }
+
+void* world::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) {
+  detail::world_state& state = this->state();
+  state.check();
+  const detail::host_call listed(state, "pgas::allocate");
+  const std::lock_guard lock(state.collective_mutex());
+  state.check_device();
+  const std::size_t bytes = detail::byte_count(count, size);
+  void* memory = state.heap().allocate(bytes, alignment, how == initialize::zero);
+  if (how == initialize::zero && memory != nullptr) {
+    state.device().fill(memory, 0, bytes, nullptr);
+    state.synchronize(nullptr);
+    state.control_plane().barrier();
+  }
+  return memory;
+}
+
+void* world::allocate_bytes(std::size_t count, std::size_t size, memory_hint hint, initialize how) {
+  if (hint == memory_hint::none) return allocate_bytes(count, size, 16, how);
+  if ((hint | memory_hint::atomics_remote | memory_hint::signal_remote) !=
+      (memory_hint::atomics_remote | memory_hint::signal_remote))
+    throw error(
+        code::invalid_argument,
+        fmt::format("allocate: there is no memory_hint {}: use none, atomics_remote, signal_remote, or both by |",
+                    static_cast<std::uint32_t>(hint)));
+  const std::size_t bytes = detail::byte_count(count, size);
+  // Rounds up to whole lines. If the size cannot be rounded up, allocate_bytes() refuses it.
+  const std::size_t whole = bytes > std::numeric_limits<std::size_t>::max() - memory_hint_line
+                                ? bytes
+                                : (bytes + memory_hint_line - 1) / memory_hint_line * memory_hint_line;
+  return allocate_bytes(whole, 1, memory_hint_line, how);
+}
+
+void* world::reallocate_bytes(void* pointer, std::size_t count, std::size_t size, std::size_t alignment) {
+  return detail::reallocate(state(), pointer, count, size, alignment);
+}
+
+heap_usage world::usage() const {
+  detail::world_state& state = this->state();
+  state.check();
+  const std::lock_guard lock(state.collective_mutex());
+  return state.heap().usage();
+}
+
+heap_layout world::layout() const {
+  const detail::world_state& state = this->state();
+  state.check();
+  const detail::heap& heap = state.heap();
+  return {heap.slot(state.context().my_pe()), heap.mapped_bytes(), heap.slot_bytes(), heap.same_base()};
+}
+
+bool world::accessible(int pe) const {
+  state().check();
+  return pe >= 0 && pe < n_pes();
+}
+
+bool world::accessible(const void* pointer, int pe) const {
+  return accessible(pe) && state().heap().contains(pointer, 1) && state().heap().peer_has(pointer, pe);
+}
+
+const void* world::address_at(const volatile void* local, int pe) const {
+  const void* const pointer = const_cast<const void*>(local);
+  if (!accessible(pointer, pe) || !state().domains().direct(pe)) return nullptr;
+  return state().remote(pointer, pe);
+}
+
+void world::free(void* pointer) {
+  detail::world_state& state = this->state();
+  state.check();
+  const detail::host_call listed(state, "pgas::free");
+  const std::lock_guard lock(state.collective_mutex());
+  state.heap().free(pointer);
+}
 
 detail::world_state& world::state() const { return state_of(state_); }
 
