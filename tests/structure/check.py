@@ -14,7 +14,7 @@ import re
 import sys
 from typing import Iterator, NamedTuple
 
-from definitions import defined_twice
+from definitions import defined_twice, in_another_source
 from words import dead_link, dead_path, given_up, given_up_words, page_length
 
 SOURCE_SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu", ".c"}
@@ -356,6 +356,10 @@ def check(root: pathlib.Path) -> Iterator[Violation]:
             for line, text in enumerate(file.code, 1):
                 if found := re.match(r"\s*#\s*define\s+(\w+)", text):
                     macros.setdefault(found.group(1), (file.path, line))
+    sources = {}
+    for file in files(root, SOURCE_ROOMS, SOURCE_SUFFIXES):
+        for line, what in in_another_source(file, sources, set(types)):
+            yield Violation("one_source", file.path, line, what)
     for name, (path, line) in list(macros.items())[MOST_MACROS:]:
         yield Violation("macro_count", path, line, f"{name} is one macro too many, at most {MOST_MACROS}")
     for file in files(root, ALL_ROOMS, SIZED_SUFFIXES):
