@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <optional>
 #include <span>
 
@@ -107,34 +106,20 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
 }
 
 void release(world_state& world, void* pointer, int exceptions) noexcept {
-  if (world.left()) return;
-  try {
-    if (world.unwinding(exceptions)) {
-      world.abandon();
-      return;
-    }
+  world.destroy_object(exceptions, [&] {
     const std::lock_guard lock(world.collective_mutex());
     world.check();
     world.heap().free(pointer);
-  } catch (const error&) {
-    // The world has failed. The memory is released when the PE leaves the world.
-  } catch (const std::exception& why) {
-    world.fail(why.what());  // out of host memory; without this call the other PEs would wait
-  }
+  });
 }
 
 void release(team_state& team, void* pointer, int exceptions) noexcept {
-  if (team.world().left() || team.released()) return;
-  try {
-    if (team.world().unwinding(exceptions)) return team.world().abandon();
+  if (team.released()) return;
+  team.world().destroy_object(exceptions, [&] {
     const std::lock_guard lock(team.collective_mutex());
     team.check();
     team.memory().free(pointer);
-  } catch (const error&) {
-    // The world has failed. The memory is released when the PE leaves the world.
-  } catch (const std::exception& why) {
-    team.world().fail(why.what());  // out of host memory; without this call the other PEs would wait
-  }
+  });
 }
 
 }  // namespace detail

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <exception>
 #include <utility>
 
 #include "host/team/team_state.hpp"
@@ -31,18 +30,7 @@ void check_member(const detail::team_state& state, int pe, const char* what) {
 namespace detail {
 
 void destroy_or_abandon(team_state& team, int exceptions) noexcept {
-  // The teams that belong to a world end with the world.
-  if (team.world().left()) return;
-  try {
-    if (team.world().unwinding(exceptions))
-      team.world().abandon();
-    else
-      team.destroy();
-  } catch (const error&) {
-    // The world has failed, which is already logged. The memory is released when the PE leaves the world.
-  } catch (const std::exception& why) {
-    team.world().fail(why.what());  // out of host memory; without this call the other members would wait
-  }
+  team.world().destroy_object(exceptions, [&] { team.destroy(); });  // teams that belong to a world end with the world
 }
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -64,6 +65,20 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Whether a thread with this number of exceptions in flight is being unwound by an exception that was thrown after
   /// the world was joined.
   [[nodiscard]] bool unwinding(int exceptions) const noexcept { return exceptions > exceptions_; }
+  /// Calls `release` for an object whose destructor runs with this number of exceptions in flight. If an exception
+  /// unwinds this PE, ends the world instead. Does nothing after leave().
+  template <class Release>
+  void destroy_object(int exceptions, Release release) noexcept {
+    if (left()) return;
+    try {
+      if (unwinding(exceptions)) return abandon();
+      release();
+    } catch (const error&) {
+      // The world has failed, which is already logged. The memory is released when the PE leaves the world.
+    } catch (const std::exception& why) {
+      fail(why.what());  // out of host memory; without this call the other PEs would wait
+    }
+  }
   /// Ends the world for all PEs. Logs the reason at `level`.
   void fail(std::string_view reason, log_level level = log_level::error) noexcept;
   /// Ends the world for all PEs, and tells the launcher.
