@@ -61,6 +61,13 @@ template <std::size_t Bytes>
   PGAS_SHMEM_ALIAS(RESULT, NAME, PARAMETERS)                                                \
   PGAS_SHMEM_DEFINE(RESULT, ctx_##NAME, (shmem_ctx_t ctx, PGAS_SHMEM_UNPACK PARAMETERS), __VA_ARGS__)
 
+/// The same for an operation of pgas on PE `pe`, with the arguments between the world and the PE.
+#define PGAS_SHMEM_DEFINE_ON_PE(RESULT, NAME, PARAMETERS, OPERATION, ...)   \
+  PGAS_SHMEM_DEFINE_CTX(RESULT, NAME, PARAMETERS, {                         \
+    const ::pgas::compat::target peer = ::pgas::compat::target_of(ctx, pe); \
+    return ::pgas::OPERATION(peer.world, __VA_ARGS__, peer.pe);             \
+  })
+
 /// A function that returns zero, or nonzero if its body throws.
 #define PGAS_SHMEM_DEFINE_STATUS(NAME, PARAMETERS, ...)                          \
   int pshmem_##NAME PARAMETERS {                                                 \

@@ -19,59 +19,37 @@ void complete(shmem_ctx_t ctx) {
 extern "C" {
 
 // put, get and their nonblocking forms for one type. DEST and SOURCE cast to the element type.
-#define PGAS_SHMEM_CONTIGUOUS(PUT, GET, SUFFIX, TYPE, DEST, SOURCE)                                          \
-  PGAS_SHMEM_DEFINE_CTX(void, PUT##SUFFIX, (TYPE * dest, const TYPE* source, size_t nelems, int pe), {       \
-    const target peer = target_of(ctx, pe);                                                                  \
-    pgas::put(peer.world, DEST(symmetric(dest)), SOURCE(source), nelems, peer.pe);                           \
-  })                                                                                                         \
-  PGAS_SHMEM_DEFINE_CTX(void, GET##SUFFIX, (TYPE * dest, const TYPE* source, size_t nelems, int pe), {       \
-    const target peer = target_of(ctx, pe);                                                                  \
-    pgas::get(peer.world, DEST(dest), SOURCE(symmetric(source)), nelems, peer.pe);                           \
-  })                                                                                                         \
-  PGAS_SHMEM_DEFINE_CTX(void, PUT##SUFFIX##_nbi, (TYPE * dest, const TYPE* source, size_t nelems, int pe), { \
-    const target peer = target_of(ctx, pe);                                                                  \
-    pgas::put_nbi(peer.world, DEST(symmetric(dest)), SOURCE(source), nelems, peer.pe);                       \
-  })                                                                                                         \
-  PGAS_SHMEM_DEFINE_CTX(void, GET##SUFFIX##_nbi, (TYPE * dest, const TYPE* source, size_t nelems, int pe), { \
-    const target peer = target_of(ctx, pe);                                                                  \
-    pgas::get_nbi(peer.world, DEST(dest), SOURCE(symmetric(source)), nelems, peer.pe);                       \
-  })
+#define PGAS_SHMEM_CONTIGUOUS(PUT, GET, SUFFIX, TYPE, DEST, SOURCE)                                                   \
+  PGAS_SHMEM_DEFINE_ON_PE(void, PUT##SUFFIX, (TYPE * dest, const TYPE* source, size_t nelems, int pe), put,           \
+                          DEST(symmetric(dest)), SOURCE(source), nelems)                                              \
+  PGAS_SHMEM_DEFINE_ON_PE(void, GET##SUFFIX, (TYPE * dest, const TYPE* source, size_t nelems, int pe), get,           \
+                          DEST(dest), SOURCE(symmetric(source)), nelems)                                              \
+  PGAS_SHMEM_DEFINE_ON_PE(void, PUT##SUFFIX##_nbi, (TYPE * dest, const TYPE* source, size_t nelems, int pe), put_nbi, \
+                          DEST(symmetric(dest)), SOURCE(source), nelems)                                              \
+  PGAS_SHMEM_DEFINE_ON_PE(void, GET##SUFFIX##_nbi, (TYPE * dest, const TYPE* source, size_t nelems, int pe), get_nbi, \
+                          DEST(dest), SOURCE(symmetric(source)), nelems)
 
 #define PGAS_SHMEM_STRIDED(PREFIX, SUFFIX, TYPE, DEST, SOURCE)                                                      \
-  PGAS_SHMEM_DEFINE_CTX(void, PREFIX##iput##SUFFIX,                                                                 \
-                        (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe), {   \
-                          const target peer = target_of(ctx, pe);                                                   \
-                          pgas::iput(peer.world, DEST(symmetric(dest)), SOURCE(source), dst, sst, nelems, peer.pe); \
-                        })                                                                                          \
-  PGAS_SHMEM_DEFINE_CTX(void, PREFIX##iget##SUFFIX,                                                                 \
-                        (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe), {   \
-                          const target peer = target_of(ctx, pe);                                                   \
-                          pgas::iget(peer.world, DEST(dest), SOURCE(symmetric(source)), dst, sst, nelems, peer.pe); \
-                        })                                                                                          \
-  PGAS_SHMEM_DEFINE_CTX(                                                                                            \
+  PGAS_SHMEM_DEFINE_ON_PE(void, PREFIX##iput##SUFFIX,                                                               \
+                          (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe),   \
+                          iput, DEST(symmetric(dest)), SOURCE(source), dst, sst, nelems)                            \
+  PGAS_SHMEM_DEFINE_ON_PE(void, PREFIX##iget##SUFFIX,                                                               \
+                          (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe),   \
+                          iget, DEST(dest), SOURCE(symmetric(source)), dst, sst, nelems)                            \
+  PGAS_SHMEM_DEFINE_ON_PE(                                                                                          \
       void, PREFIX##ibput##SUFFIX,                                                                                  \
-      (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe), {      \
-        const target peer = target_of(ctx, pe);                                                                     \
-        pgas::ibput(peer.world, DEST(symmetric(dest)), SOURCE(source), dst, sst, bsize, nblocks, peer.pe);          \
-      })                                                                                                            \
-  PGAS_SHMEM_DEFINE_CTX(                                                                                            \
+      (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe), ibput, \
+      DEST(symmetric(dest)), SOURCE(source), dst, sst, bsize, nblocks)                                              \
+  PGAS_SHMEM_DEFINE_ON_PE(                                                                                          \
       void, PREFIX##ibget##SUFFIX,                                                                                  \
-      (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe), {      \
-        const target peer = target_of(ctx, pe);                                                                     \
-        pgas::ibget(peer.world, DEST(dest), SOURCE(symmetric(source)), dst, sst, bsize, nblocks, peer.pe);          \
-      })
+      (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe), ibget, \
+      DEST(dest), SOURCE(symmetric(source)), dst, sst, bsize, nblocks)
 
-#define PGAS_RMA_TYPE(NAME, TYPE)                                            \
-  PGAS_SHMEM_CONTIGUOUS(NAME##_put, NAME##_get, , TYPE, , )                  \
-  PGAS_SHMEM_STRIDED(NAME##_, , TYPE, , )                                    \
-  PGAS_SHMEM_DEFINE_CTX(void, NAME##_p, (TYPE * dest, TYPE value, int pe), { \
-    const target peer = target_of(ctx, pe);                                  \
-    pgas::p(peer.world, symmetric(dest), value, peer.pe);                    \
-  })                                                                         \
-  PGAS_SHMEM_DEFINE_CTX(TYPE, NAME##_g, (const TYPE* source, int pe), {      \
-    const target peer = target_of(ctx, pe);                                  \
-    return pgas::g(peer.world, symmetric(source), peer.pe);                  \
-  })
+#define PGAS_RMA_TYPE(NAME, TYPE)                                                                       \
+  PGAS_SHMEM_CONTIGUOUS(NAME##_put, NAME##_get, , TYPE, , )                                             \
+  PGAS_SHMEM_STRIDED(NAME##_, , TYPE, , )                                                               \
+  PGAS_SHMEM_DEFINE_ON_PE(void, NAME##_p, (TYPE * dest, TYPE value, int pe), p, symmetric(dest), value) \
+  PGAS_SHMEM_DEFINE_ON_PE(TYPE, NAME##_g, (const TYPE* source, int pe), g, symmetric(source))
 
 #define PGAS_SIZED(BITS, BYTES)                                       \
   PGAS_SHMEM_CONTIGUOUS(put, get, BITS, void, to<BYTES>, from<BYTES>) \

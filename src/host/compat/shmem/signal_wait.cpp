@@ -20,14 +20,11 @@ pgas::signal_op operation_of(int sig_op) {
 
 extern "C" {
 
-#define PGAS_SHMEM_PUT_SIGNAL(NAME, TYPE, OP, DEST, SOURCE)                                                        \
-  PGAS_SHMEM_DEFINE_CTX(                                                                                           \
-      void, NAME,                                                                                                  \
-      (TYPE * dest, const TYPE* source, size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe), { \
-        const target peer = target_of(ctx, pe);                                                                    \
-        pgas::OP(peer.world, DEST(symmetric(dest)), SOURCE(source), nelems, symmetric(sig_addr), signal,           \
-                 operation_of(sig_op), peer.pe);                                                                   \
-      })
+#define PGAS_SHMEM_PUT_SIGNAL(NAME, TYPE, OP, DEST, SOURCE)                                                          \
+  PGAS_SHMEM_DEFINE_ON_PE(                                                                                           \
+      void, NAME,                                                                                                    \
+      (TYPE * dest, const TYPE* source, size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe), OP, \
+      DEST(symmetric(dest)), SOURCE(source), nelems, symmetric(sig_addr), signal, operation_of(sig_op))
 
 #define PGAS_RMA_TYPE(NAME, TYPE)                                \
   PGAS_SHMEM_PUT_SIGNAL(NAME##_put_signal, TYPE, put_signal, , ) \
@@ -39,14 +36,10 @@ extern "C" {
 PGAS_SHMEM_PUT_SIGNAL(putmem_signal, void, put_signal, to<1>, from<1>)
 PGAS_SHMEM_PUT_SIGNAL(putmem_signal_nbi, void, put_signal_nbi, to<1>, from<1>)
 
-PGAS_SHMEM_DEFINE_CTX(void, signal_set, (uint64_t * sig_addr, uint64_t signal, int pe), {
-  const target peer = target_of(ctx, pe);
-  pgas::signal_set(peer.world, symmetric(sig_addr), signal, peer.pe);
-})
-PGAS_SHMEM_DEFINE_CTX(void, signal_add, (uint64_t * sig_addr, uint64_t signal, int pe), {
-  const target peer = target_of(ctx, pe);
-  pgas::signal_add(peer.world, symmetric(sig_addr), signal, peer.pe);
-})
+PGAS_SHMEM_DEFINE_ON_PE(void, signal_set, (uint64_t * sig_addr, uint64_t signal, int pe), signal_set,
+                        symmetric(sig_addr), signal)
+PGAS_SHMEM_DEFINE_ON_PE(void, signal_add, (uint64_t * sig_addr, uint64_t signal, int pe), signal_add,
+                        symmetric(sig_addr), signal)
 PGAS_SHMEM_DEFINE(uint64_t, signal_fetch, (const uint64_t* sig_addr),
                   return pgas::signal_fetch(library().world(), symmetric(sig_addr));)
 PGAS_SHMEM_DEFINE(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, uint64_t cmp_value), {
