@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
+#include <cstddef>
+
 #include "device/device.hpp"
 
 namespace pgas::unit_test {
@@ -29,7 +33,8 @@ struct {
 CUcontext context_of(std::uintptr_t number) { return reinterpret_cast<CUcontext>(number); }
 
 cuda::driver_api fake_driver() {
-  cuda::driver_api api;
+  // Without a driver the constructor would find no function.
+  auto api = std::bit_cast<cuda::driver_api>(std::array<std::byte, sizeof(cuda::driver_api)>{});
   api.ctx_current = [](CUcontext* context) {
     *context = context_of(state.current);
     return CUDA_SUCCESS;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <type_traits>
 
 #include "pgas/error.hpp"
 
@@ -12,46 +11,40 @@ namespace pgas::compat {
 
 namespace {
 
+/// The name of a function of the driver. Converts to a pointer to the function, which is null if there is none.
+struct driver_function {
+  const char* name;
+  template <class Function>
+  operator Function*() const {
+    return reinterpret_cast<Function*>(address());
+  }
+  [[nodiscard]] void* address() const {
+    static void* const library = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    return library != nullptr ? ::dlsym(library, name) : nullptr;
+  }
+};
+
 /// Functions of the driver API, declared without its headers: handles are pointers, a CUresult is an int.
 struct driver_calls {
-  int (*ctx_get_current)(void**) = nullptr;
-  int (*ctx_get_device)(int*) = nullptr;
-  int (*find_in_module)(unsigned long long*, std::size_t*, void*, const char*) = nullptr;
-  int (*find_in_library)(unsigned long long*, std::size_t*, void*, const char*) = nullptr;
-  int (*stream_create)(void**, unsigned) = nullptr;
-  int (*stream_synchronize)(void*) = nullptr;
-  int (*stream_destroy)(void*) = nullptr;
-  int (*stream_query)(void*) = nullptr;
-  int (*stream_is_capturing)(void*, int*) = nullptr;
-  int (*exchange_capture_mode)(int*) = nullptr;
-  int (*copy_to_device)(unsigned long long, const void*, std::size_t, void*) = nullptr;
-  int (*error_name)(int, const char**) = nullptr;
+  int (*ctx_get_current)(void**) = driver_function{"cuCtxGetCurrent"};
+  int (*ctx_get_device)(int*) = driver_function{"cuCtxGetDevice"};
+  int (*find_in_module)(unsigned long long*, std::size_t*, void*,
+                        const char*) = driver_function{"cuModuleGetGlobal_v2"};
+  int (*find_in_library)(unsigned long long*, std::size_t*, void*, const char*) = driver_function{"cuLibraryGetGlobal"};
+  int (*stream_create)(void**, unsigned) = driver_function{"cuStreamCreate"};
+  int (*stream_synchronize)(void*) = driver_function{"cuStreamSynchronize"};
+  int (*stream_destroy)(void*) = driver_function{"cuStreamDestroy_v2"};
+  int (*stream_query)(void*) = driver_function{"cuStreamQuery"};
+  int (*stream_is_capturing)(void*, int*) = driver_function{"cuStreamIsCapturing"};
+  int (*exchange_capture_mode)(int*) = driver_function{"cuThreadExchangeStreamCaptureMode"};
+  int (*copy_to_device)(unsigned long long, const void*, std::size_t, void*) = driver_function{"cuMemcpyHtoDAsync_v2"};
+  int (*error_name)(int, const char**) = driver_function{"cuGetErrorName"};
 
   [[nodiscard]] bool present() const { return ctx_get_current != nullptr && ctx_get_device != nullptr; }
 };
 
 const driver_calls& driver() {
-  static const driver_calls found = [] {
-    driver_calls all;
-    void* const library = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (library == nullptr) return all;
-    const auto find = [&](const char* name, auto*& function) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    };
-    find("cuCtxGetCurrent", all.ctx_get_current);
-    find("cuCtxGetDevice", all.ctx_get_device);
-    find("cuModuleGetGlobal_v2", all.find_in_module);
-    find("cuLibraryGetGlobal", all.find_in_library);
-    find("cuStreamCreate", all.stream_create);
-    find("cuStreamSynchronize", all.stream_synchronize);
-    find("cuStreamDestroy_v2", all.stream_destroy);
-    find("cuStreamQuery", all.stream_query);
-    find("cuStreamIsCapturing", all.stream_is_capturing);
-    find("cuThreadExchangeStreamCaptureMode", all.exchange_capture_mode);
-    find("cuMemcpyHtoDAsync_v2", all.copy_to_device);
-    find("cuGetErrorName", all.error_name);
-    return all;
-  }();
+  static const driver_calls found;
   return found;
 }
 

@@ -43,40 +43,26 @@ struct loaded_mpi {
   using datatype = typename Kind::datatype;
 
   struct table {
-    int (*initialized)(int*);
-    int (*finalized)(int*);
-    int (*idup)(comm, comm*, request*);
-    int (*free)(comm*);
-    int (*set_errhandler)(comm, typename Kind::error_handler);
-    int (*rank)(comm, int*);
-    int (*size)(comm, int*);
-    int (*iallgather)(const void*, int, datatype, void*, int, datatype, comm, request*);
-    int (*iallgatherv)(const void*, int, datatype, void*, const int*, const int*, datatype, comm, request*);
-    int (*ibarrier)(comm, request*);
-    int (*test)(request*, int*, void*);
-    int (*abort)(comm, int);
-    int (*error_string)(int, char*, int*);
+    int (*initialized)(int*) = loaded_function{"MPI", "MPI_Initialized"};
+    int (*finalized)(int*) = loaded_function{"MPI", "MPI_Finalized"};
+    int (*idup)(comm, comm*, request*) = loaded_function{"MPI", "MPI_Comm_idup"};
+    int (*free)(comm*) = loaded_function{"MPI", "MPI_Comm_free"};
+    int (*set_errhandler)(comm, typename Kind::error_handler) = loaded_function{"MPI", "MPI_Comm_set_errhandler"};
+    int (*rank)(comm, int*) = loaded_function{"MPI", "MPI_Comm_rank"};
+    int (*size)(comm, int*) = loaded_function{"MPI", "MPI_Comm_size"};
+    int (*iallgather)(const void*, int, datatype, void*, int, datatype, comm, request*) = loaded_function{
+        "MPI", "MPI_Iallgather"};
+    int (*iallgatherv)(const void*, int, datatype, void*, const int*, const int*, datatype, comm,
+                       request*) = loaded_function{"MPI", "MPI_Iallgatherv"};
+    int (*ibarrier)(comm, request*) = loaded_function{"MPI", "MPI_Ibarrier"};
+    int (*test)(request*, int*, void*) = loaded_function{"MPI", "MPI_Test"};
+    int (*abort)(comm, int) = loaded_function{"MPI", "MPI_Abort"};
+    int (*error_string)(int, char*, int*) = loaded_function{"MPI", "MPI_Error_string"};
   };
 
   /// *Errors* bootstrap_unavailable if a function is missing.
   static const table& calls() {
-    static const table found = [] {
-      table all{};
-      look_up(all.initialized, "MPI_Initialized", "MPI");
-      look_up(all.finalized, "MPI_Finalized", "MPI");
-      look_up(all.idup, "MPI_Comm_idup", "MPI");
-      look_up(all.free, "MPI_Comm_free", "MPI");
-      look_up(all.set_errhandler, "MPI_Comm_set_errhandler", "MPI");
-      look_up(all.rank, "MPI_Comm_rank", "MPI");
-      look_up(all.size, "MPI_Comm_size", "MPI");
-      look_up(all.iallgather, "MPI_Iallgather", "MPI");
-      look_up(all.iallgatherv, "MPI_Iallgatherv", "MPI");
-      look_up(all.ibarrier, "MPI_Ibarrier", "MPI");
-      look_up(all.test, "MPI_Test", "MPI");
-      look_up(all.abort, "MPI_Abort", "MPI");
-      look_up(all.error_string, "MPI_Error_string", "MPI");
-      return all;
-    }();
+    static const table found;
     return found;
   }
 
@@ -133,8 +119,7 @@ std::unique_ptr<bootstrap> exchange_over(const void* comm, const config& setting
 
 /// The text of MPI_Get_library_version.
 std::string library_version() {
-  int (*get)(char*, int*) = nullptr;
-  look_up(get, "MPI_Get_library_version", "MPI");
+  int (*const get)(char*, int*) = loaded_function{"MPI", "MPI_Get_library_version"};
   constexpr std::size_t longest = 8192;  // MPICH's constant, which is the largest known one
   std::string text(longest, '\0');
   int length = 0;

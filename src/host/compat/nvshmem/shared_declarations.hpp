@@ -76,17 +76,21 @@ template <class T>
   return reinterpret_cast<T*>(::dlsym(RTLD_DEFAULT, name));
 }
 
-/// Looks up the function `name`. *Errors* bootstrap_unavailable with the name `library`.
-template <class Function>
-void look_up(Function*& function, const char* name, std::string_view library) {
-  function = find_loaded<Function>(name);
-  if (function == nullptr)
+/// The name of a function of another library of this process. Converts to a pointer to the function. *Errors*
+/// bootstrap_unavailable with the name of the library.
+struct loaded_function {
+  const char* library;
+  const char* name;
+  template <class Function>
+  operator Function*() const {
+    if (auto* const found = find_loaded<Function>(name)) return found;
     throw error(
         code::bootstrap_unavailable,
         fmt::format("{} is not loaded in this process, or has no function {}: link the program to it, or load it "
                     "with RTLD_GLOBAL",
                     library, name));
-}
+  }
+};
 
 /// A bootstrap over `comm`, which points to an MPI_Comm of the MPI library that this process has loaded. *Errors*
 /// bootstrap_unavailable if no MPI library is loaded, or an unknown one.

@@ -10,27 +10,14 @@ namespace pgas::compat {
 namespace {
 
 struct shmem_calls {
-  int (*my_pe)();
-  int (*n_pes)();
-  void* (*malloc)(std::size_t);
-  void (*free)(void*);
-  void (*putmem)(void*, const void*, std::size_t, int);
-  void (*barrier_all)();
-  void (*global_exit)(int);
+  int (*my_pe)() = loaded_function{"OpenSHMEM", "shmem_my_pe"};
+  int (*n_pes)() = loaded_function{"OpenSHMEM", "shmem_n_pes"};
+  void* (*malloc)(std::size_t) = loaded_function{"OpenSHMEM", "shmem_malloc"};
+  void (*free)(void*) = loaded_function{"OpenSHMEM", "shmem_free"};
+  void (*putmem)(void*, const void*, std::size_t, int) = loaded_function{"OpenSHMEM", "shmem_putmem"};
+  void (*barrier_all)() = loaded_function{"OpenSHMEM", "shmem_barrier_all"};
+  void (*global_exit)(int) = loaded_function{"OpenSHMEM", "shmem_global_exit"};
 };
-
-shmem_calls find_calls() {
-  constexpr const char* library = "OpenSHMEM";
-  shmem_calls all{};
-  look_up(all.my_pe, "shmem_my_pe", library);
-  look_up(all.n_pes, "shmem_n_pes", library);
-  look_up(all.malloc, "shmem_malloc", library);
-  look_up(all.free, "shmem_free", library);
-  look_up(all.putmem, "shmem_putmem", library);
-  look_up(all.barrier_all, "shmem_barrier_all", library);
-  look_up(all.global_exit, "shmem_global_exit", library);
-  return all;
-}
 
 /// Memory of OpenSHMEM's heap. Construction and destruction are collective.
 class shmem_memory {
@@ -54,7 +41,7 @@ class shmem_memory {
 /// A bootstrap over OpenSHMEM. Its calls have no time limit, because OpenSHMEM has none.
 class shmem_exchange final : public bootstrap {
  public:
-  shmem_exchange() : calls_(find_calls()), rank_(calls_.my_pe()), size_(calls_.n_pes()) {}
+  shmem_exchange() : rank_(calls_.my_pe()), size_(calls_.n_pes()) {}
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
   [[nodiscard]] int size() const noexcept override { return size_; }
