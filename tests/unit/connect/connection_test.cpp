@@ -18,7 +18,7 @@ namespace pgas::unit_test {
 namespace {
 
 using namespace pgas::detail;
-using status = received_packet::status;
+using packet_status = received_packet::status;
 
 constexpr session_keys keys_of_channel{{std::byte{1}}, {std::byte{2}}};
 constexpr session_keys keys_of_other{{std::byte{2}}, {std::byte{1}}};
@@ -73,11 +73,11 @@ TEST(tcp_connection, a_packet_may_come_in_single_bytes) {
     const blob bytes = end.sealed(packet);
     for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
       write_to(end.other, std::span(bytes).subspan(i, 1));
-      EXPECT_EQ(end.channel.receive().what, status::nothing_yet);
+      EXPECT_EQ(end.channel.receive().what, packet_status::nothing_yet);
     }
     write_to(end.other, std::span(bytes).last(1));
     const received_packet message = end.channel.receive();
-    ASSERT_EQ(message.what, status::complete);
+    ASSERT_EQ(message.what, packet_status::complete);
     EXPECT_EQ(blob(message.bytes.begin(), message.bytes.end()), packet);
   }
 }
@@ -92,10 +92,10 @@ TEST(tcp_connection, several_packets_may_come_at_once) {
   write_to(end.other, bytes);
   for (std::uint64_t i = 0; i < 3; ++i) {
     const received_packet message = end.channel.receive();
-    ASSERT_EQ(message.what, status::complete);
+    ASSERT_EQ(message.what, packet_status::complete);
     EXPECT_EQ(message.bytes.size(), sizeof(control_header) + i * 10);
   }
-  EXPECT_EQ(end.channel.receive().what, status::nothing_yet);
+  EXPECT_EQ(end.channel.receive().what, packet_status::nothing_yet);
 }
 
 TEST(tcp_connection, what_is_no_packet_or_too_long_ends_it) {
@@ -106,10 +106,10 @@ TEST(tcp_connection, what_is_no_packet_or_too_long_ends_it) {
     write_to(end.other, end.sealed(packet_of(1, "good")));
     write_to(end.other, end.sealed(std::as_bytes(std::span(&bad, 1))));
     write_to(end.other, end.sealed(packet_of(2, "after")));
-    EXPECT_EQ(end.channel.receive().what, status::complete);
-    EXPECT_EQ(end.channel.receive().what, status::oversized);
-    EXPECT_EQ(end.channel.receive().what, status::closed) << "nobody knows where the next packet begins";
-    EXPECT_EQ(end.channel.receive().what, status::closed);
+    EXPECT_EQ(end.channel.receive().what, packet_status::complete);
+    EXPECT_EQ(end.channel.receive().what, packet_status::oversized);
+    EXPECT_EQ(end.channel.receive().what, packet_status::closed) << "nobody knows where the next packet begins";
+    EXPECT_EQ(end.channel.receive().what, packet_status::closed);
   }
 }
 
@@ -119,7 +119,7 @@ TEST(tcp_connection, an_end_within_a_packet_is_an_end) {
     const blob whole = end.sealed(packet_of(1, "four"));
     write_to(end.other, std::span(whole).first(bytes));
     end.other.reset();
-    EXPECT_EQ(end.channel.receive().what, status::closed);
+    EXPECT_EQ(end.channel.receive().what, packet_status::closed);
     EXPECT_EQ(end.channel.send(blob(8), {}, {}), EPIPE);
   }
 }
@@ -133,13 +133,13 @@ TEST(tcp_connection, what_another_process_puts_into_the_stream_ends_it) {
     one_end end;
     if (injected == good) {  // repeated
       write_to(end.other, good);
-      EXPECT_EQ(end.channel.receive().what, status::complete);
+      EXPECT_EQ(end.channel.receive().what, packet_status::complete);
     }
     write_to(end.other, injected);
     write_to(end.other, end.sealed(packet_of(2, "after")));
-    EXPECT_EQ(end.channel.receive().what, status::oversized);
+    EXPECT_EQ(end.channel.receive().what, packet_status::oversized);
     EXPECT_TRUE(end.channel.is_forged());
-    EXPECT_EQ(end.channel.receive().what, status::closed);
+    EXPECT_EQ(end.channel.receive().what, packet_status::closed);
   }
 }
 
@@ -161,16 +161,16 @@ TEST(tcp_connection, a_packet_that_was_taken_in_part_is_sent_before_any_other) {
   EXPECT_EQ(end.channel.flush(), EAGAIN);
 
   received_packet message = reader.receive();
-  for (; message.what == status::nothing_yet; message = reader.receive()) {
+  for (; message.what == packet_status::nothing_yet; message = reader.receive()) {
     const int rest = end.channel.flush();
     EXPECT_TRUE(rest == 0 || rest == EAGAIN) << rest;
   }
-  ASSERT_EQ(message.what, status::complete);
+  ASSERT_EQ(message.what, packet_status::complete);
   EXPECT_EQ(message.bytes.size(), sizeof(control_header) + body.size());
   EXPECT_EQ(end.channel.flush(), 0);
   EXPECT_EQ(send_second(), 0);
   message = reader.receive();
-  ASSERT_EQ(message.what, status::complete);
+  ASSERT_EQ(message.what, packet_status::complete);
   EXPECT_EQ(message.bytes.size(), sizeof(control_header));
 }
 
@@ -195,8 +195,8 @@ TEST(packet_queue, messages_of_several_threads_come_whole_and_in_order) {
   for (std::uint64_t left = messages * threads; left > 0;) {
     EXPECT_NE(queue.send_waiting(), packet_queue::state::closed);
     const received_packet packet = reader.receive();
-    if (packet.what == status::nothing_yet) continue;
-    ASSERT_EQ(packet.what, status::complete);
+    if (packet.what == packet_status::nothing_yet) continue;
+    ASSERT_EQ(packet.what, packet_status::complete);
     control_header header;
     std::memcpy(&header, packet.bytes.data(), sizeof(header));
     const auto message = assembler.add(header, packet.bytes.subspan(sizeof(header)), {}, false);
