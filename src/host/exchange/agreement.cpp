@@ -83,31 +83,43 @@ partial_agreement merge(partial_agreement a, partial_agreement b) {
 
 }  // namespace
 
-agreement agree(const control_group& group, std::span<const std::byte> value, const std::optional<error>& failure,
-                std::span<const std::uint64_t> words) {
-  const int me = group.my_pe();
+blob encode_agreement(int member, std::span<const std::byte> value, const std::optional<error>& failure,
+                      std::span<const std::uint64_t> words) {
   partial_agreement mine;
-  mine.first = {me, blob(value.begin(), value.end())};
-  if (failure) mine.failed = {me, encode_error(*failure)};
-  for (const std::uint64_t word : words) mine.words.push_back({me, 0, word});
-  const blob all = group.reduce(encode(mine), [](blob& one, std::span<const std::byte> more) {
-    std::optional<partial_agreement> a = decode(one);
-    std::optional<partial_agreement> b = decode(more);
-    if (a && b)
-      one = encode(merge(std::move(*a), std::move(*b)));
-    else
-      one.clear();  // reported below, on all members
-  });
+  mine.first = {member, blob(value.begin(), value.end())};
+  if (failure) mine.failed = {member, encode_error(*failure)};
+  for (const std::uint64_t word : words) mine.words.push_back({member, 0, word});
+  return encode(mine);
+}
+
+void merge_agreements(blob& one, std::span<const std::byte> more) {
+  std::optional<partial_agreement> a = decode(one);
+  std::optional<partial_agreement> b = decode(more);
+  if (a && b)
+    one = encode(merge(std::move(*a), std::move(*b)));
+  else
+    one.clear();  // agree() reports it on all members
+}
+
+std::optional<agreement> decode_agreement(std::span<const std::byte> all) {
   std::optional<partial_agreement> found = decode(all);
-  if (!found)
-    throw error(code::bootstrap_protocol,
-                "the members of a group compare different values: all PEs must make the same calls in the same order");
+  if (!found) return std::nullopt;
   agreement result;
   result.first = std::move(found->first);
   if (found->other.member >= 0) result.other = std::move(found->other);
   if (found->failed.member >= 0) result.failure = decode_error(found->failed.value);
   result.words = std::move(found->words);
   return result;
+}
+
+agreement agree(const control_group& group, std::span<const std::byte> value, const std::optional<error>& failure,
+                std::span<const std::uint64_t> words) {
+  const blob all = group.reduce(encode_agreement(group.my_pe(), value, failure, words), merge_agreements);
+  std::optional<agreement> found = decode_agreement(all);
+  if (!found)
+    throw error(code::bootstrap_protocol,
+                "the members of a group compare different values: all PEs must make the same calls in the same order");
+  return std::move(*found);
 }
 
 }  // namespace pgas::detail

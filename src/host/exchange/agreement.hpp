@@ -45,6 +45,13 @@ struct agreement {
                               const std::optional<error>& failure = std::nullopt,
                               std::span<const std::uint64_t> words = {});
 
+/// The parts of agree(): the message of one member, the combination of two messages by control_group::reduce(), and the
+/// result. Empty if a message is malformed.
+[[nodiscard]] blob encode_agreement(int member, std::span<const std::byte> value, const std::optional<error>& failure,
+                                    std::span<const std::uint64_t> words);
+void merge_agreements(blob& one, std::span<const std::byte> more);
+[[nodiscard]] std::optional<agreement> decode_agreement(std::span<const std::byte> all);
+
 /// Collective: combines the values of all members. The result must not depend on the order in which `combine` is
 /// called.
 template <class T, class Combine>

@@ -47,7 +47,7 @@ blob control_group::reduce(blob mine, std::function<void(blob&, std::span<const 
 
 void control_group::barrier() const { static_cast<void>(exchanges().run(id_, collective::barrier, {}, {}, {})); }
 
-control_group::identity control_group::new_identity() const { return exchanges().new_group(); }
+control_group::identity control_group::new_identity(std::uint64_t count) const { return exchanges().new_groups(count); }
 
 void control_group::count_enqueued(bool captured) const { exchanges().count_enqueued(id_, captured); }
 

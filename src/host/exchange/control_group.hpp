@@ -65,8 +65,9 @@ class control_group {
   /// Collective: returns when all members have called barrier().
   void barrier() const;
 
-  /// Makes an identity for a new group. One PE makes the identity, and all members use it. *Callers* any thread.
-  [[nodiscard]] identity new_identity() const;
+  /// Makes `count` consecutive identities for new groups, and returns the first. One PE makes the identities, and all
+  /// members use them. *Callers* any thread.
+  [[nodiscard]] identity new_identity(std::uint64_t count = 1) const;
 
   /// Counts a collective of the group that this PE has enqueued on its device. The program may launch a captured
   /// collective any number of times, so the count is unknown after a capture. *Callers* any thread.

@@ -69,9 +69,9 @@ void exchange_service::end_group(control_group::identity id) noexcept {
   enqueued_.erase(id);
 }
 
-control_group::identity exchange_service::new_group() noexcept {
+control_group::identity exchange_service::new_groups(std::uint64_t count) noexcept {
   constexpr int number_bits = 40;  // an identity is the number of the PE that makes it, then a count
-  return (static_cast<control_group::identity>(me_) + 1) << number_bits | groups_made_++;
+  return (static_cast<control_group::identity>(me_) + 1) << number_bits | groups_made_.fetch_add(count);
 }
 
 exchange_result exchange_service::run(control_group::identity group, collective call, blob mine,

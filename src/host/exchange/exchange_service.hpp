@@ -44,7 +44,7 @@ class exchange_service {
 
   void begin_group(control_group::identity id, std::span<const int> members);
   void end_group(control_group::identity id) noexcept;
-  [[nodiscard]] control_group::identity new_group() noexcept;
+  [[nodiscard]] control_group::identity new_groups(std::uint64_t count) noexcept;
 
   /// Runs a collective of a group. *Callers* one thread for each group; also for gather().
   /// @param combine set if contributions have a value

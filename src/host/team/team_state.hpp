@@ -14,6 +14,7 @@
 #include "device/device.hpp"
 #include "host/exchange/control_group.hpp"
 #include "host/heap/symmetric_allocator.hpp"
+#include "host/team/split_call.hpp"
 #include "pgas/team.hpp"
 
 namespace pgas::detail {
@@ -119,34 +120,12 @@ class team_state {
   grid_state* grid_ = nullptr;           ///< the grid state of the kernels of these collectives
 };
 
-/// The arguments of one member. All members of the parent pass the same arguments, except colour and key.
-struct split_call {
-  static constexpr std::uint32_t expected_magic = 0x7465616d;
-  enum class kind : std::uint16_t { strided = 1, colors = 2, list = 3, rows = 4, columns = 5 };
-
-  std::uint32_t magic = expected_magic;
-  kind what = kind::strided;
-  std::uint16_t staged = 0;  ///< 1: team_config::staged
-  std::int32_t start = 0;
-  std::int32_t stride = 0;
-  std::int32_t size = 0;  ///< the size of the team, or of a row
-  std::int32_t color = 0;
-  std::int32_t key = 0;
-  std::int32_t channels = 0;
-  control_group::identity proposed = 0;  ///< the identity that this member proposes for the new team
-
-  void configure(const team_config& how) {
-    channels = how.channels;
-    staged = how.staged ? 1 : 0;
-  }
-  [[nodiscard]] team_config config() const { return {channels, staged != 0}; }
-};
-
 /// Makes the new team of this member; null if the member is in no team. Collective over `parent`.
 /// @param list the members, for kind::list
 /// *Errors* asymmetric_call, invalid_argument, out_of_memory: the same on all members of the parent; after an error
 /// there is no new team.
-[[nodiscard]] std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span<const int> list = {});
+[[nodiscard]] std::shared_ptr<team_state> split(team_state& parent, const split_call& mine,
+                                                std::span<const int> list = {});
 
 /// Makes the team of `members` of `parent`. Collective over these members alone. *Errors* as team::create_group().
 [[nodiscard]] std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> members,

@@ -1,0 +1,137 @@
+// The bytes of splitting a team, for a growing number of members. The PEs are objects of one process. The messages are
+// those of the library: the agreement on the arguments, the all-gather of colours, and the agreement after the team was
+// made.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <iostream>
+#include <numeric>
+#include <string>
+
+#include "common/net/socket.hpp"  // bytes_of
+#include "host/control/agreement.hpp"
+#include "host/control/collective_step.hpp"
+#include "host/team/split_call.hpp"
+#include "scale/simulated_tree.hpp"
+
+namespace pgas::scale_test {
+namespace {
+
+constexpr int per_host = 16;
+constexpr std::uint64_t of_world = 0;
+/// The limit for a message of an agreement: the head, two values and two words.
+constexpr std::uint64_t agreement_bytes = 512;
+
+struct one_split {
+  std::string name;
+  split_call call;
+  std::vector<int> list;
+};
+
+split_call call_of(split_call::kind what, int start, int stride, int size) {
+  split_call call;
+  call.what = what;
+  call.start = start;
+  call.stride = stride;
+  call.size = size;
+  call.configure({});
+  return call;
+}
+
+/// The splits of `n` PEs that the arguments alone determine.
+std::vector<one_split> computed_splits(int n) {
+  std::vector<int> reversed(static_cast<std::size_t>(n));
+  std::iota(reversed.rbegin(), reversed.rend(), 0);
+  return {{"strided", call_of(split_call::kind::strided, 0, 2, (n + 1) / 2), {}},
+          {"rows", call_of(split_call::kind::rows, 0, 0, 10), {}},
+          {"columns", call_of(split_call::kind::columns, 0, 0, 10), {}},
+          {"list", call_of(split_call::kind::list, 0, 0, 0), reversed}};
+}
+
+class split_growth : public testing::TestWithParam<int> {
+ protected:
+  split_growth() : world_(GetParam(), per_host) {
+    for (int pe = 0; pe < world_.n(); ++pe) world_.make_group(pe, of_world, world_.whole());
+  }
+
+  /// Compares the arguments of all PEs as split() does. @return the value that each PE receives.
+  std::vector<blob> agree(const std::function<blob(int pe)>& value_of) {
+    const std::uint64_t identity = 1;
+    for (int pe = 0; pe < world_.n(); ++pe) {
+      const auto words = pe == 0 ? std::span(&identity, 1) : std::span<const std::uint64_t>();
+      world_.begin(pe, of_world, collective::reduce, encode_agreement(pe, value_of(pe), std::nullopt, words),
+                   merge_agreements);
+    }
+    world_.run();
+    std::vector<blob> results;
+    for (int pe = 0; pe < world_.n(); ++pe) results.push_back(world_.take(pe, of_world).value());
+    return results;
+  }
+  /// The agreement after the team was made.
+  void agree_on_outcome() {
+    collective_step step;
+    step.what = collective_step::kind::add_team;
+    const auto bytes = bytes_of(step);
+    static_cast<void>(agree([&](int) { return blob(bytes.begin(), bytes.end()); }));
+  }
+  traffic counted(const std::string& what) {
+    const traffic seen = world_.counted();
+    std::cout << "split by " << what << " of " << world_.n() << " PEs: " << seen.bytes << " bytes in all, "
+              << seen.most_bytes_on_link << " on a link\n";
+    return seen;
+  }
+
+  simulated_world world_;
+};
+INSTANTIATE_TEST_SUITE_P(pes, split_growth, testing::Values(2, 16, 17, 100, 1000, 10'000));
+
+TEST_P(split_growth, computed_teams_move_a_constant_number_of_bytes_on_each_link) {
+  const int n = world_.n();
+  for (const one_split& one : computed_splits(n)) {
+    const blob mine = comparable(one.call, one.list);
+    const std::vector<blob> agreed = agree([&](int) { return mine; });
+    for (const blob& each : agreed) EXPECT_EQ(each, agreed.front());
+    agree_on_outcome();
+    const traffic seen = counted(one.name);
+    EXPECT_LE(seen.most_bytes_on_link, 2 * agreement_bytes) << one.name;
+    EXPECT_LE(seen.bytes, 2 * 2 * agreement_bytes * static_cast<std::uint64_t>(n - 1)) << one.name;
+    for (const int me : {0, n / 2, n - 1}) {
+      const std::vector<int> members = members_after(one.call, one.list, {}, n, me);
+      EXPECT_TRUE(members.empty() || std::ranges::find(members, me) != members.end()) << one.name << ", PE " << me;
+    }
+  }
+}
+
+TEST_P(split_growth, a_list_that_differs_on_one_pe_is_found_by_all_pes) {
+  const int n = world_.n();
+  const one_split by_list = computed_splits(n).back();
+  std::vector<int> other = by_list.list;
+  std::swap(other.front(), other.back());
+  const std::vector<blob> agreed =
+      agree([&](int pe) { return comparable(by_list.call, pe == n - 1 ? other : by_list.list); });
+  for (const blob& each : agreed) {
+    const agreement found = decode_agreement(each).value();
+    ASSERT_TRUE(found.other);
+    EXPECT_EQ(found.other->member, n - 1);
+    EXPECT_NE(text_of_split(found.other->value), text_of_split(found.first.value));
+  }
+}
+
+TEST_P(split_growth, colours_add_one_all_gather) {
+  const int n = world_.n();
+  const auto entry = 8 + sizeof(color_and_key);  // an entry of an all-gather has a head of 8 bytes
+  for (int pe = 0; pe < n; ++pe)
+    world_.begin(pe, of_world, collective::all_gather, blob(entry),
+                 [](blob& all, std::span<const std::byte> more) { all.insert(all.end(), more.begin(), more.end()); });
+  world_.run();
+  EXPECT_LE(counted("colour, the all-gather").most_bytes_on_link, entry * static_cast<std::uint64_t>(n) + 128);
+  std::vector<color_and_key> colors;
+  for (int pe = 0; pe < n; ++pe) colors.push_back({pe % 3, -pe});
+  const split_call call = call_of(split_call::kind::colors, 0, 0, 0);
+  const std::vector<int> members = members_after(call, {}, colors, n, n - 1);
+  EXPECT_EQ(members.front(), n - 1) << "the smallest key";
+  for (const int pe : members) EXPECT_EQ(pe % 3, (n - 1) % 3);
+}
+
+}  // namespace
+}  // namespace pgas::scale_test
