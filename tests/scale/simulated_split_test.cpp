@@ -9,8 +9,8 @@
 #include <string>
 
 #include "common/net/socket.hpp"  // bytes_of
-#include "host/control/agreement.hpp"
-#include "host/control/collective_step.hpp"
+#include "host/exchange/agreement.hpp"
+#include "host/exchange/collective_step.hpp"
 #include "host/team/split_call.hpp"
 #include "scale/simulated_tree.hpp"
 

@@ -17,7 +17,7 @@ namespace pgas::doctor {
 
 namespace {
 
-/// The text before the version in the library (src/host/control/peer_descriptor.cpp).
+/// The text before the version in the library (src/host/connect/peer_descriptor.cpp).
 constexpr std::string_view mark = "@(#)pgas ";
 
 /// The version that a file contains. Empty if it contains none. Reads the file in pieces, because it may be large with
