@@ -22,7 +22,7 @@ constexpr std::size_t max_proving_of_host = 512;  // more processes than a host 
 rank0_server::rank0_server(const bits128& key, rank0_listeners listeners)
     : key_(key), listeners_(std::move(listeners)) {
   door_.emplace(
-      loop_, key_, 0, admission::limits{time_to_prove, max_proving, max_proving_of_host},
+      loop_, key_, 0, admission::limits{time_to_prove, max_proving, max_proving_of_host, true},
       [this](caller who) { park(std::move(who)); },
       [this](const std::string& from, const std::string& why) { remember_refusal(from, why); });
   for (const tcp_listener& one : listeners_.tcp) door_->listen(one);

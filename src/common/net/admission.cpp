@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/net/unix_socket.hpp"
+#include "common/system_error.hpp"
 
 namespace pgas::detail {
 
@@ -67,7 +68,8 @@ void admission::listen_local(int listener) {
 }
 
 bool admission::go_on_after(int listener, int failure) {
-  if (failure == 0) return false;       // no connection is waiting
+  if (failure == 0) return false;  // no connection is waiting
+  if (!limits_.waits_for_descriptors) throw_system("accept", failure);
   if (make_room(nullptr)) return true;  // no descriptors or no memory left
   loop_.pause(listener, pause_without_descriptors);
   return false;

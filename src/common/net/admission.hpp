@@ -35,8 +35,9 @@ class admission {
  public:
   struct limits {
     milliseconds time_to_prove;
-    std::size_t most;          ///< unproven connections
-    std::size_t most_of_host;  ///< unproven connections of one host
+    std::size_t most;                    ///< unproven connections
+    std::size_t most_of_host;            ///< unproven connections of one host
+    bool waits_for_descriptors = false;  ///< whether accepting pauses if no descriptor or memory is left, or throws
   };
   /// @param on_proven takes a connection whose other side has proved that it belongs to the job
   /// @param on_refused receives the name of a process and the reason why its connection was closed. A process that has

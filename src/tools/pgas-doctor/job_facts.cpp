@@ -24,6 +24,12 @@ std::string own_namespace(const char* kind) {
   return fmt::format("{}:{}", about.st_dev, about.st_ino);
 }
 
+std::string hex_text(const detail::bits128& value) {
+  std::string text;
+  for (const std::byte one : value) text += fmt::format("{:02x}", std::to_integer<unsigned>(one));
+  return text;
+}
+
 blob as_blob(const nlohmann::json& value) {
   const std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   const auto* const first = reinterpret_cast<const std::byte*>(text.data());
@@ -50,12 +56,12 @@ facts collect_facts(const config& settings, const loaded_library& library, const
   facts all;
   all["doctor"] = mine.version;
   all["host"] = mine.host;
-  all["boot"] = mine.boot_id;
-  all["net"] = mine.network_namespace;
-  all["pid namespace"] = mine.pid_namespace;
+  all["boot"] = hex_text(mine.machine);
+  all["net"] = hex_text(mine.network_namespace);
+  all["pid namespace"] = hex_text(mine.pid_namespace);
   all["ipc namespace"] = own_namespace("ipc");
-  all["user"] = mine.user;
-  all["socket kind"] = mine.socket_kind;
+  all["user"] = std::to_string(mine.user);
+  all["socket kind"] = mine.in_directory == 1 ? "directory" : "abstract";
   struct stat directory {};
   if (!settings.socket_directory.empty() && ::stat(settings.socket_directory.c_str(), &directory) == 0)
     all["socket directory"] = fmt::format("{}:{}", directory.st_dev, directory.st_ino);
@@ -110,9 +116,9 @@ job gather_job(bootstrap& exchange, const facts& mine, const config& settings) {
     if (!each.contains("boot") || !each.contains("library"))
       throw error(code::bootstrap_protocol, "a PE does not run pgas-doctor, or one of another version");
     detail::peer_descriptor one;
-    one.boot_id = each["boot"].get<std::string>();
-    one.network_namespace = each["net"].get<std::string>();
-    one.socket_kind = each["socket kind"].get<std::string>();
+    one.machine = detail::short_for(each["boot"].get<std::string>());
+    one.network_namespace = detail::short_for(each["net"].get<std::string>());
+    one.in_directory = each["socket kind"] == "directory" ? 1 : 0;
     descriptors.push_back(std::move(one));
   }
   all.host_of = detail::hosts_of(descriptors);
