@@ -264,7 +264,7 @@ class named_group {
 
   /// @brief The shared memory for the answers of the group's barrier. All types use the same memory.
   [[nodiscard]] PGAS_FN std::uint32_t* answer() const {
-    __shared__ alignas(16) std::uint32_t answers[detail::hardware_barriers * words];
+    alignas(16) __shared__ std::uint32_t answers[detail::hardware_barriers * words];
     return answers + barrier_ * words;
   }
   /// @brief The barrier counts each warp as 32 threads, even if the warp has fewer.

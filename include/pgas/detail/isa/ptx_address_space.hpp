@@ -61,7 +61,7 @@ namespace pgas::detail {
 template <std::size_t Bytes>
 [[nodiscard]] PGAS_FN std::byte* block_memory() {
 #if defined(__CUDACC__)
-  __shared__ alignas(128) std::byte room[Bytes];
+  alignas(128) __shared__ std::byte room[Bytes];  // in the order that nvcc and Clang both read
   return room;
 #else
   return nullptr;

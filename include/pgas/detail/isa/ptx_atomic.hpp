@@ -49,69 +49,89 @@ template <rmw Op, class T>
 
 #if defined(__CUDACC__)
 
-/// The operation and the operand in the names of instructions.
-template <rmw Op>
-struct operation_name;
-template <>
-struct operation_name<rmw::add> {
-  static constexpr char text[] = "add";
-};
-template <>
-struct operation_name<rmw::bit_and> {
-  static constexpr char text[] = "and";
-};
-template <>
-struct operation_name<rmw::bit_or> {
-  static constexpr char text[] = "or";
-};
-template <>
-struct operation_name<rmw::bit_xor> {
-  static constexpr char text[] = "xor";
-};
-template <>
-struct operation_name<rmw::min> {
-  static constexpr char text[] = "min";
-};
-template <>
-struct operation_name<rmw::max> {
-  static constexpr char text[] = "max";
-};
-
-/// 's' if the sign matters, 'u' for other arithmetic, 'b' for bits.
-template <rmw Op, class T>
-inline constexpr char kind_of = Op == rmw::bit_and || Op == rmw::bit_or || Op == rmw::bit_xor ? 'b'
-                                : Op != rmw::add&& std::is_signed_v<T>                        ? 's'
-                                                                                              : 'u';
-template <rmw Op, class T>
-struct operand_name {
-  static constexpr char text[] = {kind_of<Op, T>, sizeof(T) == 4 ? '3' : '6', sizeof(T) == 4 ? '2' : '4', '\0'};
-};
+/// The 16-bit numbers of an instruction.
 template <format16 Format, int Numbers>
-struct float16_name;
-template <>
-struct float16_name<format16::binary16, 1> {
-  static constexpr char text[] = "f16";
+struct float16_operand;
+template <int Numbers>
+using half_operand = float16_operand<format16::binary16, Numbers>;
+template <int Numbers>
+using bfloat_operand = float16_operand<format16::bfloat, Numbers>;
+
+/// The operand in the name of an instruction, as a type: of integers, only minima and maxima have a sign.
+template <rmw Op, class T, bool = std::is_floating_point_v<T>, int Numbers = float16_traits<T>::numbers>
+struct instruction_operand {
+  using type = float16_operand<float16_traits<T>::format, Numbers>;
 };
-template <>
-struct float16_name<format16::binary16, 2> {
-  static constexpr char text[] = "f16x2";
+template <rmw Op, class T>
+struct instruction_operand<Op, T, true, 0> {
+  using type = T;
 };
-template <>
-struct float16_name<format16::bfloat, 1> {
-  static constexpr char text[] = "bf16";
-};
-template <>
-struct float16_name<format16::bfloat, 2> {
-  static constexpr char text[] = "bf16x2";
+template <rmw Op, class T>
+struct instruction_operand<Op, T, false, 0> {
+  static constexpr bool has_sign = (Op == rmw::min || Op == rmw::max) && std::is_signed_v<T>;
+  using type = std::conditional_t<has_sign, std::make_signed_t<word_of<T>>, word_of<T>>;
 };
 
-/// Whether the target has an instruction that adds these 16-bit numbers. bfloat16 needs sm_90.
+/// The instructions of an operation and an operand, without and with the old value.
+template <rmw Op, class Operand>
+struct atomic_instruction;
+
+// Each name is a literal, because not every compiler has the constraint "C", which inserts a constant into a name.
+#define PGAS_INSTRUCTION(operation, operand, name, constraint)                                       \
+  template <>                                                                                        \
+  struct atomic_instruction<rmw::operation, operand> {                                               \
+    template <class Word>                                                                            \
+    static PGAS_FN void reduce(std::size_t at, Word v) {                                             \
+      asm volatile("red.relaxed.sys.global." name " [%0], %1;" ::"l"(at), constraint(v) : "memory"); \
+    }                                                                                                \
+    template <class Word>                                                                            \
+    static PGAS_FN Word fetch(std::size_t at, Word v) {                                              \
+      Word old;                                                                                      \
+      asm volatile("atom.relaxed.sys.global." name " %0, [%1], %2;"                                  \
+                   : "=" constraint(old)                                                             \
+                   : "l"(at), constraint(v)                                                          \
+                   : "memory");                                                                      \
+      return old;                                                                                    \
+    }                                                                                                \
+  }
+PGAS_INSTRUCTION(add, std::uint32_t, "add.u32", "r");
+PGAS_INSTRUCTION(add, std::uint64_t, "add.u64", "l");
+PGAS_INSTRUCTION(add, float, "add.f32", "f");
+PGAS_INSTRUCTION(add, double, "add.f64", "d");
+PGAS_INSTRUCTION(add, half_operand<1>, "add.noftz.f16", "h");
+PGAS_INSTRUCTION(add, half_operand<2>, "add.noftz.f16x2", "r");
+PGAS_INSTRUCTION(add, bfloat_operand<1>, "add.noftz.bf16", "h");
+PGAS_INSTRUCTION(add, bfloat_operand<2>, "add.noftz.bf16x2", "r");
+PGAS_INSTRUCTION(bit_and, std::uint32_t, "and.b32", "r");
+PGAS_INSTRUCTION(bit_and, std::uint64_t, "and.b64", "l");
+PGAS_INSTRUCTION(bit_or, std::uint32_t, "or.b32", "r");
+PGAS_INSTRUCTION(bit_or, std::uint64_t, "or.b64", "l");
+PGAS_INSTRUCTION(bit_xor, std::uint32_t, "xor.b32", "r");
+PGAS_INSTRUCTION(bit_xor, std::uint64_t, "xor.b64", "l");
+PGAS_INSTRUCTION(min, std::uint32_t, "min.u32", "r");
+PGAS_INSTRUCTION(min, std::uint64_t, "min.u64", "l");
+PGAS_INSTRUCTION(min, std::int32_t, "min.s32", "r");
+PGAS_INSTRUCTION(min, std::int64_t, "min.s64", "l");
+PGAS_INSTRUCTION(max, std::uint32_t, "max.u32", "r");
+PGAS_INSTRUCTION(max, std::uint64_t, "max.u64", "l");
+PGAS_INSTRUCTION(max, std::int32_t, "max.s32", "r");
+PGAS_INSTRUCTION(max, std::int64_t, "max.s64", "l");
+#undef PGAS_INSTRUCTION
+
+/// The instruction of `Op` for values of T, and the registers that hold a value.
+template <rmw Op, class T>
+struct instruction_of : atomic_instruction<Op, typename instruction_operand<Op, T>::type> {
+  using register_type = std::conditional_t<std::is_floating_point_v<T>, T, word_of<T>>;
+};
+
+/// Whether the target has an instruction that adds these numbers. bfloat16 needs sm_90.
+template <class T, int Numbers = float16_traits<T>::numbers>
+inline constexpr bool has_add_instruction = true;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 template <class T>
-inline constexpr bool has_add_instruction = float16_traits<T>::format == format16::binary16;
-#else
+inline constexpr bool has_add_instruction<T, 1> = float16_traits<T>::format == format16::binary16;
 template <class T>
-inline constexpr bool has_add_instruction = true;
+inline constexpr bool has_add_instruction<T, 2> = float16_traits<T>::format == format16::binary16;
 #endif
 
 #else
@@ -215,38 +235,12 @@ template <rmw Op, class T>
 template <rmw Op, class T>
 PGAS_FN void reduce(T* p, T value) {
 #if defined(__CUDACC__)
-  using op = operation_name<Op>;
-  const std::size_t at = global(p);
-  if constexpr (is_float16<T>) {
-    static_assert(Op == rmw::add);
-    if constexpr (!has_add_instruction<T>) {
-      static_cast<void>(fetch_by_trial<Op>(p, value));
-    } else {
-      using operand = float16_name<float16_traits<T>::format, float16_traits<T>::numbers>;
-      const auto v = bits_as<word_of<T>>(value);
-      if constexpr (sizeof(T) == 2) {
-        asm volatile("red.relaxed.sys.global.add.noftz.%2 [%0], %1;" ::"l"(at), "h"(v), "C"(operand::text) : "memory");
-      } else {
-        asm volatile("red.relaxed.sys.global.add.noftz.%2 [%0], %1;" ::"l"(at), "r"(v), "C"(operand::text) : "memory");
-      }
-    }
-  } else if constexpr (std::is_same_v<T, float>) {
-    static_assert(Op == rmw::add);
-    asm volatile("red.relaxed.sys.global.add.f32 [%0], %1;" ::"l"(at), "f"(value) : "memory");
-  } else if constexpr (std::is_same_v<T, double>) {
-    static_assert(Op == rmw::add);
-    asm volatile("red.relaxed.sys.global.add.f64 [%0], %1;" ::"l"(at), "d"(value) : "memory");
+  if constexpr (!has_add_instruction<T>) {
+    static_cast<void>(fetch_by_trial<Op>(p, value));
   } else {
-    using operand = operand_name<Op, T>;
-    const auto v = bits_as<word_of<T>>(value);
-    if constexpr (sizeof(T) == 4) {
-      asm volatile("red.relaxed.sys.global.%2.%3 [%0], %1;" ::"l"(at), "r"(v), "C"(op::text), "C"(operand::text)
-                   : "memory");
-    } else {
-      static_assert(sizeof(T) == 8);
-      asm volatile("red.relaxed.sys.global.%2.%3 [%0], %1;" ::"l"(at), "l"(v), "C"(op::text), "C"(operand::text)
-                   : "memory");
-    }
+    using instruction = instruction_of<Op, T>;
+    const std::size_t at = global(p);
+    instruction::reduce(at, bits_as<typename instruction::register_type>(value));
   }
 #else
   fetch_host<Op>(p, value);
@@ -267,56 +261,12 @@ PGAS_FN void reduce_add_release(std::uint64_t* p, std::uint64_t value) {
 template <rmw Op, class T>
 [[nodiscard]] PGAS_FN T fetch(T* p, T value) {
 #if defined(__CUDACC__)
-  using op = operation_name<Op>;
-  const std::size_t at = global(p);
-  if constexpr (is_float16<T>) {
-    static_assert(Op == rmw::add);
-    if constexpr (!has_add_instruction<T>) {
-      return fetch_by_trial<Op>(p, value);
-    } else {
-      using operand = float16_name<float16_traits<T>::format, float16_traits<T>::numbers>;
-      const auto v = bits_as<word_of<T>>(value);
-      word_of<T> old;
-      if constexpr (sizeof(T) == 2) {
-        asm volatile("atom.relaxed.sys.global.add.noftz.%3 %0, [%1], %2;"
-                     : "=h"(old)
-                     : "l"(at), "h"(v), "C"(operand::text)
-                     : "memory");
-      } else {
-        asm volatile("atom.relaxed.sys.global.add.noftz.%3 %0, [%1], %2;"
-                     : "=r"(old)
-                     : "l"(at), "r"(v), "C"(operand::text)
-                     : "memory");
-      }
-      return bits_as<T>(old);
-    }
-  } else if constexpr (std::is_same_v<T, float>) {
-    static_assert(Op == rmw::add);
-    float old;
-    asm volatile("atom.relaxed.sys.global.add.f32 %0, [%1], %2;" : "=f"(old) : "l"(at), "f"(value) : "memory");
-    return old;
-  } else if constexpr (std::is_same_v<T, double>) {
-    static_assert(Op == rmw::add);
-    double old;
-    asm volatile("atom.relaxed.sys.global.add.f64 %0, [%1], %2;" : "=d"(old) : "l"(at), "d"(value) : "memory");
-    return old;
+  if constexpr (!has_add_instruction<T>) {
+    return fetch_by_trial<Op>(p, value);
   } else {
-    using operand = operand_name<Op, T>;
-    const auto v = bits_as<word_of<T>>(value);
-    word_of<T> old;
-    if constexpr (sizeof(T) == 4) {
-      asm volatile("atom.relaxed.sys.global.%3.%4 %0, [%1], %2;"
-                   : "=r"(old)
-                   : "l"(at), "r"(v), "C"(op::text), "C"(operand::text)
-                   : "memory");
-    } else {
-      static_assert(sizeof(T) == 8);
-      asm volatile("atom.relaxed.sys.global.%3.%4 %0, [%1], %2;"
-                   : "=l"(old)
-                   : "l"(at), "l"(v), "C"(op::text), "C"(operand::text)
-                   : "memory");
-    }
-    return bits_as<T>(old);
+    using instruction = instruction_of<Op, T>;
+    const std::size_t at = global(p);
+    return bits_as<T>(instruction::fetch(at, bits_as<typename instruction::register_type>(value)));
   }
 #else
   return fetch_host<Op>(p, value);

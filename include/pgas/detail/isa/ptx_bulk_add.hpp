@@ -9,44 +9,37 @@
 
 namespace pgas::detail {
 
-/// The instruction's name for elements of an array of T. Pairs of 16-bit numbers count as two numbers.
-template <class T>
-struct bulk_add_name : operand_name<rmw::add, T> {};
-template <>
-struct bulk_add_name<float> {
-  static constexpr char text[] = "f32";
-};
-template <>
-struct bulk_add_name<double> {
-  static constexpr char text[] = "f64";
-};
-template <>
-struct bulk_add_name<float16> {
-  static constexpr char text[] = "noftz.f16";
-};
-template <>
-struct bulk_add_name<bfloat16> {
-  static constexpr char text[] = "noftz.bf16";
-};
-
-/// The type whose name is used for T.
-template <class T, int Numbers = float16_traits<T>::numbers>
-struct bulk_add_element {
-  using type = basic_float16<float16_traits<T>::format>;
-};
-template <class T>
-struct bulk_add_element<T, 0> {
-  using type = T;
-};
-
 /// Starts the addition of `bytes` bytes of T from shared to global memory. Both addresses and `bytes` are multiples of
-/// 16.
+/// 16. Pairs of 16-bit numbers count as two numbers.
 template <class T>
 PGAS_FN void bulk_add(void* to, std::uint32_t from, std::uint32_t bytes) {
-  using name = bulk_add_name<typename bulk_add_element<T>::type>;
-  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.%3 [%0], [%1], %2;" ::"l"(global_address(to)),
-               "r"(from), "r"(bytes), "C"(name::text)
-               : "memory");
+  const std::size_t at = global_address(to);
+  if constexpr (std::is_same_v<T, float>) {
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(at), "r"(from),
+                 "r"(bytes)
+                 : "memory");
+  } else if constexpr (std::is_same_v<T, double>) {
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [%0], [%1], %2;" ::"l"(at), "r"(from),
+                 "r"(bytes)
+                 : "memory");
+  } else if constexpr (!is_float16<T>) {
+    if constexpr (sizeof(T) == 4)
+      asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;" ::"l"(at), "r"(from),
+                   "r"(bytes)
+                   : "memory");
+    if constexpr (sizeof(T) == 8)
+      asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u64 [%0], [%1], %2;" ::"l"(at), "r"(from),
+                   "r"(bytes)
+                   : "memory");
+  } else if constexpr (float16_traits<T>::format == format16::binary16) {
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 [%0], [%1], %2;" ::"l"(at),
+                 "r"(from), "r"(bytes)
+                 : "memory");
+  } else {
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.bf16 [%0], [%1], %2;" ::"l"(at),
+                 "r"(from), "r"(bytes)
+                 : "memory");
+  }
 }
 
 }  // namespace pgas::detail
