@@ -208,10 +208,10 @@ PGAS_FN void store_relaxed(vec16* p, vec16 v) {
 /// thread.
 PGAS_FN void fence_release() {
 #if defined(__CUDACC__)
-#if __CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8 && __CUDA_ARCH__ >= 900)
+#if __CUDA_ARCH__ >= 900 && (__CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8))
   asm volatile("fence.release.sys;" ::: "memory");
 #else
-  asm volatile("fence.acq_rel.sys;" ::: "memory");  // PTX before 8.6 has no one-sided fences
+  asm volatile("fence.acq_rel.sys;" ::: "memory");  // one-sided fences need PTX 8.6 and sm_90
 #endif
 #elif defined(PGAS_TSAN)
   tsan_fence_release();
@@ -224,7 +224,7 @@ PGAS_FN void fence_release() {
 /// visible afterwards. On sm_90 it only drops L1 and needs no MEMBAR.
 PGAS_FN void fence_acquire() {
 #if defined(__CUDACC__)
-#if __CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8 && __CUDA_ARCH__ >= 900)
+#if __CUDA_ARCH__ >= 900 && (__CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8))
   asm volatile("fence.acquire.sys;" ::: "memory");
 #else
   asm volatile("fence.acq_rel.sys;" ::: "memory");
