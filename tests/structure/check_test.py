@@ -12,7 +12,7 @@ import check
 
 CLEAN = {
     "include/pgas/detail/compiler.hpp": "#if defined(__CUDACC__)\n#define PGAS_FN __device__\n#endif\n",
-    "include/pgas/detail/isa/ptx_memory.hpp": '#include <cuda/atomic>\ninline void f() { asm volatile("membar.sys;"); }\n',
+    "include/pgas/detail/isa/ptx_memory.hpp": "".join(f"#define PGAS_L{n} {n}\n#undef PGAS_L{n}\n" for n in range(15)) + '#include <cuda/atomic>\ninline void f() { asm volatile("membar.sys;"); }\n',
     "include/pgas/type_requirements.hpp": '#include "pgas/detail/compiler.hpp"\n',
     "include/pgas/device/put.hpp": '#include <cooperative_groups.h>\n#include "pgas/type_requirements.hpp"\n\n/// Copies.\n'
     "template <class T>\nPGAS_FN void put(T*);\nPGAS_FN void put(int*);\n",
