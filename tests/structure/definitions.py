@@ -6,7 +6,7 @@ from typing import Iterator
 
 NAMESPACE = re.compile(r"^(?:inline )?namespace ([\w:]*) ?\{|^\}  // namespace")
 DEFINED_TYPE = re.compile(r"^(?:struct|class|enum class|union) (?:PGAS_API |alignas\(.*?\) )?(\w+)(?: final)?(?: :[^{;]*)? \{")
-
+# The first line of a member function that is defined outside its class.
 MEMBER = re.compile(r"^(?! )(?:[\w:<>,&*\[\] ]*[&*> ])?(\w+)::~?(?:\w+|operator[^\w(]*\w*)\(.*[^;]$")
 
 
@@ -43,7 +43,8 @@ def in_another_source(file, known: dict[str, str], types: set[str]) -> Iterator[
         return
     reported = set()
     for line, text, spaces in in_namespaces(file):
-        name = "::".join([*spaces, found[1]]) if (found := MEMBER.match(text)) else ""
+        found = MEMBER.match(text)
+        name = "::".join([*spaces, found[1]]) if found else ""
         if name in types and known.setdefault(name, file.path) != file.path and name not in reported:
             reported.add(name)
             yield line, f"members of {name} are in {known[name]}, too: a class has one source"

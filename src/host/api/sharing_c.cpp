@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "pgas/error.hpp"
 #include "pgas/ipc_event.hpp"
@@ -131,7 +132,7 @@ shared_memory_options options_of(unsigned flags) {
 
 }  // namespace pgas
 
-using namespace pgas;  // the functions are those that the header declares, with its visibility
+using namespace pgas;  // the header declares the functions below outside the namespace, and exports them
 
 extern "C" {
 
@@ -178,11 +179,10 @@ int pgas_open_memory(const char* ticket, int place, uint64_t timeout_ms, pgas_op
 }
 
 int pgas_open_memory_unready(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened) {
-  return status_of([&] {
-    need(ticket != nullptr && opened != nullptr, "pgas_open_memory_unready: ticket or opened");
+  return new_handle(ticket != nullptr, "pgas_open_memory_unready: ticket or opened", opened, [&] {
     open_options options = options_of(place, timeout_ms);
     options.wait_until_ready = false;
-    *opened = new pgas_opened_memory{opened_memory::open(ticket, options)};
+    return opened_memory::open(ticket, options);
   });
 }
 
@@ -292,8 +292,8 @@ int pgas_event_cuda(const pgas_ipc_event* event, void** cuda_event) {
 }
 int pgas_event_record(pgas_ipc_event* event, void* stream, uint64_t* number) {
   return status_with(event, "pgas_event_record: event", [&](auto& what) {
-    const std::uint64_t ipc_event = what.record(stream);
-    if (number != nullptr) *number = ipc_event;
+    const std::uint64_t recorded = what.record(stream);
+    if (number != nullptr) *number = recorded;
   });
 }
 int pgas_event_records(const pgas_ipc_event* event, uint64_t* records) {

@@ -23,7 +23,8 @@ struct joined_tree {
   std::map<int, peer_socket> sockets;      ///< by neighbour
 };
 
-/// Collective over the bootstrap. All PEs return, or all throw. *Errors* those of the constructor of control_plane.
+/// Collective over the bootstrap: joins the PEs. Either the function returns on all PEs, or all PEs throw. *Errors* as
+/// the constructor of control_plane.
 [[nodiscard]] joined_tree join_tree(bootstrap& exchange, const config& settings, log::logger& log);
 
 }  // namespace pgas::detail
