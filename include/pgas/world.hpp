@@ -75,10 +75,10 @@ enum class thread_level {
 /// *Callers* any thread, any number at once, for the one-sided operations (rma.hpp, stream.hpp, lock.hpp), launch(),
 /// queries, check() and abort(). Collective calls (join, leave, allocate, reallocate, free, barrier_all, the
 /// destruction of a symmetric<T>, teams and their collectives) run one after another: any thread may make them, but all
-/// PEs must make them in the same order. No other call may run during or after leave(). Different worlds are
-/// independent. A child of fork() is not a member of its parent's worlds: every call throws forked_process there, and
-/// the destructors of its copies of worlds, teams, streams and symmetric memory do nothing. The child shares the memory
-/// itself, so all PEs see its stores.
+/// PEs must make them in the same order. No other call except abort() may run during or after leave(). Different worlds
+/// are independent. A child of fork() is not a member of its parent's worlds: every call throws forked_process there,
+/// and the destructors of its copies of worlds, teams, streams and symmetric memory do nothing. The child shares the
+/// memory itself, so all PEs see its stores.
 /// *Errors* every function throws pgas::error; after a PE has died or aborted, every call throws the first cause.
 class PGAS_API world {
  public:

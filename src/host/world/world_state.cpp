@@ -40,6 +40,9 @@ bool allows_proxied(const config& settings) { return settings.mem_handle == hand
 /// memory that stays allocated lies among these pages.
 void release_free_memory() noexcept {
 #ifdef __GLIBC__
+  // In a program with another allocator, the first call initializes that of the C library, which takes no lock.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   ::malloc_trim(0);
 #endif
 }
@@ -354,6 +357,7 @@ void world_state::leave() {
 }
 
 void world_state::fail(std::string_view reason, log_level level) noexcept {
+  const std::lock_guard lock(ending_);
   if (control_plane_) control_plane_->fail(reason, level);
 }
 
@@ -373,6 +377,7 @@ void world_state::release() noexcept {
   stream_.reset();
   heap_.reset();
   if (bootstrap_ && !forked()) bootstrap_->watch({});
+  const std::lock_guard lock(ending_);  // another thread may be in abort()
   control_plane_.reset();
   bootstrap_.reset();
 }
@@ -483,6 +488,7 @@ error world_state::with_stopped_pe(const error& timed_out) const {
 
 void world_state::abort(std::string_view reason) noexcept {
   fail(reason);  // first, because the launcher may end the processes of the job at once
+  const std::lock_guard lock(ending_);
   if (bootstrap_) bootstrap_->abort(reason);
 }
 

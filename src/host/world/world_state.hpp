@@ -245,6 +245,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::atomic<control_block*> control_{nullptr};        ///< the host address, for the thread of the control plane
   std::atomic<class device*> failing_device_{nullptr};  ///< the device, for the same thread
   std::atomic<bool> leaving_{false};                    ///< if set, only the control plane decides which PE is lost
+  std::mutex ending_;  ///< guards control_plane_ and bootstrap_ between abort() and release()
   mutable std::mutex timeout_mutex_;
   mutable std::optional<error> last_timeout_;  ///< the error of the last wait that timed out
   const int exceptions_;                       ///< the number of exceptions in flight when the world was joined

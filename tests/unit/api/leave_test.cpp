@@ -40,5 +40,20 @@ TEST(Leave, WaitsForStreamsWhoseWaitsAnotherPeEnds) {
   }));
 }
 
+// shmem_global_exit() may be called by one thread while another one finalizes.
+TEST(Leave, AnAbortByAnotherThreadReachesTheLauncherAndThePeers) {
+  for (int round = 0; round < 20; ++round)
+    static_cast<void>(run_worlds(2, [](world& w) {
+      std::thread other;
+      if (w.my_pe() == 0) other = std::thread([&w] { w.abort("the end"); });
+      try {
+        w.leave();
+      } catch (const error& failure) {
+        EXPECT_EQ(failure.code(), code::aborted) << failure.what();
+      }
+      if (other.joinable()) other.join();
+    }));
+}
+
 }  // namespace
 }  // namespace pgas_world_test
