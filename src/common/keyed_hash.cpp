@@ -1,5 +1,6 @@
 #include "common/keyed_hash.hpp"
 
+#include <fmt/format.h>
 #include <sodium.h>
 #include <sys/random.h>
 
@@ -47,6 +48,12 @@ bits128 key_of_secret(std::string_view secret, const bits128& salt) {
 }
 
 bool same_bits(const bits128& a, const bits128& b) { return sodium_memcmp(a.data(), b.data(), a.size()) == 0; }
+
+std::string hex_of(const bits128& bits) {
+  std::string text;
+  for (const std::byte one : bits) text += fmt::format("{:02x}", std::to_integer<unsigned>(one));
+  return text;
+}
 
 bits128 random_bits() {
   bits128 bits;

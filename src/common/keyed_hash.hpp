@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace pgas::detail {
@@ -27,6 +28,9 @@ using bits128 = std::array<std::byte, 16>;
 
 /// Compares two hashes in a time that does not depend on their contents.
 [[nodiscard]] bool same_bits(const bits128& a, const bits128& b);
+
+/// The value as 32 hexadecimal digits.
+[[nodiscard]] std::string hex_of(const bits128& bits);
 
 /// Random bytes of the system's generator. *Errors* code::system.
 [[nodiscard]] bits128 random_bits();

@@ -144,8 +144,9 @@ mapped_memory cuda_device::allocate_mapped(std::size_t bytes) {
 }
 
 void cuda_device::free_mapped(mapped_memory memory) noexcept {
+  if (lost_kernel_) return;
   const quiet_context current(context_);
-  if (lost_kernel_ || !current) return;
+  if (!current) return;
   static_cast<void>(cudaFreeHost(memory.host));
 }
 
@@ -160,8 +161,9 @@ void* cuda_device::allocate_device(std::size_t bytes) {
 }
 
 void cuda_device::free_device(void* memory) noexcept {
+  if (lost_kernel_) return;
   const quiet_context current(context_);
-  if (lost_kernel_ || !current) return;
+  if (!current) return;
   static_cast<void>(cudaFree(memory));
 }
 
@@ -434,8 +436,9 @@ void cuda_device::destroy_stream(stream_handle stream) noexcept {
   } catch (const error&) {
     // The kernel ended with an error, or does not end.
   }
+  if (lost_kernel_) return;
   const quiet_context current(context_);
-  if (lost_kernel_ || !current) return;
+  if (!current) return;
   {
     const std::lock_guard lock(streams_.mutex);
     unsigned long long number = 0;

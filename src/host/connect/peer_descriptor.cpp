@@ -43,12 +43,6 @@ std::string boot_id() {
   return id.empty() ? host_name() : id;
 }
 
-std::string hex_of(const bits128& bits) {
-  std::string text;
-  for (const std::byte one : bits) text += fmt::format("{:02x}", std::to_integer<unsigned>(one));
-  return text;
-}
-
 /// Removes and returns the text before the next zero byte. Empty if there is none.
 std::optional<std::string_view> take_text(std::span<const std::byte>& bytes) {
   const auto end = std::ranges::find(bytes, std::byte{0});

@@ -24,12 +24,6 @@ std::string own_namespace(const char* kind) {
   return fmt::format("{}:{}", about.st_dev, about.st_ino);
 }
 
-std::string hex_text(const detail::bits128& value) {
-  std::string text;
-  for (const std::byte one : value) text += fmt::format("{:02x}", std::to_integer<unsigned>(one));
-  return text;
-}
-
 blob as_blob(const nlohmann::json& value) {
   const std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   const auto* const first = reinterpret_cast<const std::byte*>(text.data());
@@ -56,9 +50,9 @@ facts collect_facts(const config& settings, const loaded_library& library, const
   facts all;
   all["doctor"] = mine.version;
   all["host"] = mine.host;
-  all["boot"] = hex_text(mine.machine);
-  all["net"] = hex_text(mine.network_namespace);
-  all["pid namespace"] = hex_text(mine.pid_namespace);
+  all["boot"] = detail::hex_of(mine.machine);
+  all["net"] = detail::hex_of(mine.network_namespace);
+  all["pid namespace"] = detail::hex_of(mine.pid_namespace);
   all["ipc namespace"] = own_namespace("ipc");
   all["user"] = std::to_string(mine.user);
   all["socket kind"] = mine.in_directory == 1 ? "directory" : "abstract";
