@@ -20,6 +20,7 @@ endfunction()
 # pgas_write_installable(): called after all files have been named.
 function(pgas_write_installable)
   set(text "set(compiled_only ${PGAS_CUDA_COMPILED_ONLY})\n")
+  string(APPEND text "set(flags \"${CMAKE_CXX_FLAGS_RELWITHDEBINFO}\")\n")
   foreach(component runtime development tools)
     get_property(files GLOBAL PROPERTY PGAS_INSTALLABLE_${component})
     string(APPEND text "set(${component} \"${files}\")\n")

@@ -23,6 +23,10 @@ function(check_built list tree)
     message(WARNING "The kernels of this build are little optimized (PGAS_CUDA_COMPILED_ONLY, which ./run test sets where there is no GPU). "
       "`./run install` builds and installs optimized ones.")
   endif()
+  if(flags MATCHES "-O1")
+    message(WARNING "The library of this build is compiled with -O1, as ./run demo and ./run test compile it. `./run install` builds and "
+      "installs one with -O2.")
+  endif()
   list(LENGTH missing count)
   if(count GREATER 0)
     list(SUBLIST missing 0 4 first)
