@@ -38,8 +38,8 @@ struct agreement {
 
 /// Collective: compares the values of all members.
 /// @param failure the failure of this member, if any
-/// @param words words for all members. The size of the messages grows with the number of words, so only about one in a
-/// thousand calls passes words.
+/// @param words words for all members. The size of the messages grows with the number of words of all members together,
+/// so at most a few members pass words.
 /// @throws the errors of control_group::reduce(); bootstrap_protocol for a malformed message
 [[nodiscard]] agreement agree(const control_group& group, std::span<const std::byte> value,
                               const std::optional<error>& failure = std::nullopt,
