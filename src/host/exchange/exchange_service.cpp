@@ -51,16 +51,21 @@ exchange_service::exchange_service(event_loop& loop, tree_links& links, const pe
       wait_timeout_(settings.wait_timeout) {}
 
 void exchange_service::begin_group(control_group::identity id, std::span<const int> members) {
-  const std::lock_guard order(sending_);
-  group_exchange::messages out;
+  bool status_due = false;  // messages came before the group: the reader sleeps without a time for their status
   {
-    const std::lock_guard lock(mutex_);
-    enqueued_.emplace(id, 0);
-    group_exchange& made = groups_.try_emplace(id, id).first->second;
-    made.set_members(std::make_shared<group_layout>(members, peers_.hosts), me_, clock::now(), out);
-    note_progress(made, id);
+    const std::lock_guard order(sending_);
+    group_exchange::messages out;
+    {
+      const std::lock_guard lock(mutex_);
+      enqueued_.emplace(id, 0);
+      group_exchange& made = groups_.try_emplace(id, id).first->second;
+      made.set_members(std::make_shared<group_layout>(members, peers_.hosts), me_, clock::now(), out);
+      note_progress(made, id);
+      status_due = made.next_status().has_value();
+    }
+    deliver(out);
   }
-  deliver(out);
+  if (status_due) loop_.wake();
 }
 
 void exchange_service::end_group(control_group::identity id) noexcept {

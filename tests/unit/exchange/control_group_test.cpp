@@ -183,6 +183,27 @@ TEST(control_group, a_wait_that_is_too_long_names_the_missing_member) {
   }
 }
 
+// The contributions reach PE 0, the root of the group, before PE 0 makes the group. PE 0 then makes no call that would
+// wake its reader, and the reader still tells the members which of them have come.
+TEST(control_group, the_root_tells_of_contributions_that_came_before_it_made_the_group) {
+  const auto ends = run_threads(3, [](bootstrap& exchange) {
+    config settings = quick();
+    settings.wait_timeout = std::chrono::seconds(2);
+    joined_pe pe(exchange, settings);
+    if (exchange.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    const control_group group(pe.control_plane, 77, {0, 1, 2});
+    if (exchange.rank() != 0) group.barrier();
+    while (!pe.control_plane.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    pe.control_plane.check();
+  });
+  for (const auto& end : ends) {
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->code(), code::wait_timeout) << end->what();
+    EXPECT_NE(std::string(end->what()).find("call for PE 0"), std::string::npos) << end->what();
+    EXPECT_EQ(std::string(end->what()).find("), PE"), std::string::npos) << end->what();
+  }
+}
+
 TEST(control_group, outlives_the_links_without_harm) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     std::unique_ptr<control_group> group;
