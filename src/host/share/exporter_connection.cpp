@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@ namespace {
 
 /// The pause between connection attempts while the exporter's queue is full.
 constexpr milliseconds retry_after{1};
+/// The time that the kernel may take to close all sockets of a killed process.
+constexpr milliseconds time_of_an_end{200};
 
 unix_address address_of(const std::string& socket) {
   if (socket.starts_with('@')) return {"", socket.substr(1)};
@@ -34,12 +37,23 @@ unix_address address_of(const std::string& socket) {
   return {socket.substr(0, slash), socket.substr(slash + 1)};
 }
 
+/// Whether no process listens at `socket` any more. If a process is ending, the kernel may close its connections before
+/// it closes the socket: a new connection then ends without an answer, for which the function waits until `limit`.
+bool is_dead(const std::string& socket, const deadline& limit) {
+  for (;;) {
+    const connect_result made = connect_to(address_of(socket));
+    if (!made.fd) return made.error == ECONNREFUSED;
+    std::byte answer{};
+    const bool ended = wait_for_events(made.fd.get(), POLLIN, limit) && ::recv(made.fd.get(), &answer, 1, 0) <= 0;
+    if (!ended || limit.expired()) return false;
+  }
+}
+
 /// Removes the socket file of an exporter that was killed: no process listens there again. The name is checked first,
 /// because a forged ticket could name any file.
-void remove_dead_socket(const std::string& socket) {
+void remove_dead_socket(const std::string& socket, milliseconds time_to_end = milliseconds(0)) {
   const std::string name = socket.substr(socket.rfind('/') + 1);
-  if (!socket.starts_with('@') && name.starts_with(socket_prefix) &&
-      connect_to(address_of(socket)).error == ECONNREFUSED)
+  if (!socket.starts_with('@') && name.starts_with(socket_prefix) && is_dead(socket, deadline(time_to_end)))
     ::unlink(socket.c_str());
 }
 
@@ -289,7 +303,7 @@ std::string list_exports(const std::string& socket, const deadline& limit) {
 
 exporter_connection::~exporter_connection() {
   try {
-    if (!alive() && !freed_) remove_dead_socket(ticket_.exporter.socket);
+    if (!alive() && !freed_) remove_dead_socket(ticket_.exporter.socket, time_of_an_end);
   } catch (const std::exception&) {
     // The next exporter in the directory removes the sockets.
   }
