@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "pgas/pgas.hpp"
@@ -15,6 +16,15 @@ namespace {
 /// Milliseconds since 1970, comparable with the times of other processes of the machine.
 double now() {
   return std::chrono::duration<double, std::milli>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// The private memory of this process, in KiB.
+long private_memory() {
+  std::ifstream about("/proc/self/smaps_rollup");
+  long sum = 0;
+  for (std::string line; std::getline(about, line);)
+    if (line.starts_with("Private_")) sum += std::strtol(line.c_str() + line.find(':') + 1, nullptr, 10);
+  return sum;
 }
 
 }  // namespace
@@ -48,6 +58,9 @@ int main(int count, char** words) try {
     }
     std::_Exit(0);
   }
+  if (world.my_pe() == 0 || world.my_pe() == world.n_pes() - 1)
+    std::printf("memory of PE %d: %ld\n", world.my_pe(), private_memory());
+  world.barrier_all();
   if (world.my_pe() == 0)
     std::printf("joined %.3f allocated %.3f barrier %.3f leaving %.3f\n", joined, allocated - joined, met - begin,
                 now());

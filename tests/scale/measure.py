@@ -5,8 +5,8 @@ measure.py PGASRUN JOB [N ...]: prints two lines for each number of PEs N (defau
 With N written as HxM, the PEs pretend to be on H hosts of M PEs each.
 
 The first line has the times to join, to allocate 4 MiB, of a barrier and to leave, and the processor time of all processes. It also has the largest
-numbers of descriptors and of private memory that /proc shows for a PE and for a leader while the job runs. The second line has the time from the end
-of a killed PE (N / 2) until the last of the other PEs has named it."""
+number of descriptors of a PE and of a leader, and their private memory after the barrier, with the largest private memory while they join and leave.
+The second line has the time from the end of a killed PE (N / 2) until the last of the other PEs has named it."""
 import os
 import re
 import resource
@@ -72,8 +72,13 @@ def measure(pgasrun: str, job: str, size: str) -> str:
     if status != 0 or said is None:
         return f"{size:>6}  failed with {status} after {end - begin:.1f} s: {output.strip().splitlines()[-1:] or ''}"
     joined, allocated, barrier, leaving = (float(word) for word in said.groups())
+    held = {int(pe): int(kib) for pe, kib in re.findall(r"memory of PE (\d+): (\d+)", output)}
+
+    def memory(pe: int, most: int) -> str:
+        return f"{held[pe] / 1024:.1f} MiB, at most {most / 1024:.1f}"
+
     return (f"{size:>6}  join {joined / 1e3 - begin:6.2f} s  allocate {allocated:7.1f} ms  barrier {barrier:6.1f} ms  leave {end - leaving / 1e3:5.2f} s  "
-            f"CPU {cpu:5.1f} s  descriptors {other[0]} (leader {leader[0]})  private {other[1] / 1024:.1f} MiB (leader {leader[1] / 1024:.1f})")
+            f"CPU {cpu:5.1f} s  descriptors {other[0]} (leader {leader[0]})  private {memory(n - 1, other[1])} (leader {memory(0, leader[1])})")
 
 
 def measure_death(pgasrun: str, job: str, size: str) -> str:
