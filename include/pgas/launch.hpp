@@ -6,6 +6,7 @@
 #include "pgas/detail/names_begin.inc"
 
 #include <cstddef>
+#include <string>
 
 #include "pgas/detail/launch/launch_kernel.hpp"
 #include "pgas/device/group.hpp"
@@ -53,7 +54,7 @@ struct launch_config {
 ///
 /// A kernel type may have the constants `max_threads` (per block) and `min_blocks` (resident on a multiprocessor). On
 /// the GPU these constants become the kernel's `__launch_bounds__`, which limit its registers so that enough threads
-/// run to hide memory latency.
+/// run to hide memory latency. On the host heap, too, a block has at most `max_threads` threads.
 ///
 /// The number of blocks is limited. The limit depends on the kernel's registers and shared memory, on the GPU's
 /// multiprocessors, and on the number of PEs that run on the GPU at the same time. The count includes the PEs of this
@@ -79,15 +80,20 @@ struct launch_config {
 /// *Order* after earlier work of the same stream. During a stream capture the launch becomes part of the CUDA graph.
 /// Instances of the graph may run at once.
 ///
-/// @throws error launch_failed: an impossible shape, blocks that do not fit (with the number that fits), a kernel
-/// compiled for the CPU with a GPU heap, or a kernel compiled for the GPU with a host heap. synchronize() throws
-/// failures inside the kernel.
+/// @throws error launch_failed: an impossible shape, a block of more than `max_threads` threads, blocks that do not fit
+/// (with the number that fits), a kernel compiled for the CPU with a GPU heap, or a kernel compiled for the GPU with a
+/// host heap. synchronize() throws failures inside the kernel.
 template <class Kernel, class... Arguments>
 void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... arguments) {
   w.check();
   const stream& on = shape.on != nullptr ? *shape.on : w.stream();
   if (shape.blocks == 0 || shape.threads == 0)
     throw error(code::launch_failed, "launch: a grid needs at least one block of one thread");
+  if constexpr (detail::bounded_kernel<Kernel>)
+    if (shape.threads > Kernel::max_threads)
+      throw error(code::launch_failed, "launch: a block of " + std::to_string(shape.threads) +
+                                           " threads, but the kernel's max_threads is " +
+                                           std::to_string(Kernel::max_threads));
   detail::launch_kernel(w,
                         {shape.blocks, shape.threads, shape.shared_bytes, shape.resident, shape.urgent, shape.overlaps},
                         on, kernel, arguments...);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
@@ -31,6 +32,30 @@ TEST(Launch, of_all_blocks_that_are_admitted_leaves_the_proxy_room) {
   world.synchronize();
   EXPECT_EQ(pgas::g(world, signal.data(), world.my_pe()), 1u);
   world.barrier_all();
+}
+
+struct small_block {
+  static constexpr unsigned max_threads = 64;
+  static constexpr unsigned min_blocks = 1;
+
+  template <class Block>
+  PGAS_FN void operator()(Block, int*) const {}
+};
+
+TEST(Launch, of_a_block_larger_than_max_threads_is_refused_on_either_heap) {
+  pgas::world world = pgas::world::join();
+  int* const none = nullptr;
+  pgas::launch(world, {.blocks = 1, .threads = 64}, small_block{}, none);
+  try {
+    pgas::launch(world, {.blocks = 1, .threads = 65}, small_block{}, none);
+    ADD_FAILURE() << "a block of 65 threads was launched";
+  } catch (const pgas::error& refused) {
+    EXPECT_EQ(refused.code(), pgas::code::launch_failed);
+    EXPECT_NE(std::string(refused.what()).find("a block of 65 threads, but the kernel's max_threads is 64"),
+              std::string::npos)
+        << refused.what();
+  }
+  world.synchronize();
 }
 
 /// Whether the driver allows launches to overlap. The GPU must allow it too: first_launch checks `__CUDA_ARCH__`.

@@ -25,7 +25,7 @@ namespace pgas::detail {
 
 namespace {
 
-using status = handshake::status;
+using handshake_status = handshake::status;
 
 /// The parent of this PE on the same host, and the handshake with the parent.
 struct local_target {
@@ -167,17 +167,17 @@ class peer_connector {
   void advance_target() {
     local_target& target = *local_target_;
     switch (target.talk->receive()) {
-      case status::pending:
-      case status::proven: return;
-      case status::ended: throw_closed(target.pe, "it closed the connection without an answer");
-      case status::foreign:
-      case status::wrong_version:
-      case status::refused:
+      case handshake_status::pending:
+      case handshake_status::proven: return;
+      case handshake_status::ended: throw_closed(target.pe, "it closed the connection without an answer");
+      case handshake_status::foreign:
+      case handshake_status::wrong_version:
+      case handshake_status::refused:
         throw error(code::authentication,
                     fmt::format("the process that listens at {} does not know this job's secret and is not PE {}",
                                 address_of(target.pe).text(), target.pe),
                     target.pe);
-      case status::welcomed: break;
+      case handshake_status::welcomed: break;
     }
     loop_.forget(target.talk->fd());
     add_socket(target.pe, {target.talk->take(), std::nullopt});

@@ -124,7 +124,7 @@ void proxy_thread::remove_memory(std::uint64_t offset) {
   {
     const std::lock_guard lock(mutex_);
     const auto rest =
-        std::stable_partition(own_.begin(), own_.end(), [&](const own_memory& each) { return each.offset != offset; });
+        std::partition(own_.begin(), own_.end(), [&](const own_memory& each) { return each.offset != offset; });
     gone.assign(std::make_move_iterator(rest), std::make_move_iterator(own_.end()));
     own_.erase(rest, own_.end());
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "common/keyed_hash.hpp"
 #include "pgas/error.hpp"
@@ -56,9 +57,7 @@ std::vector<int> of_color(std::span<const color_and_key> all, int me) {
   const std::int32_t color = all[static_cast<std::size_t>(me)].color;
   for (int pe = 0; color >= 0 && pe < static_cast<int>(all.size()); ++pe)
     if (all[static_cast<std::size_t>(pe)].color == color) chosen.push_back(pe);
-  std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) {
-    return all[static_cast<std::size_t>(a)].key < all[static_cast<std::size_t>(b)].key;
-  });
+  std::ranges::sort(chosen, {}, [&](int pe) { return std::pair(all[static_cast<std::size_t>(pe)].key, pe); });
   return chosen;
 }
 

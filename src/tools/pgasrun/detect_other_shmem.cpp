@@ -68,7 +68,7 @@ class elf_file {
 /// The names of the libraries for the dynamic linker, without versions. For NVSHMEM, only the version shows which
 /// library it is.
 constexpr std::array others{"liboshmem.so", "libsma.so", "libshmem.so", "libosss-ucx.so", "libnvshmem_host.so"};
-constexpr std::array ours{"libpgas.so", "libpgas_shmem.so", "libnvshmem_host.so.0"};
+constexpr std::array own_libraries{"libpgas.so", "libpgas_shmem.so", "libnvshmem_host.so.0"};
 
 template <class Names>
 [[nodiscard]] bool is_one_of(const Names& names, const std::string& library) {
@@ -81,7 +81,7 @@ template <class Names>
 
 std::optional<std::string> other_shmem_library(pid_t process) {
   const std::vector<std::string> libraries = elf_file{fmt::format("/proc/{}/exe", process)}.needed();
-  const auto is_ours = [](const std::string& library) { return is_one_of(ours, library); };
+  const auto is_ours = [](const std::string& library) { return is_one_of(own_libraries, library); };
   if (std::any_of(libraries.begin(), libraries.end(), is_ours)) return std::nullopt;
   for (const std::string& library : libraries)
     if (is_one_of(others, library)) return library;

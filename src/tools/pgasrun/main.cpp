@@ -27,7 +27,7 @@ struct command_line {
   std::optional<int> status;           ///< the status with which the program ends at once
 };
 
-constexpr double longest = 1e6;  // in seconds
+constexpr double longest_time = 1e6;  // in seconds
 constexpr int most_pes = 4096;
 
 [[nodiscard]] tools::page about() {
@@ -111,12 +111,12 @@ void check_variables(const std::vector<std::string>& variables) {
       ->take_all();
   app.add_option("--timeout", timeout, "end the job after this time")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.001, longest));
+      ->check(CLI::Range(0.001, longest_time));
   app.add_option("--grace-period", grace_period, "time for the other PEs to exit once a PE has failed")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, longest))
+      ->check(CLI::Range(0.0, longest_time))
       ->capture_default_str();
-  CLI::Option* const former = app.add_option("--grace", grace_period)->check(CLI::Range(0.0, longest))->group("");
+  CLI::Option* const former = app.add_option("--grace", grace_period)->check(CLI::Range(0.0, longest_time))->group("");
   app.add_flag("--tag-output", asked.job.tag_output, "print [PE] before each line of a PE's output");
   CLI::Option* const elsewhere = app.add_option("-H,--host,--hostfile,--machinefile", hosts)->group("");
   app.prefix_command();

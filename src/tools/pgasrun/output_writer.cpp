@@ -53,8 +53,8 @@ bool tagged_stream::pump() {
   const ssize_t got = ::read(from_.get(), chunk, sizeof chunk);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
   if (got > 0) pending_.append(chunk, static_cast<std::size_t>(got));
-  constexpr std::size_t longest = 1 << 20;  // output without line ends is cut into lines of this length
-  print_lines(got <= 0 || pending_.size() > longest);
+  constexpr std::size_t longest_line = 1 << 20;  // output without line ends is cut into lines of this length
+  print_lines(got <= 0 || pending_.size() > longest_line);
   return got > 0;
 }
 

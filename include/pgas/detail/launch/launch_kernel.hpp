@@ -76,14 +76,14 @@ class PGAS_API registered_kernel {
   std::size_t (*load_)();
 };
 
-#if defined(__CUDACC__)
-
 /// Kernels that state their largest block size and the number of blocks that a multiprocessor must hold.
 template <class Kernel>
 concept bounded_kernel = requires {
   Kernel::max_threads;
   Kernel::min_blocks;
 };
+
+#if defined(__CUDACC__)
 
 /// Runs the kernel. The address of an argument identifies the launch among all concurrent launches, including other
 /// instances of its graph, because each launch has its own arguments in memory.

@@ -179,11 +179,12 @@ std::vector<outlier> find_outliers(const pair_map& map, const square<std::string
 }
 
 std::vector<outlier> find_outliers(const world_map& map) {
-  std::vector<outlier> found;
-  for (const pair_map& each : map.maps) std::ranges::move(find_outliers(each, map.kinds), std::back_inserter(found));
-  // Not std::ranges::stable_partition, which Clang 14 does not compile with GCC's library.
-  std::stable_partition(found.begin(), found.end(),
-                        [](const outlier& slow) { return slow.from == outlier::any || slow.to == outlier::any; });
+  std::vector<outlier> found;  // PEs, then pairs
+  std::vector<outlier> pairs;
+  for (const pair_map& each : map.maps)
+    for (const outlier& slow : find_outliers(each, map.kinds))
+      (slow.from == outlier::any || slow.to == outlier::any ? found : pairs).push_back(slow);
+  std::ranges::move(pairs, std::back_inserter(found));
   const double middle = median_of(map.all_pairs);
   const double deviation = deviation_of(map.all_pairs, middle);
   for (std::size_t pe = 0; pe < map.all_pairs.size() && map.all_pairs.size() >= fewest_to_judge; ++pe)
