@@ -11,8 +11,9 @@
 namespace pgas::boot {
 
 /// Joins the other processes that pgasrun has started. Each process inherits one end of a socket pair. For each world,
-/// it sends pgasrun one end of a new pair through the inherited end. So worlds share only the launcher, and threads may
-/// make worlds concurrently. *Errors* bootstrap_unavailable if `options.local_fd` is not pgasrun's socket.
+/// the process sends one end of a new pair to pgasrun through the inherited end. Each world therefore has its own
+/// connection, and threads may make worlds concurrently. *Errors* bootstrap_unavailable if `options.local_fd` is not
+/// pgasrun's socket.
 [[nodiscard]] std::unique_ptr<bootstrap> join_pgasrun(const bootstrap_options& options);
 
 /// Joins a job over TCP, with all members connected to rank 0. `options` describes the job: by unique_id if given,
@@ -21,11 +22,11 @@ namespace pgas::boot {
 /// *Errors* bootstrap_timeout, authentication, bootstrap_unavailable, bootstrap_protocol.
 [[nodiscard]] std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options);
 
-/// The key of a job at MASTER_ADDR. With a secret, it is a real key, with run id and port as the salt. Without a
-/// secret, the key is made of run id and port, which any process on the network may know. Such a key only separates
-/// jobs that use the same address by accident; rank 0 checks the user of a UNIX socket instead. The key does not
-/// contain the address, because ranks may know the same host by different names. It does not contain the size, so that
-/// a wrong size gets an answer with the reason.
+/// The key of a job at MASTER_ADDR. If the options contain a secret, the key is derived from the secret, with run id
+/// and port as the salt. Without a secret, the key is derived from run id and port, which any process on the network
+/// may know. Such a key only separates jobs that use the same address by accident, so rank 0 checks the user of each
+/// process over a UNIX socket. The address is not part of the key, because ranks may know the same host by different
+/// names. The size is not part of the key, so that a rank with a wrong size receives an answer with the reason.
 [[nodiscard]] detail::bits128 key_of_job(const bootstrap_options& options);
 
 /// Closes the listeners that make_unique_id() opened, for a world of one PE. Has no effect if worlds were already made

@@ -82,7 +82,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
     chosen.description += passed_over;
     return chosen;
   }
-  // If the launcher's job cannot be joined, the processes must not become many worlds of one PE.
+  // If the launcher's job cannot be joined, this is an error. Otherwise each process would join a world of one PE.
   if (options.pmix_launcher)
     throw error{code::bootstrap_unavailable,
                 fmt::format("this process was started by a launcher that speaks PMIx, but could not join through it{}. "

@@ -10,7 +10,7 @@
 namespace pgas::boot {
 namespace {
 
-/// The hub's error names the missing ranks, so this side waits a little longer for the error than its own limit.
+/// The time for which this side waits beyond its own limit, because the hub's error names the missing ranks.
 constexpr milliseconds for_the_verdict{500};
 
 [[nodiscard]] std::size_t longest_result(int size) {
@@ -58,7 +58,7 @@ void hub_client::barrier() { (void)exchange(collective::barrier, {}, deadline{ti
 void hub_client::abort(std::string_view reason) noexcept {
   try {
     send(make_frame({.kind = frame_kind::abort}, reason), deadline{milliseconds{1000}});
-  } catch (...) {  // no memory for the message; the hub sees the end of the connection instead
+  } catch (...) {  // out of memory for the message; the hub detects the end of the connection instead
   }
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// A bootstrap over one connection to a hub. Any thread may call abort() at any time.
+/// A bootstrap over a connection to a hub. Any thread may call abort() at any time.
 #pragma once
 
 #include <mutex>
@@ -32,7 +32,7 @@ class hub_client : public bootstrap {
   ~hub_client() override;
 
   /// The first collective: waits until all members have arrived. False if the hub closed the connection before it
-  /// welcomed this member. Then the world has not begun, and another attempt may succeed.
+  /// welcomed this member. In that case the world has not begun, and another attempt may succeed.
   [[nodiscard]] bool join(const deadline& limit);
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
@@ -48,7 +48,7 @@ class hub_client : public bootstrap {
 
  private:
   [[nodiscard]] std::vector<blob> exchange(collective what, std::span<const std::byte> mine, const deadline& limit);
-  /// A failure to send is ignored: the hub's frames may contain the reason.
+  /// Ignores a failure to send, because the hub's frames may contain the reason of the failure.
   void send(const shared_frame& frame, const deadline& limit);
   [[noreturn]] void fail(error why);
 

@@ -40,7 +40,7 @@ class world_hub {
   world_hub(const world_hub&) = delete;
   world_hub& operator=(const world_hub&) = delete;
 
-  /// Takes a connected, non-blocking stream socket for `rank`. Closes the socket if that rank already has one.
+  /// Takes a connected, non-blocking stream socket for `rank`. Closes the socket if the rank already has a socket.
   /// @param keys the keys that seal messages over the socket; empty if messages are not sealed
   void attach(int rank, unique_fd socket, const std::optional<session_keys>& keys = std::nullopt);
   [[nodiscard]] bool has_come(int rank) const {
@@ -59,7 +59,7 @@ class world_hub {
   /// Sets a function that returns the reason if a member's connection ends without a departure.
   void on_silence(std::function<std::string(int rank)> call) { on_silence_ = std::move(call); }
 
-  /// The time at which the current collective must be complete. expire() is to be called then.
+  /// The time at which the current collective must be complete. The caller calls expire() at this time.
   [[nodiscard]] std::optional<clock::time_point> due() const { return due_; }
   void expire();
 

@@ -13,7 +13,7 @@ namespace pgas {
 namespace boot {
 namespace {
 
-/// The hub of PEs that are threads of this process, in a thread of its own.
+/// The hub of PEs that are threads of this process. The hub runs in a separate thread.
 class thread_hub {
  public:
   explicit thread_hub(int n) : center_(loop_, n) {}
@@ -29,7 +29,7 @@ class thread_hub {
   thread_hub(const thread_hub&) = delete;
   thread_hub& operator=(const thread_hub&) = delete;
 
-  /// Returns the end of the member's connection. *Callers* before start().
+  /// Returns the member's end of its connection to the hub. *Callers* before start().
   [[nodiscard]] unique_fd attach(int rank) {
     auto [mine, hubs] = socket_pair();
     center_.attach(rank, std::move(hubs));
@@ -46,7 +46,7 @@ class thread_hub {
         loop_.run_once(center_.due());
         if (center_.due() && *center_.due() <= clock::now()) center_.expire();
       }
-    } catch (const std::exception&) {  // no memory; the members end by their time limits
+    } catch (const std::exception&) {  // out of memory; the members end by their time limits
     }
   }
 

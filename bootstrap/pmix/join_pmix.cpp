@@ -1,4 +1,4 @@
-// Joins through the PMIx server of a launcher. In a build without pmix.h, throws an error that says so.
+// Joins through the PMIx server of a launcher. In a build without pmix.h, throws an error with this reason.
 #include <fmt/format.h>
 
 #include <atomic>

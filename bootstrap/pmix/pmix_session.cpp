@@ -70,10 +70,10 @@ void look_up(void* handle, const char* name, Function& function) {
 constexpr milliseconds time_to_finalize{5'000};
 
 /// The interval at which a waiting process asks its server whether the other processes still run. The server of mpirun
-/// sends no event when a process has ended. It ends a fence only if that process closed its connection after the fence
-/// had begun.
+/// sends no event when a process has ended. The server ends a fence only if the ended process closed its connection
+/// after the fence had begun.
 constexpr milliseconds between_looks{400};
-/// The time limit for an answer. A server that needs longer does not end a fence either.
+/// The time limit for an answer. A server that does not answer within this time does not end a fence either.
 constexpr milliseconds time_to_tell{200};
 
 [[nodiscard]] pmix_info_t info(std::string_view key) {
@@ -209,11 +209,10 @@ const pmix_library& pmix_library::get_loaded() {
 }
 
 pmix_session& pmix_session::get_connected(const deadline& limit) {
-  // Constructed after the library is loaded and has registered its exit handlers, so destroyed before these handlers
-  // run.
+  // Constructed after the library has registered its exit handlers, and therefore destroyed before these handlers run.
   static pmix_session session{pmix_library::get_loaded(), limit};
-  // shmem_global_exit(0) ends a process whose exit handlers do not return by quick_exit(). That runs no destructors, so
-  // without this handler the server would see a failure.
+  // If exit handlers do not return, shmem_global_exit(0) ends the process by quick_exit(), which runs no destructors.
+  // Without this handler the server would then report a failure.
   [[maybe_unused]] static const int at_quick_exit = std::at_quick_exit([] { session.finalize(); });
   if (!session.process_.in_creator())
     throw error{code::bootstrap_unavailable,
@@ -393,8 +392,8 @@ std::optional<blob> pmix_session::look_up(int rank, const std::string& key, bool
     return library_.get(&from, key.c_str(), directives.data(), ask_server ? 2 : 1, &raw);
   }();
   if (status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT) return std::nullopt;
-  // Servers that cannot refresh values which they have already given out still learn the values that processes of their
-  // own host publish.
+  // Some servers cannot refresh values that they have already returned. These servers still know the values that
+  // processes of their own host publish later.
   if (ask_server && status == PMIX_ERR_NOT_SUPPORTED) return look_up(rank, key, false);
   if (status != PMIX_SUCCESS)
     throw failed(code::bootstrap_protocol, fmt::format("PMIx_Get of rank {}'s part", rank), status);

@@ -2,9 +2,9 @@
 /// libpmix, looked up at run time, and this process's connection to its PMIx server, which all worlds of the process
 /// share. A program built with one version of libpmix runs with another version, or without libpmix.
 ///
-/// This code uses only functions and layouts that are the same in PMIx 4 and 5. It uses only the constants of pmix.h
-/// and none of its macros, because many macros call helper functions that one of the two versions lacks. Therefore the
-/// code fills in structs itself.
+/// This code uses only functions and layouts that are the same in PMIx 4 and 5. It uses the constants of pmix.h and no
+/// macros, because many macros call helper functions that one of the two versions does not have. Therefore this code
+/// fills in structs without macros.
 #pragma once
 
 #include <pmix.h>
@@ -69,10 +69,10 @@ class pmix_session {
   /// The value that a rank has published under `key`. Not collective. *Errors* bootstrap_timeout, peer_lost.
   [[nodiscard]] blob fetch(int rank, const std::string& key, const deadline& limit) const;
 
-  /// Called with a rank of this job and the words of the server.
+  /// Called with a rank of this job and the server's description of the failure.
   using failure_listener = std::function<void(int rank, std::string_view how)>;
-  /// Calls `listener`, on a thread of the library, for each process of the job that the server reports as failed. After
-  /// the call with an empty listener, no call of an earlier listener of `world` is under way.
+  /// Calls `listener`, on a thread of the library, for each process of the job that the server reports as failed. When
+  /// a call with an empty listener returns, no earlier listener of `world` is running.
   void listen(unsigned world, failure_listener listener);
   /// Passes an event of the server on to the listeners. *Callers* the library's thread.
   void on_event(pmix_status_t status, const pmix_proc_t* source, const pmix_info_t* details, std::size_t count);
@@ -86,12 +86,12 @@ class pmix_session {
   void publish(const std::string& key, std::span<const std::byte> mine) const;
   void fence(const std::string& key, const deadline& limit) const;
   [[nodiscard]] std::optional<blob> look_up(int rank, const std::string& key, bool ask_server) const;
-  /// The ranks that are not known to have published. The server knows what processes of its own host have published. It
-  /// knows nothing of other hosts before the fence ends.
+  /// The ranks that are not known to have published. Before the fence ends, the server knows only the values that
+  /// processes of its own host have published.
   [[nodiscard]] std::vector<int> missing(const std::string& key) const;
   /// The ranks of this host whose processes have ended, according to the server.
   [[nodiscard]] std::vector<int> ended_here() const;
-  /// Throws peer_lost if a process that has ended has not published.
+  /// Throws peer_lost if a process has ended without publishing its value.
   void check_ended(const std::string& key) const;
   [[nodiscard]] error timed_out(const std::string& key) const;
   [[nodiscard]] error given_up(const std::string& key, pmix_status_t status) const;
@@ -101,7 +101,7 @@ class pmix_session {
   const pmix_library& library_;
   pmix_proc_t self_{};
   int size_ = 0;
-  // Held during a fence, because fences of one process must not overlap: the server distinguishes them by their
+  // Held during a fence. Fences of one process must not overlap, because the server distinguishes fences only by their
   // participants.
   std::timed_mutex fencing_;
   /// Held during a call into the library: PMIx 5.0.1 crashes if threads look up values at the same time. No call under

@@ -26,7 +26,7 @@ namespace {
 
 constexpr int ports_to_try = 16;
 
-/// The state of one address at which this process makes worlds. It is kept from one world to the next.
+/// The state of an address at which this process makes worlds. It is kept between worlds.
 struct endpoint {
   rank0_listeners listeners;                   // set by make_unique_id(), until rank 0 joins
   std::weak_ptr<rank0_server> running;         // serves rank 0's worlds
@@ -47,7 +47,7 @@ struct job_address {
   std::vector<std::uint16_t> ports;
   candidates where;
   std::string_view hint;  // the remedy if all ports are in use
-  // Opens all listeners of rank 0 at a port. Opens none if the port is in use.
+  // Opens all listeners of rank 0 at a port, or no listener if the port is in use.
   std::function<rank0_listeners(std::uint16_t port)> listen;
 };
 
@@ -70,8 +70,8 @@ struct looked_up {
   return result;
 }
 
-/// The addresses of a host name or a literal address; if there are none, the reason. A literal address needs no lookup,
-/// and therefore no thread and no other process.
+/// The addresses of a host name or a literal address; without an address, the reason. A literal address needs no
+/// lookup, and therefore no thread.
 [[nodiscard]] std::vector<tcp_address> resolve(const std::string& host, milliseconds limit, std::string& reason) {
   if (auto literal = look_up(host, AI_NUMERICHOST); literal.status == 0) return literal.found;
   const auto got = call_with_timeout(limit, [host] { return look_up(host, 0); });
@@ -114,7 +114,7 @@ constexpr std::string_view set_a_secret =
     "set PGAS_SECRET to the same random text for all processes (`openssl rand -hex 16` makes one)";
 
 /// The addresses of MASTER_ADDR that belong to this host. Without a secret, rank 0 listens only at these addresses.
-/// *Errors* bootstrap_unavailable if there is none.
+/// *Errors* bootstrap_unavailable if none of the addresses belongs to this host.
 [[nodiscard]] std::vector<tcp_address> own_of(const bootstrap_options& options, const deadline& limit) {
   std::string problem;
   const auto all = resolve(options.master_address, limit.but_at_most(milliseconds{10'000}).left(), problem);
@@ -130,8 +130,8 @@ constexpr std::string_view set_a_secret =
                   set_a_secret)};
 }
 
-/// Rank 0's listeners for a job at MASTER_ADDR. With a secret they listen on all interfaces, or on the requested one.
-/// Without a secret they listen on the interface of MASTER_ADDR, for other hosts only.
+/// Rank 0's listeners for a job at MASTER_ADDR. With a secret they listen on all interfaces, or on the requested
+/// interface. Without a secret they listen only at the addresses of MASTER_ADDR, and only for other hosts.
 [[nodiscard]] rank0_listeners listen_at_address(const bootstrap_options& options, std::uint16_t port,
                                                 const deadline& limit) {
   rank0_listeners opened;
@@ -185,8 +185,8 @@ constexpr std::string_view set_a_secret =
           [options](std::uint16_t port) { return listen_at_address(options, port, deadline{options.timeout}); }};
 }
 
-/// Listeners on the first free port. Waits a moment if no port is free, because this process may be closing its own
-/// listener.
+/// Listeners on the first free port. If no port is free, waits for a short time, because this process may be closing
+/// its own listener.
 [[nodiscard]] rank0_listeners listen_on_any(const job_address& where_to, const deadline& limit) {
   const deadline retry_limit = limit.but_at_most(milliseconds{2000});
   do {
@@ -258,7 +258,7 @@ class tcp_root final : public hub_client, public join_warning {
                   "then join again",
                   0};
     } catch (const error& e) {
-      // Members that are still connecting should receive the reason. After a timeout there are no such members.
+      // Members that are still connecting should receive the reason. After a timeout no member is still connecting.
       broken_ = e.code() != code::bootstrap_timeout;
       throw;
     }
@@ -298,7 +298,7 @@ class tcp_root final : public hub_client, public join_warning {
     auto member = std::make_unique<hub_client>(std::move(reached.fd), options.rank, options.size, options.timeout,
                                                hub_client::hub_owner{"rank 0", 0}, reached.keys);
     if (member->join(limit)) return member;
-    // Rank 0 was leaving its previous world. The next attempt reaches the next world.
+    // Rank 0 has not left its previous world yet. A later attempt reaches the next world.
     std::this_thread::sleep_for(milliseconds{10});
   }
 }

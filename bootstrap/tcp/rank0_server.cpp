@@ -38,7 +38,7 @@ rank0_server::~rank0_server() {
 
 rank0_server::opened_world rank0_server::open(std::uint32_t instance, int size, unique_fd own_end) {
   opened_world made;
-  auto fresh = std::make_shared<world>();  // shared, because a std::function must be copyable
+  auto fresh = std::make_shared<world>();  // a shared_ptr, because std::function requires copyable captures
   fresh->end = made.end_;
   made.ended_ = fresh->ended.get_future();
   loop_.post([this, instance, size, fresh = std::move(fresh), own = std::make_shared<unique_fd>(std::move(own_end))] {
@@ -82,7 +82,7 @@ void rank0_server::give_up(std::string_view why) {
   try {
     for (const auto& [instance, one] : worlds_)
       one.center->fail(code::system, 0, fmt::format("the thread of rank 0 that serves all others failed: {}", why));
-  } catch (const std::exception&) {  // no memory for the message; members see the end of the connections instead
+  } catch (const std::exception&) {  // out of memory: members only detect the end of their connections
   }
   worlds_.clear();
   door_.reset();

@@ -57,8 +57,8 @@ class rank0_server {
 
   /// Opens a world. `own_end` is the hub's end of rank 0's connection. Members that arrived earlier are admitted now.
   [[nodiscard]] opened_world open(std::uint32_t instance, int size, unique_fd own_end);
-  /// Ends a world. Waits at most `limit` until all frames to its members were sent, then disconnects the members. With
-  /// `all_are_to_hear`, also waits for members that have not arrived yet.
+  /// Ends a world. Waits at most `limit` until all frames to its members were sent, then disconnects the members. If
+  /// `all_are_to_hear` is true, also waits for members that have not arrived yet.
   void close(opened_world& which, bool all_are_to_hear, milliseconds limit) noexcept;
   /// The members of a world that connected over TCP without a secret, and the last of their addresses.
   struct unproven_members {
@@ -68,16 +68,16 @@ class rank0_server {
   [[nodiscard]] unproven_members unproven(std::uint32_t instance) const;
 
  private:
-  /// A proven connection that is not a member's: it is parked until its world is opened, or it was refused.
+  /// A proven connection that does not belong to a member. It is parked until its world is opened, or it was refused.
   struct waiting_connection {
     caller who;
     bool refused = false;
-    clock::time_point due;  // of a refused connection
+    clock::time_point due;  // for a refused connection: the time at which it is closed
   };
   struct world {
     std::unique_ptr<world_hub> center;
     std::shared_ptr<const opened_world::end_request> end;
-    std::promise<void> ended;  // owned by the loop only: when the loop ends, it is destroyed, and close() returns
+    std::promise<void> ended;  // owned by the loop only: its destruction ends close()
   };
 
   void run();

@@ -22,8 +22,8 @@ struct unique_id {
   bits128 secret{};
   std::vector<tcp_address> addresses;  ///< the addresses of rank 0, each with the port
 
-  /// Prints the id. If `most` characters do not hold all addresses, some are left out, but never the last one (the
-  /// loopback).
+  /// Prints the id. If `most` characters are too few for all addresses, some are omitted, but never the last one (the
+  /// loopback address).
   [[nodiscard]] std::string print(std::size_t most = longest) const;
   /// *Errors* code::bootstrap_protocol if `text` is not a complete unique id.
   [[nodiscard]] static unique_id parse(std::string_view text);

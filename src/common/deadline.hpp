@@ -24,7 +24,7 @@ class deadline {
   [[nodiscard]] deadline but_at_most(milliseconds limit) const { return deadline{std::min(left(), limit)}; }
 
  private:
-  static constexpr milliseconds longest = std::chrono::hours{24 * 20};  // the longest time that poll() can express
+  static constexpr milliseconds longest = std::chrono::hours{24 * 20};  // the largest value that poll() accepts
   clock::time_point at_;
 };
 

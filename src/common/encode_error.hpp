@@ -1,6 +1,6 @@
 /// @file
-/// Converts errors to bytes for other PEs, and back. Both ends have the same version of the library, which they have
-/// checked, and the same byte order.
+/// Converts errors to bytes for other PEs, and back. Both ends have checked that they have the same version of the
+/// library. They have the same byte order.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace pgas::detail {
 /// Returns the text of an error without its code.
 [[nodiscard]] std::string text_of(const error& failure);
 
-/// Throws bootstrap_protocol with `what`, which describes the malformed message, and with the remedy.
+/// Throws bootstrap_protocol. `what` describes the malformed message; the text of the error also contains the remedy.
 [[noreturn]] void throw_malformed(const std::string& what);
 
 }  // namespace pgas::detail

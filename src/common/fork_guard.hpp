@@ -16,12 +16,12 @@ class fork_guard {
  public:
   fork_guard() noexcept : generation_(generation().load(std::memory_order_relaxed)), pid_(::getpid()) {}
 
-  /// Whether the calling process is the recorded process and not its child. Costs one load and no system call.
+  /// Whether the calling process is the recorded process, and not a child of it. Costs one load and no system call.
   [[nodiscard]] bool in_creator() const noexcept { return generation_ == generation().load(std::memory_order_relaxed); }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
  private:
-  /// The number of forks between the process that loaded the library and this one.
+  /// The number of forks between the process that loaded the library and the calling process.
   static std::atomic<std::uint64_t>& generation() noexcept {
     static std::atomic<std::uint64_t> count{0};
     [[maybe_unused]] static const int counted =

@@ -4,8 +4,8 @@
 
 namespace pgas::detail {
 
-/// The function that is called at each step of joining. Tests that link the library's objects set it before they join;
-/// otherwise it is null.
+/// The function that is called at each step of joining. Tests that link the library's object files set the function
+/// before they join. In other programs it is null.
 inline void (*at_join_step)(const char* step) = nullptr;
 
 inline void join_step(const char* step) {

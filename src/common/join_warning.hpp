@@ -19,7 +19,7 @@ class join_warning {
   [[nodiscard]] virtual std::string warning() const = 0;
 };
 
-/// The warning of a bootstrap; empty if it has none.
+/// The warning of a bootstrap; empty if it has no warning.
 template <class Bootstrap>
 [[nodiscard]] std::string warning_of(const Bootstrap& joined) {
   const auto* const told = dynamic_cast<const join_warning*>(&joined);

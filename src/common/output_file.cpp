@@ -25,8 +25,8 @@ std::string belongs_to_other(const std::string& path, const char* kind, uid_t ow
 
 unique_fd open_output_file(const std::string& path, int disposition, std::string& why) {
   struct stat found {};
-  // Links of this user and of root, such as /dev/stderr, are followed. In a directory with the sticky bit only the
-  // owner of a link can replace it.
+  // Links that belong to this user or to root are followed, for example /dev/stderr. In a directory with the sticky
+  // bit, only the owner of a link can replace it.
   const bool is_link = ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
   if (is_link && !trusted(found.st_uid)) {
     why = belongs_to_other(path, "symbolic link", found.st_uid);

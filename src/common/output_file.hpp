@@ -10,8 +10,8 @@
 namespace pgas::detail {
 
 /// Opens `path` for writing. Creates the file with mode 0644 if it does not exist. Never blocks. Refuses symbolic links
-/// and files of other users except root: another user may have placed them to overwrite a file of this user, or to read
-/// the output.
+/// and files of other users except root. With such a link another user could make this process overwrite a file, and
+/// with such a file the user could read the output.
 /// @param disposition O_TRUNC or O_APPEND.
 /// @param why on failure, the reason and the remedy.
 /// *On return* an empty descriptor on failure.

@@ -22,7 +22,7 @@ class owned_counter {
   void operator++() noexcept { *this += 1; }
 
   [[nodiscard]] std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
-  operator std::uint64_t() const noexcept { return read(); }  // a counter converts to a number
+  operator std::uint64_t() const noexcept { return read(); }  // implicit, so that a counter can be used as a number
 
  private:
   std::atomic<std::uint64_t> value_{0};

@@ -31,7 +31,7 @@ std::uint64_t process_start(pid_t pid) {
     if (blank == std::string_view::npos) return 0;
     rest.remove_prefix(blank + 1);
     if (field == state) ended = rest.starts_with('Z') || rest.starts_with('X');
-    // The first thread may have ended while others still run.
+    // The first thread may have ended while other threads still run.
     if (field == threads && ended && !rest.starts_with("0 ") && !rest.starts_with("1 ")) ended = false;
   }
   std::uint64_t start = 0;

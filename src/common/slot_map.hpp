@@ -12,13 +12,13 @@ namespace pgas::detail {
 /// A key is an index and the generation of the slot. The generation is odd while the slot is in use. A key of a
 /// released slot is recognized as invalid until the slot has been used 2^30 more times. Bit 63 of a key is 0.
 ///
-/// *Callers* one thread at a time. *Memory* as much as for the largest number of slots in use at the same time. A
+/// *Callers* one thread at a time. *Memory* enough for the largest number of slots that were in use at the same time. A
 /// released slot keeps its value, so the next user can reuse its buffers. Values move when the map grows.
 template <class T>
 class slot_map {
  public:
   using key = std::uint64_t;
-  static constexpr key none = 0;  ///< the key of no slot
+  static constexpr key none = 0;  ///< a key that no slot has
 
   /// Allocates a slot. Its value is a new T or the value of the slot that was released last. *Errors* std::bad_alloc,
   /// with no change.
@@ -44,7 +44,7 @@ class slot_map {
     --in_use_;
   }
 
-  /// The value of a valid key. For keys of other processes, call find().
+  /// The value of a valid key. For keys that come from other processes, use find().
   [[nodiscard]] T& operator[](key which) noexcept { return slots_[static_cast<std::uint32_t>(which)].value; }
   [[nodiscard]] const T& operator[](key which) const noexcept {
     return slots_[static_cast<std::uint32_t>(which)].value;

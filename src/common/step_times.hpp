@@ -1,6 +1,6 @@
 /// @file
-/// The durations of the steps of one operation, for a line of the log. Code of any layer can end a step. Without a
-/// measurement, a step costs the read of a thread-local variable.
+/// The durations of the steps of one operation, for a line of the log. Code of any layer can end a step. While no
+/// measurement runs, the end of a step only reads a thread-local variable.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace pgas::detail {
 
-/// Measures the steps of its thread from construction to destruction. Objects may nest, and the innermost object
+/// Measures the steps of its thread from construction to destruction. Objects may be nested; only the innermost object
 /// measures.
 class step_times {
  public:

@@ -46,7 +46,7 @@ namespace pgas::detail {
   }
 }
 
-/// Runs `call` on a separate thread. Returns whether `call` ends within `limit`. If it does not, the thread stays in
+/// Runs `call` on a separate thread. Returns whether `call` ends within `limit`. After the limit the thread is left in
 /// `call`, so `call` must own all data that it accesses. *Errors* code::system if no thread can be started, and the
 /// errors of `call`.
 [[nodiscard]] inline bool ends_within(std::chrono::milliseconds limit, std::function<void()> call) {

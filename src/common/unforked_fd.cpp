@@ -10,7 +10,8 @@ namespace pgas::detail {
 
 namespace {
 
-/// The registered descriptors. Never destroyed: static objects may close their descriptors later.
+/// The registered descriptors. Never destroyed, because static objects may close their descriptors while the process
+/// ends.
 struct registry {
   std::mutex mutex;
   std::set<int> open;

@@ -11,8 +11,8 @@
 
 namespace pgas::detail {
 
-/// The T of this process, constructed by the first call and never destroyed. A child of fork() gets a new T and does
-/// not touch its parent's T: another thread of the parent may have locked a mutex in it.
+/// The object of type T of this process. The first call constructs the object, and it is never destroyed. A child of
+/// fork() gets a new object and does not use the object of its parent, in which another thread may have locked a mutex.
 template <class T>
 [[nodiscard]] T& of_this_process() {
   struct owned {
@@ -36,8 +36,8 @@ void keep_after_fork(int fd) noexcept;
 
 /// Owns a descriptor that fork() closes in the child. Move-only, initially empty.
 ///
-/// *Callers* any thread. A child must neither use nor destroy an object of its parent, because the number may be
-/// another file in the child.
+/// *Callers* any thread. A child must neither use nor destroy an object of its parent, because in the child, the number
+/// may be the descriptor of another file.
 class unforked_fd {
  public:
   unforked_fd() = default;

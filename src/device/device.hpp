@@ -39,8 +39,8 @@ struct device_properties {
 
 struct grid_state;
 
-/// One physical piece of memory, created here or imported from a peer. Only the backend that made the id can interpret
-/// it.
+/// A physical piece of memory, created by this device or imported from a peer. Only the backend that made the id can
+/// interpret it.
 enum class segment_id : std::uint64_t {};
 
 /// One of the physical pieces that memory of the program consists of.
@@ -54,14 +54,14 @@ struct exported_handle {
   handle_kind kind = handle_kind::posix_fd;
   std::array<std::byte, 64> bytes{};
   unique_fd fd;          ///< set only for posix_fd
-  bool foreign = false;  ///< the program made the memory, not this library
+  bool foreign = false;  ///< whether the program made the memory, and not this library
 };
 
 /// An in-order queue of work: a CUstream, or a worker thread of the CPU backend. Null is the device's own internal
 /// queue.
 using stream_handle = void*;
 
-/// When kernels see the writes of a network device.
+/// The time at which kernels see the writes of a network device.
 enum class remote_writes { visible, after_flush, never };
 
 /// A reading of the clock of kernels, and the host's steady clock before and after the reading, in nanoseconds.
@@ -110,35 +110,35 @@ class device {
   /// Maps the segment at `address` (inside a reservation) and makes it readable and writable for this device.
   virtual void map(void* address, std::size_t bytes, segment_id segment) = 0;
   virtual void unmap(void* address, std::size_t bytes) noexcept = 0;
-  /// The pieces of memory that the program made, in order, as segments that can be exported as `kind` and mapped. They
-  /// stay valid until destroy(), even if the program frees its own memory. *Errors* invalid_argument, handle_exchange
-  /// with the reason.
+  /// Returns memory that the program made as segments, one for each physical piece, in order. The segments can be
+  /// exported as `kind` and mapped. They stay valid until destroy(), even if the program frees its memory. *Errors*
+  /// invalid_argument, handle_exchange with the reason.
   [[nodiscard]] virtual std::vector<external_segment> retain(void* pointer, std::size_t bytes, handle_kind kind) = 0;
-  /// Whether the device itself chooses the addresses of segments of this kind, from create() or import_segment() to
-  /// destroy(). address_of() returns the address, and map() refuses such segments. handle_kinds() does not list all
-  /// such kinds.
+  /// Whether the device itself chooses the addresses of segments of this kind. Such a segment has its address from
+  /// create() or import_segment() to destroy(). address_of() returns the address, and map() refuses the segment.
+  /// handle_kinds() may omit such a kind.
   [[nodiscard]] virtual bool places(handle_kind) const noexcept { return false; }
   /// The address of a segment whose address the device chose. This device can read and write it.
   [[nodiscard]] virtual void* address_of(segment_id) {
     throw error(code::invalid_argument, "a segment has the address that it is mapped at");
   }
-  /// Releases a created or imported segment. The memory is freed when the last mapping in any process is gone.
+  /// Releases a created or imported segment. The memory is freed when no process maps it any more.
   virtual void destroy(segment_id segment) noexcept = 0;
 
   // ---- one segment for the slots of several PEs
 
-  /// Whether one segment of this kind can be the memory of all slots of a domain. Such a segment, a span, has memory
-  /// only in the parts that its PEs open. The PEs of a domain exchange one handle, when they join.
+  /// Whether one segment of this kind, called a span, can contain the memory of all slots of a domain. A span has
+  /// memory only in the parts that PEs open. The PEs of a domain exchange one handle, when they join.
   [[nodiscard]] virtual bool spans(handle_kind) const noexcept { return false; }
   /// Creates a span, which is exported, imported and destroyed as other segments are. *Errors* as create().
   [[nodiscard]] virtual segment_id create_span(std::size_t, handle_kind) {
     throw error(code::invalid_argument, "this device has no spans");
   }
-  /// Puts the span behind a reservation of `bytes` bytes, and takes ownership of it. `open`: all of it is accessible at
-  /// once; otherwise, a part after open_part(). unmap() of a part, or of a segment that was mapped there, makes the
-  /// addresses inaccessible again.
+  /// Maps the span to reserved addresses of `bytes` bytes, and takes ownership of the span. If `open` is true, the
+  /// whole span is accessible at once; otherwise a part is accessible after open_part(). unmap() of a part, or of a
+  /// segment that was mapped there, makes the addresses inaccessible again.
   virtual void attach_span(void*, std::size_t, segment_id, [[maybe_unused]] bool open) {}
-  /// Makes the reservation one without memory again.
+  /// Unmaps the span. The addresses stay reserved.
   virtual void detach_span(void*, std::size_t) noexcept {}
   /// Makes a part of an attached span accessible. `own` parts get memory on first access. *Errors* out_of_memory for an
   /// own part if the memory is not available.
@@ -156,8 +156,8 @@ class device {
 
   // ---- writes of network devices to this device's memory (GPUDirect RDMA)
 
-  /// Tells when a kernel sees such a write, if a later event informs the kernel of the write. With `for_peers`, this
-  /// includes kernels of peers that have mapped the memory.
+  /// Returns when a kernel sees the write of a network device, if a later event informs the kernel of the write. With
+  /// `for_peers`, this includes kernels of peers that have mapped the memory.
   [[nodiscard]] virtual remote_writes order_of_remote_writes(bool) const noexcept { return remote_writes::visible; }
   /// Makes earlier writes visible to kernels that see a later event.
   virtual void flush_remote_writes([[maybe_unused]] bool for_peers) {}
@@ -182,10 +182,10 @@ class device {
   /// has no work.
   [[nodiscard]] virtual bool idle(stream_handle stream) = 0;
   /// Checks without waiting whether work has failed: work of the stream, and on a GPU work of any stream, because a
-  /// failure ends all work there. *Errors* the failure, which synchronize() throws too.
+  /// failure on a GPU ends all work. *Errors* the failure, which synchronize() throws too.
   virtual void check_work(stream_handle stream) = 0;
-  /// Called from any thread when the world has failed. Waiting kernels are ending, and synchronize() no longer waits
-  /// for a kernel that does not end. A backend without such kernels ignores the call.
+  /// Called from any thread when the world has failed. Waiting kernels end because of the failure. After this call,
+  /// synchronize() no longer waits for a kernel that does not end. A backend without such kernels ignores the call.
   virtual void world_failed() noexcept {}
   /// Whether work that is enqueued now is recorded (CUDA graphs) instead of executed. No code may wait for such a
   /// stream.
@@ -196,14 +196,14 @@ class device {
   /// Enqueues the operation on the stream. If kernels cannot access the local memory of a strided copy, the copy is
   /// made in another way. Status, values and result must be accessible.
   virtual void enqueue(const operation_request& request, stream_handle stream) = 0;
-  /// Enqueues a list of atomic operations on the stream. Earlier work of the stream is visible to a PE that acquires
-  /// one of their values.
+  /// Enqueues a list of atomic operations on the stream. Earlier work of the stream is visible to a PE that acquires a
+  /// value that one of these operations has written.
   /// @param list in mapped_memory, by the address that kernels use; valid until the stream has been waited for
   virtual void update(std::span<batched_atomic> list, stream_handle stream) = 0;
   /// Executes an atomic operation on the internal queue and returns the bits of the old value. Blocking.
   [[nodiscard]] virtual std::uint64_t fetch(const operation_request& request) = 0;
-  /// Reads `count` words of 2, 4 or 8 bytes into host memory. Each word is read whole. All writes that were released
-  /// before a value are visible when its word has been read. Blocking, on the internal queue.
+  /// Reads `count` words of 2, 4 or 8 bytes into host memory. Each word is read by a single access. After the return,
+  /// all writes that were released before the values are visible. Blocking, on the internal queue.
   virtual void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) = 0;
   /// Whether kernels of this device can access the address by loads and stores.
   [[nodiscard]] virtual bool reaches(const void*) { return true; }
@@ -213,8 +213,8 @@ class device {
   virtual void collective(const context& context, const team_view& team, const collective_request& request,
                           grid_state* blocks, stream_handle stream) = 0;
 
-  /// Reserves the memory for stacks of kernels, so that no launch has to reserve it: the driver would wait for all
-  /// kernels first.
+  /// Reserves the memory for stacks of kernels. Otherwise a launch may have to reserve this memory, and the driver
+  /// first waits for all kernels.
   /// @param bytes the largest stack of a thread of the loaded kernels
   virtual void make_room_for_stacks(std::size_t) {}
 
@@ -222,7 +222,7 @@ class device {
   /// *Errors* device_failed, also if the device executes no work for ten seconds.
   [[nodiscard]] virtual std::vector<clock_reading> read_clock() { return {}; }
 
-  /// Makes the device current on the calling thread, for code that launches kernels itself. Calls may nest.
+  /// Makes the device current on the calling thread, for code that launches kernels itself. Calls may be nested.
   virtual void push_context() = 0;
   virtual void pop_context() noexcept = 0;
 
@@ -247,9 +247,10 @@ class misused_gpu : public error {
   explicit misused_gpu(std::string_view message) : error(pgas::code::device_unavailable, message) {}
 };
 
-/// `settings.device` if given; else the GPU that the application has selected (a current context); else the visible GPU
-/// with number `local_rank`, modulo the number of GPUs. *Errors* device_unavailable with the reason: built without
-/// CUDA, no driver, no GPU; misused_gpu if the application's current context is not one that the library uses.
+/// The device of the GPU `settings.device`. If this is not set, the GPU whose context the application has made current.
+/// Without such a context, the visible GPU with number `local_rank`, modulo the number of GPUs. *Errors*
+/// device_unavailable with the reason: built without CUDA, no driver, no GPU; misused_gpu if the application's current
+/// context is not one that the library uses.
 [[nodiscard]] std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank);
 
 }  // namespace pgas::detail

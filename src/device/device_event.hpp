@@ -24,7 +24,8 @@ class device_event {
   [[nodiscard]] virtual void* native() const noexcept = 0;
   [[nodiscard]] virtual event_handle handle() const = 0;
   virtual void record(void* stream) = 0;
-  /// *Errors* capturing if the stream is being captured. If CUDA itself refused the event, it would end the capture.
+  /// *Errors* capturing if the stream is being captured. Without this check CUDA would refuse the event and invalidate
+  /// the capture.
   /// @param what "recorded", "awaited"; for the message
   virtual void refuse_capture(void* stream, const char* what) const = 0;
 };

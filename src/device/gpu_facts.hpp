@@ -10,11 +10,11 @@
 
 namespace pgas::detail {
 
-/// One GPU as another GPU can access it.
+/// The access of a GPU to another GPU.
 struct gpu_pair {
   int to = 0;                   ///< the number of the other GPU
-  bool access = false;          ///< loads and stores can access it
-  bool native_atomics = false;  ///< native atomic operations can access it
+  bool access = false;          ///< whether loads and stores can access the other GPU's memory
+  bool native_atomics = false;  ///< whether native atomic operations can access that memory
 };
 
 struct gpu_facts {
@@ -23,7 +23,7 @@ struct gpu_facts {
   std::string pci;   ///< "0000:19:00.0"
   std::size_t memory_bytes = 0;
   bool prohibited = false;          ///< compute mode prohibited: no process may use the GPU
-  bool exclusive = false;           ///< compute mode exclusive: one process at a time
+  bool exclusive = false;           ///< compute mode exclusive: only one process at a time may use the GPU
   bool posix_handles = false;       ///< memory can be exported as a descriptor
   bool fabric_handles = false;      ///< memory can be exported as a fabric handle, according to the driver
   bool rdma = false;                ///< network devices can access its memory

@@ -1,5 +1,5 @@
 /// @file
-/// One-sided operations as the host library passes them to a backend.
+/// Requests by which the host library passes one-sided operations to a backend.
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
@@ -8,8 +8,8 @@
 
 namespace pgas::detail {
 
-/// The number of a stream's wait among the enqueued operations of a PE; 0: none. The wait's answer to the host contains
-/// this number in place of the PE, which the wait does not know.
+/// The number of a stream's wait among the enqueued operations of a PE; 0: no number. The wait's answer to the host
+/// contains this number in place of the PE, which the wait does not know.
 struct wait_ticket {
   std::uint32_t number = 0;
 
@@ -20,7 +20,8 @@ struct wait_ticket {
   }
 };
 
-/// An operation on addresses. For a direct PE they are addresses of the target PE, otherwise addresses of this PE.
+/// An operation on addresses. For a direct PE, target addresses are in the slot of that PE; for a proxied PE, they are
+/// in this PE's own slot.
 struct operation_request {
   enum class kind : std::uint8_t {
     store,    ///< stores `bytes` bytes of `value` at `to`
@@ -46,7 +47,7 @@ struct operation_request {
   std::uint64_t count = 0;
   std::int64_t to_step = 0;  ///< bytes from the start of a block to the start of the next
   std::int64_t from_step = 0;
-  std::uint64_t value[2] = {};   ///< a bit pattern
+  std::uint64_t value[2] = {};   ///< the operand or the data, as a bit pattern
   std::uint64_t condition = 0;   ///< for compare_swap, a bit pattern
   void* result = nullptr;        ///< receives the old value, as wide as the word; null: not needed
   const int* status = nullptr;   ///< for a wait: words to leave out

@@ -16,7 +16,7 @@
 
 namespace pgas::detail {
 
-/// How the pieces of shared memory are exported.
+/// The way in which the pieces of shared memory are exported.
 enum class sharing_way : std::uint8_t {
   memory_file = 1,  ///< host memory with file descriptors
   vmm = 2,          ///< cuMemCreate, by descriptor or fabric handle
@@ -31,7 +31,7 @@ struct sharing_description {
   std::uint8_t carries_timeline = 0;  ///< in a ticket: the ticket carries a timeline
   std::uint8_t reserved[5] = {};
   std::uint64_t bytes = 0;            ///< the size of the shared memory
-  std::uint64_t offset = 0;           ///< the offset of the shared memory in the pieces, which are laid end to end
+  std::uint64_t offset = 0;           ///< the offset of the shared memory in the pieces, which follow one another
   std::array<std::byte, 16> gpu{};    ///< the UUID of the GPU; zeros for the host
   std::array<std::byte, 16> block{};  ///< distinguishes this memory from all other memory of its exporter
 };
@@ -58,12 +58,12 @@ class exportable_memory {
   [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
   /// *Errors* device_failed, system.
   [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
-  /// The handles for importers that may only read the memory. If the access rights of a GPU's mapping keep importers
-  /// from writing, these are the memory's own handles. *Errors* device_failed, system.
+  /// The handles for importers that may only read the memory. GPU memory uses the same handles as for other importers,
+  /// because the access rights of a GPU's mapping prevent writes. *Errors* device_failed, system.
   [[nodiscard]] virtual shared_piece read_only_piece(std::size_t number) const { return piece(number); }
   /// Called before a read-only ticket is made. *Errors* invalid_argument if read-only access cannot be enforced.
   virtual void allow_read_only() const {}
-  /// All pieces by fabric handle, for other hosts. Empty if the memory has no such handles.
+  /// All pieces with fabric handles, for importers on other hosts. Empty if the memory has no such handles.
   [[nodiscard]] virtual std::vector<shared_piece> fabric_pieces() const { return {}; }
 };
 
@@ -93,7 +93,7 @@ class mapped_import {
 
 // ---- memory of GPUs; *Errors* device_unavailable where there are none
 
-/// Whether the driver knows the pointer. False if there is no driver.
+/// Whether the driver knows the pointer. False without a driver.
 [[nodiscard]] bool is_gpu_memory(const void* pointer) noexcept;
 /// *Errors* out_of_memory, device_failed.
 [[nodiscard]] std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t bytes, access importers);

@@ -4,8 +4,8 @@
 
 namespace pgas::detail {
 
-/// Each piece of work runs after the previous piece, even if they are enqueued on different streams. The streams may
-/// have been destroyed since. *Callers* one thread at a time, which calls before(), enqueues one piece and calls
+/// Each piece of work runs after the previous piece, even if they are enqueued on different streams. Streams of earlier
+/// pieces may already be destroyed. *Callers* one thread at a time, which calls before(), enqueues one piece and calls
 /// after(). *Errors* device_failed; the errors of before().
 class stream_order {
  public:

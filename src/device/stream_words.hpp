@@ -11,8 +11,8 @@
 
 namespace pgas::detail {
 
-/// Pages of host memory with words of 64 bits, as the streams and kernels of one device use them. *Callers* any thread.
-/// *Errors* device_failed, with the driver's name of the error.
+/// Words of 64 bits in pages of host memory, for the streams and kernels of one device. *Callers* any thread. *Errors*
+/// device_failed, with the driver's name of the error.
 class stream_words {
  public:
   stream_words() = default;
@@ -28,7 +28,7 @@ class stream_words {
   /// @param keep is kept alive until the word has been written, if the device can detect that (on the host)
   virtual void write(void* stream, std::uint64_t* word, std::uint64_t value, std::shared_ptr<const void> keep) = 0;
   /// Makes the stream wait until a word is at least `value`, in signed arithmetic of 64 bits. *Order* acquires.
-  /// @param check called if the host waits, as in await_word(); its exception becomes the stream's error
+  /// @param check if the host executes the wait, called as in await_word(); its exception becomes the stream's error
   virtual void wait(void* stream, std::uint64_t* word, std::uint64_t value, std::function<void()> check) = 0;
   /// Whether a wait of a stream runs on the device and calls no check. Only a value of the word ends such a wait.
   [[nodiscard]] virtual bool wait_on_device() const noexcept = 0;
@@ -39,12 +39,13 @@ class stream_words {
 /// @param check called about once per millisecond, and at the end
 void await_word(const std::uint64_t* word, std::uint64_t value, const std::function<void()>& check);
 
-/// Makes words for streams of the host heap. The words may lie at any address.
+/// Makes words for streams of the host heap. The words may have any address.
 [[nodiscard]] std::unique_ptr<stream_words> make_cpu_stream_words();
 /// Makes words for streams of a GPU.
 /// @param ordinal the number of the GPU in the CUDA runtime
 /// @param pages whole pages, which stay mapped
-/// *Errors* device_unavailable if there is no such GPU, or if it has no stream memory operations of 64 bits.
+/// *Errors* device_unavailable if this process does not see the GPU, or if the GPU has no stream memory operations of
+/// 64 bits.
 [[nodiscard]] std::unique_ptr<stream_words> make_cuda_stream_words(int ordinal, std::span<std::byte> pages);
 
 }  // namespace pgas::detail

@@ -15,7 +15,8 @@ using gpu_uuid = std::array<std::byte, 16>;
 
 /// The number of GPUs in the CUDA runtime. *Errors* device_unavailable.
 [[nodiscard]] int visible_gpus();
-/// @param ordinal the number of the GPU in the CUDA runtime *Errors* device_unavailable if there is no such GPU.
+/// @param ordinal the number of the GPU in the CUDA runtime *Errors* device_unavailable if the process does not see the
+/// GPU.
 [[nodiscard]] gpu_uuid uuid_of_gpu(int ordinal);
 /// The number of the GPU in this process. Empty if the process does not see the GPU. *Errors* device_unavailable
 /// without a driver.

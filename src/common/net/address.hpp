@@ -29,7 +29,7 @@ class tcp_address {
   [[nodiscard]] int family() const noexcept { return storage_.ss_family; }
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] tcp_address with_port(std::uint16_t port) const noexcept;
-  /// "10.0.0.1" or "fd00::2". An IPv4 peer of a listener for both families has its IPv4 address.
+  /// "10.0.0.1" or "fd00::2". For an IPv4 peer of a listener for both families, the text is the IPv4 address.
   [[nodiscard]] std::string host() const;
   /// "10.0.0.1:4711" or "[fd00::2]:4711".
   [[nodiscard]] std::string text() const;
@@ -49,7 +49,7 @@ struct host_addresses {
 /// existing interfaces if `interface` does not exist; system.
 [[nodiscard]] host_addresses own_addresses(const std::string& interface);
 
-/// The name of the network interface that has the local address of `socket`. Empty if there is none.
+/// The name of the network interface that has the local address of `socket`. Empty if no interface has the address.
 [[nodiscard]] std::string interface_of(int socket);
 
 }  // namespace pgas::detail

@@ -15,7 +15,7 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr int most_accepted_at_once = 64;  // the limit lets the loop serve connections that are already open
+constexpr int most_accepted_at_once = 64;  // so that the loop also serves connections that are already open
 constexpr milliseconds pause_without_descriptors{100};
 
 }  // namespace
@@ -70,7 +70,7 @@ void admission::listen_local(int listener) {
 bool admission::go_on_after(int listener, int failure) {
   if (failure == 0) return false;  // no connection is waiting
   if (!limits_.waits_for_descriptors) throw_system("accept", failure);
-  if (make_room(nullptr)) return true;  // no descriptors or no memory left
+  if (make_room(nullptr)) return true;  // no descriptor or no memory is left
   loop_.pause(listener, pause_without_descriptors);
   return false;
 }

@@ -1,8 +1,8 @@
 /// @file
 /// The accepting side of a job: listeners, and the connections whose other side has not proved that it belongs to the
 /// job. Any process can connect and send any data. Each connection is served independently and has a time limit. The
-/// number of unproven connections is limited, so strangers do not keep members out. Used by rank 0 of a TCP world and
-/// by the leaders of the control plane.
+/// number of unproven connections is limited, so that foreign processes cannot keep members out. Used by rank 0 of a
+/// TCP world and by the leaders of the control plane.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +35,9 @@ class admission {
  public:
   struct limits {
     milliseconds time_to_prove;
-    std::size_t most;                    ///< unproven connections
-    std::size_t most_of_host;            ///< unproven connections of one host
-    bool waits_for_descriptors = false;  ///< whether accepting pauses if no descriptor or memory is left, or throws
+    std::size_t most;                    ///< the largest number of unproven connections
+    std::size_t most_of_host;            ///< the largest number of unproven connections of one host
+    bool waits_for_descriptors = false;  ///< if no descriptor or memory is left: true pauses the listener, false throws
   };
   /// @param on_proven takes a connection whose other side has proved that it belongs to the job
   /// @param on_refused receives the name of a process and the reason why its connection was closed. A process that has
@@ -70,8 +70,9 @@ class admission {
   void receive(place who);
   void refuse(place who, const std::string& why);
   caller remove(place who);
-  /// Closes the oldest connection that has sent no data; if all have sent data, the oldest one. False if there is none.
-  /// @param host closes only a connection of this host; null: of any host
+  /// Closes the oldest connection that has sent no data; if all have sent data, the oldest one. False if no such
+  /// connection exists.
+  /// @param host only connections of this host are closed; null: connections of all hosts
   bool make_room(const std::string* host);
 
   event_loop& loop_;

@@ -57,16 +57,16 @@ class event_loop {
     std::shared_ptr<handler> react;
     short events = 0;                         ///< the watched events; the kernel has 0 during a pause
     std::uint32_t generation = 0;             ///< distinguishes a descriptor from an earlier one of the same number
-    bool plain = false;                       ///< a regular file: always ready, and unknown to epoll
+    bool plain = false;                       ///< a regular file: always ready, and refused by epoll
     std::optional<clock::time_point> paused;  ///< the end of the pause
   };
 
-  /// The watched descriptor, or null.
+  /// The entry of a descriptor; null if the descriptor is not watched.
   [[nodiscard]] watched* find(int fd);
   void set_events(int operation, int fd, watched& one, short events);
   void call(int fd, std::uint32_t generation, short revents);
 
-  const fork_guard owner_;  ///< a child of fork() shares the kernel's list and must not change it
+  const fork_guard owner_;  ///< a child of fork() shares the kernel's epoll object and must not change it
   unique_fd epoll_;
   std::unordered_map<int, watched> watched_;
   std::vector<int> plain_;

@@ -1,7 +1,7 @@
 /// @file
-/// Encryption and authentication of the frames of a TCP connection (ChaCha20-Poly1305 of RFC 8439, by libsodium). A
-/// frame does not open if it was changed, repeated, reordered or sent by another process, or if an earlier frame was
-/// left out.
+/// Encryption and authentication of the frames of a TCP connection (ChaCha20-Poly1305 of RFC 8439, by libsodium).
+/// open() fails if a frame was changed, repeated, reordered or sent by another process, or if an earlier frame was left
+/// out.
 ///
 ///   sealed frame   the number of bytes that follow (4)   the frame, encrypted   its code (16)
 #pragma once

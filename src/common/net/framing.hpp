@@ -26,7 +26,7 @@ class frame_reader {
     incomplete,
     closed,
     malformed,
-    forged  ///< the message does not open: it was changed on the way, or another process sent it
+    forged  ///< the message is not authentic: it was changed on the way, or another process sent it
   };
 
   /// @param max_bytes the largest payload; a longer payload is malformed
@@ -99,7 +99,7 @@ class frame_reader {
   std::size_t max_bytes_;
   std::optional<frame_cipher> cipher_;
   Header header_;
-  std::vector<std::byte> buffer_;       ///< the received part of the message, and room for more
+  std::vector<std::byte> buffer_;       ///< the received part of the message, and free space
   std::span<const std::byte> message_;  ///< in the buffer, once it is complete
   std::size_t size_ = 0;  ///< the size of the message as it is sent; known after its beginning has arrived
   std::size_t have_ = 0;

@@ -32,7 +32,7 @@ struct hello {
   std::int32_t from = -1;   ///< the PE or rank of the connecting side
   std::int32_t to = 0;      ///< the PE or rank that the connecting side wants to reach
   std::uint32_t size = 0;   ///< the size of the world
-  std::uint32_t world = 0;  ///< the number among the worlds that are made at one address
+  std::uint32_t world = 0;  ///< the number of the world among the worlds that are made at one address
   bits128 nonce{};
 };
 static_assert(sizeof(hello) == 40);
@@ -89,7 +89,7 @@ class handshake {
   /// The keys that seal messages over this connection. Valid when the other side has proved itself.
   [[nodiscard]] session_keys keys() const;
 
-  /// The code that the side of `part` sends. It is one hash with the whole key.
+  /// The code that the side with the role `part` sends. It is a single hash with the whole key.
   [[nodiscard]] static bits128 code_of(std::span<const std::byte> key, role part, const hello& introduction,
                                        const bits128& nonce);
 
@@ -98,7 +98,7 @@ class handshake {
   [[nodiscard]] status receive_answer();
   [[nodiscard]] status receive_proof();
   [[nodiscard]] status receive_welcome();
-  /// Empty if the message is complete and, if it has a magic number, belongs to this protocol.
+  /// Receives a message. The result is empty if the message is complete and its magic number, if any, is correct.
   template <class Message>
   [[nodiscard]] std::optional<status> incomplete(Message& message);
 

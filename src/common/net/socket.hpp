@@ -16,13 +16,13 @@ namespace pgas::detail {
 /// Two connected, non-blocking local sockets, closed on exec. *Errors* system.
 [[nodiscard]] std::pair<unique_fd, unique_fd> socket_pair(int type = SOCK_STREAM);
 
-/// A connection, or the errno of the failure. Both are unset if no connection waits to be accepted.
+/// A connection, or the errno of the failure. If no connection waits to be accepted, both are unset.
 struct connect_result {
   unique_fd fd;
   int error = 0;
 };
-/// Accepts the next connection of a non-blocking listener. Skips connections that failed while they waited. So an error
-/// means that this process has no descriptors or no memory left.
+/// Accepts the next connection of a non-blocking listener. Skips connections that failed while they waited. An error
+/// therefore means that this process has no descriptors or no memory left.
 /// @param from receives the address of the peer, if not null; `*length` is its size
 [[nodiscard]] connect_result accept_next(int listener, sockaddr* from = nullptr, socklen_t* length = nullptr);
 

@@ -1,6 +1,6 @@
 /// @file
-/// Connects to a PE that may have several addresses. A tcp_attempt tries one address, a tcp_connector all addresses at
-/// the same time. *Callers* the TCP bootstrap and the control plane.
+/// Connects to a PE that may have several addresses. A tcp_attempt tries one address. A tcp_connector tries all
+/// addresses at the same time. *Callers* the TCP bootstrap and the control plane.
 #pragma once
 
 #include <poll.h>
@@ -20,8 +20,8 @@ namespace pgas::detail {
 /// An address at which a process may listen. A UNIX socket must belong to the user of this process.
 using stream_address = std::variant<tcp_address, unix_address>;
 
-/// An attempt to connect to one address. Another process may answer there, because a private address can belong to
-/// different machines in different networks.
+/// An attempt to connect to one address. Another process may answer at the address, because a private address can
+/// belong to different machines in different networks.
 class tcp_attempt {
  public:
   /// @param key outlives the object @param until_welcome whether the other side sends a welcome
@@ -31,8 +31,8 @@ class tcp_attempt {
   /// Begins to connect. May be called after an earlier attempt. One limit bounds the connection, the other bounds the
   /// answer.
   void start(milliseconds to_connect, milliseconds to_answer);
-  /// Advances the attempt without waiting. Gives up at due(). Returns true when the PE has proved itself and, if a
-  /// welcome is expected, has sent it. Then take() returns the connection.
+  /// Advances the attempt without waiting. Gives up at due(). Returns true when the PE has proved itself and has sent
+  /// the welcome, if a welcome is expected. After that, take() returns the connection.
   [[nodiscard]] bool advance();
   [[nodiscard]] proven_socket take() { return talk_->take_proven(); }
 
@@ -67,8 +67,8 @@ class tcp_attempt {
   std::string reason_;  ///< the reason of the verdict
 };
 
-/// Tries all addresses of a PE at the same time, and again, until the PE has proved itself at one of them. From then on
-/// no other attempt goes on, so the PE gets one connection.
+/// Tries all addresses of a PE at the same time, and repeats failed attempts, until the PE has proved itself at one
+/// address. Then all other attempts end, so that the PE gets only one connection.
 class tcp_connector {
  public:
   /// @param to_answer the time limit for each answer; `key` outlives the object
@@ -76,7 +76,8 @@ class tcp_connector {
   tcp_connector(const std::vector<stream_address>& addresses, std::span<const std::byte> key, const hello& introduction,
                 milliseconds to_answer, bool until_welcome);
 
-  /// Advances all attempts without waiting. Returns true when the PE is connected. Then take() returns the connection.
+  /// Advances all attempts without waiting. Returns true when the PE is connected. After that, take() returns the
+  /// connection.
   [[nodiscard]] bool advance();
   [[nodiscard]] proven_socket take() { return chosen_->take(); }
 

@@ -15,7 +15,7 @@ namespace pgas::detail {
 namespace {
 
 void set_option(int fd, int level, int name, int value) {
-  static_cast<void>(::setsockopt(fd, level, name, &value, sizeof(value)));  // no option is necessary
+  static_cast<void>(::setsockopt(fd, level, name, &value, sizeof(value)));  // the socket also works without the option
 }
 
 unique_fd new_socket(int family) { return unique_fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }

@@ -43,8 +43,8 @@ class tcp_listener {
 
 /// Listens on a free port of all addresses, of both families if the host has both. *Errors* system.
 [[nodiscard]] tcp_listener listen_anywhere();
-/// Listens on `port` of all addresses of this host, or of one interface. If `port` is 0, all listeners have the same
-/// free port. Empty if the port is in use. *Errors* system; the errors of own_addresses().
+/// Listens on `port` at all addresses of this host, or at the addresses of one interface. If `port` is 0, chooses a
+/// free port, which all listeners use. Empty if the port is in use. *Errors* system; the errors of own_addresses().
 [[nodiscard]] std::vector<tcp_listener> listen_on(const std::string& interface, std::uint16_t port);
 
 /// Begins to connect without waiting. The descriptor becomes writable when the attempt has ended.
@@ -52,7 +52,7 @@ class tcp_listener {
 /// The outcome of begin_connect(): 0, EINPROGRESS or another errno.
 [[nodiscard]] int outcome_of_connect(int fd);
 
-/// Whether the address belongs to this host. True if this is not known.
+/// Whether the address belongs to this host. True if the system does not report this.
 [[nodiscard]] bool is_of_this_host(const tcp_address& address);
 
 /// Makes the kernel detect within 30 s that the other host does not answer. For connections that may be silent.

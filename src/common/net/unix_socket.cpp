@@ -37,7 +37,7 @@ std::string unix_address::text() const { return path_.empty() ? "@" + name_ : pa
 unix_listener::unix_listener(const unix_address& address, int backlog)
     : fd_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
   if (!fd_) throw_system("socket(AF_UNIX)");
-  // The mode is set before bind(), so the file has it from the start, and other users can never connect.
+  // The mode is set before bind(). The file has this mode from the start, so other users can never connect.
   if (!address.path().empty()) ::fchmod(fd_.get(), S_IRUSR | S_IWUSR);
   if (::bind(fd_.get(), address.raw(), address.length()) != 0) {
     const int why = errno;
@@ -121,7 +121,7 @@ union control_buffer {
 };
 
 iovec as_iovec(std::span<const std::byte> bytes) {
-  return {const_cast<std::byte*>(bytes.data()), bytes.size()};  // sendmsg only reads
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};  // sendmsg() only reads the bytes
 }
 
 /// Takes ownership of every received descriptor, so that none leaks.

@@ -38,7 +38,7 @@ class unix_address {
   std::string name_;
 };
 
-/// A listening socket. The destructor removes the file of the socket, if there is one.
+/// A listening socket. The destructor removes the file of the socket, if the socket has a file.
 class unix_listener {
  public:
   /// Only the owner may connect (mode 0600 for a file). *Errors* system; config_value if the directory is the cause.

@@ -14,8 +14,8 @@ namespace pgas::trace {
 struct event {
   event_facts facts;
   std::string name;
-  std::vector<std::uint64_t> arrows_out;  ///< the numbers of arrows that begin at this event
-  std::vector<std::uint64_t> arrows_in;   ///< the numbers of arrows that end at the end of this event
+  std::vector<std::uint64_t> arrows_out;  ///< the numbers of the arrows that leave this event
+  std::vector<std::uint64_t> arrows_in;   ///< the numbers of the arrows that lead to the end of this event
 };
 
 /// A thread, a stream, the proxy or a part of a kernel.
@@ -43,7 +43,8 @@ struct document {
   std::vector<pe_trace> pes;
 };
 
-/// The text of the file. If two events of a track overlap and neither contains the other, they get separate tracks.
+/// The contents of the file. If two events of a track overlap and neither of them contains the other, they are written
+/// to separate tracks.
 [[nodiscard]] std::string write_perfetto(const document& of);
 
 /// *Errors* std::runtime_error if the file is not from write_perfetto().

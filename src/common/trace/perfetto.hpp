@@ -43,10 +43,10 @@ inline constexpr std::uint32_t text_value = 6;
 inline constexpr std::uint32_t name = 10;
 }  // namespace annotation
 
-/// The event at the beginning of a PE's track that describes the PE.
+/// The name of the event that describes a PE. It is the first event of the PE's track.
 inline constexpr const char* about_pe = "about this PE";
 
-/// The number of a PE's own track. The tracks of a PE begin at a multiple of 2^20.
+/// The number of a PE's own track, a multiple of 2^20. The numbers of the PE's other tracks follow it.
 [[nodiscard]] constexpr std::uint64_t track_of(std::int32_t pe) noexcept {
   return (static_cast<std::uint64_t>(pe) + 1) << 20;
 }

@@ -41,14 +41,14 @@ class message_writer {
   std::string bytes_;
 };
 
-/// A field as it stands in a message. A number has `value`; a field with a length has `bytes`.
+/// A field of a message. `value` is set for a number, and `bytes` for a field with a length.
 struct message_field {
   std::uint32_t number = 0;
   std::uint64_t value = 0;
   std::string_view bytes;
 };
 
-/// The fields of a message, one after the other.
+/// Reads the fields of a message, one after the other.
 class message_reader {
  public:
   explicit message_reader(std::string_view bytes) : rest_(bytes) {}

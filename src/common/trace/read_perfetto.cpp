@@ -117,7 +117,7 @@ event event_of(const track_packet& from) {
   return made;
 }
 
-/// Puts events into the tracks of their PEs.
+/// Reads packets and adds their events to the tracks of the PEs.
 class reader {
  public:
   void read_packet(std::string_view bytes) {

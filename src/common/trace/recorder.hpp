@@ -26,12 +26,12 @@ struct recorded_event {
   const char* name = nullptr;  ///< valid until the process ends
 };
 
-/// One ring for each thread that records. Only that thread writes the ring, and takes a lock only at its first event. A
-/// full ring loses its oldest events, and counts the lost events.
+/// Each thread that records has a separate ring, which no other thread writes. The thread takes a lock only at its
+/// first event. A full ring loses its oldest events, and counts the lost events.
 class recorder {
  public:
   static constexpr std::size_t most_threads = 64;  ///< events of further threads are lost and counted
-  /// The events of one thread: 6 MiB, allocated as they are used.
+  /// The number of events of a thread. They need 6 MiB; the system allocates pages when they are first written.
   static constexpr std::size_t usual_events = std::size_t{1} << 16;
 
   explicit recorder(std::size_t events_per_thread = usual_events);

@@ -10,7 +10,7 @@
 
 namespace pgas::detail {
 
-/// Applies Op to unsigned integers as if they were signed.
+/// The operation Op for unsigned integers whose bits are signed integers.
 template <class Op>
 struct signed_compare {
   template <class A>
@@ -87,7 +87,7 @@ PGAS_FN void combine(const runtime_reduce_op& op, lanes<A, N>& sum, const lanes<
 /// The id of the operation that is chosen, for a comparison of calls.
 [[nodiscard]] PGAS_FN std::uint32_t op_id(const runtime_reduce_op& op) { return static_cast<std::uint32_t>(op.which); }
 
-/// The type of the value that a type_is stands for.
+/// The element type of a type_is.
 template <class T>
 struct type_is {
   using type = T;
@@ -108,7 +108,7 @@ template <class T>
   }
 }
 
-/// Types that share a kernel, and therefore the code around the operation.
+/// Types that share one kernel, so that the code around the operation exists once.
 template <class... T>
 struct type_group {
   /// Calls f(type_is<...>) with the type of the number_type `number`. Returns whether the group contains that type.
@@ -117,7 +117,7 @@ struct type_group {
     return ((reduces_as<T>(number) && (f(type_is<T>{}), true)) || ...);
   }
 };
-using untyped = type_group<>;  ///< data that is moved and not reduced
+using untyped = type_group<>;  ///< for data that is moved and not reduced
 using integers = type_group<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 using reals = type_group<float16, bfloat16, float, double>;
 using pairs =
@@ -147,8 +147,8 @@ bool dispatch_type_group(const collective_request& request, const F& f) {
   return false;
 }
 
-/// Executes a collective that moves data or only synchronises. The data is bytes; the copies choose the access size by
-/// the addresses.
+/// Executes a collective that moves data or only synchronises. The data is copied as bytes; copies choose the access
+/// size from the addresses.
 template <group G>
 PGAS_FN void execute_move(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
   auto* const dst = static_cast<std::byte*>(r.dst);

@@ -25,8 +25,8 @@ PGAS_FN void execute_strided(const operation_request& r, slice me) {
                               {static_cast<const std::byte*>(r.from), r.from_step}, r.bytes, r.count, me);
 }
 
-/// The target of a request for device operations. For a direct PE it is an address, so the context is a world with PE 0
-/// alone.
+/// The target of a request for device operations. For a direct PE the request contains an address, so the operation
+/// uses the context of a world that consists of PE 0 only.
 struct destination {
   context ctx;
   std::int32_t pe;
@@ -36,7 +36,8 @@ struct destination {
   return {r.here, r.pe};
 }
 
-/// Writes the value in the largest pieces that its size and address allow. Words of up to 8 bytes are written whole.
+/// Writes the value in the largest pieces that its size and address allow. A word of up to 8 bytes is written by a
+/// single store.
 PGAS_FN void execute_store(const operation_request& r) {
   const destination there = destination_of(r);
   std::uint64_t unit = reinterpret_cast<std::uintptr_t>(r.to) | r.bytes | 8;
@@ -123,7 +124,7 @@ PGAS_FN std::uint64_t apply_update(const operation_request& r) {
 PGAS_FN std::uint64_t execute_atomic(const operation_request& r) {
   if (r.release) {
     fence_release();
-    if (r.here.has_proxied()) quiet(r.here);  // proxied operations also come before this thread's stores
+    if (r.here.has_proxied()) quiet(r.here);  // also completes proxied operations before this thread's stores
   }
   const std::uint64_t old = apply_update(r);
   fence_acquire();
@@ -151,8 +152,8 @@ PGAS_FN void execute_updates(batched_atomic* list, std::size_t count) {
   fence_acquire();
 }
 
-/// Executes one thread's slice of a wait for all words of the set. Its answers to the host contain the request's
-/// ticket. Returns false if the thread gave up.
+/// Executes one thread's slice of a wait for all words of the set. The thread's answers to questions of the host
+/// contain the ticket of the request. Returns false if the thread gave up.
 template <class T>
 [[nodiscard]] PGAS_FN bool await_words(const operation_request& r, slice me) {
   const auto* const words = static_cast<const T*>(r.from);
@@ -219,8 +220,8 @@ PGAS_FN void execute_proxied_signal(const operation_request& r) {
   put_signal(r.here, word, word, 0, word, r.value[0], how, r.pe);
 }
 
-/// Executes any operation except a direct strided copy, by one group. On return, an operation on a proxied PE may still
-/// be in flight.
+/// Executes any operation except a direct strided copy. *Callers* all threads of one group. On return, an operation on
+/// a proxied PE may still be in flight.
 template <group G>
 PGAS_FN void start(const operation_request& r, const G& g) {
   switch (r.what) {

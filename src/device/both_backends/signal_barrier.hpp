@@ -1,7 +1,7 @@
 /// @file
-/// Barriers that use words of the caller as semaphores, one word for each member. Each member adds one to its word on
-/// every other member, and subtracts one from each of its own words. The barrier does not depend on the number of
-/// earlier barriers, so a graph can be replayed. The words are zero when all members have left the barrier.
+/// Barriers that use words of the caller as semaphores, one word for each member. Each member adds 1 to its word on
+/// every other member, and then subtracts 1 from each of its own words. The barrier does not depend on the number of
+/// earlier barriers, so that it can be a part of a graph. The words are zero when all members have left the barrier.
 #pragma once
 
 #include "pgas/device/atomic.hpp"
@@ -11,7 +11,8 @@
 
 namespace pgas::detail {
 
-/// Waits for the signal of member `from`, and subtracts it. Called by one thread. Returns false if the thread gave up.
+/// Waits for the signal of member `from`, and subtracts the signal from the word. Called by one thread. Returns false
+/// if the thread gave up.
 PGAS_FN bool take_signal(const context& ctx, const team_view& team, signal_t* words, std::int32_t from, operation what,
                          std::uint32_t limit_ms) {
   constexpr std::uint64_t ns_per_ms = 1'000'000;
@@ -36,7 +37,7 @@ PGAS_FN bool take_signal(const context& ctx, const team_view& team, signal_t* wo
   return true;
 }
 
-/// Executes the barrier. With a member `from`, executes only the second half of the barrier, for this member alone.
+/// Executes the barrier. If `from` is a member, executes only the second half of the barrier, for this member alone.
 template <group G>
 PGAS_FN void word_barrier(const context& ctx, const G& g, const team_view& team, signal_t* words, std::int32_t from,
                           std::uint32_t limit_ms) {

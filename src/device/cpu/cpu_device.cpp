@@ -169,8 +169,8 @@ void cpu_device::map(void* address, std::size_t bytes, segment_id segment) {
 }
 
 void cpu_device::unmap(void* address, std::size_t bytes) noexcept {
-  // Replaces the mapping by the reservation, so that no hole appears. If even that fails, the segment stays mapped
-  // until the layout is released.
+  // Replaces the mapping by reserved addresses in one step, so that no other mapping can get the addresses. If this
+  // fails, the segment stays mapped until the layout is released.
   const auto [fd, offset] = span_at(static_cast<std::byte*>(address), bytes);
   static_cast<void>(
       ::mmap(address, bytes, PROT_NONE, fd < 0 ? reserved | MAP_FIXED : MAP_SHARED | MAP_FIXED, fd, offset));
@@ -191,7 +191,7 @@ std::pair<int, off_t> cpu_device::span_at(const std::byte* start, std::size_t by
   const auto found = around(start, bytes);
   if (found == reservations_.end() || !found->second.span) return {-1, 0};
   const std::ptrdiff_t offset = start - found->first;
-  // The slots of a small domain can take less than the reservation, which is as large as that of the largest domain.
+  // The slots of a small domain can be shorter than the reservation, which has the size for the largest domain.
   if (static_cast<std::size_t>(offset) + bytes > found->second.span->bytes()) return {-1, 0};
   return {found->second.span->fd(), offset};
 }
@@ -202,12 +202,12 @@ segment_id cpu_device::create_span(std::size_t bytes, handle_kind kind) {
 
 void cpu_device::attach_span(void* address, std::size_t bytes, segment_id segment, bool open) {
   const int fd = find(segment).memory.fd();
-  // Without access, an address that no part contains faults, and a locked process (mlockall) allocates no memory for
-  // it.
+  // Closed addresses have no access rights. An access to them faults, and mlockall() allocates no memory for them.
   const int rights = open ? PROT_READ | PROT_WRITE : PROT_NONE;
   if (::mmap(address, bytes, rights, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
     throw error(code::device_failed, fmt::format("mmap of {} bytes for all slots: {}", bytes, std::strerror(errno)));
-  // A core file has this PE's own parts only. For the pages that do not exist, the kernel would allocate memory.
+  // A core file contains only this PE's own parts. For the missing pages of other parts, the kernel would allocate
+  // memory.
   ::madvise(address, bytes, MADV_DONTDUMP);
   const std::lock_guard lock(mutex_);
   const auto found = segments_.find(static_cast<std::uint64_t>(segment));
@@ -300,7 +300,7 @@ void cpu_device::fill(void* at, unsigned char value, std::size_t bytes, stream_h
 
 void cpu_device::enqueue(const operation_request& request, stream_handle stream) {
   using kind = operation_request::kind;
-  // Long work does not run on the calling thread, because it may end only after later steps of the caller.
+  // Long work does not run on the calling thread. A wait, for example, may end only after later calls of this thread.
   const bool copies = request.what == kind::strided || request.what == kind::put || request.what == kind::get;
   const bool lasts = request.what == kind::wait || (copies && request.bytes * request.count > small);
   queue(stream).run(

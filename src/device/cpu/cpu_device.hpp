@@ -74,7 +74,7 @@ class cpu_device final : public device {
   void range_pop() noexcept override {}
   [[nodiscard]] std::unique_ptr<stream_order> make_stream_order() override;
 
-  /// The queue of a handle; for null, the device's own queue.
+  /// The queue of a stream; if the handle is null, the device's own queue.
   [[nodiscard]] host_stream& queue(stream_handle stream) noexcept;
 
  private:
@@ -83,20 +83,22 @@ class cpu_device final : public device {
     handle_kind kind;
     void* at = nullptr;  ///< set for kinds whose address the device chooses
   };
-  /// A range of addresses, and the span behind it, if there is one.
+  /// A range of addresses, and the span that is mapped there, if any.
   struct reservation {
     std::size_t bytes;
     std::optional<host_segment> span;
   };
   using reservation_map = std::map<std::byte*, reservation>;
-  /// The reservation that contains the range; the end if there is none. *Callers* hold the mutex.
+  /// The reservation that contains the range; the end of the map if no reservation contains it. *Callers* hold the
+  /// mutex.
   [[nodiscard]] reservation_map::const_iterator around(const std::byte* start, std::size_t bytes) const;
-  /// The descriptor of the span behind an address, and the offset of the address in it; -1 if there is none.
+  /// The descriptor of the span that is mapped at an address, and the offset of the address in the span; -1 without a
+  /// span.
   [[nodiscard]] std::pair<int, off_t> span_at(const std::byte* start, std::size_t bytes) const;
   [[nodiscard]] segment_id keep(host_segment memory, handle_kind kind);
   [[nodiscard]] const owned_segment& find(segment_id segment) const;
-  /// Maps a segment of a kind whose address the device chooses. The address reveals no other addresses. On failure,
-  /// nothing stays mapped.
+  /// Maps a segment of a kind whose address the device chooses. An attacker cannot derive other addresses of the
+  /// process from this address. On failure, nothing stays mapped.
   void place(segment_id segment);
 
   device_properties properties_;

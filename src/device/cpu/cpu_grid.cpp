@@ -22,7 +22,8 @@ namespace {
 
 constexpr unsigned most_threads_per_block = 1024;  // the same limit as on a GPU
 
-/// Holds the threads back until all exist. If only some threads of a grid ran, they might wait for the others forever.
+/// Makes the threads of a grid wait until all of them exist. If only some threads ran, they could wait for the missing
+/// threads forever.
 class start_latch {
  public:
   void open(bool go) {
@@ -130,7 +131,8 @@ void run_grid_here(grid_shape shape, const grid_member& member) {
     run_blocks(0, shape.blocks, shape, &whole, member);
     return;
   }
-  // Runs few blocks at a time, because blocks that do not wait for one another would only compete for the processors.
+  // Runs only a few blocks at a time. More blocks would compete for the processors, and these blocks do not wait for
+  // one another.
   const unsigned at_once =
       std::max(1U, std::min(most_threads_at_once, 4 * std::thread::hardware_concurrency()) / shape.threads);
   for (unsigned first = 0; first < shape.blocks;) {

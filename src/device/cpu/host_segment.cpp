@@ -82,7 +82,7 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
     reject("names another file");
   unique_fd fd(retry([&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
   if (!fd) reject(fmt::format("names {}: {}", path, std::strerror(errno)));
-  // The opened file is checked again, because the name may refer to another file meanwhile.
+  // The opened file is checked again, because the name may refer to another file now.
   if (::fstat(fd.get(), &about) != 0 || about.st_ino != name.inode || about.st_dev != name.device)
     reject("names another file");
   if (process_start(name.pid) != name.process_start) reject("belongs to a process that has ended");
@@ -91,7 +91,7 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
 
 constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-/// The number in a file. Empty if there is no such file or it contains "max".
+/// The number in a file. Empty if the file does not exist or contains "max".
 std::optional<std::size_t> number_in(const std::string& path) {
   std::size_t value = 0;
   if (std::ifstream(path) >> value) return value;
@@ -115,8 +115,8 @@ std::size_t rest(std::optional<std::size_t> limit, std::optional<std::size_t> us
   return *limit - std::min(*limit, used.value_or(0));
 }
 
-/// The memory that the limits of this process's control group leave, in the old and the unified hierarchy. A container
-/// sees its own group at the root of the hierarchy, whatever name /proc/self/cgroup gives.
+/// The memory that the limits of this process's control group leave, in the old and the unified hierarchy. In a
+/// container, the root of the hierarchy is the group of the container, even if /proc/self/cgroup contains another name.
 std::size_t control_group_rest() {
   std::size_t least = unlimited;
   const auto scan = [&least](const std::string& folder, const char* limit, const char* used) {

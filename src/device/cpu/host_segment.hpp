@@ -16,15 +16,15 @@ namespace pgas::detail {
 /// An anonymous memory file whose size cannot change. It has no name that could outlive the process.
 class host_segment {
  public:
-  /// Creates a segment. Its pages are allocated at first touch, so a large segment costs neither time nor unused
-  /// memory. The function first checks that the pages can be allocated: by the memory that the system and the control
+  /// Creates a segment. Its pages are allocated at first touch, so a large segment needs no time, and no memory that is
+  /// not used. The function first checks that the pages can be allocated: by the memory that the system and the control
   /// group have left, and under strict overcommit (vm.overcommit_memory=2) by a reservation in the kernel. *Errors*
   /// out_of_memory, system.
   [[nodiscard]] static host_segment create(std::size_t bytes);
   /// Creates a segment for the slots of several PEs. It has no memory until allocate_in_file(). *Errors* system.
   [[nodiscard]] static host_segment create_span(std::size_t bytes);
   /// Imports another process's segment. *Errors* handle_invalid unless the file is a sealed memory file of this user
-  /// with exactly `bytes` bytes. Files of a program may be without seals.
+  /// with exactly `bytes` bytes. A file that the program of the exporter made needs no seals.
   [[nodiscard]] static host_segment import(const exported_handle& handle, std::size_t bytes);
 
   /// Takes ownership of a file that the program made. Its size is not sealed.
@@ -75,8 +75,8 @@ static_assert(sizeof(named_handle) == 64);
 void allocate_in_file(int fd, std::size_t offset, std::size_t bytes);
 /// The memory of the machine in bytes.
 [[nodiscard]] std::size_t physical_memory() noexcept;
-/// The memory that can be used now: the smallest of the kernel's estimate, the control group's rest, and, under strict
-/// overcommit, the kernel's remaining commit limit.
+/// The memory that can be used now: the smallest of three values: the kernel's estimate, the memory that the control
+/// group has left, and, under strict overcommit, the remaining commit limit of the kernel.
 [[nodiscard]] std::size_t available_memory();
 /// Whether the kernel refuses to overcommit memory (vm.overcommit_memory=2).
 [[nodiscard]] bool strict_overcommit();

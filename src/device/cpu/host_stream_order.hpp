@@ -12,9 +12,9 @@
 
 namespace pgas::detail {
 
-/// A task after each piece of work counts the work, and another stream waits for the count. The pointer to the last
-/// stream is compared and never dereferenced, because the stream may be destroyed. A new stream at the same address
-/// needs no wait, because the destructor of a stream waits for its tasks.
+/// A task after each piece of work increments a count, and another stream waits for this count. The pointer to the last
+/// stream is only compared and not dereferenced, because the stream may have been destroyed. A new stream at the same
+/// address need not wait, because the destructor of the old stream has waited for its tasks.
 class host_stream_order final : public stream_order {
  public:
   bool before(void* stream) override {

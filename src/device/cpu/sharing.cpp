@@ -30,7 +30,7 @@ constexpr int seal_future_write = 0x0010;  // F_SEAL_FUTURE_WRITE of Linux 5.1, 
                           why == EMFILE || why == ENFILE ? "; raise the limit (ulimit -n)" : ""));
 }
 
-/// A range of addresses that is unmapped with its owner.
+/// Owns a mapped range of addresses. The destructor unmaps the range.
 class mapping {
  public:
   mapping() = default;
@@ -142,7 +142,7 @@ bool can_be_truncated(int fd) {
   return seals < 0 || (seals & F_SEAL_SHRINK) == 0;
 }
 
-/// Without this check, a load could end in SIGBUS if the file is not the announced one or changes later.
+/// Without this check, an access could raise SIGBUS, if the exporter sends another file or changes the size later.
 void inspect(int fd, const shared_piece& piece) {
   if (can_be_truncated(fd)) reject("memory that can be truncated while it is used: its file has no seal F_SEAL_SHRINK");
   struct stat about {};
@@ -152,8 +152,8 @@ void inspect(int fd, const shared_piece& piece) {
     reject(fmt::format("{} bytes and announced {}", about.st_size, piece.bytes));
 }
 
-/// Seals a file of the program against truncation. A process that opens a ticket gets a descriptor that could truncate
-/// the file, and the program has one too. *Errors* invalid_argument if the file accepts no seal.
+/// Seals a file of the program against truncation. The program, and each process that opens a ticket, has a descriptor
+/// with which it could truncate the file. *Errors* invalid_argument if the file accepts no seal.
 void forbid_truncation(const program_file& file, const void* pointer) {
   const int fd = file.fd.get();
   if (can_be_truncated(fd) && ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)

@@ -14,13 +14,14 @@ namespace pgas::detail {
 
 namespace {
 
-/// The number of polls before a wait yields, and before it sleeps. A wait for a running process needs neither.
+/// The number of polls before a wait begins to yield, and later to sleep. If the other process is running, the wait
+/// ends before that.
 constexpr int quick_polls = 500;
 constexpr int short_polls = 20000;
 constexpr std::chrono::microseconds sleep{50};
 constexpr std::chrono::milliseconds between_checks{1};
 
-/// A null stream stands for the calling thread.
+/// If a stream is null, the calling thread is used.
 class cpu_stream_words final : public stream_words {
  public:
   [[nodiscard]] std::uint64_t* address(std::uint64_t* word) const noexcept override { return word; }
@@ -44,7 +45,7 @@ class cpu_stream_words final : public stream_words {
 
 void await_word(const std::uint64_t* word, std::uint64_t value, const std::function<void()>& check) {
   const auto reached = [&] {
-    // Signed, as GPUs compare, so that the same value ends the waits of streams and of the host.
+    // The comparison is signed, as on GPUs, so that the same value ends the waits of streams and of the host.
     if (static_cast<std::int64_t>(load_relaxed(word) - value) < 0) return false;
     fence_acquire();
     return true;

@@ -7,9 +7,9 @@
 
 namespace pgas::detail::cuda {
 
-/// While this object exists, this thread may make any CUDA calls that use no capturing stream: they do not invalidate a
-/// capture, in whatever mode it began. (Otherwise a capture with cudaStreamCaptureModeGlobal forbids cudaMalloc and
-/// other calls.) Scopes may nest.
+/// While this object exists, CUDA calls of this thread do not invalidate captures of other streams, regardless of the
+/// mode of the capture. Without the object, a capture with cudaStreamCaptureModeGlobal forbids cudaMalloc and other
+/// calls. Scopes may be nested.
 class relaxed_capture_scope {
  public:
   relaxed_capture_scope() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
@@ -21,7 +21,8 @@ class relaxed_capture_scope {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-/// Makes a context current for a scope, unless it already is, as on most threads. This keeps frequent short calls fast.
+/// Makes a context current for a scope. If the context is already current, which is the usual case, the constructor
+/// only compares. This keeps frequent short calls fast.
 class in_context {
  public:
   explicit in_context(CUcontext context) {

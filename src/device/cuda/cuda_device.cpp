@@ -41,7 +41,7 @@ std::int64_t now_ms() {
       .count();
 }
 
-/// Frees memory that does not reach its owner, by cudaFree or cudaFreeHost.
+/// Frees memory by cudaFree or cudaFreeHost, if an error occurs before the memory has an owner.
 template <cudaError_t (*Free)(void*)>
 struct freeing {
   void operator()(void* memory) const noexcept { static_cast<void>(Free(memory)); }
@@ -281,7 +281,7 @@ segment_id cuda_device::import_segment(const exported_handle& handle, std::size_
     check(driver().import_handle(&imported, name.data(), CU_MEM_HANDLE_TYPE_FABRIC), what, code::handle_invalid);
   } else {
     if (!handle.fd) throw error(code::handle_invalid, what + ": no descriptor came with the handle");
-    // The driver takes the descriptor itself in the pointer parameter.
+    // The driver expects the number of the descriptor in the pointer parameter.
     auto* descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(handle.fd.get()));
     check(driver().import_handle(&imported, descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), what,
           code::handle_invalid);
@@ -291,7 +291,7 @@ segment_id cuda_device::import_segment(const exported_handle& handle, std::size_
 
 void cuda_device::map(void* address, std::size_t bytes, segment_id segment) {
   const current_context current(context_);
-  // The driver refuses a segment smaller than `bytes` here: cuMemMap checks the size of the handle.
+  // cuMemMap checks the size of the handle, and fails if the segment is smaller than `bytes`.
   check(driver().map(pointer(address), bytes, 0, handle_of(segment), 0), fmt::format("cuMemMap of {} MiB", bytes >> 20),
         code::handle_invalid);
   CUmemAccessDesc access{};
@@ -376,7 +376,7 @@ void cuda_device::destroy(segment_id segment) noexcept {
   if (legacy_.address_of(segment) != nullptr) return destroy_legacy(segment);
   if (!lost_kernel_) static_cast<void>(driver().release(handle_of(segment)));
   const std::lock_guard lock(handles_mutex_);
-  // Erases one entry only, because memory that was registered twice has two entries with the same handle.
+  // Erases only a single entry, because memory that is registered twice has two entries with the same handle.
   const auto known =
       std::find_if(created_.begin(), created_.end(), [segment](const auto& entry) { return entry.first == segment; });
   if (known != created_.end()) created_.erase(known);
@@ -587,7 +587,7 @@ std::uint64_t cuda_device::fetch(const operation_request& request) {
 }
 
 void cuda_device::snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) {
-  // The copy engines move aligned words whole. They need no multiprocessor, and spinning kernels may occupy all
+  // The copy engines do not split aligned words. They need no multiprocessor, while spinning kernels may occupy all
   // multiprocessors.
   copy(to, from, count * word_bytes, nullptr);
   synchronize(nullptr);
@@ -598,8 +598,8 @@ std::vector<clock_reading> cuda_device::read_clock() {
   const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
   const auto in_ns = [](auto time) { return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count(); };
   const std::lock_guard lock(result_mutex_);
-  // The words lie after the word of fetch(), in the same memory: if a kernel starts late, after the error below, it
-  // waits for no word that other code clears.
+  // The words are in the memory of fetch(), after its word, so that no other code clears them. A kernel that starts
+  // after the error below therefore still ends.
   constexpr std::size_t place = 64;
   auto& shared = *new (static_cast<std::byte*>(result_.host) + place) clock_rounds;
   std::atomic_ref asked(shared.asked);

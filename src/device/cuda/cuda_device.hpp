@@ -15,7 +15,7 @@
 
 namespace pgas::detail::cuda {
 
-/// One GPU as one world of this process uses it.
+/// A GPU, as the device of a world.
 class cuda_device final : public device {
  public:
   /// @param ordinal the number that the CUDA runtime of this process gives the GPU
@@ -77,7 +77,8 @@ class cuda_device final : public device {
 
  private:
   [[nodiscard]] CUmemAllocationProp allocation_properties(handle_kind kind) const;
-  /// The piece of the program's memory that starts at `at`. The program has passed at most `most` bytes of this piece.
+  /// The piece of the program's memory that starts at `at`. At most `most` bytes of the piece are in the range that the
+  /// program has passed.
   [[nodiscard]] external_segment retain_piece(void* at, std::size_t most, handle_kind kind);
   void destroy_legacy(segment_id segment) noexcept;
   /// The part of the constructor that needs a context.
@@ -124,8 +125,8 @@ class cuda_device final : public device {
   mapped_memory result_;                       ///< receives the values of fetching atomic operations and clock readings
   std::mutex result_mutex_;                    ///< held by the one operation that uses result_
   std::atomic<std::int64_t> failed_at_ms_{0};  ///< time on the steady clock; 0: the world has not failed
-  /// A kernel was given up. Memory that it may still use is not freed before the process ends, because freeing would
-  /// wait for the kernel.
+  /// Whether a kernel did not end in time. Memory that the kernel may still use is not freed before the process ends,
+  /// because freeing would wait for the kernel.
   std::atomic<bool> lost_kernel_{false};
   live_streams streams_;  ///< the streams of the application
   legacy_segments legacy_;

@@ -70,12 +70,13 @@ cuda_stream_order::capture& cuda_stream_order::entry_of(unsigned long long id) {
 
 void cuda_stream_order::record_late(cudaStream_t captured) {
   if (recorded_) return;
-  const std::lock_guard lock(made_.mutex);  // the lock prevents the destruction of the stream meanwhile
+  const std::lock_guard lock(made_.mutex);  // the lock prevents the destruction of the stream during the check
   const bool lives = last_ == cudaStreamLegacy || made_.numbers.count(last_number_) != 0;
   if (lives) {
     if (capture_of(last_).id != 0) {
-      // The captured work follows the stream's earlier work if the graph is launched on this stream. On another stream
-      // it does not, and no code here can order it: collective.hpp asks the program to synchronise the stream.
+      // The captured work follows the stream's earlier work if the graph is launched on this stream. If the graph is
+      // launched on another stream, this code cannot order the work, so collective.hpp asks the program to synchronise
+      // the stream. A better solution is not known:
       // - CUDA tells a library neither that a capture begins nor that a graph is launched. It refuses a record of the
       //   earlier work of a stream in a capture, a query and a synchronisation, and invalidates the capture; a record
       //   of the whole context (cuCtxRecordEvent) does the same.
@@ -113,7 +114,7 @@ bool cuda_stream_order::before(void* stream) {
     before_captured(on, capture_);
     return true;
   }
-  number_ = number_of_stream(on);  // during a capture CUDA refuses to report the number
+  number_ = number_of_stream(on);  // during a capture CUDA does not report the number of a stream
   if (!enqueued_ && !captured_) return false;
   if (!captured_ && number_ == last_number_) return false;
   record_late(nullptr);

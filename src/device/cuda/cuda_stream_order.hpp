@@ -12,8 +12,8 @@
 
 namespace pgas::detail::cuda {
 
-/// The streams that the library has made and not destroyed yet, by their numbers. Two streams of a process never have
-/// the same number. Destroying such a stream waits for its work.
+/// The numbers of the streams that the library has made and not destroyed yet. Two streams of a process never have the
+/// same number. Destroying such a stream waits for its work.
 struct live_streams {
   std::mutex mutex;
   std::set<unsigned long long> numbers;
@@ -22,17 +22,17 @@ struct live_streams {
 /// The number of a stream. *Callers* a thread with a current context.
 [[nodiscard]] unsigned long long number_of_stream(cudaStream_t stream);
 
-/// Orders work by one event, which stands for the last work.
+/// Orders work by a single event, which is recorded after the last work.
 ///
 /// An event between two kernels of a stream prevents the early set-up of the second kernel. So the event is recorded
 /// after each piece of work only on streams that the program may destroy, because a destroyed stream must not be used.
 /// On streams of the library, and on the legacy default stream, the event is recorded when the stream changes.
 ///
 /// In a capture, a piece of work depends on the previous piece of the same capture. An event node before the first
-/// piece waits for the event, and a node after the last piece records it. So on any stream, the work of a launched
-/// graph runs after all work that was enqueued or launched before, and before all later work. There is no node between
-/// two pieces of work. The library does not see launches of graphs. From the first capture on, all work therefore waits
-/// for the event and records it.
+/// piece waits for the event, and a node after the last piece records it. So the work of a launched graph runs after
+/// all work that was enqueued or launched before the graph, and before all later work, on any stream. Between two
+/// pieces of work the graph needs no node. The library does not see launches of graphs. From the first capture on, all
+/// work therefore waits for the event and records it.
 class cuda_stream_order final : public stream_order {
  public:
   /// @param made the streams that the library has made
@@ -43,7 +43,7 @@ class cuda_stream_order final : public stream_order {
   void after(void* stream) override;
 
  private:
-  /// A capture that contains such work.
+  /// A capture that contains work of this order.
   struct capture {
     unsigned long long id = 0;
     cudaGraphNode_t record = nullptr;     ///< the node that records the event after the last work
@@ -52,18 +52,18 @@ class cuda_stream_order final : public stream_order {
   };
   /// The capture that a stream belongs to.
   struct capture_state {
-    unsigned long long id = 0;  ///< 0: none
+    unsigned long long id = 0;  ///< 0 if the stream is not being captured
     cudaGraph_t graph = nullptr;
     const cudaGraphNode_t* last = nullptr;  ///< the nodes on which the stream's next node will depend
     std::size_t count = 0;
   };
   [[nodiscard]] static capture_state capture_of(cudaStream_t stream);
   [[nodiscard]] static cudaEvent_t make_event();
-  /// The entry of the capture. If the table is full, a new entry replaces the oldest one.
+  /// The entry of the capture. If the table is full, a new entry replaces the oldest entry.
   [[nodiscard]] capture& entry_of(unsigned long long id);
   [[nodiscard]] capture* find(unsigned long long id);
-  /// Records the event after the last work.
-  /// @param captured the stream whose capture is to wait for the event; null: none
+  /// Records the event after the last work, if it is not recorded yet.
+  /// @param captured the stream whose capture must wait for the event; null: no stream
   void record_late(cudaStream_t captured);
   void before_captured(cudaStream_t stream, unsigned long long id);
   void after_captured(cudaStream_t stream);
@@ -72,11 +72,11 @@ class cuda_stream_order final : public stream_order {
   live_streams& made_;
   cudaEvent_t event_ = nullptr;
   unsigned long long capture_ = 0;  ///< the capture that before() has found
-  unsigned long long number_ = 0;   ///< the number of the stream of before()
+  unsigned long long number_ = 0;   ///< the number of the stream that was passed to before()
   cudaStream_t last_ = nullptr;
   unsigned long long last_number_ = 0;
   bool enqueued_ = false;  ///< whether work was enqueued outside of captures
-  bool recorded_ = true;   ///< the event stands for the last work
+  bool recorded_ = true;   ///< whether the event was recorded after the last work
   bool captured_ = false;  ///< whether work was ever captured
   bool lasting_ = false;   ///< the program does not destroy the last stream
   std::vector<capture> captures_;

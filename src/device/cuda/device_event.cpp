@@ -35,7 +35,7 @@ class cuda_event final : public device_event {
   }
   ~cuda_event() override {
     if (!own_) return;
-    // While the driver unloads there is no context. The event then ends with the process.
+    // While the driver unloads, the context does not exist. The event then ends with the process.
     if (const quiet_context current(context_.get()); current)
       if (cudaEventDestroy(event_) != cudaSuccess) static_cast<void>(cudaGetLastError());
   }

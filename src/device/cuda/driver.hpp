@@ -15,7 +15,7 @@ namespace pgas::detail::cuda {
 /// The name of a function of the driver. Converts to a pointer to the function. *Errors* device_unavailable.
 struct driver_function {
   const char* name;
-  /// The oldest interface of the driver in which the function has today's signature.
+  /// The oldest version of the driver interface in which the function has the current signature.
   unsigned int version = 12000;
   template <class Function>
   operator Function*() const {
@@ -24,8 +24,8 @@ struct driver_function {
   [[nodiscard]] void* address() const;
 };
 
-/// The driver functions that the runtime does not have, and the functions of small host-called operations: a copy
-/// through the runtime takes 0.2 us more.
+/// The driver functions that the runtime does not have, and the functions for small operations of the host, because a
+/// copy by the runtime takes 0.2 us longer.
 struct driver_api {
   decltype(&cuMemAddressReserve) address_reserve = driver_function{"cuMemAddressReserve"};
   decltype(&cuMemAddressFree) address_free = driver_function{"cuMemAddressFree"};
@@ -87,7 +87,7 @@ struct driver_api {
 void check(CUresult result, std::string_view what, code otherwise = code::device_failed);
 
 /// Whether the result of a query of a stream is an error of its work, after which the context is unusable. Errors about
-/// captures are not, because they only report that the stream is being captured.
+/// captures do not count, because they only report that the stream is being captured.
 [[nodiscard]] constexpr bool is_failed_work(CUresult result) noexcept {
   const bool capture =
       result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;

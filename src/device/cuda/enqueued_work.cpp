@@ -1,4 +1,4 @@
-// The work of GPUs up to one moment, marked by an event that a whole context records.
+// Marks the work of GPUs up to a point in time, by events that record all work of a context.
 #include "device/enqueued_work.hpp"
 
 #include <utility>
@@ -24,7 +24,7 @@ class context_event {
     if (const quiet_context current(context_.get()); current) static_cast<void>(driver().event_destroy(event_));
   }
 
-  /// Records all work that the context has been given. Records nothing if the context has failed. *Errors* capturing;
+  /// Records all work that was enqueued in the context. Records nothing if the context has failed. *Errors* capturing;
   /// device_failed if the driver refuses.
   void record() {
     const quiet_context current(context_.get());

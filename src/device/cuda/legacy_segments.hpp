@@ -1,6 +1,6 @@
 /// @file
-/// Memory of cuMemAlloc, shared by the legacy handles of CUDA IPC. The driver chooses the addresses of the owner and of
-/// importers.
+/// Memory of cuMemAlloc, shared by the legacy handles of CUDA IPC. The driver chooses the addresses in the process of
+/// the owner and in the processes of importers.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class legacy_segments {
   /// Returns null for segments of other kinds.
   [[nodiscard]] void* address_of(segment_id segment) const;
   void destroy(segment_id segment) noexcept;
-  /// Keeps the memory until the process ends.
+  /// Removes the entry of a segment whose memory stays allocated until the process ends.
   void forget(segment_id segment) noexcept { static_cast<void>(take(segment)); }
 
  private:

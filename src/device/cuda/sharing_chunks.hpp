@@ -1,5 +1,6 @@
 /// @file
-/// Used by the export and the import of GPU memory: physical memory that is mapped to one range of addresses.
+/// Pieces of physical GPU memory that are mapped to one range of addresses. The export and the import of GPU memory use
+/// this file.
 #pragma once
 
 #include <cstddef>

@@ -99,7 +99,8 @@ class vmm_memory final : public gpu_memory {
 
   chunk_list chunks_;
   bool fabric_;
-  /// For memory in one piece: duplicating this descriptor needs no call of the driver, and makes its close() short.
+  /// Set for memory in one piece. To duplicate this descriptor needs no call of the driver, and makes close() of the
+  /// duplicate short.
   unique_fd kept_;
 };
 
@@ -177,7 +178,7 @@ std::unique_ptr<exportable_memory> adopt_chunks(primary_context context, void* p
     chunk one;
     if (driver().retain_handle(&one.handle, pointer_to(at)) != CUDA_SUCCESS)
       refuse(pointer, fmt::format("ends after {} of the given {} bytes", at - address_of(pointer), bytes));
-    chunks.add(one);  // chunks releases it
+    chunks.add(one);  // `chunks` releases the piece
     check(driver().address_range(&start, &one.bytes, at), "cuMemGetAddressRange", code::invalid_argument);
     if (start != at) refuse(pointer, "is mapped in a way that this version does not know");
     chunks.set_bytes_of_last(one.bytes);

@@ -15,7 +15,7 @@ namespace cuda {
 namespace {
 
 void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
-/// The driver takes a descriptor itself in a pointer parameter.
+/// The driver expects the number of the descriptor in a pointer parameter.
 void* as_pointer(int fd) { return reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)); }
 
 class vmm_import final : public mapped_import {

@@ -65,7 +65,7 @@ class cuda_stream_words final : public stream_words {
     on_device_ = static_cast<std::byte*>(address);
   }
   ~cuda_stream_words() override {
-    // While the driver unloads there is no context. The registration then ends with the process.
+    // While the driver unloads, the context does not exist. The registration then ends with the process.
     if (const quiet_context current(context_.get()); current) registered_pages::of_process().remove(pages_);
   }
 
@@ -75,7 +75,7 @@ class cuda_stream_words final : public stream_words {
 
   void write(void* stream, std::uint64_t* word, std::uint64_t value, std::shared_ptr<const void>) override {
     const in_context current(context_.get());
-    // With the default flags, a fence of system scope comes before the store.
+    // With the default flags, the driver executes a fence of system scope before the store.
     check(driver().write_value(static_cast<CUstream>(stream), reinterpret_cast<CUdeviceptr>(address(word)), value,
                                CU_STREAM_WRITE_VALUE_DEFAULT),
           "a stream's record: cuStreamWriteValue64");

@@ -68,7 +68,8 @@ footprint footprint_of(const collective_request& r, const team_view& team) {
   }
 }
 
-/// Checks the request of one member of `team` and throws its error. Returns how the source lies in the destination.
+/// Checks the request of one member of `team` and throws its error. Returns the position of the source in the
+/// destination.
 placement check(const world_state& world, const team_view& team, const collective_request& r) {
   const char* const what = name_of(r.what);
   if (rooted(r.what) && (r.root < 0 || r.root >= team.n_pes()))
@@ -93,7 +94,7 @@ placement check(const world_state& world, const team_view& team, const collectiv
   const bool scatter = r.what == collective_kind::reduce_scatter;
   const std::ptrdiff_t offset = scatter ? dst - src : src - dst;
   if (uses.may_be_in_place && offset == static_cast<std::ptrdiff_t>(uses.in_place)) return placement::in_place;
-  // If all members pass the same variable, the call is in place on only one of them, so the members have to agree.
+  // If all members pass the same variable, the call is in place on only one member. agree_on_collective() reports this.
   if (uses.block != 0 && offset >= 0 && static_cast<std::size_t>(offset) % uses.block == 0)
     return placement::of_another;
   throw error(
@@ -103,8 +104,8 @@ placement check(const world_state& world, const team_view& team, const collectiv
           uses.may_be_in_place ? "; an in-place call needs the addresses that the function's description names" : ""));
 }
 
-/// Runs check(). In a blocking call in which members compare, or in which the source lies in the destination, the
-/// result is the same on all members. In other calls only the member with the error throws.
+/// Runs check(). If the call blocks, and the members compare their calls or the source overlaps the destination, all
+/// members throw the same error. In other calls only the member with the error throws.
 void check_on_all(const team_state& state, bool blocking, bool compare, const collective_request& r) {
   const bool checks = compare || state.world().heap().parameters().checks != 0;
   std::optional<error> refused;

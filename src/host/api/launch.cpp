@@ -1,5 +1,5 @@
-// The library's part of launch(): the current device, the state of a grid, the limit of blocks, and grids on the host
-// heap.
+// The compiled part of launch(): the current device, the state of a grid, the maximum number of blocks, and grids on
+// the host heap.
 #include "pgas/launch.hpp"
 
 #include <fmt/format.h>

@@ -48,7 +48,7 @@ class host_lock_words {
   void release() const {}
   void acquire() const {}
 
-  /// Polls until `holds` returns true. Throws if the wait ends for another reason.
+  /// Polls until `holds` returns true. Throws if the wait ends without this result.
   template <class Holds>
   [[nodiscard]] bool await(const Holds& holds, std::int32_t pe) const {
     using clock = std::chrono::steady_clock;

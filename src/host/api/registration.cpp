@@ -11,7 +11,7 @@ namespace pgas {
 
 namespace {
 
-/// Runs `call` with the team's registered buffers, as one host-side collective of the team at a time.
+/// Runs `call` with the team's registered buffers. Only one host-side collective of the team runs at a time.
 template <class Call>
 auto with_buffers(const team& t, const char* name, const Call& call) {
   detail::team_state& state = t.state();

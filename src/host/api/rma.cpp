@@ -1,5 +1,5 @@
-// Copies, copies with signals, fence and quiet, called from the host and on streams. One function implements both
-// forms.
+// Copies, copies with signals, fence and quiet, called from the host and on streams. One function implements the call
+// from the host and the call on a stream.
 #include "pgas/rma.hpp"
 
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ void copy_strided(const op_target& how, void* to, const void* from, const stride
   s.finish(pe);
 }
 
-/// Copies on the queue of `s`. Either `to` or `from` is an address of target() for PE `pe`.
+/// Copies on the queue of `s`. One of the two addresses is the result of target() for PE `pe`.
 /// @param last whether this is the last copy of the call
 void copy(host_operation& s, void* to, const void* from, std::size_t bytes, int pe,
           operation_request::kind proxied_kind, bool last = true) {

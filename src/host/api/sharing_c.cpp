@@ -66,7 +66,8 @@ memory_place place_of(int place) {
   return {place};
 }
 
-/// Limits lifetimes and timeouts. A time that no clock can express counts as unlimited.
+/// Converts a lifetime or a timeout. The maximum is 2^30, which counts as unlimited, because clocks cannot express
+/// longer times.
 std::int64_t cut(std::uint64_t value) { return static_cast<std::int64_t>(std::min<std::uint64_t>(value, 1u << 30)); }
 
 ticket_options options_of(const pgas_ticket_options* options) {
@@ -80,7 +81,7 @@ ticket_options options_of(const pgas_ticket_options* options) {
   return wanted;
 }
 
-/// Converts a timeout of C, which may be PGAS_FOREVER.
+/// Converts a timeout from the C interface, which may be PGAS_FOREVER.
 std::chrono::milliseconds wait_of(std::uint64_t timeout_ms) {
   return timeout_ms == PGAS_FOREVER ? timeline::forever : std::chrono::milliseconds(cut(timeout_ms));
 }
@@ -101,7 +102,7 @@ int status_with(Handle* handle, const char* name, const Work& work) noexcept {
   });
 }
 
-/// A ticket as text for C.
+/// Writes the ticket of the object into `text`.
 template <class Handle>
 int ticket_of(Handle* handle, const pgas_ticket_options* options, char* text, const char* name) noexcept {
   return status_with(handle, name, [&](auto& what) {
@@ -111,7 +112,7 @@ int ticket_of(Handle* handle, const pgas_ticket_options* options, char* text, co
   });
 }
 
-/// Stores a new handle of what `make` returns.
+/// Stores the object that `make` returns, as a new handle.
 template <class Handle, class Make>
 int new_handle(bool given, const char* names, Handle** handle, const Make& make) noexcept {
   return status_of([&] {

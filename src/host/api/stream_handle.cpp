@@ -43,7 +43,7 @@ stream::~stream() {
       return;
     }
   } catch (const std::exception&) {
-    // The device has failed: the stream is destroyed like any other.
+    // The device has failed. The stream is destroyed nevertheless.
   }
   try {
     state_->device().synchronize(native_);

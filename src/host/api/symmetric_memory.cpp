@@ -38,8 +38,8 @@ std::optional<error> validate(world_state& world, const void* pointer, std::size
   return world.heap().memory().refuse_alignment(alignment);
 }
 
-/// Returns on all PEs if all PEs can reallocate and have the same arguments. Otherwise throws the same error on all
-/// PEs. Collective, and a barrier.
+/// Collective, and also a barrier. Returns on all PEs if all PEs can reallocate and have passed the same arguments.
+/// Otherwise throws the same error on all PEs.
 void agree_on_resize(world_state& world, const resize_call& mine, const std::optional<error>& refused) {
   blob bytes;
   const auto append = [&bytes](std::span<const std::byte> more) {
@@ -82,8 +82,8 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
   heap& heap = world.heap();
   const std::uint64_t offset = pointer != nullptr ? world.context().offset(pointer) : ~std::uint64_t{0};
   world.check_device();
-  // As in barrier_all(): after the call no PE has an operation in flight on the old block, so the block may be copied
-  // or returned.
+  // As in barrier_all(): after the call no PE has an operation in flight on the old block, so the block may be copied,
+  // or returned to the program.
   world.quiet();
   agree_on_resize(world, {offset, bytes, alignment}, validate(world, pointer, alignment));
   if (pointer == nullptr) return heap.allocate(bytes, alignment);

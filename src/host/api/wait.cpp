@@ -48,7 +48,7 @@ class word_poll {
   [[nodiscard]] poll_result poll(std::size_t* indices, bool keep) {
     state_.device().snapshot(words_.data(), set_.words, set_.count, sizeof(T));
     poll_result found;
-    // A changing start, so that repeated calls find every satisfied word.
+    // Each call starts its search at another word, so that repeated calls find every satisfied word.
     const std::size_t begin = anywhere_below(set_.count);
     for (std::size_t i = 0; i < set_.count; ++i) {
       if (set_.status != nullptr && set_.status[i] != 0) continue;

@@ -66,7 +66,7 @@ world world::join(const config& settings, int exceptions) {
   const bootstrap_options options = config_detail::make_bootstrap_options(settings);
   std::optional<detail::joining_mark> mark(std::in_place, settings.socket_directory, options.rank, options.size);
   chosen_bootstrap chosen = make_bootstrap(options);
-  if (chosen.exchange->rank() != options.rank)  // only the launcher knew the rank
+  if (chosen.exchange->rank() != options.rank)  // only the launcher has known the rank so far
     mark.emplace(settings.socket_directory, chosen.exchange->rank(), chosen.exchange->size());
   static_cast<void>(detail::parse_p2p_sets(settings.p2p, chosen.exchange->size(), true));
   const std::string warning = detail::warning_of(*chosen.exchange);
@@ -207,7 +207,7 @@ void* world::allocate_bytes(std::size_t count, std::size_t size, memory_hint hin
         fmt::format("allocate: there is no memory_hint {}: use none, atomics_remote, signal_remote, or both by |",
                     static_cast<std::uint32_t>(hint)));
   const std::size_t bytes = detail::byte_count(count, size);
-  // Rounds up to whole lines. If the size cannot be rounded up, allocate_bytes() refuses it.
+  // Rounds up to a multiple of memory_hint_line. If the size cannot be rounded up, allocate_bytes() refuses it.
   const std::size_t whole = bytes > std::numeric_limits<std::size_t>::max() - memory_hint_line
                                 ? bytes
                                 : (bytes + memory_hint_line - 1) / memory_hint_line * memory_hint_line;
@@ -263,7 +263,7 @@ void end_world(world& of, std::string_view reason, log_level level) noexcept {
   try {
     if (!of.state().left()) of.state().fail(reason, level);
   } catch (const std::exception&) {
-    // There is no world to end: the object was moved from, or belongs to the parent process.
+    // The object has no world that could be ended: it was moved from, or belongs to the parent process.
   }
 }
 

@@ -19,8 +19,8 @@ std::vector<std::string_view> alias_names(const option& row) {
   return names;
 }
 
-/// Whether a variable requests the text. Any value except a no counts as yes. With several prefixes, the first variable
-/// that is set decides.
+/// Whether a variable requests the text. Any value that does not mean "no" counts as "yes". With several prefixes, the
+/// first variable that is set decides.
 bool asked_for(std::string_view what, std::initializer_list<std::string_view> prefixes, const environment& variables) {
   constexpr std::array<std::string_view, 5> no{"0", "n", "no", "f", "false"};
   for (const std::string_view prefix : prefixes)

@@ -16,7 +16,7 @@ constexpr translation heap_kinds[] = {{"DEVICE", "cuda"}, {"VIDMEM", "cuda"}, {"
 constexpr translation handle_types[] = {{"FILE_DESCRIPTOR", "posix_fd"}, {"FABRIC", "fabric"}};
 constexpr translation debug_levels[] = {
     {"VERSION", "info"}, {"WARN", "warn"}, {"INFO", "info"}, {"ABORT", "error"}, {"TRACE", "debug"}};
-/// A boolean of NVSHMEM or OpenSHMEM. Every value except a no is a yes.
+/// A boolean of NVSHMEM or OpenSHMEM. Every value that does not mean "no" means "yes".
 constexpr std::array<translation, 6> boolean(std::string_view no, std::string_view yes) {
   return {{{"0", no}, {"n", no}, {"no", no}, {"f", no}, {"false", no}, {"*", yes}}};
 }

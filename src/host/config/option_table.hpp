@@ -1,7 +1,6 @@
 /// @file
 /// The table of options, with one row for each field of pgas::config. Parsing, `pgas-info --config` and
-/// docs/configuration.md use the table. A new option needs a field, a row in the table, and the page must be printed
-/// again.
+/// docs/configuration.md use the table. For a new option, add a field and a row, and print the page again.
 #pragma once
 
 #include <chrono>

@@ -119,8 +119,8 @@ void remark_on_unknown(reading& result, const environment& variables) {
                                                            fmt::join(foreign, ", "))});
 }
 
-// The number of insertions, deletions and replacements that turn one word into the other, computed with one row of the
-// usual table.
+// The number of insertions, deletions and replacements that turn one word into the other, computed with a single row of
+// the usual dynamic-programming table.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

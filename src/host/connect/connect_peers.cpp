@@ -49,7 +49,7 @@ class peer_connector {
         log_(log),
         secret_(derive_job_key(all)),
         expected_(tree.children().begin(), tree.children().end()),
-        // The limit is shorter than the limit of the bootstrap, so that PEs can still exchange the outcome.
+        // The time limit is shorter than the time limit of the bootstrap, so that PEs can still exchange the outcome.
         deadline_(clock::now() + settings.join_timeout * 3 / 4),
         timeout_(settings.join_timeout * 3 / 16),
         door_(
@@ -131,7 +131,7 @@ class peer_connector {
       return add_socket(remote_, {std::move(proven.fd), proven.keys});
     }
     connecting_ = connector_->awaited();
-    for (const pollfd& one : connecting_) loop_.watch(one.fd, one.events, [](short) {});  // the next step handles it
+    for (const pollfd& one : connecting_) loop_.watch(one.fd, one.events, [](short) {});  // step_connector() handles it
   }
 
   void start_connection() {
@@ -184,7 +184,7 @@ class peer_connector {
     local_target_.reset();
   }
 
-  /// Takes a connection whose other side knows the secret.
+  /// Keeps a connection whose other side has proved that it knows the secret.
   void admit(caller who) {
     const int pe = who.talk.introduction().from;
     const bool local = !who.address;
@@ -278,7 +278,7 @@ class peer_connector {
   std::size_t missing_ = 0;
   int refused_ = 0;
   const clock::time_point deadline_;
-  const milliseconds timeout_;  ///< for each handshake
+  const milliseconds timeout_;  ///< the time limit of each handshake
   event_loop loop_;
   admission door_;
 };

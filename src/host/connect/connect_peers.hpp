@@ -34,8 +34,9 @@ struct peer_socket {
 /// by PE. Both sides of a socket have authenticated each other. A socket inside a host is a UNIX socket. Both sides
 /// check the user of the other side before they send data. A socket between hosts uses TCP.
 ///
-/// A PE connects to its parent. Then both PEs prove that they belong to the job (handshake.hpp). A connection that
-/// fails is refused with one warning and delays no PE. The number of connections that wait for a proof is limited.
+/// A PE connects to its parent. Then both PEs prove that they belong to the job (handshake.hpp). If a connection fails
+/// this proof, the PE closes it and logs a warning. No other connection is delayed. The number of connections that wait
+/// for a proof is limited.
 /// @param tcp null if all PEs are on one host
 /// @param endpoints the endpoints of the leaders of other hosts, by PE; empty if all PEs are on one host
 /// *Errors* peer_unreachable with the addresses of the PE and the answer of each address; authentication; peer_lost, as

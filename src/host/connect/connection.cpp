@@ -79,7 +79,7 @@ packet_queue::state packet_queue::send(const outgoing_message& message) {
   std::size_t first_fd = 0;
   do {
     packet next{message.header, message.content, first_byte, first_fd};
-    if (!message.one_packet) {  // a packet that is passed on keeps its header, which counts lost descriptors too
+    if (!message.one_packet) {  // otherwise the header stays, because it counts lost descriptors too
       next.header.bytes = std::min(bytes - first_byte, max_packet);
       next.header.fds = static_cast<std::uint32_t>(std::min(fds - first_fd, max_fds_per_packet));
       next.header.all_bytes = bytes;

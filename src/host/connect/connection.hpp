@@ -17,8 +17,8 @@
 
 namespace pgas::detail {
 
-/// Owns a socket. Packets are sent whole and in order. Packets of different threads do not mix. *Callers* any thread;
-/// for receive(), one thread.
+/// Owns a socket. Packets are sent in order, and packets of different threads do not mix. *Callers* any thread; for
+/// receive(), one thread.
 class connection {
  public:
   explicit connection(unique_fd fd) : fd_(std::move(fd)) {}
@@ -63,7 +63,7 @@ class unix_connection final : public connection {
 };
 
 /// Each message in the stream is sealed (frame_cipher.hpp). If the kernel takes only a part of a message, the
-/// connection keeps the rest. It takes no other message before the rest is sent.
+/// connection keeps the rest. The connection accepts no other message before the rest is sent.
 class tcp_connection final : public connection {
  public:
   tcp_connection(unique_fd fd, const session_keys& keys)
@@ -71,8 +71,8 @@ class tcp_connection final : public connection {
         outgoing_(keys.to_send),
         incoming_(max_contribution, frame_cipher(keys.to_receive)) {}
 
-  /// *Errors* EPIPE if the connection cannot send any more; receive() reports the end and its reason. EINVAL if there
-  /// are descriptors.
+  /// Returns EPIPE if the connection cannot send any more; receive() reports the end and its reason. Returns EINVAL if
+  /// `fds` is not empty.
   int send(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds) override;
   int flush() override;
   /// Reports a malformed, too long or forged message as `oversized`, once. is_forged() tells whether the message was
@@ -99,7 +99,7 @@ class packet_queue {
   enum class state {
     sent,
     waiting,  ///< packets wait until the socket is writable
-    crowded,  ///< the kernel lacks memory, or room for descriptors in flight: try again soon
+    crowded,  ///< the kernel lacks memory, or has too many descriptors in flight: try again soon
     closed    ///< the connection cannot send any more; receive() reports the end
   };
 

@@ -42,7 +42,7 @@ class group_tree {
   [[nodiscard]] int parent() const noexcept { return parent_; }
   /// The children: PEs of this host in ascending order, then leaders.
   [[nodiscard]] std::span<const int> children() const noexcept { return children_; }
-  /// The child that is on the way down to member `pe`, or is `pe`. -1 if `pe` is this PE or is not below this PE.
+  /// The child on the way down to member `pe`, which may be `pe` itself. -1 if `pe` is this PE or is not below this PE.
   [[nodiscard]] int child_towards(int pe) const;
   [[nodiscard]] bool on_host_of_this(int pe) const {
     return layout_->hosts[static_cast<std::size_t>(pe)] == layout_->hosts[static_cast<std::size_t>(me_)];

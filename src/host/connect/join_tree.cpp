@@ -21,21 +21,21 @@ namespace {
 
 constexpr auto time_to_agree = std::chrono::milliseconds(500);
 
-/// Collective: exchanges the failures of all PEs. Every PE throws the same error, the most informative one. If the
-/// exchange fails because of this PE's failure, this PE throws its own error.
+/// Collective: exchanges the failures of all PEs. Every PE throws the same error, the most informative one. If this PE
+/// has failed and therefore the exchange fails, this PE throws the error of its failure.
 void agree_on_outcome(bootstrap& exchange, const std::optional<error>& mine) {
   std::vector<blob> all;
   try {
     all = exchange.all_gather(mine ? encode_error(*mine) : blob());
   } catch (const error& nobody) {
-    // If a third PE is absent, its absence is the cause. This PE has only seen that a peer gave up.
+    // If a third PE is absent, its absence is the cause. The error of this PE only says that a peer gave up.
     const bool about_another = mine && nobody.pe() >= 0 && nobody.pe() != mine->pe();
     if (mine && nobody.code() == code::bootstrap_timeout && !about_another) throw error(*mine);
     throw;
   }
   std::optional<error> chosen;
   const auto weight = [](const error& e) {
-    // peer_lost and bootstrap_timeout are consequences, on the other PEs, of a failure on one PE.
+    // If one PE fails, the other PEs report peer_lost or bootstrap_timeout as a consequence.
     return e.code() == code::peer_lost ? 0 : e.code() == code::bootstrap_timeout ? 1 : 2;
   };
   for (const blob& bytes : all) {
@@ -62,7 +62,7 @@ std::uint64_t job_of(const std::vector<peer_descriptor>& all) {
   return job;
 }
 
-/// Logs if two hosts are one machine. Its containers may have been intended as one host.
+/// Logs a message if two hosts are containers of one machine. The user may have intended the containers as one host.
 void log_separate_namespaces(const std::vector<peer_descriptor>& all, std::span<const int> hosts, log::logger& log) {
   for (std::size_t pe = 1; pe < all.size(); ++pe)
     if (all[pe].machine == all[0].machine && hosts[pe] != hosts[0])
@@ -72,9 +72,9 @@ void log_separate_namespaces(const std::vector<peer_descriptor>& all, std::span<
           pe);
 }
 
-/// Collective: tells where the leaders of hosts listen. The leader of a host first opens a TCP port into `listener`. A
-/// failure to open the port becomes part of the PE's endpoints. Returns the endpoints by PE. If the bootstrap publishes
-/// values, the PE fetches the endpoints of its neighbours in the tree only.
+/// Collective: exchanges the TCP addresses at which the leaders of hosts listen. The leader of a host first opens a TCP
+/// port and stores its socket in `listener`. A failure to open the port becomes part of the PE's endpoints. Returns the
+/// endpoints by PE. If the bootstrap publishes values, the PE fetches the endpoints of its neighbours in the tree only.
 std::vector<tcp_endpoints> listen_for_other_hosts(bootstrap& exchange, const config& settings, const peer_table& peers,
                                                   std::optional<tcp_listener>& listener,
                                                   std::vector<peer_descriptor>& all) {
@@ -122,8 +122,8 @@ joined_tree join_tree(bootstrap& exchange, const config& settings, log::logger& 
   std::optional<unix_listener> listener;
   if (size > 1) {
     allow_descriptors_for(size);
-    // The socket is opened before the exchange of descriptors, because a PE that knows the name connects at once. A
-    // failure is part of the descriptor, so that no PE waits for this PE.
+    // The socket is opened before the exchange of descriptors, because other PEs connect as soon as they know the name
+    // of the socket. A failure is part of the descriptor, so that no PE waits for this PE.
     try {
       listener.emplace(unix_address(settings.socket_directory, mine.socket_name()), size + 64);
     } catch (const error& why) {
@@ -164,7 +164,8 @@ joined_tree join_tree(bootstrap& exchange, const config& settings, log::logger& 
   listener.reset();
   tcp.reset();
   join_step("agree");
-  // After a death not all PEs can arrive, and the other PEs have seen the death, too.
+  // If a PE has died, the exchange cannot complete. The other PEs have also detected the death, so a short time limit
+  // is enough.
   set_time_left(one_died ? std::min(time_to_agree, settings.join_timeout) : settings.join_timeout);
   agree_on_outcome(exchange, failed_here);
   return joined;

@@ -15,7 +15,7 @@
 
 namespace pgas::detail {
 
-/// What a PE knows and holds after it has joined.
+/// The information and the sockets that a PE has after joining.
 struct joined_tree {
   peer_table peers;
   std::chrono::milliseconds peer_timeout;  ///< the smallest PGAS_HEARTBEAT_TIMEOUT of all PEs

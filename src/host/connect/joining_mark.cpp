@@ -81,7 +81,7 @@ void remove_stale_files(const std::string& directory) noexcept {
     sweep(shared, "ucx_shm_posix_",
           [&](const std::string& name, const struct stat& about) { return is_unused(shared + "/" + name, about); });
   } catch (const std::exception&) {
-    // The next start of a world tries again.
+    // The next start of a world tries again to remove the files.
   }
 }
 

@@ -43,7 +43,7 @@ std::string boot_id() {
   return id.empty() ? host_name() : id;
 }
 
-/// Removes and returns the text before the next zero byte. Empty if there is none.
+/// Removes and returns the text before the next zero byte. Empty if the bytes contain no zero byte.
 std::optional<std::string_view> take_text(std::span<const std::byte>& bytes) {
   const auto end = std::ranges::find(bytes, std::byte{0});
   if (end == bytes.end()) return std::nullopt;
@@ -109,7 +109,7 @@ std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all) {
   std::vector<peer_descriptor> descriptors(all.size());
   std::optional<int> malformed;
   // The greeting, the version and the ABI are the first fields in every version, so that other versions are recognised.
-  // Their errors come before the error of a descriptor with other fields.
+  // Errors about these fields are therefore reported before errors about other fields.
   for (int pe = 0; pe < static_cast<int>(all.size()); ++pe) {
     std::span<const std::byte> rest = all[static_cast<std::size_t>(pe)];
     const auto hello = take_text(rest);

@@ -1,5 +1,5 @@
 /// @file
-/// The descriptions that PEs exchange over the bootstrap before they connect, and checks of them.
+/// The descriptions that PEs exchange over the bootstrap before they connect, and their checks.
 #pragma once
 
 #include <array>
@@ -26,9 +26,9 @@ struct peer_numbers {
   std::int32_t pid = 0;
   std::uint32_t user = 0;
   std::int64_t heartbeat_ms = 30'000;  ///< PGAS_HEARTBEAT_TIMEOUT of the PE
-  bits128 machine{};                   ///< a value that all processes of one kernel have in common
+  bits128 machine{};                   ///< equal for all processes of one running kernel
   bits128 network_namespace{};         ///< abstract sockets connect PEs with equal values
-  bits128 pid_namespace{};             ///< PEs with equal values have the same number for a process
+  bits128 pid_namespace{};             ///< PEs with equal values see the same process numbers
   bits128 socket{};                    ///< random, for the name of the socket
   job_secret secret{};                 ///< the PE's share of the job's secret
   std::uint64_t in_directory = 0;      ///< 1 if the socket is in a directory, 0 if it has an abstract name
@@ -50,14 +50,14 @@ struct peer_descriptor : peer_numbers {
 /// The descriptor of this process, with a new socket name and a new share of the secret.
 /// @param test_host the host that the PE believes it is on; empty: the host of the process
 [[nodiscard]] peer_descriptor make_descriptor(const std::string& socket_directory, const std::string& test_host = {});
-/// A value of 128 bits that stands for a text.
+/// A hash of a text, with 128 bits.
 [[nodiscard]] bits128 short_for(std::string_view text);
 [[nodiscard]] blob encode(const peer_descriptor& mine);
 /// *Errors* bootstrap_protocol, version_mismatch.
 [[nodiscard]] std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all);
 
-/// The host numbers by PE. Hosts are numbered in the order of their first PEs. PEs are on one host if UNIX sockets can
-/// connect them: they have one kernel and, unless the sockets are in a directory, one network namespace.
+/// The number of each PE's host, by PE. Hosts are numbered in the order of their first PEs. PEs are on one host if UNIX
+/// sockets can connect them: they have one kernel and, unless the sockets are in a directory, one network namespace.
 [[nodiscard]] std::vector<int> hosts_of(const std::vector<peer_descriptor>& all);
 
 /// The reason why these PEs cannot connect, which is the same on all PEs. Empty if the PEs can connect.

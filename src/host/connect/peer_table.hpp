@@ -1,5 +1,5 @@
 /// @file
-/// The processes of a world, as every PE knows them after the first exchange over the bootstrap.
+/// The table of the processes of a world. Every PE has it after the first exchange over the bootstrap.
 #pragma once
 
 #include <string>

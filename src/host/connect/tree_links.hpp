@@ -37,8 +37,8 @@ struct tree_link {
   std::atomic<clock::time_point> last_seen{};  ///< the time of the last packet; written by the reader
 };
 
-/// Sending never blocks: packets that a neighbour does not take yet wait in the queue of the neighbour. *Callers* any
-/// thread, unless stated otherwise. The reader is the thread that runs the loop.
+/// Sending never blocks: packets that the socket of a neighbour does not accept yet wait in the queue of this
+/// neighbour. *Callers* any thread, unless stated otherwise. The reader is the thread that runs the loop.
 class tree_links {
  public:
   /// @param on_problem called with a neighbour and an errno if nothing can be sent to the neighbour. Not called if the
@@ -83,8 +83,8 @@ class tree_links {
   std::map<int, tree_link> links_;
 
   std::mutex mutex_;                            ///< guards waiting_
-  std::vector<tree_link*> waiting_;             ///< the neighbours whose queues have got packets
-  std::vector<tree_link*> crowded_;             ///< the neighbours to try again soon; used by the reader
+  std::vector<tree_link*> waiting_;             ///< the neighbours whose queues contain packets
+  std::vector<tree_link*> crowded_;             ///< the neighbours to which the reader will soon try to send again
   std::optional<clock::time_point> try_again_;  ///< the time of the next try; used by the reader
 };
 

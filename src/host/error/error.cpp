@@ -1,7 +1,7 @@
 /// @file
-/// pgas::error. Its text starts with the code, so that a reader of a log line finds the code in docs/errors.md. The
-/// text is escaped, because parts of it come from the environment, from file names or from other processes.
-/// error_table.cpp has the table of the codes with causes and remedies.
+/// pgas::error. The text of an error starts with the code, so that the reader of a log line can find the code in
+/// docs/errors.md. The text is escaped, because parts of it come from the environment, from file names or from other
+/// processes. error_table.cpp has the table of the codes with causes and remedies.
 #include "pgas/error.hpp"
 
 #include <string>

@@ -94,7 +94,7 @@ std::string text_of(const wire_call& call) {
   return text;
 }
 
-/// Decodes the call of a member. *Errors* asymmetric_call if the member makes another kind of exchange.
+/// Decodes the call of a member. *Errors* asymmetric_call if the member is in another kind of exchange.
 wire_call decode(const control_group& group, const member_value& of, collective_kind mine) {
   wire_call call;
   if (of.value.size() == sizeof(call)) std::memcpy(&call, of.value.data(), sizeof(call));

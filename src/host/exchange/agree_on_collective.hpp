@@ -19,12 +19,12 @@ namespace pgas::detail {
 enum class placement : std::uint32_t {
   apart,
   in_place,
-  of_another,  ///< at the position of another member
+  of_another,  ///< the source is at the position of another member
 };
 
 /// Collective: returns if all members make the same call and no member refuses the call. Otherwise all members throw
 /// the same error. *Errors* asymmetric_call if calls differ; the error of the first member that refuses the call;
-/// invalid_argument if some members are in place and others are not.
+/// invalid_argument if the call is in place on some members and not on others.
 void agree_on_collective(const control_group& group, const collective_request& mine, placement where,
                          const std::optional<error>& refused);
 

@@ -68,8 +68,8 @@ std::optional<partial_agreement> decode(std::span<const std::byte> bytes) {
 
 partial_agreement merge(partial_agreement a, partial_agreement b) {
   if (b.first.member < a.first.member) std::swap(a, b);
-  // a.first is now the first member of both. The first member of `b` whose value differs from the value of a.first is
-  // b.first or b.other.
+  // a.first is now the first member of the union. If a member of `b` has another value than a.first, the first such
+  // member is b.first or b.other.
   for (member_value* const candidate : {&b.first, &b.other}) {
     if (candidate->member < 0 || candidate->value == a.first.value) continue;
     if (a.other.member < 0 || candidate->member < a.other.member) a.other = std::move(*candidate);
@@ -98,7 +98,7 @@ void merge_agreements(blob& one, std::span<const std::byte> more) {
   if (a && b)
     one = encode(merge(std::move(*a), std::move(*b)));
   else
-    one.clear();  // agree() reports it on all members
+    one.clear();  // agree() reports the malformed message on all members
 }
 
 std::optional<agreement> decode_agreement(std::span<const std::byte> all) {

@@ -21,7 +21,7 @@ struct member_value {
   blob value;
 };
 
-/// A word that a member adds to an agreement. Most agreements have none.
+/// A word that a member adds to an agreement. Most agreements have no words.
 struct member_word {
   std::int32_t member;
   std::uint32_t reserved = 0;
@@ -38,8 +38,8 @@ struct agreement {
 
 /// Collective: compares the values of all members.
 /// @param failure the failure of this member, if any
-/// @param words words for all members. The size of the messages grows with the number of words of all members together,
-/// so at most a few members pass words.
+/// @param words words for all members. The messages contain the words of all members, so only a few members may pass
+/// words.
 /// @throws the errors of control_group::reduce(); bootstrap_protocol for a malformed message
 [[nodiscard]] agreement agree(const control_group& group, std::span<const std::byte> value,
                               const std::optional<error>& failure = std::nullopt,
@@ -59,7 +59,7 @@ requires std::is_trivially_copyable_v<T>
 [[nodiscard]] T reduce_value(const control_group& group, const T& mine, Combine combine) {
   const auto bytes = std::as_bytes(std::span(&mine, 1));
   const blob all = group.reduce(blob(bytes.begin(), bytes.end()), [&](blob& one, std::span<const std::byte> more) {
-    if (one.size() != sizeof(T) || more.size() != sizeof(T)) return one.clear();  // reported below, on all members
+    if (one.size() != sizeof(T) || more.size() != sizeof(T)) return one.clear();  // the size check below reports this
     T a;
     T b;
     std::memcpy(&a, one.data(), sizeof(T));

@@ -102,7 +102,7 @@ std::string text_of(const collective_step& call) {
 error mismatch_of(int first, const collective_step& call, int pe, const collective_step& other) {
   const std::string mine = text_of(call);
   const std::string theirs = text_of(other);
-  // If both texts are equal, the offsets differ, because earlier calls differed.
+  // If the texts of both calls are equal, their offsets differ, because earlier calls have differed.
   return {code::asymmetric_call,
           mine != theirs
               ? fmt::format("PE {} {} while PE {} {}: all PEs must make the same calls with the same sizes", first,

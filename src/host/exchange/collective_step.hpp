@@ -34,7 +34,7 @@ struct collective_step {
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
   kind what = kind::allocate;
-  std::uint32_t zeros = 0;  ///< whether the memory is cleared, which takes a further barrier
+  std::uint32_t zeros = 0;  ///< whether the memory is cleared, which needs another barrier
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 0;
   std::uint64_t offset = nowhere;
@@ -73,7 +73,7 @@ struct step_agreement {
 /// The error asymmetric_call if a call differs from the call of member 0. Its text names the first such member and both
 /// calls.
 [[nodiscard]] std::optional<error> find_mismatch(const std::vector<step_result>& all);
-/// Throws the failure. If there is no failure, throws the mismatch. Returns if there is neither.
+/// Throws the first failure; without a failure, the mismatch. Returns if all members agree and none has failed.
 void check_step(const std::vector<step_result>& all);
 void check_step(const step_agreement& all);
 

@@ -36,7 +36,7 @@ class control_group {
   static constexpr identity host = 2;
 
   /// Makes the group of `members`, which are world numbers and include this PE. The call is not collective, but all
-  /// members must make the group with the same arguments. Each member may use the group at once.
+  /// members must make the group with the same arguments. A member may use the group before other members have made it.
   control_group(const control_group& among, identity id, std::vector<int> members);
   /// Removes the group. No member may be in a collective of the group, or call one later.
   virtual ~control_group();

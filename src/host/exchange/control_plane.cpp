@@ -13,7 +13,7 @@
 
 namespace pgas::detail {
 
-/// The parts of a control plane. Each part uses earlier ones.
+/// The parts of a control plane. Each part uses the parts before it.
 struct control_plane_parts {
   control_plane_parts(bootstrap& exchange, const config& settings, log::logger& log,
                       control_plane::failure_callback on_failure)
@@ -34,7 +34,7 @@ struct control_plane_parts {
 
   [[nodiscard]] int me() const noexcept { return tree.peers.me; }
   [[nodiscard]] std::string describe_me() const { return tree.peers.describe(me()); }
-  /// Fails the world. The caller may hold locks, so the reader does it.
+  /// Fails the world on the reader's thread, because the caller may hold locks.
   void cannot_send(int pe, int why) {
     loop.post([this, pe, why] {
       failures.set(

@@ -31,7 +31,8 @@ struct control_plane_parts;
 /// thread at a time; for fail(), check() and failed(), any thread.
 class control_plane final : public control_group {
  public:
-  /// Called once, on any thread, when the world fails. The argument is the error to throw and its PE (-1 if none).
+  /// Called once, on any thread, when the world fails. The argument is the error to throw. Its pe() is -1 if the error
+  /// concerns no PE.
   using failure_callback = std::function<void(const error&)>;
 
   /// Collective over the bootstrap: exchanges addresses and a secret, connects the PEs, and checks the user and the
@@ -50,21 +51,22 @@ class control_plane final : public control_group {
   /// object is destroyed.
   void set_wait_source(wait_source source);
   /// Collective, before leave(): returns when all PEs have called await_leave(). If a PE makes another collective call
-  /// instead, all PEs throw asymmetric_call. If PGAS_WAIT_TIMEOUT is set, later collectives wait for PGAS_JOIN_TIMEOUT
-  /// longer, because a PE calls them after the work on its streams. *Errors* asymmetric_call.
+  /// instead, all PEs throw asymmetric_call. If PGAS_WAIT_TIMEOUT is set, later collectives have a time limit that is
+  /// longer by PGAS_JOIN_TIMEOUT, because other PEs call them only after the work on their streams. *Errors*
+  /// asymmetric_call.
   void await_leave();
   /// Collective, the last call. After the call, the end of another PE is not a failure.
   void leave();
 
   /// Ends the world on all PEs. Collectives and waits of all PEs throw code::aborted with this reason, or code::system
-  /// if there is no memory for the reason. This PE logs the reason at `level`.
+  /// if the reason could not be allocated. This PE logs the reason at `level`.
   void fail(std::string_view reason, log_level level = log_level::error) noexcept;
   /// Ends the world on all PEs with the given error.
   void fail(const error& cause) noexcept;
   /// Ends the world because the launcher reports that a PE has failed. Has no effect if the PE has left. *Callers* any
   /// thread.
   void on_launcher_report(int pe, std::string_view how);
-  /// Throws the first failure, if there was one.
+  /// Throws the first failure, if the world has failed.
   void check() const;
   /// A PE of this host whose process is stopped, for example by a debugger or by SIGSTOP; -1 if no such PE is found.
   [[nodiscard]] int stopped_pe() const;

@@ -1,6 +1,7 @@
 /// @file
-/// The numbers of collectives that leaving PEs have enqueued on their devices, as contributions of PEs.
-/// group_exchange merges the counts without the devices and threads of device_collective.hpp, so they stand apart.
+/// The numbers of collectives that leaving PEs have enqueued on their devices. PEs contribute the numbers to
+/// await_leave(). group_exchange merges them without devices and threads, so this file does not need
+/// device_collective.hpp.
 #pragma once
 
 #include <cstdint>

@@ -51,7 +51,7 @@ exchange_service::exchange_service(event_loop& loop, tree_links& links, const pe
       wait_timeout_(settings.wait_timeout) {}
 
 void exchange_service::begin_group(control_group::identity id, std::span<const int> members) {
-  bool status_due = false;  // messages came before the group: the reader sleeps without a time for their status
+  bool status_due = false;  // messages came before the group, so the reader has no time for its status
   {
     const std::lock_guard order(sending_);
     group_exchange::messages out;
@@ -75,7 +75,7 @@ void exchange_service::end_group(control_group::identity id) noexcept {
 }
 
 control_group::identity exchange_service::new_groups(std::uint64_t count) noexcept {
-  constexpr int number_bits = 40;  // an identity is the number of the PE that makes it, then a count
+  constexpr int number_bits = 40;  // an identity consists of the number of the PE that makes it, and a count
   return (static_cast<control_group::identity>(me_) + 1) << number_bits | groups_made_.fetch_add(count);
 }
 
@@ -97,7 +97,7 @@ exchange_result exchange_service::run(control_group::identity group, collective 
       sequence = under_way->contribute(call, std::move(mine), fds, std::move(combine), clock::now(), out);
       note_progress(*under_way, group);
       wrong = wrong_call(*under_way, group);
-      // Members of other groups may wait for this PE, which leaves and makes no further call.
+      // This PE leaves and makes no further call. Members of other groups may wait for a call of this PE.
       if (is_end(call))
         for (const auto& [id, one] : groups_)
           if (!wrong && id != group) wrong = wrong_call(one, id);
@@ -373,7 +373,7 @@ std::optional<clock::time_point> exchange_service::next_wake() const {
 
 void exchange_service::spread(const error& cause) {
   {
-    const std::lock_guard lock(mutex_);  // a thread that has not begun to wait sees the failure
+    const std::lock_guard lock(mutex_);  // so that a thread that has not begun to wait detects the failure
   }
   changed_.notify_all();
   {

@@ -46,7 +46,7 @@ class exchange_service {
   void end_group(control_group::identity id) noexcept;
   [[nodiscard]] control_group::identity new_groups(std::uint64_t count) noexcept;
 
-  /// Runs a collective of a group. *Callers* one thread for each group; also for gather().
+  /// Runs a collective of a group. *Callers* of run() and gather(): one thread for each group.
   /// @param combine set if contributions have a value
   [[nodiscard]] exchange_result run(control_group::identity group, collective call, blob mine, std::span<const int> fds,
                                     combiner combine);
@@ -71,8 +71,8 @@ class exchange_service {
   void check_leavers();
   /// The time at which send_statuses() or check_leavers() has work.
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
-  /// Wakes the waiting threads after a failure, and tells the neighbours. Every PE passes a failure on. Otherwise a
-  /// peer could see the end of this PE before it receives the cause.
+  /// Wakes the waiting threads after a failure, and sends the failure to the neighbours. Every PE passes the failure
+  /// on. Otherwise a peer could detect the end of this PE before it has received the cause.
   void spread(const error& cause);
 
   /// Counts a collective that this PE has enqueued on its device.
@@ -86,8 +86,7 @@ class exchange_service {
   [[nodiscard]] std::vector<long_wait> overdue(std::chrono::milliseconds limit) const;
 
  private:
-  // Functions whose callers hold mutex_.
-  /// Updates the state after a change of a group.
+  /// Updates the state after a change of a group. *Callers* hold mutex_; also for wrong_call().
   void note_progress(const group_exchange& of, control_group::identity id);
   /// The error if the state of a group shows different calls of its members.
   [[nodiscard]] std::optional<error> wrong_call(const group_exchange& of, control_group::identity id) const;
@@ -114,8 +113,9 @@ class exchange_service {
   std::mutex sending_;        ///< taken before mutex_, so that messages are sent in the order in which groups make them
   mutable std::mutex mutex_;  ///< guards the members below
   std::condition_variable changed_;
-  std::map<control_group::identity, group_exchange> groups_;  ///< also groups that only other PEs have made so far
-  /// The number of collectives that this PE has enqueued on its device, by group. Empty if some are in graphs.
+  std::map<control_group::identity, group_exchange> groups_;  ///< includes groups that only other PEs have made so far
+  /// The number of collectives that this PE has enqueued on its device, by group. A number is empty if some of the
+  /// collectives are in graphs.
   std::map<control_group::identity, std::optional<std::uint64_t>> enqueued_;
   std::vector<device_collective*> on_devices_;    ///< the collectives on devices that threads of this PE wait for
   std::optional<clock::time_point> next_status_;  ///< the earliest next status of all groups

@@ -18,7 +18,7 @@ namespace {
 /// The time from the start of a collective to its first status. Each later interval is twice as long.
 constexpr milliseconds first_pause{50};
 constexpr milliseconds longest_pause{1600};
-/// A member can be one collective ahead of another.
+/// A member can be ahead of another member by one collective.
 constexpr std::uint64_t max_ahead = 1;
 constexpr std::size_t most_early = 1 << 16;
 
@@ -183,7 +183,8 @@ void group_exchange::advance(std::uint64_t number, round& one, messages& out) {
   if (root) return finish(number, one, std::exchange(one.value, {}), out);
   std::vector<int> fds;
   if (leaf) fds.swap(one.fds);
-  // Unless the collective is an all-gather, the value is kept, because an early answer of the root is combined with it.
+  // Unless the collective is an all-gather, the value is kept. If the root answers early, this PE combines the answer
+  // with the value.
   blob mine = one.call == collective::all_gather ? std::exchange(one.value, {}) : one.value;
   send(message_kind::up, number, one.call, tree_.parent(), std::make_shared<parcel>(std::move(mine), std::move(fds)),
        out);

@@ -2,7 +2,7 @@
 /// The collectives of one group. Contributions are combined on the way up the group's tree, and the result is sent
 /// down. A message crosses each link of the tree once in each direction. When all children of the root except one have
 /// contributed, the root sends the combined contributions of all others to this last child immediately. The last child
-/// has the whole result as soon as it contributes. So two PEs exchange their contributions at the same time.
+/// has the whole result as soon as it contributes. In a group of two PEs, both PEs therefore send at the same time.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ using combiner = std::function<void(blob& all, std::span<const std::byte> more)>
 
 struct exchange_result {
   blob value;
-  std::map<int, contribution> descriptors;  ///< of the PEs of this host, without bytes; this PE has no entry
+  std::map<int, contribution> descriptors;  ///< by PE, for all other PEs of this host; without bytes
 };
 
 /// A state machine without sockets and threads. Its inputs are contributions, messages and the time. It appends the
@@ -66,7 +66,7 @@ class group_exchange {
   /// this host; the caller still owns them
   [[nodiscard]] std::uint64_t contribute(collective call, blob mine, std::span<const int> fds, combiner combine,
                                          clock::time_point now, messages& out);
-  /// Handles a message of this group. *Errors* bootstrap_protocol if no correct member sends such a message.
+  /// Handles a message of this group. *Errors* bootstrap_protocol for a message that a correct member never sends.
   void receive(arrived_message message, clock::time_point now, messages& out);
   /// Sends neighbours the set of members that have called a pending collective. Called when next_status() is due.
   void send_status(clock::time_point now, messages& out);
@@ -115,7 +115,7 @@ class group_exchange {
     int caller = -1;
     bool mine = false;      ///< this PE has contributed
     bool combined = false;  ///< the contributions of all PEs below this PE are combined
-    int answered = -1;      ///< on the root: the child that got the result of all others in advance
+    int answered = -1;      ///< on the root: the child that answer_last() has sent the contributions of all others
     bool answer = false;    ///< `of_others` has arrived
     bool done = false;
     bool given_up = false;
@@ -163,7 +163,7 @@ class group_exchange {
   group_tree tree_;
   std::vector<arrived_message> early_;
   std::uint64_t next_ = 0;   ///< the first collective that this PE has not begun
-  std::uint64_t first_ = 0;  ///< collectives before this one are over
+  std::uint64_t first_ = 0;  ///< all collectives with a lower number have ended
   collective last_completed_ = collective::none;
   std::map<std::uint64_t, round> rounds_;
   std::optional<mismatch> mismatch_;

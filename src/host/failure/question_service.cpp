@@ -49,7 +49,7 @@ std::chrono::milliseconds warn_after(const exchange_service& exchanges, std::chr
   return limit < shortest_limit_to_warn ? wait_warning : std::min(wait_warning, limit / 2);
 }
 
-/// The limit that ends a wait, as a sentence.
+/// A sentence about the time limit that ends a wait.
 std::string words_of_limit(const exchange_service& exchanges, std::chrono::milliseconds wait_warning, stage now) {
   if (now == stage::leaving) return "PGAS_JOIN_TIMEOUT ends the wait for work on streams";
   const char* const setting = now == stage::joining ? "PGAS_JOIN_TIMEOUT" : "PGAS_WAIT_TIMEOUT";
@@ -102,7 +102,7 @@ question_service::~question_service() {
 }
 
 void question_service::start() {
-  // The PEs of a world search at different times, so that they do not all ask all other PEs at once.
+  // The PEs of a world search at different times, so that the questions of all PEs are not sent at the same time.
   next_look_ = clock::now() + time_between_looks() + time_between_looks() * peers_.me / peers_.n();
   if (listener_) loop_.watch(listener_->fd(), POLLIN, [this](short) { attempt([this] { accept(); }); });
   if (bell_ && bell_->fd() >= 0)
@@ -202,7 +202,7 @@ std::string question_service::own_answer(const std::string& fields) const {
 
 void question_service::ask_here(asker who) {
   askers_.push_back(who);
-  if (due_) return;  // all that ask before the answer get the same answer
+  if (due_) return;  // all PEs that ask before the answer is sent get the same answer
   if (source_) source_->ask();
   due_ = clock::now() + time_to_answer;
   last_due_ = clock::now() + most_time_to_answer;
@@ -239,8 +239,8 @@ void question_service::check() noexcept {
 }
 
 void question_service::answer_here() {
-  // While the answers of waits are not settled, answers later. A wait in a collective of the control plane is known
-  // without them, so it is answered now.
+  // While the kernels' answers are incomplete, this PE answers later. If it waits in a collective of the control plane,
+  // it needs no answers of kernels and answers now.
   if (source_ && clock::now() < last_due_ && !source_->settled() &&
       exchanges_.overdue(std::chrono::milliseconds(0)).empty()) {
     due_ = clock::now() + time_to_answer;
@@ -249,7 +249,7 @@ void question_service::answer_here() {
   due_.reset();
   const std::string fields = source_ ? source_->answer() : R"("joining":true)";
   std::string text = fmt::format(R"({{"pe":{},{},{}}})", peers_.me, fields, exchanges_.describe());
-  if (text.size() > max_contribution)  // more than a peer accepts
+  if (text.size() > max_contribution)  // peers do not accept a longer text
     text = fmt::format(R"({{"pe":{},"too_long":true}})", peers_.me);
   for (const asker& who : std::exchange(askers_, {})) {
     if (who.pe == nobody) {
@@ -276,8 +276,7 @@ std::chrono::milliseconds question_service::time_between_looks() const {
   const stage now = exchanges_.reached();
   std::chrono::milliseconds after = warn_after(exchanges_, wait_warning_, now);
   if (now == stage::joining)
-    after =
-        std::min(after, warn_after(exchanges_, wait_warning_, stage::joined));  // joining may end before the next look
+    after = std::min(after, warn_after(exchanges_, wait_warning_, stage::joined));  // joining may end earlier
   return std::min<std::chrono::milliseconds>(after / 2, most_between_looks);
 }
 
@@ -327,7 +326,7 @@ void question_service::log_waits() {
 void question_service::on_answer(std::uint64_t number, std::span<const std::byte> text) noexcept {
   if (warning_ && warning_->number == number)
     attempt([&] { warning_->answers.emplace_back(reinterpret_cast<const char*>(text.data()), text.size()); });
-  for (client& one : clients_) {  // no client is left if the answer is late
+  for (client& one : clients_) {  // finds no client if the answer is late
     if (one.number != number || one.answers == 0) continue;
     send(one, {reinterpret_cast<const char*>(text.data()), text.size()});
     if (one.answers > 0) --one.answers;

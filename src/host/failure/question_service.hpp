@@ -38,8 +38,8 @@ inline constexpr std::chrono::milliseconds time_to_answer{15};
 /// wait for a processor.
 inline constexpr std::chrono::milliseconds most_time_to_answer{400};
 
-/// The shortest time between two questions of a PE of the same kind. Programs that ask earlier wait, and all get the
-/// same answers. The cost does not depend on the number of programs.
+/// The shortest time between two questions of a PE of the same kind. Programs that ask earlier have to wait, and all of
+/// them get the same answers. So the cost for the PEs does not depend on the number of programs.
 inline constexpr std::chrono::milliseconds between_questions{50};
 
 /// A question, and the word that a program sends for it.
@@ -52,16 +52,16 @@ struct long_wait {
   std::string sentence;
 };
 
-/// The functions that return what a PE knows about itself.
+/// The functions by which a PE reports its state.
 struct wait_source {
   std::function<void()> ask;            ///< opens a question: from now on, waits leave answers
-  std::function<bool()> settled;        ///< whether the answers so far show what the PE waits for
+  std::function<bool()> settled;        ///< whether the answers so far are enough to report the waits of the PE
   std::function<std::string()> answer;  ///< closes the question; returns its answers as the fields of a JSON object
   /// The waits in the last answer that had lasted for this time or longer, the most informative one first.
   std::function<std::vector<long_wait>(std::chrono::milliseconds)> overdue;
   std::function<std::string()> stats;    ///< the statistics, as fields of a JSON object
   std::function<std::string()> metrics;  ///< the statistics by peer and call, as fields of a JSON object
-  /// A sentence about each wait in the last answer.
+  /// Returns a sentence about each wait in the last answer.
   std::function<std::vector<std::string>()> sentences;
   /// A sentence about the root of this PE's waits. `introduction` describes all PEs, and `answers` are the answers of
   /// all PEs. Empty if the answers do not show the root.
@@ -165,8 +165,8 @@ class question_service {
   std::vector<clock::time_point> warned_;
   std::uint64_t questions_ = 0;
   std::array<clock::time_point, std::size(question_words)> last_asked_{};  ///< by question: the time of the last one
-  bool refused_ = false;         ///< whether a program was refused; logged once
-  bool full_ = false;            ///< whether no descriptor was left; logged once
+  bool refused_ = false;         ///< whether a program was refused, which is logged once
+  bool full_ = false;            ///< whether no descriptor was free, which is logged once
   clock::time_point next_look_;  ///< the time of the next search for long waits
 };
 

@@ -17,7 +17,7 @@ class signal_bell {
   signal_bell(const signal_bell&) = delete;
   signal_bell& operator=(const signal_bell&) = delete;
 
-  /// The descriptor; -1 if there is none.
+  /// The descriptor; -1 if the object has no descriptor.
   [[nodiscard]] int fd() const noexcept { return bell_.get(); }
   /// Makes the descriptor unreadable until the next signal.
   void silence() noexcept;

@@ -142,7 +142,7 @@ void tree_reader::handle(tree_link& from, received_packet packet) {
                 from.pe);
   const std::span<const std::byte> body = packet.bytes.subspan(sizeof(header));
   if (header.to != all_pes && header.to != peers_.me) {
-    // The header still counts descriptors that were lost on this PE, so the receiver finds them lost, too.
+    // The header also counts descriptors that were lost on this PE, so that the receiver detects the loss.
     outgoing_message passed{
         header, std::make_shared<parcel>(blob(body.begin(), body.end()), std::vector<int>(), std::move(packet.fds)),
         true};
@@ -187,8 +187,8 @@ void tree_reader::on_process_end(const watched_process& one) {
 }
 
 void tree_reader::on_disconnect(tree_link& from) {
-  // Ends the sending direction. The peer may wait for this end, which proves that this PE has received all its
-  // messages.
+  // Ends the sending direction. The peer may wait for this end of the stream. It tells the peer that this PE has
+  // received all messages.
   if (!from.finished.exchange(true)) from.to->finish();
   from.ended = true;
   questions_.on_end(from.pe);
@@ -198,7 +198,7 @@ void tree_reader::on_disconnect(tree_link& from) {
 
 void tree_reader::on_launcher_report(int pe, std::string how) {
   if (pe < 0 || pe >= peers_.n() || pe == peers_.me) return;
-  // The thread handles the report: the departure of the PE may have arrived before.
+  // The reader's thread handles the report, because the departure message of the PE may already have arrived.
   loop_.post([this, pe, how = std::move(how)] {
     const tree_link* const neighbour = links_.find(pe);
     if (neighbour != nullptr && neighbour->departed) return;
@@ -211,7 +211,7 @@ void tree_reader::on_launcher_report(int pe, std::string how) {
 void tree_reader::check_heartbeats() {
   if (!several_hosts_) return;
   const clock::time_point now = clock::now();
-  // A process that was stopped does not know for how long its peers were silent.
+  // If this process was stopped, it does not know for how long its peers were silent.
   if (now - last_check_ > peer_timeout_ / 2)
     for (auto& [pe, one] : links_.all()) one.last_seen = now;
   last_check_ = now;
@@ -245,7 +245,7 @@ void tree_reader::check_heartbeats() {
 
 bool tree_reader::finished() {
   // Closing a TCP connection with unread data resets the connection, which may discard the last messages to the peer.
-  // So this side ends its sending direction, and reads until the peer has ended its own.
+  // So this side ends its sending direction, and reads until the peer has ended its sending direction.
   if (clock::now() >= *finish_until_) return true;
   if (!links_.finish()) return false;
   return std::ranges::none_of(links_.all(), [](const auto& each) { return each.second.remote && !each.second.ended; });

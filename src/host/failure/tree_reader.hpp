@@ -28,7 +28,7 @@ namespace pgas::detail {
 struct control_statistics {
   std::uint64_t heartbeats_sent = 0;
   std::uint64_t heartbeats_received = 0;
-  /// By PE: the time since the last message of a neighbour on another host. Empty for all other PEs.
+  /// For each PE that is a neighbour on another host: the time since its last message. Empty for all other PEs.
   std::vector<std::optional<std::chrono::milliseconds>> silence;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// The first failure of a world, as this PE has seen it or has been told.
+/// The first failure of a world that this PE has detected or that another PE has reported.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@ class world_failure {
   using listener = std::function<void(const error&)>;
 
   /// @param on_failure called once, before failed() is true, so that a caller that catches the failure sees the effects
-  /// @param spread called once, afterwards: wakes the waiting threads and tells the other PEs
-  /// @param no_memory made in advance, for failures without memory for a description
+  /// @param spread called once, after on_failure: wakes the waiting threads and informs the other PEs
+  /// @param no_memory the error of set_out_of_memory()
   world_failure(log::logger& log, listener on_failure, listener spread, error no_memory)
       : log_(log), on_failure_(std::move(on_failure)), spread_(std::move(spread)), no_memory_(std::move(no_memory)) {}
 
@@ -36,7 +36,7 @@ class world_failure {
   /// The first failure. *Callers* after failed() has returned true.
   [[nodiscard]] const error& cause() const noexcept { return cause_; }
   [[nodiscard]] clock::time_point at() const noexcept { return at_; }
-  /// Throws the first failure, if there was one.
+  /// Throws the first failure, if the world has failed.
   void check() const {
     if (failed()) throw error(cause_);
   }
@@ -50,7 +50,7 @@ class world_failure {
   const error no_memory_;
   std::atomic<state> now_{state::open};
   std::atomic<bool> told_{false};
-  error cause_{code::system, ""};  ///< written once, before told_ is set; so is at_
+  error cause_{code::system, ""};  ///< cause_ and at_ are written once, before told_ is set
   clock::time_point at_{};
 };
 

@@ -96,7 +96,7 @@ address_layout::spanned address_layout::with_span(device& device, const control_
   step_result mine;
   mine.call = {collective_step::kind::probe, 0, slots * stride, alignment, collective_step::nowhere};
   mine.failure = attempt(everyone, fmt::format("make a file of {} for all slots", format_bytes(bytes)), [&] {
-    if (me == 0) {  // proposes its addresses
+    if (me == 0) {  // PE 0 proposes its addresses
       made->reserve_for_span(0, slots * stride, alignment);
       const auto base = std::as_bytes(std::span(&made->base_, 1));
       mine.key.assign(base.begin(), base.end());
@@ -161,8 +161,8 @@ void* address_layout::reserve_aligned(std::size_t bytes) {
   constexpr int tries = 8;
   for (int i = 0; i < tries && !aligned(plain, stride()); ++i) {
     try {
-      // A wider range contains an aligned range. After the release that range is free, unless another thread reserves
-      // it.
+      // A wider range contains an aligned range of the wanted size. After the wider range is released, the aligned
+      // range is free, unless another thread reserves it.
       void* const wider = device_.reserve(bytes + stride(), nullptr);
       const std::uintptr_t inside = (reinterpret_cast<std::uintptr_t>(wider) + stride() - 1) & ~(stride() - 1);
       device_.release(wider, bytes + stride());
@@ -171,14 +171,14 @@ void* address_layout::reserve_aligned(std::size_t bytes) {
         return better;
       }
     } catch (const error&) {
-      break;  // if addresses are short, the unaligned range is used
+      break;  // if there are too few addresses, the unaligned range is used
     }
   }
   return plain;
 }
 
 bool address_layout::agree_on_base(const control_group& group, std::size_t bytes, std::size_t alignment) {
-  // The system's own choice on PE 0 comes first: under some sanitizers no other address is free.
+  // The address that the system chooses on PE 0 is tried first, because no other address is free under some sanitizers.
   for (std::size_t round = 0; round <= std::size(candidates); ++round) {
     void* mine = nullptr;
     if (group.my_pe() == 0) {
@@ -195,7 +195,7 @@ bool address_layout::agree_on_base(const control_group& group, std::size_t bytes
     }
     std::uint64_t proposal = 0;
     try {
-      // The others propose nothing, which is 0.
+      // Only PE 0 proposes an address. The other PEs send 0.
       proposal = reduce_value(group, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(mine)),
                               [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
       if (proposal == 0) continue;

@@ -1,7 +1,7 @@
 /// @file
 /// The addresses of the heap. Each PE of the domain has a slot, and all slots have the same size. By default the slots
-/// form one reserved range without memory. If the device chooses addresses, the slots can lie anywhere and have all
-/// their memory from the start.
+/// form one reserved range without memory. If the device chooses addresses, the slots can have any addresses, and all
+/// their memory is allocated at the start.
 #pragma once
 
 #include <cstddef>
@@ -21,30 +21,33 @@ namespace pgas::detail {
 /// Owns the reservation of this PE.
 class address_layout {
  public:
-  /// User addresses have at least 47 bits on the supported systems. Half of that exceeds the memory of any such system.
+  /// User addresses have at least 47 bits on the supported systems. Half of this range is larger than the memory of any
+  /// such system.
   static constexpr std::size_t most_addresses = std::size_t{1} << 46;
 
-  /// Reserves the slots. Collective, same arguments on all PEs. The base is the same on all PEs if one of a few
-  /// candidates is free on all of them; otherwise each PE has its own base. The stride is the largest that all PEs can
-  /// reserve. *Errors* address_space naming the PE, the same on all PEs.
-  /// @param stride a power of two @param least_stride the lower limit for halving the stride where addresses are short
-  /// @param alignment of the base, a power of two; the base is aligned to the stride where possible
+  /// Reserves the slots. Collective, with the same arguments on all PEs. If one of a few candidates is free on all PEs,
+  /// it is the base on all PEs; otherwise each PE has a separate base. The stride is the largest stride that all PEs
+  /// can reserve. *Errors* address_space with the number of the PE, the same on all PEs.
+  /// @param stride a power of two
+  /// @param least_stride the smallest stride; if there are too few addresses, the stride is halved down to this value
+  /// @param alignment the alignment of the base, a power of two; the base is aligned to the stride where possible
   address_layout(device& device, const control_group& group, int slots, std::size_t stride, std::size_t least_stride,
                  std::size_t alignment);
   /// Makes a slot for each member of the domain with a kind of handle whose addresses the device chooses. Collective,
-  /// same arguments on all PEs.
+  /// with the same arguments on all PEs.
   /// *Errors* those of device_placed_slots.
-  /// @param common the size of the memory of all PEs
-  /// @param teams the size of the memory of teams behind it
+  /// @param common the size of the memory that all PEs share
+  /// @param teams the size of the memory of teams, which follows it
   address_layout(device& device, const control_group& group, const domains& domains, handle_kind kind,
                  std::size_t common, std::size_t teams);
   ~address_layout();
 
-  /// Reserves the slots and puts one span of the device behind the slots of the domain, in two exchanges. Collective.
-  /// Empty if a step fails on any PE, for example because the size of files is limited. Then each PE creates segments,
-  /// which its peers map.
-  /// @param stride a power of two @param alignment of the base, a power of two
-  /// @param open_first opens the first segment of all PEs on the new layout, or returns null; may fail
+  /// Reserves the slots, and puts one span of the device at the addresses of the domain's slots, in two exchanges.
+  /// Collective. The result is empty if a step fails on any PE, for example because the size of files is limited. In
+  /// that case each PE creates segments, and its peers map them.
+  /// @param stride a power of two
+  /// @param alignment the alignment of the base, a power of two
+  /// @param open_first opens the first segment of all PEs on the new layout, or returns null; may throw
   struct spanned {
     std::unique_ptr<address_layout> slots;
     std::unique_ptr<group_segment> first;
@@ -53,9 +56,9 @@ class address_layout {
   [[nodiscard]] static spanned with_span(device& device, const control_group& everyone, const domains& domains,
                                          handle_kind kind, std::size_t stride, std::size_t alignment,
                                          const opening& open_first, log::logger& log);
-  /// The largest domain whose PEs cannot access a peer's addresses behind the peer's memory. The kernel keeps the
-  /// mappings of all processes of a file in one tree. With two mappings for each pair of PEs, a growth of 1,024 PEs
-  /// took longer than with a file for each segment. In larger domains only the slot of the PE itself is guarded.
+  /// The size of the largest domain in which an access beyond the end of a peer's memory faults. In larger domains only
+  /// a PE's own slot has this guard. The kernel keeps the mappings of a file by all processes in one tree. With two
+  /// mappings for each pair of PEs, a growth of the heap of 1,024 PEs took longer than with one file for each segment.
   static constexpr int most_guarded = 64;
   [[nodiscard]] bool guards_peers() const noexcept { return guards_peers_; }
   [[nodiscard]] bool has_span() const noexcept { return span_bytes_ != 0; }
@@ -66,9 +69,9 @@ class address_layout {
     return blocks_ ? blocks_->addresses()[static_cast<std::size_t>(pe)]
                    : base_ + (static_cast<std::size_t>(pe) << log2_stride_);
   }
-  /// Whether the slots have memory from the start.
+  /// Whether all memory of the slots is allocated at the start.
   [[nodiscard]] bool has_memory() const noexcept { return blocks_ != nullptr; }
-  /// The binary logarithm of the unit of distances between slots. Adjacent slots are one unit apart.
+  /// The binary logarithm of the unit of distances between slots. The distance between adjacent slots is one unit.
   [[nodiscard]] int log2_stride() const noexcept { return log2_stride_; }
   /// The distance between the slots of two PEs, in these units.
   [[nodiscard]] std::int32_t distance(int from, int to) const noexcept {
@@ -82,11 +85,11 @@ class address_layout {
     if (blocks_) blocks_->close_peers();
   }
   [[nodiscard]] std::size_t stride() const noexcept { return std::size_t{1} << log2_stride_; }
-  /// Bytes of all slots together.
+  /// The size of all slots together, in bytes.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool same_base() const noexcept { return same_base_; }
-  /// The alignment of all slots on all PEs, or of each PE's own slot if slots lie anywhere. A power of two. No
-  /// allocation can have a larger alignment.
+  /// The alignment of all slots on all PEs, or of each PE's own slot if the device chooses addresses. A power of two.
+  /// No allocation can have a larger alignment.
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_; }
 
  private:
@@ -104,13 +107,13 @@ class address_layout {
   std::unique_ptr<device_placed_slots> blocks_;  ///< null if the slots are evenly spaced
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
-  std::size_t span_bytes_ = 0;  ///< 0: there is no span
+  std::size_t span_bytes_ = 0;  ///< 0 if the layout has no span
   int log2_stride_ = 0;
   std::size_t alignment_ = 0;
   std::size_t team_begin_ = 0;
   std::size_t slot_bytes_ = 0;
   bool same_base_ = false;
-  bool guards_peers_ = true;  ///< whether accesses by this PE to addresses behind the memory of a peer fault
+  bool guards_peers_ = true;  ///< whether an access of this PE beyond the end of a peer's memory faults
 };
 
 }  // namespace pgas::detail

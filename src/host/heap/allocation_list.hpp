@@ -15,7 +15,8 @@ namespace pgas::detail {
 
 /// A live allocation.
 struct allocation {
-  /// The number of earlier allocations, the same on all PEs; number 0 of a world's heap belongs to the library.
+  /// The number of earlier allocations, the same on all PEs; in the heap of a world, allocation 0 belongs to the
+  /// library.
   std::uint64_t number;
   std::uint64_t offset;
   std::uint64_t bytes;  ///< the requested size, before rounding

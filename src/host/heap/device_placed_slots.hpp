@@ -13,18 +13,21 @@
 
 namespace pgas::detail {
 
-/// Owns this PE's block and the imported blocks of its direct peers. Blocks lie at any multiple of `unit`. A peer's
-/// address is this PE's address plus a number of units that is constant for the peer. A PE therefore has one block
-/// only: with several blocks, each address would need a search.
+/// Owns this PE's block and the imported blocks of its direct peers. The address of a block is a multiple of `unit`.
+/// For each peer, the distance from this PE's block to the peer's block is a constant number of units. Each PE has only
+/// one block, so that the address of a peer needs no search.
 class device_placed_slots {
  public:
-  /// The unit of distances between blocks: 2^32 units exceed the address space of a process.
+  /// The unit of distances between blocks. A distance has 32 bits, because 2^32 units are larger than the address space
+  /// of a process.
   static constexpr int log2_unit = 21;
   static constexpr std::size_t unit = std::size_t{1} << log2_unit;
 
-  /// Creates a block on each PE and imports the blocks of direct peers. Collective, same arguments on all PEs. *Errors*
-  /// those of device::create and device::import_segment: the first error of any PE, the same on all.
-  /// @param bytes of a slot @param alignment of every PE's own slot, a power of two; the block is larger by that amount
+  /// Creates a block on each PE and imports the blocks of direct peers. Collective, with the same arguments on all PEs.
+  /// *Errors* those of device::create and device::import_segment; all PEs throw the first error of any PE.
+  /// @param bytes the size of a slot
+  /// @param alignment the alignment of every PE's own slot, a power of two; the block is larger than the slot by this
+  /// number of bytes
   device_placed_slots(device& device, const control_group& everyone, const domains& domains, handle_kind kind,
                       std::size_t bytes, std::size_t alignment);
   ~device_placed_slots();
@@ -43,7 +46,7 @@ class device_placed_slots {
   void release() noexcept;
 
   device& device_;
-  std::vector<segment_id> own_;  ///< one segment, or none yet
+  std::vector<segment_id> own_;  ///< one segment; empty until the segment is created
   std::vector<segment_id> imported_;
   std::vector<std::byte*> addresses_;
 };

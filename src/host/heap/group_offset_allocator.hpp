@@ -1,5 +1,5 @@
 /// @file
-/// Offsets that the members of a group agree on without other PEs.
+/// Offsets for the memory of a group. Only the members of the group take part in an allocation.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,12 @@ class group_offset_allocator {
   group_offset_allocator(std::size_t begin, std::size_t end, std::size_t unit)
       : begin_(begin), end_(end), unit_(unit) {}
 
-  /// Allocates the lowest range at or above `wish` that is free on all members. If there is none, allocates the lowest
-  /// free range of all. Empty if there is no such range either. Collective over `group`, with the same size on all
-  /// members. If the wishes differ, the highest counts. A wish outside [begin, end) has no effect. In each round, a
-  /// member proposes its lowest free offset at or above the highest proposal of the previous round, until all proposals
-  /// are equal. This PE reserves its proposal meanwhile, so groups of other threads propose other offsets.
+  /// Allocates the lowest range at or above `wish` that is free on all members. If no such range is free, allocates the
+  /// lowest range that is free on all members. Empty if no range is free. Collective over `group`, with the same size
+  /// on all members. If the wishes differ, the highest wish is used. A wish outside [begin, end) has no effect. In each
+  /// round, a member proposes its lowest free offset at or above the highest proposal of the previous round, until all
+  /// proposals are equal. During the rounds this PE reserves its proposal, so that groups of other threads propose
+  /// other offsets.
   [[nodiscard]] std::optional<std::size_t> take(const control_group& group, std::size_t bytes, std::size_t wish = 0);
   /// Frees the range on this PE only. Not collective.
   void release(std::size_t offset) noexcept;
@@ -39,7 +40,7 @@ class group_offset_allocator {
   const std::size_t end_;
   const std::size_t unit_;
   mutable std::mutex mutex_;
-  std::map<std::size_t, std::size_t> taken_;  ///< bytes by offset
+  std::map<std::size_t, std::size_t> taken_;  ///< the size of each allocated range, by offset
 };
 
 }  // namespace pgas::detail

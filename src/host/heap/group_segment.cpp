@@ -9,7 +9,7 @@ group_segment::~group_segment() {
     try {
       exposed_by_->remove_memory(offset_);
     } catch (const std::exception&) {
-      return;  // proxied peers may still write to the memory, so it stays mapped until the process ends
+      return;  // stays mapped until the process ends, because proxied peers may still write to the memory
     }
   }
   if (in_span_) device_.free_part(own_, bytes_);
@@ -34,7 +34,8 @@ void group_segment::map_own(void* address) {
 void group_segment::place_own(void* address) noexcept { own_ = address; }
 
 void group_segment::map_peer(void* address, const exported_handle& handle) {
-  // The mapping keeps the memory, so the handle is closed at once: a PE has few descriptors, however many peers it has.
+  // The mapping keeps the memory, so the handle is closed at once. The number of open descriptors then does not depend
+  // on the number of peers.
   const segment_id imported = device_.import_segment(handle, bytes_);
   try {
     map(address, imported);
@@ -48,7 +49,7 @@ void group_segment::map_peer(void* address, const exported_handle& handle) {
 void group_segment::open_own(void* address) {
   mapped_.reserve(mapped_.size() + 1);
   own_ = address;
-  in_span_ = true;  // the part may have memory even if the step fails
+  in_span_ = true;  // set before the step, because a step that fails may leave memory in the span
   device_.open_part(address, bytes_, true);
   mapped_.push_back(address);
 }

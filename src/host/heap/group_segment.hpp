@@ -12,8 +12,8 @@
 
 namespace pgas::detail {
 
-/// Owns this PE's segment, the imported segments, their mappings, and their entries at the proxy. The destructor undoes
-/// the completed steps.
+/// Owns this PE's segment, the imported segments, their mappings, and their registrations at the proxy. The destructor
+/// undoes the completed steps.
 ///
 /// A mapping keeps the memory of a peer, so the memory of a dead PE can still be read.
 class group_segment {
@@ -29,7 +29,7 @@ class group_segment {
   void adopt(segment_id segment);
   /// The handle that peers import. *Errors* those of device::export_segment.
   [[nodiscard]] exported_handle export_own();
-  /// Maps this PE's own segment, or imports and maps a peer's.
+  /// Maps this PE's own segment, or imports and maps a peer's segment.
   void map_own(void* address);
   void map_peer(void* address, const exported_handle& handle);
   /// Uses existing memory as this PE's segment. No mapping is needed.
@@ -37,8 +37,8 @@ class group_segment {
   /// Opens this PE's part of a span, or the part of a peer. No segment is needed.
   void open_own(void* address);
   void open_peer(void* address);
-  /// Exposes the segment to proxied peers and returns the key for them. The key is empty if only messages reach the
-  /// memory.
+  /// Exposes the segment to proxied peers and returns the key for them. The key is empty if the transport cannot access
+  /// the memory, so that the data travels in messages.
   [[nodiscard]] blob expose(memory_exposure& proxied, std::size_t offset);
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 

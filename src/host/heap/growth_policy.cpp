@@ -54,7 +54,7 @@ team_growth::team_growth(const heap_parameters& parameters, team_segment_map& se
       unit_(parameters.unit) {}
 
 std::size_t team_growth::growth_needed(const offset_allocator&, offset_allocator::request wanted) const {
-  return wanted.bytes + std::max(wanted.alignment, unit_) - unit_;  // team segments begin at any unit
+  return wanted.bytes + std::max(wanted.alignment, unit_) - unit_;  // a team segment can begin at any multiple of unit_
 }
 
 std::optional<std::size_t> team_growth::reserve(const control_group& group, std::size_t bytes) {

@@ -1,6 +1,6 @@
 /// @file
-/// The growth of a heap by new segments: their offsets and the limit of memory. The memory of all PEs and the memory of
-/// a team have different policies for both.
+/// The growth of a heap by new segments. A policy chooses the offsets of segments and limits their total size. The
+/// memory of all PEs and the memory of a team have different policies.
 #pragma once
 
 #include <cstddef>
@@ -35,13 +35,13 @@ class growth_policy {
   [[nodiscard]] const std::string& limit_source() const noexcept { return limit_source_; }
   [[nodiscard]] std::size_t first() const noexcept { return first_; }
 
-  /// The number of bytes that `offsets` lacks for the request.
+  /// The number of bytes that must be added to `offsets` for the request to fit.
   [[nodiscard]] virtual std::size_t growth_needed(const offset_allocator& offsets,
                                                   offset_allocator::request wanted) const = 0;
-  /// Reserves the offset of a new segment, the same on all members. Empty if addresses are short. Collective over
-  /// `group`.
+  /// Reserves the offset of a new segment, the same on all members. Empty if the range of addresses is full. Collective
+  /// over `group`.
   [[nodiscard]] virtual std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) = 0;
-  /// Releases an offset of reserve() if no segment was created there.
+  /// Releases an offset that reserve() returned, if no segment was created at the offset.
   virtual void cancel(std::size_t offset) noexcept = 0;
   /// Takes ownership of the segment at the reserved offset.
   virtual void add(const control_group& group, std::size_t offset, std::unique_ptr<group_segment> segment) = 0;
@@ -56,7 +56,7 @@ class growth_policy {
   const std::size_t first_;
 };
 
-/// The memory of all PEs. Segments follow one another from the start of the slots.
+/// The growth of the memory of all PEs. Segments follow one another from the start of the slots.
 class contiguous_growth final : public growth_policy {
  public:
   /// Called after each change of the mapped size, with the bytes now mapped.
@@ -79,7 +79,7 @@ class contiguous_growth final : public growth_policy {
   std::vector<std::unique_ptr<group_segment>> segments_;  ///< in the order of their creation
 };
 
-/// The memory of a team. Segments can lie anywhere in the range of team segments.
+/// The growth of a team's memory. Segments can have any offset in the range of team segments.
 class team_growth final : public growth_policy {
  public:
   team_growth(const heap_parameters& parameters, team_segment_map& segments);

@@ -1,6 +1,7 @@
 /// @file
-/// The symmetric heap: equal slots, filled with segments as allocations need them. The lower half of a slot holds the
-/// segments of all PEs, the upper half those of teams and of registered buffers.
+/// The symmetric heap. It consists of slots of equal size. Segments are added to the slots when allocations need
+/// memory. The lower half of a slot contains the segments of all PEs. The upper half contains the segments of teams and
+/// of registered buffers.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +27,18 @@
 
 namespace pgas::detail {
 
-/// This PE's view of the heap of all PEs. The slots of the layout hold the segments of the members of its domain, in
-/// their order; segment i lies at the same offset in every slot, on proxied peers too.
+/// This PE's view of the heap of all PEs. The layout has a slot for each member of this PE's domain, in the order of
+/// the members. Segment i has the same offset in every slot, also on proxied peers.
 class heap {
  public:
   using growth_callback = contiguous_growth::growth_callback;
 
   /// Finds the PEs that can share memory, agrees on stride, base and kind of handle, and reserves the layout.
   /// Collective. Allocates no memory.
-  /// *Errors* address_space, handle_exchange (with each kind of handle and the result of its probe), mixed_heaps; the
+  /// *Errors* address_space, handle_exchange (with the result of the probe of each kind of handle), mixed_heaps; the
   /// same error on all PEs.
   /// @param allow_proxied whether PEs of a host that cannot share memory may be proxied; if false, this is an error
-  /// @param records the record of all PEs, if the PEs have exchanged it
+  /// @param records the merged record of all PEs, if the PEs have already exchanged their records
   heap(device& device, const control_group& everyone, const config& settings, log::logger& log,
        growth_callback on_growth, team_segment_map::change_callback on_team_segments = {}, bool allow_proxied = false,
        const std::optional<joining_record>& records = {});
@@ -46,15 +47,14 @@ class heap {
 
   /// The PEs that share memory with this PE.
   [[nodiscard]] const class domains& domains() const noexcept { return probed_.domains; }
-  /// `proxied` exposes the segments that are created from now on. It must outlive the heap.
+  /// Lets `proxied` expose the segments that are created from now on. `proxied` must outlive the heap.
   void attach_proxy(memory_exposure& proxied) noexcept { exchange_.attach_proxy(proxied); }
-  /// Calls segment_exchange::set_completion().
   void set_completion(std::function<void()> complete) { exchange_.set_completion(std::move(complete)); }
   [[nodiscard]] const heap_parameters& parameters() const noexcept { return parameters_; }
 
   /// The memory of all PEs. *Callers* one thread at a time.
   [[nodiscard]] symmetric_allocator& memory() noexcept { return memory_; }
-  /// Makes the memory of the members of a group. The group must outlive the memory.
+  /// Makes the allocator for the memory of a group. The group must outlive the allocator.
   [[nodiscard]] std::unique_ptr<symmetric_allocator> make_allocator(const control_group& members);
   [[nodiscard]] class team_segment_map& team_segment_map() noexcept { return team_segments_; }
   /// Memory that the program created and registered on all PEs. *Callers* as memory().
@@ -65,26 +65,27 @@ class heap {
   }
   void free(void* pointer) { memory_.free(pointer); }
   [[nodiscard]] heap_usage usage() const { return memory_.usage(); }
-  /// Bytes of the allocation that starts at `pointer`, rounding included; 0 if no allocation of all PEs starts there.
+  /// The size in bytes of the allocation that starts at `pointer`, after rounding; 0 if no allocation of all PEs starts
+  /// at this address.
   [[nodiscard]] std::size_t allocation_bytes(const void* pointer) const { return memory_.allocation_bytes(pointer); }
 
   /// The start of the slot of PE `pe`, a direct peer.
   [[nodiscard]] std::byte* slot(int pe) const noexcept { return exchange_.slot(pe); }
   [[nodiscard]] int log2_stride() const noexcept { return slots_->log2_stride(); }
-  /// Bytes of a slot.
+  /// The size of a slot in bytes.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slots_->slot_bytes(); }
   /// By PE: the distance from this PE's slot to the slot of each direct peer, in units of log2_stride().
   [[nodiscard]] std::span<const std::int32_t> distances() const noexcept { return distances_; }
   /// Whether the slots are evenly spaced in the order of domains::index(). If not, distances() gives the addresses of
   /// peers.
   [[nodiscard]] bool in_a_row() const noexcept { return !slots_->has_memory(); }
-  /// Releases imported memory that the owners cannot free while this PE has it open. After the call no PE may access
-  /// the memory.
+  /// Releases the imported memory of peers whose addresses the device chooses, because the owners cannot free memory
+  /// that this PE has open. After the call no PE may access the memory.
   void close_peers() noexcept { slots_->close_peers(); }
   /// Whether all PEs have the layout at the same address.
   [[nodiscard]] bool same_base() const noexcept { return slots_->same_base(); }
   [[nodiscard]] handle_kind kind() const noexcept { return probed_.kind; }
-  /// Bytes of this PE's slot with memory of all PEs. *Callers* any thread.
+  /// The size in bytes of the memory of all PEs in this PE's slot. *Callers* any thread.
   [[nodiscard]] std::size_t mapped_bytes() const noexcept { return memory_.mapped(); }
   /// Whether [pointer, pointer + bytes) lies in this PE's mapped memory, team segments included. *Callers* any thread.
   [[nodiscard]] bool contains(const void* pointer, std::size_t bytes) const {
@@ -98,7 +99,7 @@ class heap {
   }
 
  private:
-  /// What the PEs agree on, and the layout. If all PEs share memory, also the first segment.
+  /// The parameters that the PEs agree on, and the layout. If all PEs share memory, also the first segment.
   struct foundation {
     heap_parameters parameters;
     probe_result probed;

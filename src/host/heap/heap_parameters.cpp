@@ -56,7 +56,7 @@ joining_record merge(joining_record a, joining_record b) {
 
 heap_parameters parameters_of(const joining_record& found) {
   heap_parameters agreed = found.all;
-  if (found.other >= 0)  // there are two kinds
+  if (found.other >= 0)  // the PEs have two kinds of memory
     throw error(code::mixed_heaps,
                 fmt::format("PE 0 has its heap in {} memory and PE {} in {} memory: set PGAS_HEAP to the same value on "
                             "all PEs",
@@ -74,7 +74,8 @@ first_allocation::first_allocation(int n)
 
 heap_parameters with_strides(heap_parameters parameters, int slots, const first_allocation& first) {
   const auto twice = [](std::uint64_t bytes) { return 2 * std::bit_ceil(bytes); };
-  // A requested size is used unchanged. The memory of the device may exceed the available addresses.
+  // A requested size is used unchanged. Without a request, the stride may be halved, because the memory of the device
+  // may be larger than the address range.
   const bool asked = parameters.stride != 0 || parameters.limit_is_set != 0;
   const std::uint64_t half = parameters.stride != 0 ? parameters.stride : parameters.limit;
   const std::uint64_t room = std::bit_floor(address_layout::most_addresses / static_cast<std::size_t>(slots));

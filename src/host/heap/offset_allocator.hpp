@@ -12,8 +12,8 @@
 namespace pgas::detail {
 
 /// Best fit, with the lowest offset among blocks of equal size. Freed neighbours are joined at once. Every operation
-/// takes logarithmic time, except the result "does not fit": that search visits all blocks that are large enough but
-/// not aligned.
+/// takes logarithmic time, except a search that finds no block. Such a search visits all blocks that are large enough
+/// but not aligned.
 class offset_allocator {
  public:
   /// A request after rounding.
@@ -31,22 +31,23 @@ class offset_allocator {
   /// range.
   [[nodiscard]] static request rounded(std::size_t bytes, std::size_t alignment) noexcept;
 
-  /// The offset that allocate() would return; none if the request does not fit.
+  /// The offset that allocate() would return; empty if the request does not fit.
   [[nodiscard]] std::optional<std::size_t> find(request wanted) const;
   [[nodiscard]] std::optional<std::size_t> allocate(request wanted);
   /// Frees the allocation at `offset`. False if no live allocation starts there.
   bool free(std::size_t offset);
   /// The start of the live allocation that contains `offset`.
   [[nodiscard]] std::optional<std::size_t> allocation_around(std::size_t offset) const;
-  /// Bytes of the live allocation that starts at `offset`, rounding included; 0 if there is none.
+  /// The size in bytes of the live allocation that starts at `offset`, after rounding; 0 if no allocation starts at the
+  /// offset.
   [[nodiscard]] std::size_t allocation_bytes(std::size_t offset) const;
 
-  /// Adds room at the end.
+  /// Adds a free range at the end.
   void grow(std::size_t bytes) { add(size_, bytes); }
-  /// Adds room at any offset. A space that uses this function must not use grow().
+  /// Adds a free range at any offset. A space that uses this function must not use grow().
   void add(std::size_t offset, std::size_t bytes);
-  /// The least room that grow() must add for the request to fit. A free range at the end of the space counts.
-  /// Saturates.
+  /// The minimum number of bytes that grow() must add for the request to fit. A free range at the end of the space is
+  /// subtracted. The result saturates.
   [[nodiscard]] std::size_t growth_needed(request wanted) const noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -58,16 +59,16 @@ class offset_allocator {
   using by_size = std::set<std::pair<std::size_t, std::size_t>>;  // pairs of bytes and offset
 
   [[nodiscard]] by_size::const_iterator choose(request wanted) const;
-  /// Adds a free range, joined with its neighbours.
+  /// Adds a free range and merges it with free neighbours.
   void join_free(std::size_t offset, std::size_t bytes);
   void insert_free(std::size_t offset, std::size_t bytes);
   void erase_free(std::map<std::size_t, std::size_t>::iterator block);
 
   std::size_t size_ = 0;
   std::size_t used_ = 0;
-  std::map<std::size_t, std::size_t> free_;  ///< bytes by offset
-  by_size by_size_;                          ///< the same blocks
-  std::map<std::size_t, std::size_t> live_;  ///< bytes by offset
+  std::map<std::size_t, std::size_t> free_;  ///< the size of each free block, by offset
+  by_size by_size_;                          ///< the free blocks in the order of their sizes
+  std::map<std::size_t, std::size_t> live_;  ///< the size of each live allocation, by offset
 };
 
 }  // namespace pgas::detail

@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Segments of the program's memory, held by the device until a group_segment takes ownership of each.
+/// Segments of the program's memory. The object owns each segment until a group_segment takes ownership of it.
 class held_segments {
  public:
   explicit held_segments(device& device) : device_(device) {}
@@ -116,7 +116,7 @@ void registered_buffers::remove(void* alias) {
         throw error(code::invalid_free, "no registration starts there: was it already unregistered?");
     });
   }
-  // Also a barrier: after it no PE uses the memory.
+  // This call is also a barrier. After the barrier no PE uses the memory.
   check_step(agree(mine));
   // If all members have also released the buffer, its mapping has already ended.
   if (alias != nullptr && buffers_.erase(mine.call.offset) != 0) team_segments_.remove(mine.call.offset);
@@ -158,7 +158,7 @@ std::vector<std::uint64_t> registered_buffers::newly_released() const {
   try {
     exchange_.complete();
   } catch (const std::exception&) {
-    offsets.clear();  // operations on these buffers may never complete; their waits report the error
+    offsets.clear();  // their operations may never complete; waits for the operations report the error
   }
   return offsets;
 }

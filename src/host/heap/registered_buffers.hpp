@@ -20,8 +20,8 @@
 namespace pgas::detail {
 
 /// Buffers of the members of a group, mapped a second time into their slots. An owner sets a flag when it no longer
-/// needs its buffer. Each agree() reports the flags that were set since the last one, so all members learn in the same
-/// call that a buffer is free. *Callers* collective over the group, one thread at a time.
+/// needs its buffer. Each agree() reports the flags that were set after the previous agree(), so that all members learn
+/// in the same call that a buffer is free. *Callers* collective over the group, one thread at a time.
 class registered_buffers {
  public:
   using released_flag = std::shared_ptr<std::atomic<bool>>;
@@ -42,8 +42,8 @@ class registered_buffers {
   void remove(void* alias);
   /// Implements pgas::collect_released().
   std::size_t collect();
-  /// A step of the members that exports nothing and that also reports released buffers. Buffers that all members have
-  /// released are unmapped when the function returns.
+  /// A collective step of the members that exports no segment, and that also reports released buffers. Buffers that all
+  /// members have released are unmapped when the function returns.
   [[nodiscard]] step_agreement agree(const step_result& mine);
   /// Unmaps all buffers. The caller synchronises the members before this call.
   void clear() noexcept;

@@ -29,7 +29,7 @@ std::unique_ptr<group_segment> segment_exchange::create(const control_group& gro
                              if (domains_.members().size() > 1) mine.handle = segment->export_own();
                            });
   std::vector<step_result> all;
-  if (!in_span && !slots_.has_memory()) {  // otherwise all PEs have had all memory since they joined
+  if (!in_span && !slots_.has_memory()) {  // otherwise all memory was mapped when the PEs joined
     all = exchange(group, mine);
     mine.handle.fd.reset();
     if (const std::optional<error> failed = first_failure(all)) throw error(*failed);
@@ -65,7 +65,7 @@ std::unique_ptr<group_segment> segment_exchange::create(const control_group& gro
           theirs.handle.fd.reset();
         });
   }
-  // Also a barrier: before it no PE accesses a peer's memory.
+  // The exchange is also a barrier. No PE accesses a peer's memory before this barrier.
   if (proxied_ == nullptr) {
     check_step(agree_on_step(group, outcome.call, outcome.failure));
     return segment;

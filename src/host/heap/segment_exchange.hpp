@@ -18,13 +18,13 @@
 
 namespace pgas::detail {
 
-/// Creates the segments of a world: maps the segments of direct peers and exposes this PE's to proxied peers.
+/// Creates the segments of a world: maps the segments of direct peers, and exposes this PE's segments to proxied peers.
 class segment_exchange {
  public:
   segment_exchange(class device& device, const address_layout& slots, const domains& domains, handle_kind kind)
       : device_(device), slots_(slots), domains_(domains), kind_(kind) {}
 
-  /// `proxied` exposes the segments that are created from now on. It must outlive them.
+  /// Lets `proxied` expose the segments that are created from now on. `proxied` must outlive the segments.
   void attach_proxy(memory_exposure& proxied) noexcept { proxied_ = &proxied; }
 
   /// Completes the operations of this PE's host threads before the PE reports that it no longer uses memory.
@@ -34,10 +34,10 @@ class segment_exchange {
   }
 
   /// Creates, exports, exchanges, imports and maps a segment of every member at `offset` of the slots, or exposes the
-  /// segment to proxied peers. If slots have memory, the segment is part of it. Collective. The call succeeds on all
-  /// members, or no member keeps a segment, not even a `ready` segment.
-  /// @param mine the call, the same on all members; it contains the reason if this PE cannot take part
-  /// @param ready the segment that this PE contributes; none: a new segment
+  /// segment to proxied peers. If the slots already have memory, the segment is a part of this memory. Collective. The
+  /// call succeeds on all members, or no member keeps a segment, not even a `ready` segment.
+  /// @param mine the call, the same on all members; if this PE cannot take part, it contains the reason
+  /// @param ready the segment that this PE contributes; empty: create() makes a new segment
   /// *Errors* the first failure, or asymmetric_call if the calls differ, the same on all members; those of
   /// control_group::all_gather().
   [[nodiscard]] std::unique_ptr<group_segment> create(const control_group& group, std::size_t offset, std::size_t bytes,

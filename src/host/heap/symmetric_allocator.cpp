@@ -82,8 +82,8 @@ void symmetric_allocator::grow(offset_allocator::request wanted, const collectiv
   const std::size_t room = growth_->limit() - offsets_.size();
   std::optional<error> refused;
   if (needed > room) refused = no_room(call);
-  // Growth by half of the current size keeps the number of segments small. If the device has too little memory for
-  // that, the request alone may still fit.
+  // Growth by half of the current size keeps the number of segments small. If the device has too little memory for this
+  // growth, a segment for the request alone may still fit.
   const std::size_t generous = round_up(std::max<std::size_t>(growth_->first(), offsets_.size() / 2), unit);
   std::size_t bytes = refused ? unit : std::min(std::max(needed, generous), room);
   for (bool last = refused || bytes == needed;; last = true, bytes = needed) {
@@ -104,8 +104,8 @@ void symmetric_allocator::add_segment(std::size_t bytes, const collective_step& 
   mine.call.what = collective_step::kind::grow;
   mine.failure = offset || refused ? refused : no_room(call);
   try {
-    // All members compare their calls before one of them exports a handle: a member that is in another call, such as
-    // free(), takes no part in the exchange of handles.
+    // All members compare their calls before they export handles, because a member that is in another call, such as
+    // free(), does not exchange handles.
     const step_agreement all = agree_on_step(group_, mine.call, mine.failure);
     if (all.mismatch) throw error(*all.mismatch);
     if (all.failure) throw error(*all.failure);
@@ -143,7 +143,8 @@ void symmetric_allocator::free(void* pointer) {
         throw error(code::invalid_free, fmt::format("it lies {} bytes inside an allocation", offset - *start));
     });
   }
-  // Also a barrier: before it no PE may allocate the memory again. The comparison of the calls costs nothing extra.
+  // The exchange is also a barrier. No PE may allocate the memory again before this barrier. The comparison of the
+  // calls needs no further message.
   check_step(buffers_.agree(mine));
   if (pointer == nullptr) return;
   list_.remove(static_cast<std::size_t>(mine.call.offset));

@@ -20,8 +20,8 @@
 
 namespace pgas::detail {
 
-/// Segments at the same offset of all members' slots, and the allocations in them. Allocation is deterministic: members
-/// communicate only if they need a new segment. *Callers* one thread at a time.
+/// Segments at the same offsets in the slots of all members, and the allocations in these segments. Allocation is
+/// deterministic: members communicate only if they need a new segment. *Callers* one thread at a time.
 class symmetric_allocator {
  public:
   /// All arguments except `growth` must outlive the object.
@@ -35,9 +35,9 @@ class symmetric_allocator {
   symmetric_allocator(const symmetric_allocator&) = delete;
   symmetric_allocator& operator=(const symmetric_allocator&) = delete;
 
-  /// Collective, same arguments on all members. Communicates only if a new segment is needed, or if checks are on.
-  /// *Units* bytes. *Memory* alignment: a power of two up to largest_alignment(); at least 16, from 512 bytes on at
-  /// least 512, from 2 MiB on at least 2 MiB.
+  /// Collective, with the same arguments on all members. Communicates only if a new segment is needed, or if checks are
+  /// on. *Units* bytes. *Memory* the alignment is a power of two up to largest_alignment(), and at least 16.
+  /// Allocations of at least 512 bytes are aligned to 512 bytes, and allocations of at least 2 MiB to 2 MiB.
   /// *On return* the memory is not initialised. A request of 0 bytes gives null.
   /// *Errors* out_of_memory with the PE and the requested, free and largest free bytes; the memory is then unchanged on
   /// all members. If checks are on: asymmetric_call.
@@ -56,11 +56,12 @@ class symmetric_allocator {
   void clear() noexcept;
 
   [[nodiscard]] heap_usage usage() const;
-  /// Bytes of the allocation that starts at `pointer`, rounding included; 0 if there is none.
+  /// The size in bytes of the allocation that starts at `pointer`, after rounding; 0 if no allocation starts at this
+  /// address.
   [[nodiscard]] std::size_t allocation_bytes(const void* pointer) const;
   /// The live allocations, for reports. *Callers* any thread.
   [[nodiscard]] const allocation_list& list() const noexcept { return list_; }
-  /// Bytes of this PE's segments. *Callers* any thread.
+  /// The size of this PE's segments in bytes. *Callers* any thread.
   [[nodiscard]] std::size_t mapped() const noexcept { return mapped_.load(std::memory_order_acquire); }
 
  private:

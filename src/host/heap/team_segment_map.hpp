@@ -17,33 +17,33 @@
 
 namespace pgas::detail {
 
-/// Ranges of the slots with segments of the members of one group. The lower half of the slots grows on all PEs at once.
-/// In the upper half, the members of a group add and remove ranges without other PEs, at an offset that is free on all
-/// members. The slots of other PEs have no mapping there. *Callers* any thread; for collectives one thread for each
-/// group.
+/// The ranges in the upper half of the slots. Each range contains the segments of the members of one group. The lower
+/// half of the slots grows on all PEs at the same time. In the upper half, the members of a group add and remove ranges
+/// without other PEs, at offsets that are free on all members. The slots of PEs that are not members have no memory at
+/// these offsets. *Callers* any thread; for collectives one thread for each group.
 class team_segment_map {
  public:
   /// Called under a lock with the range of offsets that contains all team segments of this PE; both ends are equal if
-  /// the PE has none.
+  /// the PE has no team segments.
   using change_callback = std::function<void(std::size_t begin, std::size_t end)>;
 
   team_segment_map(std::size_t begin, std::size_t end, std::size_t unit, change_callback on_change)
       : begin_(begin), end_(end), space_(begin, end, unit), on_change_(std::move(on_change)) {}
 
-  /// Reserves an offset for `bytes`, the same on all members, until remove(). It is the lowest free offset at or above
-  /// `wish` if there is one. Collective over `group`.
+  /// Reserves an offset for `bytes`, the same on all members, until remove(). Prefers the lowest free offset at or
+  /// above `wish`. Collective over `group`.
   [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes,
                                                    std::size_t wish = 0) {
     return space_.take(group, bytes, wish);
   }
-  /// Takes ownership of the segments at that offset, which are contiguous.
+  /// Takes ownership of contiguous segments, the first of which is at `offset`.
   void add(std::size_t offset, const control_group& group, std::vector<std::unique_ptr<group_segment>> segments);
-  /// Unmaps the segments at that offset and releases the range. The caller synchronises the members first.
+  /// Unmaps the segments at `offset` and releases their range. The caller synchronises the members first.
   void remove(std::size_t offset) noexcept;
 
   /// Whether team segments cover [offset, offset + bytes).
   [[nodiscard]] bool contains(std::size_t offset, std::size_t bytes) const;
-  /// Whether PE `pe` of the world has memory at `offset`. Below the team segments every PE has memory.
+  /// Whether PE `pe` of the world has memory at `offset`. At offsets below the team segments, every PE has memory.
   [[nodiscard]] bool peer_has(std::size_t offset, int pe) const;
   [[nodiscard]] std::size_t begin() const noexcept { return begin_; }
   [[nodiscard]] std::size_t end() const noexcept { return end_; }

@@ -19,7 +19,8 @@ unsigned concurrent_pes(std::span<const device_user> users, std::size_t me) {
     ++sharers;
     smallest = std::min(smallest, theirs.multiprocessors);
   }
-  // Every PE may use the multiprocessors of the smallest range, so this range must hold the blocks of all PEs.
+  // All PEs may share the multiprocessors of the PE with the fewest, so this number of multiprocessors must hold the
+  // blocks of all PEs.
   return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
 }
 
@@ -55,8 +56,8 @@ unsigned registers_of_warp(unsigned each_thread) {
 
 unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_properties& gpu) {
   if (kernel.each == 0) return 0;
-  // The proxy's kernel is one warp without shared memory. With one block fewer, a multiprocessor has room for this
-  // warp; only the registers may be too few.
+  // The proxy's kernel is one warp without shared memory. A multiprocessor with one block fewer has room for this warp,
+  // unless it has too few registers.
   const unsigned warps = (kernel.threads + warp - 1) / warp;
   const auto fits_beside = [&](unsigned blocks) {
     const unsigned most_warps = (blocks * warps + partitions - 1) / partitions;
@@ -65,7 +66,7 @@ unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_propert
   };
   unsigned blocks = kernel.each - 1;
   while (blocks > 0 && !fits_beside(blocks)) --blocks;
-  // Some multiprocessor then has at most `blocks` blocks (pigeonhole principle).
+  // With this number of blocks, at least one multiprocessor has at most `blocks` blocks (pigeonhole principle).
   return (blocks + 1) * kernel.multiprocessors - 1;
 }
 

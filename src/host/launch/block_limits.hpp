@@ -11,18 +11,19 @@
 
 namespace pgas::detail {
 
-/// The number by which PE `me` divides the multiprocessors that it may use: the number of PEs, including `me`, whose
-/// kernels run on the device at the same time. Without MPS these are the PEs of the same process, under MPS the PEs of
-/// all processes. Under MPS the ranges of multiprocessors start at the same multiprocessor, so the smallest range must
-/// hold the blocks of all these PEs. If the range of `me` is larger, the result is larger in the same ratio.
+/// The number by which PE `me` divides the multiprocessors that it may use. It is the number of PEs, including `me`,
+/// whose kernels run on the device at the same time: without MPS the PEs of the same process, under MPS the PEs of all
+/// processes. Under MPS the ranges of multiprocessors start at the same multiprocessor, so the smallest range must hold
+/// the blocks of all these PEs. If the range of `me` is larger than the smallest range, the result is multiplied by the
+/// ratio of the two.
 [[nodiscard]] unsigned concurrent_pes(std::span<const device_user> users, std::size_t me);
 
-/// Whether processes use the device in time slices: another process uses it, and there is no MPS.
+/// Whether the device runs processes in time slices, because another process uses it without MPS.
 [[nodiscard]] bool time_sliced(std::span<const device_user> users, std::size_t me);
 
-/// The largest number of blocks of a collective kernel of the library, which waits for blocks of other PEs. Twice this
-/// number fits on every device together with the blocks of the other PEs there, because the next kernel of a stream may
-/// start while one still runs. At most 32.
+/// The largest number of blocks of a collective kernel of the library, which waits for blocks of other PEs. The next
+/// kernel of a stream may start while the previous kernel still runs. Therefore twice this number fits on every device,
+/// together with the blocks of the other PEs that use the device. At most 32.
 [[nodiscard]] unsigned max_collective_blocks(std::span<const device_user> users);
 
 /// The limit of a resident grid in a world with proxied peers. The proxy's kernel executes the peers' operations on

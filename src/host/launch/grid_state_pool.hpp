@@ -14,12 +14,12 @@
 namespace pgas::detail {
 
 /// Allocates grid_states in device memory. The kernels of one stream run one after another, so each stream has one
-/// state. A captured kernel gets a table of states, and each run takes one of them, because instances of its graph may
-/// run at the same time. A team has one state for its collectives, which run one after another even on different
-/// streams. The destructor releases all memory.
+/// state. A captured kernel gets a table of states. Each run of the kernel takes a state from the table, because
+/// instances of its graph may run at the same time. A team has one state for its collectives, which run one after
+/// another even on different streams. The destructor releases all memory.
 class grid_state_pool {
  public:
-  /// @param here for the failure record of a grid barrier that ends before all blocks have arrived
+  /// @param here the context that gets the failure record of a grid barrier that ends before all blocks have arrived
   grid_state_pool(device& on, const context& here) : device_(on), here_(here) {}
   grid_state_pool(const grid_state_pool&) = delete;
   grid_state_pool& operator=(const grid_state_pool&) = delete;
@@ -43,7 +43,7 @@ class grid_state_pool {
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, grid_state*> by_stream_;
   std::vector<device_block> chunks_;
-  std::vector<grid_state*> free_;  ///< has room for all states
+  std::vector<grid_state*> free_;  ///< its capacity is sufficient for all states
   grid_state* chunk_ = nullptr;
   std::size_t left_ = 0;  ///< the states left in the chunk
   grid_state* table_ = nullptr;

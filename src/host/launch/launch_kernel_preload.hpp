@@ -10,7 +10,7 @@
 
 namespace pgas::detail {
 
-/// The kernels that launch() starts in all libraries of this process. One object for each process. *Callers* any
+/// The kernels that launch() may start, from all libraries of this process. One object for each process. *Callers* any
 /// thread; api/launch.cpp adds and removes kernels.
 class launch_kernel_preload {
  public:

@@ -1,5 +1,5 @@
 /// @file
-/// File names that one setting gives to many processes: PGAS_LOG_FILE, PGAS_TRACE. The placeholders in the name give
+/// File names from settings that many processes share: PGAS_LOG_FILE, PGAS_TRACE. The placeholders in the name give
 /// each process a separate file.
 #pragma once
 

@@ -1,5 +1,5 @@
 /// @file
-/// The library's log: one line per event, written by one call, with the PE, the host and the process.
+/// The library's log: one line for each event, with the PE, the host and the process. A line is written by one call.
 ///
 ///     [pgas 2/4 node17:4711] warn: PGAS_HEEP is not an option; did you mean PGAS_HEAP?
 ///
@@ -80,7 +80,7 @@ class logger {
   std::atomic<std::uint64_t> warnings_{0};
 };
 
-/// The spelling of PGAS_LOG and of log lines.
+/// The name of a level, as in PGAS_LOG and in log lines.
 [[nodiscard]] std::string_view to_string(log_level level) noexcept;
 
 }  // namespace pgas::log

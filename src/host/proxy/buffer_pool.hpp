@@ -12,7 +12,7 @@
 
 namespace pgas::detail {
 
-/// Buffers of one size. Allocates a further buffer when all are in use.
+/// Buffers of one size. Allocates another buffer when all buffers are in use.
 class buffer_pool {
  public:
   using key = std::uint64_t;

@@ -16,7 +16,7 @@ device_route_table::device_route_table(device& device, const context& here, cons
   contents.domain = domain;
   contents.control = here.control_;
   contents.my_slot = here.my_slot_;
-  contents.ring.heads = static_cast<ring_heads*>(idle_.get());  // zeros: no command to wait for
+  contents.ring.heads = static_cast<ring_heads*>(idle_.get());  // zeros, because the ring has no commands
   fill(device, contents, direct, distances);
 }
 

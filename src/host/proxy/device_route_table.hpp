@@ -27,7 +27,7 @@ class device_route_table {
   device_route_table(device& device, const context& here, const team_view& domain, const domains& direct,
                      std::span<const std::int32_t> distances);
 
-  /// The table as kernels see it.
+  /// The address of the table for kernels.
   [[nodiscard]] const routes* get() const noexcept { return static_cast<const routes*>(table_.get()); }
   /// routes::slots, for threads of the host.
   [[nodiscard]] const std::int32_t* slots() const noexcept { return slots_.data(); }

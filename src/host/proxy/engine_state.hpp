@@ -1,6 +1,6 @@
 /// @file
 /// The state that the engine, its initiator and its target share, for each peer and for all peers. The three classes
-/// call this state, and it calls none of them.
+/// call functions of the state. The state calls no functions of these classes.
 #pragma once
 
 #include <algorithm>

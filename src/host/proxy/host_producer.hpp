@@ -22,8 +22,8 @@ class host_producer {
   /// @param table the routes in host memory; the ring in the table is ignored
   void address(const context& here, const routes& table);
 
-  /// Executes an operation on a proxied PE and waits as the request asks. False after a failure of the world; the
-  /// record of the failure has the reason.
+  /// Executes an operation on a proxied PE, and waits for the completion that the request asks for. False after a
+  /// failure of the world; the record of the failure has the reason.
   [[nodiscard]] bool execute_operation(operation_request request);
   /// On return all earlier operations have taken effect. False after a failure of the world.
   [[nodiscard]] bool quiet();

@@ -165,7 +165,7 @@ void in_flight_commands::quiet(proxy_op& op) {
 }
 
 bool in_flight_commands::take_wait() noexcept {
-  constexpr std::uint64_t many = window / 4;  // the limit keeps a full window from stalling the ring
+  constexpr std::uint64_t many = window / 4;  // limited, so that the ring does not stall with a full window
   return std::exchange(waits_, false) || started_ - completed_ >= many;
 }
 
@@ -201,7 +201,8 @@ bool in_flight_commands::publish() {
   first_data_ = std::max(first_data_, completed_);
   std::erase_if(pe_quiets_, [](const proxy_op* op) { return op->complete; });
   if (source_ == nullptr) return true;
-  // A producer that has its answer may read this count. If so, the producer needs no further command.
+  // Published before the answers: a producer that has received its answer may read this count, and then needs no
+  // further command to learn that its operations are complete.
   if (completed_ != before) source_->publish_completed(completed_);
   for (const pending_answer& each : answers_)
     // the initiator has checked the number of the answer cell

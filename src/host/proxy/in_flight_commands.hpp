@@ -1,5 +1,6 @@
 /// @file
-/// The commands of one ring that are in flight (taken and not complete), and the order among them.
+/// The commands of one ring that are in flight: they were taken from the ring and are not complete. Also implements
+/// their order.
 #pragma once
 
 #include <chrono>
@@ -18,7 +19,7 @@ class in_flight_commands;
 
 /// The name of the operation that a command executes.
 [[nodiscard]] const char* what_of(const command& cmd);
-/// The data bytes of a command. Atomic operations and signals without data have none.
+/// The number of data bytes of a command. It is 0 for atomic operations and for signals without data.
 [[nodiscard]] inline std::uint64_t bytes_of(const command& cmd) {
   const bool has_data = cmd.kind != command_kind::signal && cmd.kind != command_kind::atomic;
   return has_data ? cmd.bytes : 0;
@@ -34,7 +35,8 @@ struct awaited_command {
 /// The state of one command, from its start until it is complete. `owner` owns the object, and counts the issued and
 /// the completed parts of the data. The initiator issues the parts, and uses `block` and `at`.
 struct proxy_op {
-  /// The state of the signal: there is no separate signal, it waits for earlier data, or it is in flight.
+  /// The state of the signal: the command has no separate signal, the signal waits for earlier data, or it is in
+  /// flight.
   enum class signal_state : std::uint8_t { none, deferred, sent };
 
   command cmd{};
@@ -77,7 +79,7 @@ class in_flight_commands {
   /// @param events as in proxy_settings::events
   in_flight_commands(ring& source, int n, trace::recorder* events = nullptr);
 
-  /// Null after retire().
+  /// The ring; null after retire().
   [[nodiscard]] ring* source() const noexcept { return source_; }
   /// Whether the next command of the ring has to wait until an earlier command completes. The initiator keeps the flag
   /// up to date.
@@ -102,8 +104,8 @@ class in_flight_commands {
   proxy_op& start(const command& cmd, bool unordered);
   /// Orders later commands to `pe` after earlier commands to `pe`.
   void fence(int pe) noexcept;
-  /// Whether there was a fence since the last call. Atomic operations of one message may be executed concurrently
-  /// unless a fence separates them.
+  /// Whether a fence was called after the last call of this function. Atomic operations of one message may be executed
+  /// concurrently unless a fence separates them.
   [[nodiscard]] bool take_fence(int pe) noexcept;
   /// Defers the signal of `op` until all earlier operations are complete.
   void defer_signal(proxy_op& op);
@@ -126,7 +128,7 @@ class in_flight_commands {
   void signal_issued(proxy_op& op) noexcept { op.signal = proxy_op::signal_state::sent; }
   /// Called when the whole operation has taken effect.
   void complete(proxy_op& op) noexcept;
-  /// Starts a quiet. Its answer is given when all earlier commands are complete.
+  /// Starts a quiet. The producer gets the answer when all earlier commands are complete.
   void quiet(proxy_op& op);
   /// Whether a producer has begun, since the last call, to wait for commands to any PE.
   [[nodiscard]] bool take_wait() noexcept;
@@ -135,13 +137,13 @@ class in_flight_commands {
   /// Appends the unanswered commands that need an answer, the oldest first, until `found` has `most` entries.
   void add_awaited(std::vector<awaited_command>& found, std::size_t most) const;
 
-  /// Publishes answers and the counts of taken and completed commands to the producers. Returns whether anything was
-  /// new. Called after messages have been sent: producers poll these words, so each store costs a cache miss, and on
-  /// x86 later stores wait for it.
+  /// Publishes answers and the counts of taken and completed commands to the producers. Returns whether any value has
+  /// changed. Called after messages have been sent, because producers poll these words: each store costs a cache miss,
+  /// and on x86 later stores wait for it.
   bool publish();
 
  private:
-  /// The fence that is in force to one PE.
+  /// The fence that applies to operations on one PE.
   enum class fence_state : std::uint8_t { none, for_unordered, for_all };
   struct order {
     std::uint32_t incomplete = 0;

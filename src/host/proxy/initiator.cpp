@@ -23,7 +23,7 @@ constexpr std::size_t commands_per_turn = 256;
   return is_strided(cmd) ? static_cast<std::int64_t>(cmd.value[1]) : 0;
 }
 
-/// The next part of an operation, at both ends.
+/// The addresses of the next part of an operation: in local memory, and as an offset on the other PE.
 struct place {
   std::byte* local;
   std::uint64_t offset;
@@ -296,7 +296,7 @@ bool initiator::issue_chunk(peer_state& to, proxy_op& op, const exposed_segments
   return true;
 }
 
-/// Issues the largest number of blocks that one operation takes, or a part of one block.
+/// Issues the largest number of whole blocks that fit into one message operation, or a part of one block.
 bool initiator::issue_message_op(peer_state& to, proxy_op& op) {
   const command& cmd = op.cmd;
   const place next(op);
@@ -349,7 +349,7 @@ std::uint64_t initiator::add_request(peer_state& of, const pending_request& requ
   return key;
 }
 
-/// @param local the source, unless the command itself has the bytes
+/// @param local the source, unless the command itself contains the bytes
 void initiator::fill(proxy_op& op, std::byte* payload, const std::byte* local, const block_list& blocks) {
   if (const void* const value = inline_value_of(op.cmd).at) {
     std::memcpy(payload, value, blocks.bytes);

@@ -13,8 +13,8 @@
 namespace pgas::detail {
 
 /// Each small command becomes one message operation, in the order of the ring. The ring waits while the window is full.
-/// A larger command is a bulk operation of its peer. Its parts are issued while the ring continues: as chunks if the
-/// transport can access both sides, else as message operations.
+/// A larger command is a bulk operation of its peer. Its parts are issued while further commands are taken from the
+/// ring: as chunks if the transport can access both sides, else as message operations.
 class initiator {
  public:
   explicit initiator(engine_state& state) : state_(state) {}
@@ -22,7 +22,7 @@ class initiator {
   /// Takes commands until the ring is empty, a command has to wait, or the turn is over. Returns the number of
   /// commands. `invalid` gets the reason if a command is invalid.
   [[nodiscard]] std::size_t take_commands(in_flight_commands& from, std::string& invalid);
-  /// Takes commands and drops them; returns whether there were any.
+  /// Takes commands and drops them. Returns whether the ring had commands.
   [[nodiscard]] bool drop_commands(in_flight_commands& from);
   /// Requests acknowledgements of all peers if a producer waits for commands in flight.
   void request_acks(in_flight_commands& from);

@@ -100,7 +100,7 @@ class sized_block {
   const mapped_block memory_;
 };
 
-/// A stream, destroyed before the memory that its work uses.
+/// A stream. It is destroyed before the memory that its work uses.
 class own_stream {
  public:
   explicit own_stream(device& backend) : device_(backend), stream_(backend.create_urgent_stream()) {}
@@ -115,8 +115,9 @@ class own_stream {
   const stream_handle stream_;
 };
 
-/// Accesses memory by copies of a device. All work is enqueued on one stream, which keeps the order. The data stays in
-/// pinned memory until the stream has been synchronized. When that memory is full, the stream is synchronized at once.
+/// Accesses memory by copies of a device. All work is enqueued on one stream and therefore runs in order. The data
+/// stays in pinned memory until the stream has been synchronized. When the pinned memory is full, the stream is
+/// synchronized at once.
 class device_memory_access final : public memory_access {
  public:
   device_memory_access(device& backend, const pinned_sizes& sizes, bool for_peers)
@@ -169,8 +170,8 @@ class device_memory_access final : public memory_access {
   }
 
   void update(const batched_atomic& what, std::byte* old) override {
-    // A copy by the GPU follows the earlier work of the stream and writes the word as a whole. The copy needs no
-    // multiprocessor. Waiting kernels may occupy all multiprocessors.
+    // A copy by the GPU follows the earlier work of the stream and writes the word by a single access. The copy needs
+    // no multiprocessor. Waiting kernels may occupy all multiprocessors.
     const bool copies = device_.properties().kind != heap_kind::host;
     if (copies && what.how == atomic_update::set && old == nullptr && launched_ == results_.size())
       return write(what.at, &what.value, {size_of(what.as)});
@@ -225,8 +226,8 @@ class device_memory_access final : public memory_access {
     launched_ = results_.size();
   }
 
-  /// Reserves room for up to `bytes` of the data at `place`, with the same alignment so that words stay whole. Returns
-  /// the number of bytes reserved.
+  /// Reserves room for up to `bytes` of the data at `place`, with the same alignment as `place`, so that no word is
+  /// split. Returns the number of bytes reserved.
   [[nodiscard]] std::size_t reserve_staging(const std::byte* place, std::size_t bytes) {
     constexpr std::size_t word = 16;
     const std::size_t phase = reinterpret_cast<std::uintptr_t>(place) % word;

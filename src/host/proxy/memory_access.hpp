@@ -31,19 +31,20 @@ class memory_access {
   memory_access(const memory_access&) = delete;
   memory_access& operator=(const memory_access&) = delete;
 
-  /// Writes blocks at `to` from contiguous host memory, which may be reused on return. Naturally aligned words of up to
-  /// 8 bytes are written whole. A thread that acquires one of these words sees all earlier writes.
+  /// Writes blocks at `to` from contiguous host memory, which may be reused on return. A naturally aligned word of up
+  /// to 8 bytes is written by a single access. A thread that acquires one of these words sees all earlier writes.
   virtual void write(void* to, const void* from, const block_list& blocks) = 0;
-  /// Reads blocks at `from` into contiguous host memory. The host memory must stay valid until nothing is pending(),
-  /// and is filled by that time. Writes that were released before a value was read are visible to PEs that learn of the
-  /// value from this thread.
+  /// Reads blocks at `from` into contiguous host memory. The host memory is filled when pending() is false, and must
+  /// stay valid until then. Writes that were released before a value was read are visible to PEs to which this thread
+  /// then sends the value.
   virtual void read(void* to, const void* from, const block_list& blocks) = 0;
   /// Executes an operation that is atomic with the operations of kernels, of direct peers, and of the host.
   /// @param old receives the 8 bytes of batched_atomic::old, as read() does; null: not needed
   virtual void update(const batched_atomic& what, std::byte* old) = 0;
-  /// On return all writes are visible to all PEs that learn of them, and the targets of all reads are filled.
+  /// On return the targets of all reads are filled, and all writes are visible to PEs that this thread informs
+  /// afterwards.
   virtual void complete() = 0;
-  /// Whether there is a call that complete() has not completed yet.
+  /// Whether calls are in flight that complete() has not completed.
   [[nodiscard]] virtual bool pending() const noexcept = 0;
   /// Whether this process can access the memory by loads and stores.
   [[nodiscard]] virtual bool host_accessible() const noexcept = 0;
@@ -60,7 +61,7 @@ class memory_access {
 
 /// The sizes of a proxy's pinned memory.
 struct pinned_sizes {
-  std::size_t staging_bytes = std::size_t{1} << 20;  ///< memory for writes in flight, and for reads into other memory
+  std::size_t staging_bytes = std::size_t{1} << 20;  ///< memory for writes in flight, and for reads not into buffers()
   std::size_t updates = 4096;                        ///< the number of updates in flight at once
   std::size_t buffer_bytes = std::size_t{4} << 20;   ///< memory for messages
 };

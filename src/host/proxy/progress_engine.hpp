@@ -1,6 +1,6 @@
 /// @file
-/// The engine of a proxy, which works in turns and has no thread of its own. It has two halves: the initiator executes
-/// the commands of this PE, and the target executes the operations of other PEs.
+/// The engine of a proxy. It works in turns, on the thread of its caller. It has two halves: the initiator executes the
+/// commands of this PE, and the target executes the operations of other PEs.
 ///
 /// Calls go in one direction. Commands: engine, initiator, the peer's send_queue, transport. Messages: engine, target,
 /// memory_access. Completions: engine or initiator, in_flight_commands, ring.
@@ -85,7 +85,7 @@ class progress_engine final : public transport_events {
   /// The state of removed rings that have operations in flight.
   std::vector<std::unique_ptr<in_flight_commands>> retired_;
   std::vector<peer_state*> executed_from_;  ///< senders of executed messages whose effects are not visible yet
-  std::vector<peer_state*> leaving_;        ///< lost peers, while reads may still write into messages to them
+  std::vector<peer_state*> leaving_;        ///< lost peers with messages into which reads may still write
   bool transport_wrote_ = false;            ///< gets of the transport have written memory of this PE
   bool failed_ = false;
 };

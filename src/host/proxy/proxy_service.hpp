@@ -1,7 +1,7 @@
 /// @file
-/// Everything that a PE needs to reach proxied PEs: a transport, the proxy that drives the transport, one ring of
-/// commands from kernels and streams, one ring for threads of the host, and the table of direct and proxied routes to
-/// all PEs.
+/// The parts that a PE needs for operations on proxied PEs: a transport, the proxy that drives the transport, one ring
+/// of commands from kernels and streams, one ring for threads of the host, and the table of direct and proxied routes
+/// to all PEs.
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,8 @@
 
 namespace pgas::detail {
 
-/// Collective: decides how this world uses its transport. UCX gets only the devices that it needs, because any process
-/// can connect to a listening TCP port.
+/// Collective: decides how this world uses its transport. UCX may use only the devices that it needs, because any
+/// process can connect to a TCP port on which UCX listens.
 [[nodiscard]] ucx_settings transport_settings(const control_plane& everyone, const config& settings, log::logger& log);
 
 /// One object for each world with more than one domain. *Callers* one thread, except for the functions of the proxy.

@@ -22,8 +22,8 @@ struct proxy_settings {
   /// Returns whether [offset, offset + bytes) of this PE's slot has memory. Called on the proxy thread.
   std::function<bool(std::uint64_t offset, std::uint64_t bytes)> contains;
   /// Called once on the proxy thread when the world cannot continue because of PE `pe`. Commands in flight and all
-  /// later commands are dropped, so waiting producers must be released in another way (the abort word). The callback
-  /// may call only wake() of the proxy.
+  /// later commands are dropped, so the abort word must end the waits of producers. The callback may call only wake()
+  /// of the proxy.
   std::function<void(int pe, const std::string& what)> failed;
 
   proxy_bell* bell = nullptr;  ///< the bell in the producers' control block; null: this proxy wakes no thread

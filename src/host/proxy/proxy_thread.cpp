@@ -178,7 +178,7 @@ void proxy_thread::run() {
 }
 
 void proxy_thread::work() {
-  // Reading the clock takes as long as a turn, so the thread reads it in some turns only.
+  // To read the clock takes as long as a turn, so the thread reads the clock only in some turns.
   constexpr std::uint32_t turns_per_clock_read = 16;
   std::uint32_t idle_turns = 0;
   steady_clock::time_point idle_since;

@@ -31,8 +31,8 @@ namespace pgas::detail {
 
 class progress_engine;
 
-/// One object for each PE that has proxied peers. The order of calls: constructor, address(), whose result goes to all
-/// other PEs, connect(); then memory and rings are added and removed; and finally stop(). *Callers* any thread, unless
+/// One object for each PE that has proxied peers. The order of calls: the constructor; address(), whose result is sent
+/// to all other PEs; connect(); functions that add and remove memory and rings; stop(). *Callers* any thread, unless
 /// stated otherwise. *Errors* those of the transport in the call that uses it; later failures are reported once, by
 /// proxy_settings::failed.
 class proxy_thread final : public memory_exposure {
@@ -56,7 +56,7 @@ class proxy_thread final : public memory_exposure {
   /// that other PEs pass to add_peer_memory(). The key is empty if the transport cannot access the memory. Data then
   /// travels in messages, and the reason is logged once.
   [[nodiscard]] blob expose(std::uint64_t offset, void* at, std::size_t bytes) override;
-  /// Makes memory of another PE known. On return commands use the memory.
+  /// Makes memory of another PE known. After the return, commands use the memory.
   /// @param key the key that expose() of that PE returned; an empty key is ignored.
   /// *Errors* handle_invalid for a malformed key, pe_out_of_range.
   void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key) override;
@@ -73,7 +73,7 @@ class proxy_thread final : public memory_exposure {
   /// Makes the proxy check its rings at once. Without this call an idle proxy checks them within about a millisecond.
   /// For threads of the host.
   void wake() noexcept;
-  /// Keeps the proxy polling during its lifetime, for a thread of the host that waits for its commands.
+  /// While an object of this class exists, the proxy polls. For a thread of the host that waits for its commands.
   class keep_polling {
    public:
     explicit keep_polling(proxy_thread& of) noexcept : of_(of) { of_.pollers_.fetch_add(1, std::memory_order_relaxed); }

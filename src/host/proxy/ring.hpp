@@ -11,8 +11,8 @@
 
 namespace pgas::detail {
 
-/// A ring as the proxy uses it. *Memory* the ring owns none. *Callers* the proxy thread; any thread for the constructor
-/// and view().
+/// A ring as the proxy uses it. *Memory* the ring owns no memory. *Callers* the proxy thread; any thread for the
+/// constructor and view().
 class ring {
  public:
   /// Zeroed memory for 2^log2_commands commands and 2^log2_answers answer cells.
@@ -38,8 +38,8 @@ class ring {
   [[nodiscard]] const ring_view& view() const noexcept { return memory_.producers; }
   [[nodiscard]] bool producers_wake() const noexcept { return memory_.producers_wake; }
 
-  /// The next command, or null if there is none yet. Earlier writes of its producer are visible. The proxy may use the
-  /// slot until publish_taken().
+  /// The next command; null if producers have added no further command. Earlier writes of its producer are visible. The
+  /// proxy may use the slot until publish_taken().
   [[nodiscard]] const command* next() const noexcept;
   /// Advances to the next command.
   void take() noexcept { ++taken_; }
@@ -48,8 +48,8 @@ class ring {
   void publish_taken() noexcept;
   /// Tells producers that the first `completed` commands are complete.
   void publish_completed(std::uint64_t completed) noexcept;
-  /// Fills an answer cell. A producer that acquires the cell sees the proxy's earlier writes. False if there is no such
-  /// cell.
+  /// Fills an answer cell. A producer that acquires the cell sees the proxy's earlier writes. False if the number of
+  /// the cell is too large.
   [[nodiscard]] bool give_answer(std::uint32_t cell, std::uint64_t low, std::uint64_t high) noexcept;
 
  private:

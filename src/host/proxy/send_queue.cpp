@@ -17,7 +17,7 @@ void message_output::complete_reads() {
 }
 
 bool message_output::defers() const noexcept {
-  constexpr std::size_t enough = 64;  // one wait takes little time compared with this number of reads
+  constexpr std::size_t enough = 64;  // a wait takes little time compared with this number of reads
   return memory_.pending() && reads_ < enough;
 }
 

@@ -27,7 +27,7 @@ class message_output {
   /// before complete_reads(). Sending a message includes complete_reads().
   [[nodiscard]] bool read(std::byte* payload, const std::byte* local, const block_list& blocks);
   void complete_reads();
-  /// Whether it is better to send messages later and together, because they share one wait for reads.
+  /// Whether messages should be sent later and together, so that one wait for reads is enough for all of them.
   [[nodiscard]] bool defers() const noexcept;
   /// Sends a message and takes ownership of its buffer.
   void send(int pe, buffer_pool::key message);
@@ -83,7 +83,7 @@ class send_queue {
   /// Records that the other side has acknowledged messages up to this number. Returns false if the number is
   /// impossible.
   [[nodiscard]] bool acknowledge(std::uint64_t sequence) noexcept;
-  /// Records that the other side requests acknowledgements up to this number.
+  /// Records that the other side requests acknowledgements of messages up to this number.
   void request_ack(std::uint64_t sequence) noexcept { requested_ = std::max(requested_, sequence); }
 
   /// The number of messages that have not taken effect, including the open message.

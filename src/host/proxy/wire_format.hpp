@@ -3,8 +3,8 @@
 /// message_op_header, the parts of its kind, and its payload, padded to a multiple of 8 bytes.
 ///
 /// Messages to one PE are numbered from 1 and are executed in that order. Number 0 carries no operations. Each message
-/// acknowledges the messages of the other direction that have taken effect. It also names the last message of its own
-/// direction that the receiver is to acknowledge at once. Other acknowledgements wait for a while for a message that
+/// acknowledges the messages of the other direction that have taken effect. A message also contains the number up to
+/// which the receiver must acknowledge messages at once. Other acknowledgements wait for some time for a message that
 /// can carry them.
 #pragma once
 

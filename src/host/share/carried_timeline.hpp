@@ -1,6 +1,6 @@
 /// @file
-/// The timeline that a ticket of memory carries, for the process that opens the ticket. This process waits for the
-/// value that was recorded last, and does not need to know this value.
+/// The timeline that is part of a memory ticket, for the process that opens the ticket. The process waits for the last
+/// recorded value, and need not know this value.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace pgas::detail {
 
 class timeline_state;
 
-/// *Callers* any thread. A child of fork() may only call the destructor, which does nothing there.
+/// *Callers* any thread. A child of fork() may only call the destructor, which does nothing in the child.
 class carried_timeline {
  public:
   /// @param used_on the place where this process uses the memory *Errors* as opened_memory::open().

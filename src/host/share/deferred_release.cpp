@@ -91,7 +91,7 @@ void deferred_release::collect() noexcept {
         next.front().dropped.splice(next.front().dropped.end(), unmarked_);
         marked_.splice(marked_.end(), next);
       } catch (const std::exception&) {
-        // The mark cannot be taken now, as in streams_are_idle(). The next iteration tries again.
+        // mark_() has failed, as in streams_are_idle(). The next iteration tries again.
       }
     }
     for (auto one = marked_.begin(); one != marked_.end();) {

@@ -1,7 +1,7 @@
 /// @file
-/// Releases objects that the work of streams may still use. A dropped object is destroyed when all work that the
-/// streams of this process had at the drop has run. Used for memory, timelines and events that are shared without a
-/// world.
+/// Releases objects that the work of streams may still use. A dropped object is destroyed when the streams of this
+/// process have completed the work that was enqueued before the drop. Used for memory, timelines and events that are
+/// shared without a world.
 ///
 /// The library does not know which streams have used an object, because a program can pass an address to a kernel on
 /// any of its streams.
@@ -42,8 +42,8 @@ class deferred_object {
   std::list<deferred_object*> link_;
 };
 
-/// The dropped objects of one kind of streams. *Callers* any thread. The thread may hold any lock in drop(), and no
-/// lock in the other functions.
+/// The dropped objects of one kind of streams. *Callers* any thread. The caller of drop() may hold any lock. The
+/// callers of the other functions hold no lock.
 class deferred_release {
  public:
   using take_mark = std::function<std::unique_ptr<enqueued_work>()>;
@@ -55,19 +55,19 @@ class deferred_release {
   /// The object of this process for the streams that can use this memory.
   [[nodiscard]] static deferred_release& of_users_of(const sharing_description& memory);
 
-  /// @param mark takes a mark after the work that streams have been given. If `mark` throws, it is called again later
+  /// @param mark puts a mark after the work that is enqueued on streams. If `mark` throws, it is called again later
   explicit deferred_release(take_mark mark) : mark_(std::move(mark)) {}
-  /// Stops. Objects that are still in use are not destroyed, because the process is ending.
+  /// Calls stop(). Objects that are still in use are not destroyed, because the process ends.
   ~deferred_release();
   deferred_release(const deferred_release&) = delete;
   deferred_release& operator=(const deferred_release&) = delete;
 
-  /// Destroys the object: at once if the streams are idle, else later in a background thread. Does not wait for
-  /// streams. In a child of fork() it does nothing with the parent's objects.
+  /// Destroys the object, at once if the streams are idle, otherwise later in a background thread. Does not wait for
+  /// streams. In a child of fork(), has no effect on objects of the parent.
   void drop(deferred_object* object) noexcept;
   /// Destroys the objects that no stream uses any more.
   void collect() noexcept;
-  /// Destroys objects until none is left. False if the time limit was reached first.
+  /// Destroys objects until all objects are destroyed. False if the time limit was reached first.
   [[nodiscard]] bool await_all(std::chrono::milliseconds limit) noexcept;
   /// The number of dropped objects that are not destroyed yet.
   [[nodiscard]] std::size_t kept() const noexcept;
@@ -76,13 +76,13 @@ class deferred_release {
 
  private:
   using objects = std::list<deferred_object*>;
-  /// Objects that were dropped before a mark was taken.
+  /// Objects that were dropped before a mark.
   struct batch {
     std::unique_ptr<enqueued_work> mark;
     objects dropped;
   };
 
-  /// Whether the work before a new mark completes within some microseconds.
+  /// Whether the work before a new mark completes within idle_answer.
   [[nodiscard]] bool streams_are_idle() const noexcept;
   void keep(deferred_object* object) noexcept;
   void run() noexcept;
@@ -92,7 +92,7 @@ class deferred_release {
   std::condition_variable wake_;
   objects unmarked_;
   std::list<batch> marked_;
-  objects passed_;  ///< the streams no longer use these objects; other processes still have them open
+  objects passed_;  ///< objects that streams no longer use, and that other processes still have open
   std::size_t kept_ = 0;
   bool running_ = false;
   bool news_ = false;
@@ -100,7 +100,8 @@ class deferred_release {
   std::thread thread_;
 };
 
-/// Owns an object whose destruction waits for streams. @param drop called first, when the last owner is gone
+/// Owns an object whose destruction waits for streams. @param drop called first, when the last owner releases the
+/// object
 template <class Object>
 [[nodiscard]] std::shared_ptr<Object> share_deferred(deferred_release& by, std::unique_ptr<Object> object,
                                                      void (*drop)(Object&) noexcept = nullptr) {

@@ -29,7 +29,8 @@ bool event_records::reached(std::uint64_t number) const { return atomic(page_.sl
 void event_records::become_recorder() {
   const auto end = std::chrono::steady_clock::now() + longest_recording;
   for (std::uint64_t holder = 0; !atomic(page_.recording).compare_exchange_strong(holder, me_);) {
-    // A holder that has ended left the page either without its record, or with its name in it.
+    // If the holder has ended, the page either does not contain its record, or contains the record and the name of the
+    // holder. Both states are valid.
     if (holder == 0 || ended_(holder)) continue;
     if (std::chrono::steady_clock::now() >= end)
       throw error(code::wait_timeout, fmt::format("process {} has been recording this event for {} s: is it stopped?",

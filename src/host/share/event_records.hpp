@@ -1,10 +1,10 @@
 /// @file
-/// The records of an interprocess event as all of its processes see them: the process that made each record, and which
-/// records were reached.
+/// The records of an interprocess event. All processes that use the event share them: the process that made each
+/// record, and the records that streams have reached.
 ///
 /// CUDA's own wait for an event never ends if the recording process has ended (driver 580; a second record does not end
-/// the wait either). Here a stream records by writing a number into a word, and a wait waits for that word. The process
-/// that detects the end of the recording process writes the word instead.
+/// the wait either). In this implementation, a stream records by writing a number into a word, and a wait waits for
+/// this word. If the recording process has ended, another process that detects this writes the word in its place.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +27,7 @@ struct record_page {
   /// stream.
   static constexpr std::uint64_t most_under_way = 1024;
 
-  /// The state of the records n, n + most_under_way, and so on. Only the last of them can be unfinished.
+  /// The state of the records n, n + most_under_way, and so on. Only the last of these records can be unfinished.
   struct slot {
     std::uint64_t reached;   ///< the number of the last record that was reached; lost_at() of a lost record
     std::uint64_t recorder;  ///< process_name() of the process that made the last record
@@ -39,14 +39,13 @@ struct record_page {
   std::uint64_t any_lost;   ///< 1 once any record is lost
   std::array<slot, most_under_way> slots;
 
-  /// The value that ends the waits for a lost record. It is above the record's number, in the comparison of waits, and
-  /// is the number of no record of the same slot. So a reader of the word knows that the record was lost, even if
-  /// several processes write the value.
+  /// The value that ends the waits for a lost record. In the comparison of waits, it is above the record's number. It
+  /// is never the number of a record of the same slot, so a reader of the word knows that the record was lost.
   [[nodiscard]] static constexpr std::uint64_t lost_at(std::uint64_t number) noexcept { return number + 1; }
   [[nodiscard]] slot& slot_of(std::uint64_t number) noexcept { return slots[number % most_under_way]; }
 };
 
-/// The event as one process uses it. *Callers* any thread.
+/// The records of an event, in one process. *Callers* any thread.
 class event_records {
  public:
   /// Checks whether a process has ended, and returns its number if so. @param name as process_name() *Errors* system.
@@ -59,15 +58,17 @@ class event_records {
   /// The number of the last record; 0: none.
   [[nodiscard]] std::uint64_t count() const;
   /// Makes a record. Waits while `most_under_way` records are unfinished.
-  /// @param beside called after the number is claimed and before the word is enqueued. It is not called once a record
-  /// was lost: a stream that records CUDA's event again would wait for the lost record forever (driver 580).
+  /// @param beside called after the number is claimed and before the word is enqueued. It is not called after any
+  /// record was lost, because a stream that records CUDA's event again would wait for the lost record forever (driver
+  /// 580).
   /// *On return* the number of the record.
   /// *Errors* wait_timeout if a process stopped while it made a record; the errors of `beside`.
   std::uint64_t record(void* stream, const std::function<void()>& beside);
   /// Makes the stream wait until the last record has been reached or its process has ended.
   void wait(void* stream);
   [[nodiscard]] bool reached(std::uint64_t number) const;
-  /// Ends the waits for records of processes that have ended. *On return* the last such process that was found.
+  /// Ends the waits for records of processes that have ended. *On return* the last process that was found to have
+  /// ended.
   std::optional<pid_t> release_lost();
   /// The process of the record for which wait() was called last, if the process ended before the record was reached.
   [[nodiscard]] std::optional<pid_t> lost_wait() const;
@@ -80,7 +81,7 @@ class event_records {
   [[nodiscard]] std::optional<awaited_record> awaited() const;
 
  private:
-  /// Waits until a further record does not exceed `most_under_way` and no other process makes a record.
+  /// Waits until fewer than `most_under_way` records are unfinished, and no other process makes a record.
   std::uint64_t claim_next();
   void become_recorder();
   /// Marks a record as lost permanently. The stream of the ended process may still write the number later.

@@ -20,7 +20,7 @@ namespace pgas::detail {
 namespace {
 
 /// Identifies the file system of /dev/shm. Two containers with separate file systems return different values. Zeros if
-/// there is no /dev/shm.
+/// /dev/shm does not exist.
 std::pair<std::uint64_t, std::uint64_t> shm_identity() {
   struct stat about {};
   if (::stat("/dev/shm", &about) != 0) return {0, 0};
@@ -44,8 +44,8 @@ std::shared_ptr<event_state> event_state::share(int ordinal, std::unique_ptr<dev
   page->handle = event->handle();
   std::tie(page->shm_device, page->shm_inode) = shm_identity();
   const auto made = owned(std::make_unique<event_state>(std::move(shared), ordinal, std::move(event)));
-  // The processes that open the event may be unable to detect one another's end. This process detects the end of each
-  // of them.
+  // The processes that open the event may be unable to detect one another's end. This process can detect the end of
+  // each of these processes.
   made->watch();
   return made;
 }

@@ -1,5 +1,6 @@
 /// @file
-/// An interprocess event as one process uses it: CUDA's event, and the page that counts the records of each process.
+/// The state of an interprocess event in one process: CUDA's event, and the shared page with the records of all
+/// processes.
 #pragma once
 
 #include <memory>
@@ -49,7 +50,7 @@ class event_state final : public deferred_object, private watched {
   std::uint64_t record(void* stream);
   void wait(void* stream);
   [[nodiscard]] bool reached();
-  /// Throws peer_lost if waits have ended, or would end, without their record.
+  /// Throws peer_lost if waits have ended, or would end, before their record was reached.
   void check();
 
  private:

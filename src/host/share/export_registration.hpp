@@ -65,7 +65,7 @@ class export_registration {
 
  private:
   const fork_guard process_;
-  /// A pointer, so that a child of fork() can leave the exporter alone without allocating.
+  /// A pointer, so that a child of fork() can release it without destroying the exporter and without allocating memory.
   std::unique_ptr<std::shared_ptr<exporter>> owned_;
   exporter* exporter_;
   std::uint64_t id_ = 0;

@@ -52,7 +52,7 @@ void open_to_everyone(const std::string& path) {
 
 constexpr int backlog = 4096;
 /// The largest number of connections whose handles have not all been sent. A further connection replaces a connection
-/// that has sent no request. If there is no such connection, the new one waits in the listener's queue.
+/// that has sent no request. If all connections have sent a request, the new connection waits in the listener's queue.
 constexpr std::size_t max_pending = 256;
 constexpr milliseconds pause{50};
 /// The largest size of a list, which has to fit into the socket's queue.
@@ -190,12 +190,12 @@ void exporter::remove(std::uint64_t of) noexcept {
     for (auto& [number, one] : sessions_) {
       if (one.of != of) continue;
       tell(one, share_reply::status::freed);
-      // The thread sees the end of the connection and drops the session.
+      // The exporter's thread detects the end of the connection and drops the session.
       ::shutdown(one.socket.get(), SHUT_RDWR);
       try {
         holders += fmt::format("{}{}", holders.empty() ? "" : ", ", one.pid);
       } catch (const std::bad_alloc&) {
-        // Without memory, the line of the log names fewer processes.
+        // If the list cannot be allocated, the log line names fewer processes.
       }
     }
   }
@@ -204,7 +204,7 @@ void exporter::remove(std::uint64_t of) noexcept {
       log_.info("{} is freed while other processes have it open ({}): the memory is released when they close it",
                 last->text(), holders);
   } catch (const std::bad_alloc&) {
-    // No memory is left for the line of the log.
+    // The log line could not be allocated.
   }
 }
 
@@ -249,7 +249,7 @@ void exporter::serve() {
 }
 
 void exporter::accept() {
-  // The limit lets other connections be served during a burst of new ones.
+  // Limited, so that existing connections are served during a burst of new connections.
   for (std::size_t i = 0; i < max_pending; ++i) {
     if (pending_ >= max_pending && !drop_silent()) return loop_.pause(listener_.fd(), pause);
     connect_result next = listener_.accept();
@@ -371,7 +371,7 @@ void exporter::go_on(sessions::iterator at, const share_request* request, const 
 void exporter::admit(session& from, const share_request& request, bits128& secret) {
   const std::lock_guard lock(mutex_);
   const auto known = tickets_.find(request.ticket);
-  // The same error for both cases, so that a process cannot find out which numbers exist.
+  // Both cases have the same error, so that a process cannot find out which numbers exist.
   const bool wants_timeline = request.what == share_request::kind::timeline;
   if ((request.what != share_request::kind::open && !wants_timeline) || known == tickets_.end() ||
       !same_bits(request.code, code_of(known->second.key, request)))

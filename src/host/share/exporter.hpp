@@ -70,14 +70,14 @@ class exporter {
 
   void serve();
   void accept();
-  /// Closes a connection that has sent no request: the oldest one of the process with most such connections. False if
-  /// there is no such connection.
+  /// Closes a connection that has sent no request: the oldest one of the process that has most of them. False if all
+  /// connections have sent requests.
   bool drop_silent();
   /// Refuses the next waiting connection, because no descriptor is left.
   void turn_away(int why);
   void receive(std::uint64_t number);
   void answer(sessions::iterator at, const share_request& request);
-  /// Counts the request as granted if it is allowed. Otherwise throws the error that the importer gets.
+  /// If the request is allowed, counts it as granted. Otherwise throws the error that the importer receives.
   void admit(session& from, const share_request& request, bits128& secret);
   /// The timeline that a ticket carries, for a process that has opened the ticket.
   [[nodiscard]] std::uint64_t carried_for(const session& from, const share_request& request, const ticket_record& by);
@@ -97,7 +97,7 @@ class exporter {
   unix_listener listener_;
   const ticket_exporter self_;
   event_loop loop_;
-  unique_fd spare_;  ///< a descriptor in reserve, closed for a moment when no other is left
+  unique_fd spare_;  ///< a reserved descriptor, closed for a moment when the process has no other descriptor left
   mutable std::mutex mutex_;
   std::map<std::uint64_t, export_record> exports_;
   std::map<std::uint64_t, ticket_record> tickets_;

@@ -49,8 +49,8 @@ bool is_dead(const std::string& socket, const deadline& limit) {
   }
 }
 
-/// Removes the socket file of an exporter that was killed: no process listens there again. The name is checked first,
-/// because a forged ticket could name any file.
+/// Removes the socket file of an exporter that was killed: no process will listen at this address again. The name is
+/// checked first, because a forged ticket could name any file.
 void remove_dead_socket(const std::string& socket, milliseconds time_to_end = milliseconds(0)) {
   const std::string name = socket.substr(socket.rfind('/') + 1);
   if (!socket.starts_with('@') && name.starts_with(socket_prefix) && is_dead(socket, deadline(time_to_end)))
@@ -74,8 +74,8 @@ void sweep_beside(const std::string& socket) {
   throw error(code::peer_lost, fmt::format("the exporter, {}, {}", who, why));
 }
 
-/// @param was_there whether the exporter has listened there before, as a ticket says; if not, the exporter may start to
-/// listen later
+/// @param was_there whether the exporter has already listened at this address, which a ticket shows; if false, the
+/// exporter may start to listen later
 unforked_fd connect(const std::string& who, const std::string& socket, bool was_there, const deadline& limit) {
   const unix_address address = address_of(socket);
   for (;;) {

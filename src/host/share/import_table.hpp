@@ -25,14 +25,14 @@ class imported_memory;
 /// Whether a ticket of memory carries a timeline. *Errors* handle_invalid.
 [[nodiscard]] bool carries_timeline(const ticket& which);
 
-/// The memory of other processes that this process has mapped, and the tickets that it is opening. *Callers* any
-/// thread.
+/// The memory of other processes that this process has mapped, and the tickets that its threads are opening. *Callers*
+/// any thread.
 class import_table {
  public:
   [[nodiscard]] static import_table& of_process();
 
   /// Opens a ticket, or returns the memory that it has opened before.
-  /// @param kind the kind of object to open. If it is `timeline` and the ticket is one of memory, opens the timeline
+  /// @param kind the kind of object to open. If it is `timeline` and the ticket is a memory ticket, opens the timeline
   /// that the ticket carries
   /// *Errors* as opened_memory::open().
   [[nodiscard]] std::shared_ptr<imported_memory> open(const ticket& which, ticket_kind kind,
@@ -43,11 +43,12 @@ class import_table {
  private:
   /// The id of the ticket, the kind of object opened, and the place.
   using ticket_key = std::tuple<std::uint64_t, ticket_kind, int>;
-  /// The exporter, the memory block, the place, and whether it is read-only.
+  /// The exporter, the memory block, the place, and whether the mapping is read-only.
   using block_key = std::tuple<pid_t, std::uint64_t, decltype(sharing_description::block), int, bool>;
 
-  /// The memory that the ticket has opened before, with a connection that has proven the ticket. Null: the caller opens
-  /// the ticket, and other threads wait here until the caller's reservation ends. *Errors* wait_timeout.
+  /// The memory that the ticket has opened before, with a connection that has proven the ticket. If the result is null,
+  /// the caller opens the ticket. Other threads that call this function wait until the caller's reservation ends.
+  /// *Errors* wait_timeout.
   [[nodiscard]] std::shared_ptr<imported_memory> find_or_reserve(const ticket_key& key, const ticket& which,
                                                                  const deadline& limit);
   /// Ends a reservation of find_or_reserve().
@@ -62,8 +63,8 @@ class import_table {
     import_table& of_;
     const ticket_key key_;
   };
-  /// The memory of a block, for a ticket. The first ticket of the block maps the memory, and other tickets wait
-  /// meanwhile.
+  /// The memory of a block, for a ticket. The first ticket of the block maps the memory, and threads with other tickets
+  /// wait until the memory is mapped.
   [[nodiscard]] std::shared_ptr<imported_memory> find_or_map(
       const ticket_key& key, const block_key& block, const std::function<std::shared_ptr<imported_memory>()>& map);
 

@@ -27,7 +27,7 @@ class imported_memory final : public deferred_object {
   [[nodiscard]] const memory_exporter& exporter() const noexcept { return exporter_; }
   [[nodiscard]] bool alive();
   void check();
-  /// The connection that has proven the ticket; null if there is none.
+  /// The connection that has proven the ticket; null if no connection has proven the ticket.
   [[nodiscard]] exporter_connection* connection_for(const ticket& which);
   void add(std::unique_ptr<exporter_connection> connection);
 
@@ -36,7 +36,7 @@ class imported_memory final : public deferred_object {
   const memory_exporter exporter_;
   const std::unique_ptr<mapped_import> mapped_;
   std::mutex mutex_;
-  /// Grows only; empty if the memory is of another host.
+  /// Never shrinks. Empty if the memory belongs to another host.
   std::vector<std::unique_ptr<exporter_connection>> connections_;
 };
 

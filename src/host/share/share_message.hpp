@@ -7,9 +7,9 @@
 ///   exporter -> importer   reply     more handles, where one packet does not hold them all
 ///   exporter -> importer   reply     later: the ticket was revoked, or the memory was freed
 ///
-/// The connection stays open as long as the importer has the memory open. Its end tells each side that the other side
-/// has ended. A foreign process that takes the socket's name or connects to it learns nothing useful, because each code
-/// is valid for one nonce.
+/// The connection stays open as long as the importer has the memory open. The end of the connection tells each side
+/// that the other side has ended. A foreign process that takes the socket's name or connects to it learns nothing
+/// useful, because each code is valid for one nonce.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct share_request {
   static constexpr std::uint16_t current_version = 2;
   enum class kind : std::uint16_t {
     open = 1,     ///< opens a ticket
-    list = 2,     ///< lists the exports of the process; allowed without a ticket for its own user and for root
+    list = 2,     ///< lists the exports of the process; needs no ticket; allowed for the same user and for root
     timeline = 3  ///< opens the timeline that a ticket of memory carries, while the process has the memory open
   };
 
@@ -78,7 +78,7 @@ void append(blob& to, const Value& value) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-/// The largest number of handles in one packet: the kernel's limit on descriptors.
+/// The largest number of handles in one packet, below the kernel's limit on descriptors in a packet.
 inline constexpr std::size_t handles_per_packet = 60;
 inline constexpr std::size_t max_description = 4096;
 inline constexpr std::size_t max_handles = std::size_t{1} << 20;
@@ -88,7 +88,7 @@ inline constexpr std::size_t max_share_packet =
 /// The prefix of the names of exporters' sockets; the number of the process follows.
 inline constexpr std::string_view socket_prefix = "pgas-share-";
 
-/// How long a connection may stay open before it sends its request.
+/// The time limit for the request on a new connection.
 inline constexpr std::chrono::milliseconds request_timeout{2000};
 
 /// The code that an importer sends.

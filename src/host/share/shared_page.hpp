@@ -21,7 +21,7 @@ namespace pgas::detail {
 /// A page that this process has made or opened. Move-only.
 ///
 /// *Callers* one thread at a time; any thread for alive() and const functions. A child of fork() may only call the
-/// destructor, which does nothing there.
+/// destructor, which does nothing in the child.
 class shared_page {
  public:
   /// Makes a page of zeros. *Errors* as shared_memory::make().
@@ -33,7 +33,7 @@ class shared_page {
   shared_page(shared_page&&) noexcept = default;
   shared_page& operator=(shared_page&&) = delete;
 
-  /// Another object for the same opened page. Both objects use one mapping.
+  /// Another object for the same opened page. Both objects use the same mapping.
   [[nodiscard]] shared_page again() const { return {kind_, nullptr, theirs_}; }
   [[nodiscard]] void* data() const noexcept { return mine_ ? mine_->memory().data() : theirs_->data(); }
   /// The whole pages that contain the first `bytes` bytes.

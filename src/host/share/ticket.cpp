@@ -86,7 +86,7 @@ blob to_bytes(std::string_view text) {
     have -= 8;
     bytes.push_back(static_cast<std::byte>(bits >> have & 0xff));
   }
-  // The last digit has unused bits. They must be zero, because otherwise two texts would stand for one ticket.
+  // The last digit has unused bits. They must be zero, because otherwise the same ticket would have several texts.
   if (have >= 6 || (bits & ((1u << have) - 1)) != 0) damaged("was cut off or changed");
   return bytes;
 }
@@ -183,8 +183,7 @@ ticket decode(std::string_view text) {
       sizeof head + head.host_bytes + head.socket_bytes + head.payload_bytes + head.description_bytes;
   if (covered.size() < expected) damaged("was cut off");
   if (covered.size() != expected || !same_bits(code, code_over(head.secret, 't', {covered}))) damaged("was changed");
-  // Anybody who knows the format can make a ticket with a valid code. The code below therefore does not trust the
-  // contents.
+  // Anybody who knows the format can make a ticket with a valid code. The contents are therefore checked below.
   const bool known = head.kind >= static_cast<std::uint8_t>(ticket_kind::memory) &&
                      head.kind <= static_cast<std::uint8_t>(ticket_kind::event);
   if (!known || head.reserved != 0 || head.also_reserved != 0 || head.more_reserved != 0)

@@ -1,6 +1,6 @@
 /// @file
-/// Tickets. One process gives a ticket to another process so that the other can open an object. A ticket is text for
-/// people and programs, and a struct in the library.
+/// Tickets. A process gives a ticket to another process. With the ticket, the other process can open an object of the
+/// first one. A ticket is text for people and programs, and a struct in the library.
 #pragma once
 
 #include <sys/types.h>
@@ -46,7 +46,7 @@ struct ticket {
   std::uint64_t id = 0;  ///< a random number, not 0: the ticket's name at the exporter
   bits128 secret{};      ///< proves that a process has the ticket; never sent over the socket
   /// Set by decode(): the code over all of the text. Both sides prove that they have the code, so the exporter refuses
-  /// a text that differs from the one that it made.
+  /// a text that differs from the text that it made.
   bits128 key{};
   ticket_exporter exporter;
   std::int64_t expires = 0;  ///< milliseconds since 1970, 0: never
@@ -56,14 +56,14 @@ struct ticket {
   std::string description;   ///< text of the program; the library does not read it
 };
 
-/// A piece of memory by fabric handle, for importers on other hosts. Part of the payload of a ticket, after the
+/// The fabric handle of a piece of memory, for importers on other hosts. Part of the payload of a ticket, after the
 /// sharing_description.
 struct fabric_piece {
   std::uint64_t bytes;
   std::array<std::byte, 64> handle;
 };
 
-/// Writes a ticket as one line of at most ticket::max_plain_text characters plus the description. Each character is a
+/// Writes a ticket as a line of at most ticket::max_plain_text characters plus the description. Each character is a
 /// letter, a digit, '-', '_' or '.'. *Errors* invalid_argument if socket, payload or description are too long.
 [[nodiscard]] std::string encode(const ticket& what);
 
@@ -71,7 +71,7 @@ struct fabric_piece {
 /// *Errors* handle_invalid: the message says whether the text is no ticket, is of another version, or is damaged. A
 /// change of any character is detected.
 [[nodiscard]] ticket decode(std::string_view text);
-/// Reads a ticket that has to be of this kind. *Errors* as above; handle_invalid also for another kind.
+/// Reads a ticket of the given kind. *Errors* as above; handle_invalid also for another kind.
 [[nodiscard]] ticket decode(std::string_view text, ticket_kind kind);
 
 /// Describes this process as an exporter that listens at `socket`.

@@ -20,7 +20,7 @@ namespace pgas::detail {
 namespace {
 
 /// The value of the word that ends the waits. It is above max_value, as GPUs compare, and contains the last value of
-/// the word. So one compare-and-swap ends the waits, and a reader of the word gets both facts.
+/// the word. One compare-and-swap therefore ends the waits, and a reader of the word still learns the last value.
 constexpr std::uint64_t released_at(std::uint64_t last) {
   return timeline::max_value + 1 + std::min(last, timeline::max_value - 2);
 }
@@ -39,7 +39,7 @@ std::unique_ptr<stream_words> make_words(memory_place place, const shared_page& 
                                        : make_cuda_stream_words(place.ordinal, shared.pages(sizeof(timeline_page)));
 }
 
-/// The place of the process that made the timeline.
+/// The place for whose streams the timeline was made.
 memory_place place_of(const timeline_page& page) {
   if (page.on_gpu == 0) return memory_place::host();
   const std::optional<int> ordinal = find_gpu(page.uuid);
@@ -268,8 +268,8 @@ std::optional<pid_t> timeline_state::find_lost_opener() {
   const bool newcomer = !std::includes(openers_.begin(), openers_.end(), now.begin(), now.end());
   const std::uint64_t writer = load_relaxed(&page_->writer);
   if (lost_ && newcomer) {
-    // Another process records in place of the lost one. A process that returns stays the last recording process,
-    // because it does not announce itself again.
+    // A new process has opened the timeline, and records in place of the lost process. The name of the lost process is
+    // removed, unless that process has opened the timeline again: a process announces itself as the writer only once.
     if (pid_in(writer) == *lost_ && !now.contains(*lost_))
       static_cast<void>(compare_exchange(&page_->writer, writer, std::uint64_t{0}));
     lost_.reset();

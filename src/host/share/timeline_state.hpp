@@ -1,5 +1,5 @@
 /// @file
-/// A timeline as one process uses it: the page that all processes map, and the process that records in it.
+/// The state of a timeline in one process: the page that all processes map, and the process that records values.
 #pragma once
 
 #include <atomic>
@@ -25,15 +25,16 @@ namespace pgas::detail {
 
 /// The memory that the processes share. Each field is an atomic word, because any process may write it.
 struct timeline_page {
-  /// `closing`: the maker has dropped the timeline, and its streams may still reach recorded values.
+  /// `closing`: the maker has dropped the timeline, but streams of the maker may still reach recorded values.
   enum class phase : std::uint64_t { open, lost, destroyed, closing };
 
   std::uint64_t on_gpu;  ///< whether `uuid` names the maker's GPU
   gpu_uuid uuid;
-  alignas(128) std::uint64_t word;  ///< the value; above max_value once waits have been ended, see released_at()
+  alignas(128) std::uint64_t word;  ///< the value; after release_waits() above max_value, see released_at()
   alignas(128) std::uint64_t recorded;
   std::uint64_t writer;  ///< process_name() of the last recording process; 0: none
-  /// timeline_page::phase, and in the bits from 8 on the process that has ended or closed the timeline.
+  /// The lowest 8 bits are a timeline_page::phase. The other bits are the process that has ended or closed the
+  /// timeline.
   std::uint64_t phase_word;
 };
 
@@ -52,8 +53,8 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   /// *Errors* device_unavailable.
   [[nodiscard]] std::shared_ptr<timeline_state> again(std::optional<memory_place> place) const;
   ~timeline_state() override;
-  /// An owner of the timeline. The last owner closes the timeline, which is destroyed when the streams that may use it
-  /// have passed.
+  /// Returns a shared owner of the timeline. The last owner closes the timeline. It is destroyed when streams have
+  /// completed the work that may use it.
   [[nodiscard]] static std::shared_ptr<timeline_state> owned(std::unique_ptr<timeline_state> made);
 
   /// The object that tickets open. Guarded by mutex().
@@ -73,12 +74,12 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   [[nodiscard]] std::uint64_t recorded() const;
   [[nodiscard]] std::uint64_t* word() const noexcept { return words_->address(&page_->word); }
   [[nodiscard]] memory_place place() const noexcept { return place_; }
-  /// The process that has ended although it still had values to record. Empty while the values can still come. Must not
-  /// be called under mutex().
+  /// The process that has ended before it recorded all values. Empty while the values can still arrive. Must not be
+  /// called under mutex().
   [[nodiscard]] std::optional<pid_t> find_loss() { return find_loss(timeline::max_value); }
   /// Throws peer_lost.
   [[noreturn]] void throw_loss(pid_t lost) const;
-  /// *Errors* peer_lost if waits of streams have ended without their value.
+  /// *Errors* peer_lost if waits of streams have ended before the value arrived.
   void check_waits() const;
 
  private:
@@ -103,7 +104,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
     pid_t pid;  ///< the process that ended the phase `open`
   };
   [[nodiscard]] state now() const;
-  /// Ends the phase `from`. The first process that ends it is named.
+  /// Ends the phase `from`. The number of the first process that ends the phase is kept.
   void set_phase(state from, timeline_page::phase to, pid_t by) noexcept;
   /// " on node17" if another process has made the timeline; for messages.
   [[nodiscard]] std::string on_host() const;

@@ -31,7 +31,7 @@ bool wait_alarm::is_due() noexcept {
   if (!limit_) {
     try {
       limit_ = current_settings().wait_warning;
-    } catch (const std::exception&) {  // no memory: the next call tries again
+    } catch (const std::exception&) {  // the text could not be allocated; the next call tries again
       return false;
     }
   }
@@ -46,7 +46,7 @@ std::string wait_alarm::lasted() const {
 void wait_alarm::warn(const std::string& text) noexcept {
   try {
     log::logger(current_settings()).warn("{}", text);
-  } catch (const std::exception&) {  // no log file: the wait is more important
+  } catch (const std::exception&) {  // the log file cannot be opened; the wait continues
     log::logger(log_level::warn).warn("{}", text);
   }
 }

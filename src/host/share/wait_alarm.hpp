@@ -1,5 +1,5 @@
 /// @file
-/// The warning about a long wait that belongs to no world. The timeline and the interprocess event use it.
+/// The warning about a long wait outside of a world. Timelines and interprocess events use it.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@ namespace pgas::detail {
 /// Supervises one wait at a time. *Callers* one thread at a time.
 class wait_alarm {
  public:
-  /// Called while the wait goes on. Logs a warning once the wait has lasted for PGAS_WAIT_WARNING.
-  /// @param says returns the text of the warning, from the time in words
+  /// Called repeatedly during a wait. Logs a warning when the wait has lasted for PGAS_WAIT_WARNING.
+  /// @param says returns the text of the warning; its argument is the time in words
   template <class Says>
   void look(const Says& says) {
     if (is_due()) warn(says(lasted()));

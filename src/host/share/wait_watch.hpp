@@ -31,7 +31,7 @@ class wait_watch {
   [[nodiscard]] static std::shared_ptr<wait_watch> of_process();
 
   wait_watch();
-  /// Joins the thread. In a child of fork(), where the thread does not exist, leaves it alone.
+  /// Joins the thread. In a child of fork() the thread does not exist, and the destructor does nothing.
   ~wait_watch();
   wait_watch(const wait_watch&) = delete;
   wait_watch& operator=(const wait_watch&) = delete;

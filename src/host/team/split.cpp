@@ -85,7 +85,7 @@ std::shared_ptr<team_state> split(team_state& parent, const split_call& mine, st
     outcome.failure = attempt(group, "make a team", [&] {
       made = make_team(parent, ids + static_cast<std::uint64_t>(chosen.front()), chosen, mine.config());
     });
-  // The step is also a barrier: no PE uses the new team before all PEs have made it.
+  // The step is also a barrier, so that no PE uses the new team before all PEs have made it.
   if (const std::optional<error> failed = parent.memory().registered_buffers().agree(outcome).failure) {
     if (made) made->release();
     throw error(*failed);

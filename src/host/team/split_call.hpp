@@ -1,7 +1,7 @@
 /// @file
-/// The arguments of a split, without communication: the form in which members compare them, their checks, and the
-/// members of each new team. All members compute the same result from the same arguments, so only the comparison is
-/// sent. Its size does not depend on the number of members.
+/// The arguments of a split: their encoding for the comparison, their checks, and the members of each new team. The
+/// functions do not communicate. All members compute the same result from the same arguments, so they exchange only the
+/// value for the comparison. The size of this value does not depend on the number of members.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct color_and_key {
 
 /// The value that members compare: the arguments that must be equal, and a hash of the list.
 [[nodiscard]] blob comparable(const split_call& call, std::span<const int> list);
-/// The value of another member as text. Empty if the value belongs to a call that is no split.
+/// The value of another member as text. Empty if the value does not belong to a split.
 [[nodiscard]] std::string text_of_split(std::span<const std::byte> comparable);
 
 /// *Errors* invalid_argument. @param n the number of members of the parent

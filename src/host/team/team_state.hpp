@@ -122,8 +122,8 @@ class team_state {
 
 /// Makes the new team of this member; null if the member is in no team. Collective over `parent`.
 /// @param list the members, for kind::list
-/// *Errors* asymmetric_call, invalid_argument, out_of_memory: the same on all members of the parent; after an error
-/// there is no new team.
+/// *Errors* asymmetric_call, invalid_argument, out_of_memory: the same on all members of the parent; after an error no
+/// member has a new team.
 [[nodiscard]] std::shared_ptr<team_state> split(team_state& parent, const split_call& mine,
                                                 std::span<const int> list = {});
 

@@ -1,5 +1,5 @@
 /// @file
-/// The description of a PE's device that other PEs receive while joining.
+/// The description of a PE's device. PEs exchange the descriptions while joining.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace pgas::detail {
 struct device_descriptor {
   heap_kind kind = heap_kind::host;  ///< the kind that the PE's settings request
   device_properties properties;
-  std::string refusal;      ///< the reason why the PE has no GPU; empty if it has one
+  std::string refusal;      ///< the reason why the PE has no GPU; empty if the PE has a GPU
   bool is_misused = false;  ///< whether the program must be changed; if so, the PE does not continue without a GPU
 };
 

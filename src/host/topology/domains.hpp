@@ -10,8 +10,10 @@
 
 namespace pgas::detail {
 
-/// The PEs of a world, divided into domains. Each PE numbers the members of its own domain in PE order. These numbers
-/// are the slots of its layout. Members of the same domain are direct peers, PEs of other domains are proxied peers.
+/// The PEs of a world, divided into domains. Each PE numbers the members of its domain in the order of their PE
+/// numbers. The number of a member is the number of its slot in the layout. Members of the same domain are direct
+/// peers, PEs of other domains
+/// are proxied peers.
 class domains {
  public:
   /// @param group_of a number for each PE, equal for the PEs of a domain

@@ -28,7 +28,8 @@ namespace {
 constexpr const char* fixed_size =
     ", so each PE creates its whole heap at once (PGAS_HEAP_LIMIT) and can't register external memory";
 
-/// By PE: the numbers of the groups in which every PE shares memory with the PEs of its host and its set.
+/// The number of each PE's group, by PE. A group is the set of PEs that have the same host and the same set of
+/// PGAS_P2P.
 std::vector<int> groups_by_host_and_set(const control_group& everyone, const std::vector<int>& sets) {
   std::map<std::pair<int, int>, int> group;
   std::vector<int> group_of;
@@ -40,9 +41,9 @@ std::vector<int> groups_by_host_and_set(const control_group& everyone, const std
   return group_of;
 }
 
-/// The result of one attempt.
+/// The result of an attempt to share memory by one kind of handle.
 struct finding {
-  /// Whether every PE could create a segment of this kind; if not, the kind cannot be used.
+  /// Whether every PE could create a segment of this kind; if false, the kind cannot be used.
   bool made;
   std::vector<int> group_of;    ///< by PE; PEs with the same number can map one another's segments
   std::vector<error> failures;  ///< the errors of PEs whose expected step failed, in PE order
@@ -103,11 +104,11 @@ std::vector<int> groups_of(const std::vector<contribution>& rows) {
 
 int count_domains(const std::vector<int>& group_of) { return *std::max_element(group_of.begin(), group_of.end()) + 1; }
 
-/// Host, set and device. If memory can be shared with one PE, it can be shared with all PEs that have the same host,
-/// set and device.
+/// Host, set and device. A PE that can share memory with another PE can share memory with all PEs that have the same
+/// host, set and device as the other PE.
 using kin = std::tuple<int, int, std::uint64_t>;
 
-/// The attempts of one world.
+/// Executes the attempts of a world.
 class prober {
  public:
   prober(device& device, const control_group& everyone, std::vector<int> sets, std::size_t bytes)
@@ -130,8 +131,8 @@ class prober {
       own.emplace(device_, bytes_, kind);
       mine.handle = device_.export_segment(own->get());
     });
-    // The segment of one PE of a device represents the segments of all PEs of this device. This PE maps no segment of
-    // its own.
+    // If several PEs use a device, the segment of one of these PEs represents the segments of all of them. A PE does
+    // not map its own segment.
     std::map<kin, std::vector<int>> exporters;
     bool exports = false;
     for (int pe = 0; pe < n; ++pe) {
@@ -184,7 +185,7 @@ class prober {
     return found;
   }
 
-  /// Whether on each host all PEs that are allowed to share memory can share it.
+  /// Whether all PEs of a host that may share memory can share memory, on every host.
   [[nodiscard]] bool complete(const std::vector<int>& group_of) const {
     std::map<int, int> found;  // by the expected group
     const std::vector<int> expected = expected_groups();
@@ -200,7 +201,7 @@ class prober {
            sets_[static_cast<std::size_t>(a)] == sets_[static_cast<std::size_t>(b)];
   }
 
-  /// The groups in which every PE shares segments with the PEs with which it should.
+  /// The groups if each attempt to share segments succeeds for all pairs of PEs that expect_p2p() accepts.
   [[nodiscard]] std::vector<int> expected_groups() const { return groups_by_host_and_set(everyone_, sets_); }
 
   [[nodiscard]] blob expected_row() const {
@@ -259,7 +260,7 @@ probe_result find_domains(device& device, const control_group& everyone, const c
         candidates.push_back(kind);
 
   std::string refusals;
-  bool short_of_files = false;  // too few descriptors: no other kind helps, and UCX would abort
+  bool short_of_files = false;  // whether descriptors are missing; then other kinds fail too, and UCX would abort
   const auto refuse = [&](handle_kind kind, const std::string& why) {
     refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", to_string(kind), why);
   };
@@ -299,7 +300,7 @@ probe_result find_domains(device& device, const control_group& everyone, const c
   }
   if (refusals.empty()) {
     refusals = "no device offers any kind of handle";
-    everyone.barrier();  // a PE that left earlier would look lost to the others
+    everyone.barrier();  // without the barrier, a PE that leaves first would look lost
   }
   const bool all_may =
       std::all_of(lists.begin(), lists.end(), [](const sharing_offer& list) { return list.allow_proxied != 0; });

@@ -1,5 +1,6 @@
 /// @file
-/// The CPUs of the NUMA node of a PCI device. A scope keeps threads and the memory that they touch first on this node.
+/// The CPUs of the NUMA node of a PCI device. An affinity_scope keeps threads, and the memory that they touch first, on
+/// this node.
 #pragma once
 
 #include <sched.h>
@@ -11,8 +12,8 @@
 namespace pgas::detail {
 
 struct locality {
-  int node = -1;          ///< the NUMA node; -1: unknown, or the only one
-  std::vector<int> cpus;  ///< the `allowed` CPUs of the node; empty if unknown, or if all or no CPUs are on it
+  int node = -1;          ///< the NUMA node; -1 if it is unknown or the only node
+  std::vector<int> cpus;  ///< the `allowed` CPUs of the node; empty if unknown, or if the node has all or none of them
 };
 
 /// @param pci "0000:19:00.0"; empty: no device @param devices the kernel's list of devices

@@ -29,18 +29,18 @@ class transport_events {
   /// function returns.
   virtual void message(int from, std::span<const std::byte> bytes) = 0;
   /// Called when the operation has ended. After a put, the bytes are in the target's memory, and are visible to CPU
-  /// threads of the target that learn of the put from this PE in any way. After a get, the bytes are in local memory.
-  /// After a message, its buffer may be reused, and the message is in flight.
+  /// threads of the target that are informed by this PE that the put is done. After a get, the bytes are in local
+  /// memory. After a message, its buffer may be reused, and the message is in flight.
   virtual void done(transport_token token) = 0;
   /// Called once for a PE that is lost. No more data goes to this PE or comes from it, and unfinished operations to it
-  /// never end. `why` names the failure, and does not name the PE, which the caller knows.
+  /// never end. `why` describes the failure without the number of the PE.
   virtual void lost(int pe, const std::string& why) = 0;
 
  protected:
   ~transport_events() = default;
 };
 
-/// Exposed memory, as its owner describes it to the PEs that access it by puts and gets.
+/// The owner's description of exposed memory, for PEs that access the memory by puts and gets.
 struct exposed_memory {
   std::uint64_t id = 0;  ///< the number for withdraw()
   blob key;              ///< the key for transport::import_memory() of the peers
@@ -60,7 +60,7 @@ class transport {
 
   /// The name and version for the log: "ucx 1.16.0".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// The address by which other PEs connect to this PE. All other PEs need it.
+  /// The address by which other PEs connect to this PE.
   [[nodiscard]] virtual blob address() const = 0;
   /// Sets the addresses of all PEs, by world number, and the receiver of events. Called once, before every function
   /// below. Makes no connections.

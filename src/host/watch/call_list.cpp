@@ -48,7 +48,7 @@ void call_list::leave() noexcept {
 }
 
 void call_list::add(const char* name, std::int64_t ns) noexcept {
-  if (name == nullptr || ns < 0) return;  // two threads share the slot
+  if (name == nullptr || ns < 0) return;  // another thread that shares the slot has changed the entry
   for (std::size_t at = reinterpret_cast<std::uintptr_t>(name), tried = 0; tried < most_names; ++at, ++tried) {
     sum& here = sums_[at % most_names];
     const char* taken = here.name.load(std::memory_order_relaxed);

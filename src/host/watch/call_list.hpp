@@ -12,8 +12,9 @@
 
 namespace pgas::detail {
 
-/// One slot for each of the first threads; further threads share slots. All words are atomic, so another thread may
-/// read them at any time. If a call ends during a read, the read can mix two calls. The next read is correct.
+/// Each of the first threads has a separate slot; further threads share slots. All words are atomic, so another thread
+/// may read them at any time. If a call ends while another thread reads its slot, the result can mix two calls. The
+/// next read is correct.
 class call_list {
  public:
   /// The word that a call waits for.
@@ -29,7 +30,7 @@ class call_list {
     std::chrono::milliseconds lasted;
     std::optional<awaited_word> word;
   };
-  /// The sum of all ended calls of one name in a slot.
+  /// The sum of all ended calls with the same name.
   struct total {
     std::string_view name;
     std::uint64_t calls;
@@ -62,8 +63,8 @@ class call_list {
   /// Checks for short calls since the last check. A short call records no time, because reading a clock would cost as
   /// much as the call.
   void look() noexcept;
-  /// Zero while a thread is in a listed call. Otherwise the time since the last listed call ended or since a check
-  /// found short calls, whichever is shorter.
+  /// Zero while a thread is in a listed call. Otherwise the time since the last listed call ended, or since a check
+  /// found short calls, whichever was later.
   [[nodiscard]] std::chrono::milliseconds idle_with_short_calls() const noexcept;
 
  private:
@@ -79,8 +80,8 @@ class call_list {
   };
   static constexpr std::uint64_t no_word = ~std::uint64_t{0};
 
-  /// The sum of the calls of a name so far. A name is a string literal, which may have several addresses; totals() adds
-  /// them up.
+  /// The sum of all ended calls with the same name. A name is a string literal, which may have several addresses;
+  /// totals() adds the sums of equal names.
   struct sum {
     std::atomic<const char*> name{nullptr};
     std::atomic<std::uint64_t> calls{0};

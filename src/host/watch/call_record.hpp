@@ -1,5 +1,5 @@
 /// @file
-/// The record of one host call in progress. Call list, statistics, trace and profiler all use it.
+/// The record of one host call in progress. The call list, the statistics, the trace and the profiler use the record.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,11 @@
 
 namespace pgas::detail {
 
-/// An entry in the list of calls (pgas-why and the statistics), an event of the trace, and a range of the profiler.
+/// Records a call as an entry in the list of calls (for pgas-why and the statistics), as an event of the trace, and as
+/// a range of the profiler.
 class call_record {
  public:
-  /// The places in which a call is recorded. Null: not recorded there.
+  /// The places in which a call is recorded. If a pointer is null, the call is not recorded in this place.
   struct places {
     call_list* calls;
     trace::recorder* events;

@@ -14,15 +14,15 @@ namespace pgas::detail {
 
 class control_group;
 
-/// The times at which a PE arrived at the barriers of a comparison and left them, by its own clock.
+/// The times at which a PE arrived at the barriers of a comparison and left them, on the clock of the PE.
 struct barrier_times {
   static constexpr std::size_t rounds = 16;
   std::array<std::int64_t, rounds> come{};
   std::array<std::int64_t, rounds> left{};
 };
 
-/// The number of nanoseconds to add to the time of one clock to get the time of another, such as PE 0's clock. It is at
-/// least `low` and at most `high`.
+/// The difference between two clocks, such as the clock of this PE and the clock of PE 0. The number of nanoseconds to
+/// add to a time of the first clock is at least `low` and at most `high`.
 struct clock_difference {
   std::int64_t low = 0;
   std::int64_t high = 0;
@@ -32,7 +32,7 @@ struct clock_difference {
   [[nodiscard]] std::int64_t error() const noexcept { return (high - low + 1) / 2; }
 };
 
-/// The narrowest bounds that follow from the barriers. They are certain, even if a barrier took long.
+/// The narrowest bounds that follow from the barriers. The bounds are correct, even if a barrier took a long time.
 [[nodiscard]] clock_difference difference(const barrier_times& mine, const barrier_times& of_first);
 
 /// The difference from the clock of kernels to the clock of this PE. *Requires* at least one reading
@@ -40,11 +40,11 @@ struct clock_difference {
 
 struct clock_comparison {
   clock_difference to_first;
-  std::uint64_t job = 0;  ///< a random number of PE 0 for the job; two jobs hardly ever have the same number
+  std::uint64_t job = 0;  ///< a random number of PE 0 for the job; very rarely equal for two jobs
 };
 
-/// Collective over the world. PEs of one host have the same clock, so the difference and the error are zero, unless
-/// they are in different time namespaces.
+/// Collective over the world. PEs of one host have the same clock, so the difference and the error are zero, unless the
+/// PEs are in different time namespaces.
 [[nodiscard]] clock_comparison compare_clocks(const control_group& everyone);
 
 /// Converts times of one clock to another by two comparisons. Assumes that the clocks run evenly between the two
@@ -53,7 +53,8 @@ class clock_mapping {
  public:
   clock_mapping() = default;
   clock_mapping(const clock_difference& begin, const clock_difference& end) noexcept : begin_(begin), end_(end) {}
-  /// Uses a single comparison. Disciplined clocks drift by at most 500 parts per million until `last`.
+  /// Uses a single comparison. Until `last`, clocks that the system disciplines are assumed to drift by at most 500
+  /// parts per million.
   clock_mapping(const clock_difference& begin, std::int64_t last) noexcept;
 
   [[nodiscard]] std::int64_t mapped(std::int64_t time) const noexcept;

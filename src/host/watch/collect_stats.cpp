@@ -64,7 +64,7 @@ long ms_of(std::chrono::nanoseconds time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
-/// The fields that are part of both answers.
+/// The fields that are part of the answers to both questions.
 json common_fields(const world_stats& of) {
   return {{"heap",
            {{"reserved", of.heap_reserved},

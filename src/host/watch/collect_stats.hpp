@@ -61,7 +61,7 @@ class stats_report {
 /// names.
 [[nodiscard]] std::string stats_summary(const world_stats& of);
 
-/// If an answer would be longer, it contains no peers: a packet of a UNIX socket holds about 200 KiB.
+/// A longer answer is sent without peers, because a packet of a UNIX socket can have about 200 KiB.
 inline constexpr std::size_t longest_stats_answer = std::size_t{128} << 10;
 /// The statistics by peer and call, as fields of a JSON object. Only pgas-info reads them, so rows are lists without
 /// names.

@@ -42,10 +42,11 @@ std::vector<bool> reached_from(int from, const names& named) {
   return reached;
 }
 
-/// For each PE, whether all chains of names lead back to it: it names no PE, or it is in a cycle that no chain leaves.
+/// For each PE, whether all chains of names that start at the PE lead back to it. This holds if the PE names no PE, or
+/// is in a cycle that no chain leaves.
 std::vector<bool> ends_of(const names& named) {
   // Tarjan's algorithm, in linear time. PEs that name one another, directly or through others, form a group. The number
-  // of a group is that of the PE that was visited first. A chain may be as long as the job, so the search uses an
+  // of a group is the number of the PE that was visited first. A chain may be as long as the job, so the search uses an
   // explicit stack.
   constexpr int none = -1;
   const std::size_t n = named.size();
@@ -134,7 +135,8 @@ std::string list_of(const std::vector<int>& pes) {
   return text;
 }
 
-/// The wait of a PE that other PEs can end: a wait for a word is preferred to a wait for the PE's own blocks.
+/// The wait that a report describes. A wait for a word is preferred, because other PEs can end it. They cannot end a
+/// wait for the PE's own blocks.
 const wait& telling_wait(const pe_state& of) {
   const auto found =
       std::ranges::find_if(of.waits, [](const wait& one) { return one.word && one.what != "a grid barrier"; });
@@ -165,7 +167,7 @@ root find_root(const std::vector<pe_state>& pes, int from) {
   const names named = names_in(pes);
   const std::vector<bool> ends = ends_of(named);
   const std::vector<bool> reached = from >= 0 ? reached_from(from, named) : std::vector<bool>(pes.size(), true);
-  // A wait without names may be for any PE.
+  // A wait that names no PE may be a wait for any PE.
   std::vector<bool> awaited(pes.size());
   bool any = false;
   for (const pe_state& one : pes) {

@@ -1,6 +1,6 @@
 /// @file
-/// The root of the waits of a job: the PEs for which all others wait, directly or indirectly. Used by pgas-why, and by
-/// a PE that warns of a wait.
+/// The root of the waits of a job: the PEs for which all other PEs wait, directly or indirectly. Used by pgas-why, and
+/// by a PE that warns of a wait.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct root {
     gone,          ///< a process that has ended
     stopped,       ///< a process that is stopped, for example by a debugger
     silent,        ///< a process that does not answer
-    elsewhere,     ///< a PE that does not wait in pgas: it computes, or is in a call of other code
+    elsewhere,     ///< a PE that does not wait in pgas: it computes, or waits in other code
     cycle,         ///< PEs that wait for one another
     own_wait,      ///< a PE that waits for a word that no remaining PE can write
   };
@@ -29,18 +29,18 @@ struct root {
 };
 
 /// A wait may name PEs. A chain of names from any PE ends at PEs whose waits name no PE, or in a cycle. The root is the
-/// end that explains most: the first one in the order of root::kind.
+/// end whose kind comes first in root::kind, because this end explains most of the waits.
 /// @param from a PE: only the ends of its chains; -1: the ends of all chains
 [[nodiscard]] root find_root(const std::vector<pe_state>& pes, int from = -1);
 
-/// Whether a second question may give another result. If no PE waits or the root is in a call, a kernel may have had no
-/// processor on which to answer.
+/// Whether a second question may give another result. This is the case if no PE waits or the root is in a call, because
+/// a kernel that waits may not have run since the question.
 [[nodiscard]] bool may_be_late(const root& found, const std::vector<pe_state>& pes);
 
-/// A sentence with the root and its state.
+/// A sentence about the root and its state.
 [[nodiscard]] std::string say(const root& found, const std::vector<pe_state>& pes);
 
-/// A sentence with the root of the waits of PE `pe`. Empty if the answers do not show the root.
+/// A sentence about the root of the waits of PE `pe`. Empty if the answers do not show the root.
 /// @param introduction the list of PEs
 /// @param answers documents of the PEs
 [[nodiscard]] std::string root_of(int pe, std::string_view introduction, const std::vector<std::string>& answers);

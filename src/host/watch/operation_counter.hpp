@@ -11,8 +11,8 @@
 
 namespace pgas::detail {
 
-/// One cache line for each PE and kind of caller, so that threads that work on different PEs do not share lines.
-/// *Callers* any thread.
+/// Uses one cache line for each target PE and kind of caller, so that threads with different target PEs do not share
+/// cache lines. *Callers* any thread.
 class operation_counter {
  public:
   enum class caller : std::uint8_t { host, stream };

@@ -26,7 +26,7 @@ wait_ticket stream_log::add_wait(stream_handle stream) {
   if (stream == nullptr || device_.capturing(stream)) return {};
   const std::uint64_t number = device_.number_of(stream);
   const std::lock_guard lock(mutex_);
-  if (last_ >= wait_ticket::most) {  // the numbers start again, without the entries of the last round
+  if (last_ >= wait_ticket::most) {  // the numbers start again, and all entries are deleted
     entries_.reset();
     last_waits_.clear();
     last_ = 0;
@@ -48,7 +48,7 @@ void stream_log::add_behind_wait(stream_handle stream, const write& one) noexcep
     const std::lock_guard lock(mutex_);
     if (waits(number)) next(kind::write, number).enqueued = one;
   } catch (const std::exception&) {
-    // The device has failed. The program learns that from its next call.
+    // The device has failed. The next call of the program reports the failure.
   }
 }
 

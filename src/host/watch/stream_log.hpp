@@ -1,6 +1,6 @@
 /// @file
-/// The waits and writes that the host has last enqueued on streams, in their order. They show what a waiting stream has
-/// not run yet. Used by wait_report.
+/// The waits and writes that the host has last enqueued on streams, in their order. They show the work that a waiting
+/// stream has not run yet. Used by wait_report.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 
 namespace pgas::detail {
 
-/// The last entries of all streams of a PE. The log does not know when entries have run, but an entry after a wait that
-/// has not ended has not run. A write is listed only on a stream with such a wait. Work that is captured into a graph
-/// is not listed, because the graph may run on another stream. *Callers* any thread, in the order in which it enqueues
-/// work on a stream.
+/// The last entries of all streams of a PE. The log does not know when entries have run, but entries that follow an
+/// unfinished wait have not run. A write is listed only on a stream with such a wait. Work that is captured into a
+/// graph is not listed, because the graph may run on another stream. *Callers* any thread, in the order in which it
+/// enqueues work on a stream.
 class stream_log {
  public:
   struct write {
@@ -34,8 +34,8 @@ class stream_log {
   stream_log(const stream_log&) = delete;
   stream_log& operator=(const stream_log&) = delete;
 
-  /// Adds a wait that is enqueued on `stream`. The number goes into the request of the wait. @returns number 0 if the
-  /// stream is being captured
+  /// Adds a wait that is enqueued on `stream`. The result becomes part of the request of the wait. @returns number 0 if
+  /// the stream is being captured
   [[nodiscard]] wait_ticket add_wait(stream_handle stream);
   /// Adds a collective of a team that is enqueued on `stream`, which is not being captured.
   void add_collective(stream_handle stream, control_group::identity team);
@@ -70,7 +70,7 @@ class stream_log {
   std::unique_ptr<std::array<entry, length>> entries_;  ///< allocated at the first wait
   std::uint64_t last_ = 0;                              ///< the last number
   std::map<std::uint64_t, std::uint64_t> last_waits_;   ///< by stream: the number of its last wait or collective
-  std::atomic<bool> any_{false};                        ///< whether there has been a wait or a collective
+  std::atomic<bool> any_{false};                        ///< whether any wait or collective was added
 };
 
 }  // namespace pgas::detail

@@ -19,21 +19,21 @@ namespace pgas::detail {
 /// *Callers* any thread.
 class team_list {
  public:
-  /// The purpose of a kernel's wait, in the state of a team.
+  /// The purpose of a kernel's wait for a word in the state of a team.
   struct place {
     control_group::identity team;
     std::vector<int> members;  ///< by their numbers in the world
     std::int32_t channel;
     bool of_host;  ///< the host has enqueued the collective
     int sender;    ///< the PE that must send the packet; -1 if the wait is not for a packet
-    /// Equal for waits for the same message, regardless of the epoch. In a collective, one thread waits for a message.
-    /// Empty for words that several threads may wait for.
+    /// Identifies the message that is waited for, regardless of the epoch. In a collective, only one thread waits for a
+    /// message. Empty for words that several threads may wait for.
     std::optional<std::uint64_t> message;
   };
 
   /// @param key the key of the entry @param members by their numbers in the world
   void add(const void* key, control_group::identity id, const team_view& team, std::span<const int> members);
-  /// Has no effect if there is no such entry.
+  /// Has no effect for an unknown key.
   void remove(const void* key) noexcept;
   /// Empty if the word is not in the state of a team.
   [[nodiscard]] std::optional<place> find(const failure_record& wait) const;

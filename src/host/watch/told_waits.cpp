@@ -14,7 +14,7 @@ namespace pgas::detail::told {
 
 namespace {
 
-using json = nlohmann::ordered_json;  // the one class of JSON that this room instantiates
+using json = nlohmann::ordered_json;  // the only JSON class that src/host/watch instantiates
 using teams_by_id = std::map<std::uint64_t, team>;
 
 std::string text_of(const json& from) { return printable(from.get<std::string>()); }
@@ -193,7 +193,8 @@ std::string duration(long ms) {
 }
 
 std::string name_of(const team& one) {
-  // The lower bits of an identity count the proposals of one PE. The bits above them are the number of that PE plus 1.
+  // The lower bits of an identity are a count of the groups that a PE has proposed. The upper bits are the number of
+  // this PE plus 1.
   constexpr int number_bits = 40;
   if (one.members.empty()) return "the team of all PEs";
   constexpr std::size_t most = 8;

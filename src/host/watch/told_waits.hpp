@@ -40,7 +40,7 @@ struct enqueued_write {
   std::uint64_t bytes = 0;
 };
 
-/// One wait of a thread of a kernel, of a stream, of a host thread, or in a collective call.
+/// A wait: of a thread of a kernel, of a stream, of a host thread, or in a collective call.
 struct wait {
   std::string what;
   std::optional<std::pair<std::uint32_t, std::uint32_t>> thread{};  ///< for a kernel: block and thread
@@ -61,7 +61,7 @@ struct call {
   long ms = 0;
 };
 
-/// Two groups of threads of a PE that are in collectives of the same channel of a team at the same time.
+/// A usage error: two groups of threads of a PE are in collectives on the same channel of a team at the same time.
 struct crowd {
   team of;
   int channel = 0;
@@ -80,7 +80,7 @@ struct pe_state {
   life is = life::silent;
   bool joining = false;
   bool leaving = false;
-  bool more = false;  ///< the PE has further waits, which are not listed
+  bool more = false;  ///< whether the PE has further waits, which are not listed
   std::vector<wait> waits;
   std::vector<call> calls;
   std::optional<crowd> crowded{};
@@ -94,8 +94,9 @@ struct pe_state {
 [[nodiscard]] std::vector<pe_state> introduced(const nlohmann::ordered_json& by);
 /// Stores the answer of a PE in its state. Control characters in its strings are escaped.
 void read_answer(pe_state& state, const nlohmann::ordered_json& from);
-/// Completes the report after all answers: adds the system's information about processes of this host that have not
-/// answered, and the PE that is to write a word if that write is enqueued after a wait on a stream.
+/// Completes the report after all answers. Adds the system's information about processes of this host that have not
+/// answered. If the write of an awaited word is enqueued after a wait on a stream, also adds the PE that must write the
+/// word.
 void complete(std::vector<pe_state>& pes);
 
 /// All three steps, from documents. Returns no PEs if a document cannot be parsed.

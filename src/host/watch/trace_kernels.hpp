@@ -14,9 +14,9 @@
 
 namespace pgas::detail {
 
-/// The recorded operations. The names are those of failure records and of pgas-why.
+/// The recorded operations. They have the same names as in failure records and in pgas-why.
 struct kernel_tracks {
-  /// One track for each thread of a block that has recorded operations. These threads are the leaders of groups.
+  /// A track for each thread that has recorded operations. Only the leaders of groups record.
   std::vector<trace::track> tracks;
   std::uint64_t lost = 0;
 };

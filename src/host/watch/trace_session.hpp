@@ -36,7 +36,7 @@ class trace_session {
   /// Adds the comparison of clocks when recording begins, and when it ends. *Errors* device_failed
   void compared(const clock_comparison& clocks);
 
-  /// Ends recording and writes the file. Called once. If recording has not begun, there is no file.
+  /// Ends recording and writes the file. Called once. If recording has not begun, no file is written.
   /// @param direct whether a PE is a direct peer
   void write(const peer_info& me, const std::function<bool(int pe)>& direct, log::logger& log) noexcept;
 

@@ -64,8 +64,9 @@ kernel_wait wait_report::wait_of(const failure_record& answer) const {
 
 std::optional<crowded_channel> wait_report::crowd_in(const std::vector<kernel_wait>& waits,
                                                      std::chrono::milliseconds since_question) {
-  // In a collective, one thread waits for a message, and all threads are in one epoch. A wait that began after the
-  // question may follow another wait of the same thread that has answered and ended.
+  // In a collective, only one thread waits for a message, and all threads have the same epoch. Two waits for one
+  // message therefore belong to two groups of threads. A wait that began after the question does not count, because it
+  // may follow an answered wait of the same thread.
   const auto began_before = [=](const kernel_wait& one) {
     return std::chrono::milliseconds(one.limit_ms) > since_question;
   };
@@ -190,7 +191,7 @@ pe_waits wait_report::collect() {
     if (load(one.complete) != questions_) continue;
     found.kernels.push_back(wait_of(one));
   }
-  // The order of the threads depends on the launch.
+  // Sorted, because threads answer in an order that depends on the launch.
   std::ranges::sort(found.kernels, {}, [](const kernel_wait& one) { return std::pair(one.block, one.thread); });
   found.crowd =
       crowd_in(found.kernels,

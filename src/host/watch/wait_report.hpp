@@ -28,8 +28,8 @@ struct kernel_wait : failure_record {
   std::vector<stream_log::write> behind;    ///< writes after this wait on its stream
 };
 
-/// Two groups of threads that are in collectives of the same channel of a team at the same time, and one thread of each
-/// group.
+/// A usage error: two groups of threads are in collectives on the same channel of a team at the same time. One thread
+/// of each group is named.
 struct crowded_channel {
   control_group::identity team;
   std::int32_t channel;
@@ -41,7 +41,7 @@ struct crowded_channel {
 struct pe_waits {
   std::vector<kernel_wait> kernels;
   std::optional<crowded_channel> crowd;
-  bool more = false;                      ///< there was no room for all waits
+  bool more = false;                      ///< whether the PE has further waits, which did not fit
   std::vector<awaited_command> commands;  ///< commands whose answers kernels or calls wait for
   std::vector<call_list::call> calls;
   std::uint64_t short_calls = 0;  ///< short calls since the question
@@ -59,7 +59,7 @@ class wait_report {
 
   /// All arguments outlive the call of end().
   /// @param control the control block of this PE, by its host address
-  /// @param proxy the proxy, if there is one
+  /// @param proxy the proxy; null if all PEs are direct peers
   wait_report(control_block& control, const call_list& calls, const team_list& teams, const stream_log& streams,
               proxy_thread* proxy = nullptr, locator locate = {})
       : control_(&control),
@@ -71,9 +71,9 @@ class wait_report {
 
   /// Asks the kernels: from now on their waits leave answers.
   void ask();
-  /// Whether the answers show what this PE waits for. They are incomplete if no kernel has answered and a call that
-  /// names no word has lasted since before the question: the threads of the call's kernel may have had no processor
-  /// since the question.
+  /// Whether the answers are enough to report the waits of this PE. They are incomplete if no kernel has answered, and
+  /// a call that names no word began before the question. The threads of the call's kernel may not have run since the
+  /// question.
   [[nodiscard]] bool settled() const;
   /// The waits of the kernels, and the host calls. Empty after end(). Kernels answer again only after another question.
   [[nodiscard]] pe_waits collect();
@@ -81,8 +81,9 @@ class wait_report {
   [[nodiscard]] pe_waits ask_and_collect();
   /// The result of collect() as fields of a JSON object. docs/debugging.md lists the names.
   [[nodiscard]] std::string answer();
-  /// The waits in the last answer() that had lasted for `limit` or longer, the most informative first: waits of
-  /// kernels, of the proxy, of calls. A call that only waits for its kernel is left out if the kernel computes.
+  /// The waits in the last answer() that had lasted for `limit` or longer, ordered by their information: waits of
+  /// kernels, then of the proxy, then of calls. A call that only waits for its kernel is left out if the kernel
+  /// computes.
   [[nodiscard]] std::vector<long_wait> overdue(std::chrono::milliseconds limit) const;
   /// A sentence about each wait in the last answer().
   [[nodiscard]] std::vector<std::string> sentences() const;

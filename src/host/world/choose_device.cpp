@@ -50,7 +50,7 @@ chosen_device choose_device(const control_plane& everyone, const config& setting
         {everyone.peer(pe).host_index, everyone.peer(pe).pid,
          decode_device_descriptor(blob(bytes.begin() + static_cast<std::ptrdiff_t>(head), bytes.end()), pe)});
     joining_record theirs;
-    std::memcpy(&theirs, bytes.data(), sizeof theirs);  // the description behind it was whole
+    std::memcpy(&theirs, bytes.data(), sizeof theirs);  // the record is complete, because a description follows
     chosen.records = chosen.records ? merge(*chosen.records, theirs) : theirs;
   }
   all.clear();

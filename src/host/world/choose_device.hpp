@@ -19,11 +19,11 @@ namespace pgas::detail {
 struct chosen_device {
   std::unique_ptr<device> own;
   std::vector<device_user> users;         ///< by PE
-  std::optional<joining_record> records;  ///< the record of all PEs; empty if it was made for other devices
+  std::optional<joining_record> records;  ///< the record of all PEs; empty if it does not describe the chosen devices
 };
 
-/// Opens the device that the settings and the launcher request, and compares the PEs: a world has one kind of heap.
-/// Collective. *Errors* mixed_heaps, device_unavailable; the same on all PEs.
+/// Opens the device that the settings and the launcher request, and compares the PEs, because a world has one kind of
+/// heap. Collective. *Errors* mixed_heaps, device_unavailable; the same on all PEs.
 /// @param allow_proxied for the records, which the PEs exchange together with the descriptions of their devices
 [[nodiscard]] chosen_device choose_device(const control_plane& everyone, const config& settings, bool allow_proxied,
                                           log::logger& log);

@@ -43,7 +43,7 @@ void host_operation::address(operation_request& request, int pe) const {
   request.here = state_.context();
   if (!proxied(pe)) return;
   request.pe = pe;
-  // An operation that fetches is complete when its result arrives.
+  // An operation that fetches needs no separate completion: it is complete when its result arrives.
   using kind = operation_request::kind;
   const bool answered =
       request.what == kind::get || (request.what == kind::atomic && request.how != atomic_update::set);
@@ -73,7 +73,7 @@ void host_operation::check_compare(cmp how) const {
 
 void host_operation::check_local(const void* memory) const {
   if (memory == nullptr) throw error(code::invalid_argument, fmt::format("{}: the local memory is null", what_));
-  if (how_.on == nullptr || state_.heap().contains(memory, 1)) return;  // the usual case, which does not ask the driver
+  if (how_.on == nullptr || state_.heap().contains(memory, 1)) return;  // the usual case, without a query of the driver
   if (!state_.device().capturing(queue_) || state_.device().reaches(memory)) return;
   throw error(code::capturing, fmt::format("{}: {} is pageable host memory, and a CUDA graph can't copy it at each "
                                            "replay: allocate it with cudaHostAlloc or pin it with cudaHostRegister",

@@ -8,7 +8,7 @@
 
 namespace pgas::detail {
 
-/// One operation, for the device or the proxy. The caller checks the arguments, calls target(), submits, and finishes.
+/// An operation for the device or the proxy. The caller checks the arguments, calls target(), submits, and finishes.
 class host_operation {
  public:
   /// *Errors* not_joined, the first failure of the world; invalid_argument for a stream of another world.
@@ -25,12 +25,12 @@ class host_operation {
   /// The address of the symmetric bytes at `local` on PE `pe`. For a proxied peer, `local` itself. *Errors*
   /// outside_heap, misaligned.
   [[nodiscard]] void* target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const;
-  /// Whether PE `pe` is a proxied peer. Requests name a proxied peer.
+  /// Whether PE `pe` is a proxied peer. Only requests for proxied peers contain the number of the PE.
   [[nodiscard]] bool proxied(int pe) const { return !state_.domains().direct(pe); }
-  /// Directs a request with addresses of target() to PE `pe`. The request includes completion at the PE if the call
-  /// promises it.
+  /// Sets PE `pe` as the target of a request whose addresses are results of target(). The request includes completion
+  /// at the PE if the call promises it.
   void address(operation_request& request, int pe) const;
-  /// Makes a request for an atomic operation on PE `pe`, including target() and address().
+  /// Makes a request for an atomic operation on PE `pe`. Calls target() and address().
   [[nodiscard]] operation_request atomic_request(const atomic_op& update, int pe,
                                                  operation_request::kind what = operation_request::kind::atomic) const;
   /// Throws unless `memory` can be the local side of an operation on this queue: invalid_argument, capturing.

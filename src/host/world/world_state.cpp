@@ -36,11 +36,12 @@ namespace {
 /// Whether PEs of a host that cannot share memory may be proxied.
 bool allows_proxied(const config& settings) { return settings.mem_handle == handle_kind::automatic; }
 
-/// Returns the memory of the descriptions of all PEs to the system. Joining needs about 2 KiB for each PE, and the
-/// memory that stays allocated lies among these pages.
+/// Returns the memory of the descriptions of all PEs to the system. Joining needs about 2 KiB for each PE. Allocations
+/// that stay alive are on the same pages, so free() alone does not return the memory.
 void release_free_memory() noexcept {
 #ifdef __GLIBC__
-  // In a program with another allocator, the first call initializes that of the C library, which takes no lock.
+  // If the program uses another allocator, the first call of malloc_trim() initializes the allocator of the C library,
+  // and this initialization takes no lock.
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   ::malloc_trim(0);
@@ -293,7 +294,8 @@ void world_state::await_streams() {
 
 void world_state::end_streams() noexcept {
   if (kind() != heap_kind::host) return;
-  // The waits end, because the world has failed. The memory that they read must not be released before they have ended.
+  // The waits of streams end, because the world has failed. The memory that they read must not be released before they
+  // have ended.
   constexpr auto limit = std::chrono::seconds(10);
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!streams_are_idle()) {
@@ -365,8 +367,8 @@ void world_state::release() noexcept {
   left_ = true;
   leaving_ = true;
   end_watch();
-  // If no PE is lost, all PEs depart, even if some are late, so no connection is closed while a peer uses it. In a
-  // failed world no PE uses the connections any more, and lost PEs never depart.
+  // If no PE is lost, this PE waits until all PEs depart, so that no connection is closed while a peer uses it. In a
+  // failed world the wait is short: no PE uses the connections any more, and lost PEs never depart.
   if (proxied_)
     proxied_->stop(control_plane_ && !control_plane_->failed() ? settings_.heartbeat_timeout
                                                                : std::chrono::milliseconds(60));
@@ -470,7 +472,7 @@ void world_state::abandon() noexcept {
     }
     if (recorded) return fail(fmt::format("an exception ended its part of the world, after {}", recorded->what()));
   } catch (const std::exception&) {
-    // No memory for a longer text.
+    // A longer text could not be allocated.
   }
   fail("an exception ended its part of the world");
 }

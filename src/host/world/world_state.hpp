@@ -1,5 +1,5 @@
 /// @file
-/// The state of a pgas::world. The parts stand in the order in which joining makes them. Leaving releases them in
+/// The state of a pgas::world. Its members are in the order in which joining makes them. Leaving releases them in the
 /// reverse order.
 #pragma once
 
@@ -43,7 +43,7 @@ namespace pgas::detail {
 /// left() may be called.
 class world_state : public std::enable_shared_from_this<world_state> {
  public:
-  /// Joins: executes all steps, on a thread with this number of exceptions in flight. Collective.
+  /// Executes all steps of joining. Collective. @param exceptions the number of exceptions in flight on this thread
   world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how, int exceptions);
   ~world_state();
   world_state(const world_state&) = delete;
@@ -57,8 +57,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void leave();
   /// Whether this process is not a member any more. A child of fork() never was a member.
   [[nodiscard]] bool left() const noexcept { return left_ || forked(); }
-  /// Whether this process is a child of the process that joined. It has none of the threads and owns no part of the
-  /// world.
+  /// Whether this process is a child of the process that joined. The child has no threads of the world and owns no part
+  /// of it.
   [[nodiscard]] bool forked() const noexcept { return !process_.in_creator(); }
   /// Throws forked_process in a child of fork().
   void check_process() const;
@@ -74,9 +74,9 @@ class world_state : public std::enable_shared_from_this<world_state> {
       if (unwinding(exceptions)) return abandon();
       release();
     } catch (const error&) {
-      // The world has failed, which is already logged. The memory is released when the PE leaves the world.
+      // The world has failed, and the failure is already logged. The memory is released when the PE leaves the world.
     } catch (const std::exception& why) {
-      fail(why.what());  // out of host memory; without this call the other PEs would wait
+      fail(why.what());  // out of host memory; ends the world, because the other PEs would wait
     }
   }
   /// Ends the world for all PEs. Logs the reason at `level`.
@@ -85,7 +85,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void abort(std::string_view reason) noexcept;
   /// Ends the world because an exception is unwinding this PE.
   void abandon() noexcept;
-  /// The error of a wait that timed out. It names the PE that is stopped, if there is one.
+  /// The error of a wait that timed out. It names a stopped PE, if a PE is stopped.
   [[nodiscard]] error with_stopped_pe(const error& timed_out) const;
 
   /// Throws not_joined after leave(), and the first failure of the world.
@@ -95,7 +95,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Ends the world for all PEs if work on this PE's device has failed. Called before collective calls, because the
   /// other PEs would continue although this PE's work is missing. *Errors* the failure.
   void check_device();
-  /// Throws pe_out_of_range with the name `what` of the caller.
+  /// Throws pe_out_of_range if PE `pe` does not exist. The text of the error contains the name `what` of the caller.
   void check_pe(int pe, const char* what) const;
   /// Throws outside_heap unless [pointer, pointer + bytes) is mapped symmetric memory of this PE, and misaligned unless
   /// `pointer` is a multiple of `alignment`.
@@ -107,8 +107,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] void* remote(const void* local, int pe) const;
   /// Waits for a stream. If a kernel has left a failure record, throws it as an error.
   void synchronize(stream_handle stream);
-  /// Executes a host operation. An operation on a proxied PE uses the host's ring and waits until the request counts as
-  /// done. Any other operation is enqueued on the device's internal queue. *Errors* those of synchronize().
+  /// Executes a host operation. An operation on a proxied PE uses the host's ring and waits for the completion that the
+  /// request asks for. Any other operation is enqueued on the device's internal queue. *Errors* those of synchronize().
   void execute_operation(const operation_request& request);
   /// Executes one atomic operation and returns the old bits. *Errors* those of synchronize().
   [[nodiscard]] std::uint64_t fetch(const operation_request& request);
@@ -120,7 +120,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void complete();
   /// Waits for the operations of this PE's host threads, but not for the operations of its kernels.
   void await_host_operations();
-  /// Throws capturing if the stream is being captured. The error names the caller `what`.
+  /// Throws error `capturing` if the stream is being captured. The text of the error contains the name `what` of the
+  /// caller.
   void check_not_captured(stream_handle stream, const char* what) const;
 
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
@@ -155,7 +156,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
   /// The teams that this PE is in.
   [[nodiscard]] team_list& teams() noexcept { return teams_; }
-  /// The work that streams have been given.
+  /// The waits and writes that were last enqueued on streams.
   [[nodiscard]] stream_log& enqueued() noexcept { return *enqueued_; }
 
   /// The operations of host threads and streams.
@@ -167,7 +168,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Null if all PEs are direct.
   [[nodiscard]] const proxy_thread* proxy() const noexcept { return proxied_ ? &proxied_->through() : nullptr; }
 
-  /// The waits of this PE. The call takes as long as kernels need to answer.
+  /// The waits of this PE. The call lasts until the kernels have answered.
   [[nodiscard]] pe_waits waits() const;
   /// The counters of this PE.
   [[nodiscard]] world_stats stats() const;
@@ -189,7 +190,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void make_context();
   void make_teams();
   void report(const std::string& how);
-  /// Tells the control plane where to get answers about this PE.
+  /// Gives the control plane the functions that answer questions about this PE.
   void begin_watch(control_block& control);
   void end_watch() noexcept;
   /// Collective if any PE records a trace.
@@ -199,7 +200,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void on_failure(const error& cause) noexcept;
   /// Called when the proxy cannot continue because of PE `pe`. If `pe` is this PE or -1, the cause is this PE.
   void on_proxy_failure(int pe, const std::string& what) noexcept;
-  /// The error for a record that a device operation has left, if there is one.
+  /// The error for the failure record of a device operation; empty without a record.
   [[nodiscard]] std::optional<error> recorded_failure() const;
   /// Completes the operations of host threads on proxied peers.
   void flush_proxied();
@@ -235,7 +236,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   pgas::context context_;
   team world_team_;
   team domain_team_;
-  team host_team_;  ///< not set if the team is the domain
+  team host_team_;  ///< not set if the PEs of this host are the domain
   std::vector<pe_info> pes_;
   unsigned concurrent_pes_ = 0;
   unsigned max_collective_blocks_ = 0;
@@ -243,7 +244,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::unique_ptr<nonblocking_fetches> fetches_;
   std::mutex collective_;
   std::atomic<control_block*> control_{nullptr};        ///< the host address, for the thread of the control plane
-  std::atomic<class device*> failing_device_{nullptr};  ///< the device, for the same thread
+  std::atomic<class device*> failing_device_{nullptr};  ///< the device, for the thread of the control plane
   std::atomic<bool> leaving_{false};                    ///< if set, only the control plane decides which PE is lost
   std::mutex ending_;  ///< guards control_plane_ and bootstrap_ between abort() and release()
   mutable std::mutex timeout_mutex_;

@@ -13,7 +13,8 @@ struct entry {
   std::string meaning;
 };
 
-/// The texts of a command, except its options. Plain text. A meaning begins with a small letter and has no full stop.
+/// The texts of a command, except its options. All texts are plain text. entry::meaning begins with a small letter and
+/// has no full stop.
 struct page {
   std::string summary = {};  ///< what the command does, in one line
   /// The words after the name of the command; empty: derived from its options and arguments.
@@ -28,7 +29,7 @@ struct page {
 /// An option or a positional argument.
 struct option {
   std::vector<std::string> names = {};    ///< such as -e and --bytes; for a positional argument, its name
-  std::string value = {};                 ///< the value, such as BYTES; [BYTES] if it may be missing; empty: no value
+  std::string value = {};                 ///< the value, such as BYTES, or [BYTES] if it is optional; empty: no value
   std::string meaning = {};               ///< includes the default
   std::vector<std::string> choices = {};  ///< the values that completions offer; empty: any value is allowed
   bool list = false;                      ///< accepts several choices, separated by commas

@@ -1,4 +1,4 @@
-// The completions of a command in zsh and in fish. Both shells parse options themselves and read only a list.
+// The completions of a command in zsh and in fish. Both shells parse options themselves, and need only a list of them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -96,8 +96,8 @@ std::string zsh_completion_of(const command& of) {
     out += zsh_arguments(each) + "    return\n  fi\n";
   }
   out += zsh_arguments(of) + "}\n";
-  // If zsh loads the file from fpath, it runs the file as the first call of the function. If eval reads the text, the
-  // text only defines the function.
+  // If zsh loads the file from fpath, it runs the file as the first call of the function. If the shell reads the text
+  // by eval, the text only defines the function.
   return out +
          fmt::format("if [[ $funcstack[1] == {0} ]]; then {0} \"$@\"; else compdef {0} {1}; fi\n", function, of.name);
 }

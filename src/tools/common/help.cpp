@@ -34,7 +34,7 @@ void add_section(std::string& out, const char* title, const std::vector<entry>& 
 void add_options(std::string& out, const char* title, const std::vector<option>& options) {
   std::vector<entry> entries;
   for (const option& each : options) {
-    // a positional argument is its own value
+    // a positional argument has no value besides its name
     const bool has_value = each.takes_value() && each.names.front().starts_with('-');
     entries.push_back(
         {fmt::format("{}{}{}", fmt::join(each.names, ", "), has_value ? " " : "", has_value ? each.value : ""),

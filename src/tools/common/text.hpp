@@ -12,8 +12,8 @@ namespace pgas::tools {
 /// The columns of help, and of tables if the width of the terminal is not known.
 inline constexpr std::size_t usual_width = 100;
 
-/// The text in lines, broken at blanks, or inside a word that is longer than a line. The first line has at most `first`
-/// characters, the other lines `room`.
+/// The text in lines. Lines are broken at blanks, or inside a word that is longer than a line. The first line has at
+/// most `first` characters, and each other line at most `room`.
 [[nodiscard]] std::vector<std::string> lines_of(std::string_view text, std::size_t room, std::size_t first);
 
 /// The text in lines of at most `width` columns, without a newline at the end. Further lines are indented by `indent`;
@@ -24,8 +24,8 @@ inline constexpr std::size_t usual_width = 100;
 /// by programs and are not broken.
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t width = usual_width);
 
-/// Whether the descriptor is the terminal of the process's session, so that a person sees the output. The
-/// pseudo-terminals that mpirun gives to PEs are not: mpirun may write their output to a file.
+/// Whether the descriptor is the terminal of the process's session, so that a person sees the output. A pseudo-terminal
+/// that mpirun gives to a PE is not such a terminal, because mpirun may write the output to a file.
 [[nodiscard]] bool is_terminal(int descriptor);
 
 /// Whether standard output uses colours: it is a terminal with colours, and NO_COLOR is unset or empty.

@@ -13,7 +13,7 @@ namespace {
 
 command describe(const CLI::App& app);
 
-/// CLI11 gets the help from the formatter. A subcommand with a separate page does not inherit the formatter.
+/// CLI11 prints the help that the formatter returns. A subcommand with a separate page does not inherit the formatter.
 class page_formatter : public CLI::FormatterBase {
  public:
   explicit page_formatter(page says) : says_(std::move(says)) {}

@@ -1,5 +1,5 @@
 /// @file
-/// What all tools have in common: help, errors, and the output of --man and --completion.
+/// The common parts of all tools: help, errors, and the output of --man and --completion.
 ///
 ///     CLI::App app("", "pgas-why");
 ///     app.add_option("--watch", seconds, "look again after this time")->type_name("SECONDS");

@@ -154,7 +154,7 @@ row row_of_segments(const config& settings) {
   std::string works;
   std::string refused;
   for (const handle_kind kind : device->handle_kinds()) {
-    if (device->places(kind)) continue;  // only another process can open a legacy handle, in a world
+    if (device->places(kind)) continue;  // only another process can open a legacy handle; check_sharing() tries that
     try {
       const mapped_segment made(*device, device->create(bytes, kind), kind, bytes);
       const mapped_segment opened(*device, device->import_segment(device->export_segment(made.id()), bytes), kind,
@@ -195,8 +195,8 @@ nlohmann::json survey(const config& settings, const request& how) {
 
 gpu_findings check_gpus(const config& settings, const request& how) {
   if (settings.heap == heap_kind::host) return {{{"GPUs", verdict::ok, "none: host heap, as PGAS_HEAP asks"}}, {}};
-  // Runs in a child process: a driver that hangs would hang this process too, and a process that uses a driver cannot
-  // be forked later.
+  // Runs in a child process for two reasons: a driver that hangs would also stop this process, and a process must not
+  // fork after it has used the driver.
   const trial seen = try_in_child(limit_of_driver, [&] {
     return survey(settings, how).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   });

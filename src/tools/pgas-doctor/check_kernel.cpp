@@ -25,7 +25,7 @@ namespace {
 constexpr const char* seccomp_mend =
     "a newer container runtime, whose seccomp profile knows the call; or docker run --security-opt seccomp=unconfined";
 
-/// "filter" for the line "Seccomp: 2" in /proc/self/status. Empty if there is no such line.
+/// The value of a line of /proc/self/status, such as "2" for the line "Seccomp: 2". Empty if the file has no such line.
 std::string status_of(const std::string& key) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)
@@ -58,7 +58,7 @@ row check_proc(const config& settings) {
 row check_memory_files(const config& settings) {
   row result{"memory files", verdict::fails, "",
              "the host heap consists of such files: no world on the host heap can be joined", seccomp_mend};
-  // On a GPU heap the library's own shared pages are of another kind.
+  // A GPU heap does not consist of memory files, so a world on this heap can still run.
   if (settings.heap == heap_kind::cuda) result.is = verdict::slow;
   const std::size_t bytes = 2 * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const detail::unique_fd file(::memfd_create("pgas-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -131,7 +131,7 @@ row check_process_handles() {
 }
 
 row check_threads() {
-  constexpr int needed = 3;  // one thread each for the reader, the proxy, and UCX
+  constexpr int needed = 3;  // threads: the reader, the proxy, and UCX's thread
   std::atomic<int> ran{0};
   std::vector<std::thread> all;
   row result{"threads", verdict::ok, fmt::format("{} more can be started", needed)};

@@ -43,8 +43,8 @@ row check_locked_memory() {
 row check_file_size(const config& settings) {
   const rlim_t limit = limit_of(RLIMIT_FSIZE).rlim_cur;
   if (limit == RLIM_INFINITY) return {"file size", verdict::ok, "unlimited"};
-  // Joining makes a first segment. If the library's own first allocation does not fit into it, joining makes a second
-  // segment.
+  // Joining makes a first segment. If the library's own first allocation does not fit into this segment, joining makes
+  // a second segment.
   const std::size_t least = std::max(settings.segment_size, detail::first_allocation(1).bytes);
   const bool host = settings.heap != heap_kind::cuda;
   if (host && limit < least + (std::size_t{2} << 20))

@@ -52,7 +52,7 @@ row check_ucx(const job& all, const config& settings) {
   wanted.devices = settings.socket_ifname;
   wanted.without_tcp = wanted.one_host && all.shares_by_name();
   if (wanted.without_tcp && wanted.devices.empty()) wanted.devices = detail::net_devices({"lo"});
-  // Runs in a child process, because UCX ends a process that has too few descriptors, and starts threads.
+  // Runs in a child process, because UCX starts threads, and ends a process that has too few descriptors.
   const trial tried = try_in_child(limit_of_ucx, [&] {
     const detail::no_file_limit_signal no_signal;
     log::logger quiet(log_level::error);

@@ -60,7 +60,7 @@ void add_one(detail::device& on, std::uint64_t* word) {
   static_cast<void>(on.fetch(add));
 }
 
-/// Collective: tries one kind of handle between all direct peers. Empty if it works on all PEs.
+/// Collective: tries one kind of handle between all direct peers. Empty if the kind works on all PEs.
 std::string share_by(world& joined, handle_kind kind) {
   detail::world_state& state = joined.state();
   detail::device& on = state.device();

@@ -35,7 +35,7 @@ class lent_bootstrap final : public bootstrap {
   [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override { return to_.all_gather(mine); }
   void barrier() override { to_.barrier(); }
   void set_time_limit(milliseconds limit) override { to_.set_time_limit(limit); }
-  void abort(std::string_view) noexcept override {}  // the doctor reports the failure, so the launcher need not
+  void abort(std::string_view) noexcept override {}  // the doctor itself reports the failure
 
  private:
   bootstrap& to_;
@@ -97,10 +97,10 @@ bool keeps_joining_waiting(const row& each) {
   return each.name == "ports" || (each.name == "UCX" && each.found.find(did_not_end) != std::string::npos);
 }
 
-/// If a world was joined and worked, the obstacles that other rows report did not prevent this: the verdict of these
-/// rows becomes `unknown`. For example, a missing network is no obstacle if the PEs use fabric handles. Rows about the
-/// launcher, the library and the settings of programs keep their verdict, because the world used the doctor's own copy
-/// of the library and its own reading of the settings.
+/// If a world was joined and worked, the problems that other rows report did not prevent the world. The verdict of
+/// these rows becomes `unknown`. For example, a missing network is no obstacle if the PEs use fabric handles. Rows
+/// about the launcher, the library and the settings of programs keep their verdict, because the world used the doctor's
+/// own copy of the library and the settings that the doctor has read.
 void believe_the_world(std::vector<row>& rows) {
   const auto fine = [&](std::string_view name) {
     return std::ranges::any_of(rows, [&](const row& each) { return each.name == name && each.is == verdict::ok; });
@@ -114,8 +114,8 @@ void believe_the_world(std::vector<row>& rows) {
   }
 }
 
-/// If a world fails for a reason that has a row, refers to that row, because it has the fix and the error code does
-/// not.
+/// If a world fails for a reason that another row reports, refers to that row, because the row contains the fix and the
+/// error code does not.
 void refer_to_causes(std::vector<row>& rows) {
   std::vector<std::string> causes;
   for (const row& each : rows)

@@ -1,7 +1,7 @@
 /// @file
-/// One run of the doctor in two processes. The worker executes all steps that may fail: it joins, maps memory and loads
-/// libraries. The supervisor, its parent process, only waits and prints. So a worker that hangs or dies becomes a row
-/// of the table.
+/// A run of the doctor, which uses two processes. The worker executes all steps that may fail: it joins, maps memory
+/// and loads libraries. The supervisor, its parent process, only waits and prints. So a worker that hangs or dies
+/// becomes a row of the table.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ struct subject {
   int pe = -1;    ///< -1 until the process knows its PE number
   int n_pes = 0;  ///< 0 until the process has joined through the launcher
   int hosts = 0;
-  std::string started{};  ///< the way in which the PEs found one another
+  std::string started{};  ///< the bootstrap by which the PEs have joined
   std::vector<pair_route> pairs{};
 };
 
@@ -40,13 +40,13 @@ class journal {
  public:
   explicit journal(detail::unique_fd to) : to_(std::move(to)) {}
 
-  /// Begins a step. If the step takes longer than `limit`, the supervisor ends this process.
+  /// Begins a step. If the step takes longer than `limit`, the supervisor kills this process.
   void begin(const std::string& step, std::chrono::milliseconds limit);
   /// Adds a row that this PE found without other PEs.
   void add(const row& found);
   void about(const subject& what);
-  /// Ends the examination. `rows`, the rows of the whole job, replace the rows that were added. PE 0 prints them.
-  /// @param alone the rows could not be sent to PE 0, so this PE prints those that fail
+  /// Ends the examination. `rows`, the rows of the whole job, replace the rows that were added. PE 0 prints the rows.
+  /// @param alone true if the rows could not be sent to PE 0, so that this PE prints the rows that fail
   void end(const std::vector<row>& rows, bool alone = false);
 
   /// The rows that this process has added.
@@ -65,7 +65,7 @@ class journal {
 
 /// The worker: examines its own process, joins through the launcher, queries the other PEs, joins a world with them,
 /// and tests the world. *Errors* pgas::error and those of the standard library, for failures without a row; examine()
-/// makes a row of them.
+/// turns these errors into a row.
 void run_examination(const request& how, journal& out);
 
 /// Runs `call` in a child process and returns its result. Returns a reason if the call does not end within `limit`, or

@@ -12,13 +12,13 @@
 
 namespace pgas::doctor {
 
-/// Differences between PEs in settings, libraries, users, namespaces and GPUs, and whether there are enough CPUs for
-/// all PEs.
+/// Rows about differences between PEs in settings, libraries, users, namespaces and GPUs, and about the number of CPUs
+/// for the PEs.
 [[nodiscard]] std::vector<row> compare(const job& all, const config& settings);
 
-/// Whether UCX is present, starts, and has the devices that this job uses. @param needed the job has proxied PEs
+/// Whether UCX is present, starts, and has the devices that this job uses.
 [[nodiscard]] row check_ucx(const job& all, const config& settings);
-/// Whether /dev/shm has enough free space. UCX shares memory by name there, between PEs of a host.
+/// Whether /dev/shm has enough free space. UCX shares memory between PEs of a host by files in /dev/shm.
 [[nodiscard]] row check_shared_memory(const job& all);
 
 /// Collective: connects over TCP to every PE of another host, as joining does. *Errors* those of the bootstrap.

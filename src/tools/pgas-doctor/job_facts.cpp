@@ -120,7 +120,7 @@ job gather_job(bootstrap& exchange, const facts& mine, const config& settings) {
   try {
     sets = detail::parse_p2p_sets(settings.p2p, all.n());
   } catch (const error&) {
-    // The row of the settings reports this.
+    // The row about the settings reports the error.
   }
   for (std::size_t a = 0; a < all.pes.size(); ++a) {
     all.direct.emplace_back();

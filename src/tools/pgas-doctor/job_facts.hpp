@@ -1,5 +1,5 @@
 /// @file
-/// The PEs of a job, and the facts that each one gathers about itself.
+/// The PEs of a job, and the facts that each PE gathers about itself.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,11 +21,11 @@ using facts = nlohmann::json;
 [[nodiscard]] facts collect_facts(const config& settings, const loaded_library& library,
                                   const std::vector<std::string>& gpus);
 
-/// The job as this PE knows it. All fields except `me` are the same on all PEs.
+/// A PE's information about the job. All fields except `me` are the same on all PEs.
 struct job {
   int me = 0;
   std::vector<facts> pes;
-  std::vector<int> host_of;               ///< host by PE
+  std::vector<int> host_of;               ///< the number of the host, by PE
   std::vector<std::vector<bool>> direct;  ///< for two PEs: whether they are expected to share memory
   [[nodiscard]] int n() const { return static_cast<int>(pes.size()); }
   [[nodiscard]] int hosts() const;
@@ -41,8 +41,8 @@ struct job {
   [[nodiscard]] bool shares_by_name() const;
 };
 
-/// Collective: gathers the facts of all PEs. *Errors* those of the bootstrap; bootstrap_protocol for bytes that are not
-/// facts of a doctor.
+/// Collective: gathers the facts of all PEs. *Errors* those of the bootstrap; bootstrap_protocol for bytes that were
+/// not sent by pgas-doctor.
 [[nodiscard]] job gather_job(bootstrap& exchange, const facts& mine, const config& settings);
 /// Collective: gathers each PE's rows, by PE.
 [[nodiscard]] std::vector<std::vector<row>> gather_rows(bootstrap& exchange, const std::vector<row>& mine);

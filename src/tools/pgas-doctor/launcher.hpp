@@ -1,5 +1,5 @@
 /// @file
-/// How this process was started, and whether it can join the processes that were started with it.
+/// Checks of the launcher of this process: whether the process can join the processes that were started with it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace pgas::doctor {
 
-/// The number that the launcher gave this process, read without a call to the launcher. -1 if there is none.
+/// The number that the launcher gave this process, read without a call to the launcher. -1 if the launcher gave no
+/// number.
 [[nodiscard]] int rank_by_launcher();
 
 /// Compares a world of `size` PEs, which was found in the way that `how` describes, with the job that the launcher

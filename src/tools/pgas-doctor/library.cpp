@@ -20,8 +20,8 @@ namespace {
 /// The text before the version in the library (src/host/connect/peer_descriptor.cpp).
 constexpr std::string_view mark = "@(#)pgas ";
 
-/// The version that a file contains. Empty if it contains none. Reads the file in pieces, because it may be large with
-/// symbols.
+/// The version that a file contains. Empty if the file contains no version. Reads the file in pieces, because a file
+/// with debug symbols may be large.
 std::string version_in(const std::string& path, std::string& contents_hash) {
   constexpr std::size_t piece = std::size_t{1} << 20;
   constexpr std::size_t longest = 64;

@@ -10,9 +10,9 @@ namespace pgas::doctor {
 
 /// The libpgas.so that a program in the doctor's environment would load.
 struct loaded_library {
-  std::string path;     ///< empty if there is none
+  std::string path;     ///< empty if no library was found
   std::string version;  ///< "0.1.0"; empty if the library does not contain its version
-  std::string build;    ///< equal for the same file
+  std::string build;    ///< a hash of the contents of the file
   std::string failure;  ///< the reason why no library was found
 };
 /// Loads the library as a program would, to find its path, and reads its version from the file. *Errors* none: a

@@ -1,6 +1,6 @@
 /// @file
-/// Checks that a process makes without other PEs. Each check executes the operation as a program does, because a
-/// permission alone does not show that the operation works. Checks remove the objects that they make.
+/// Checks that a process makes without other PEs. Each check executes the operation as a program does, because
+/// permissions alone do not show whether the operation works. Checks remove the objects that they make.
 #pragma once
 
 #include <string>
@@ -46,7 +46,7 @@ namespace pgas::doctor {
 
 /// The GPUs that a process can see.
 struct gpu_findings {
-  /// The driver, the GPUs, access between them, fabric, MPS, clocks, near CPUs, segments.
+  /// Rows about the driver, the GPUs, access between GPUs, fabric handles, MPS, clocks, near CPUs and segments.
   std::vector<row> rows;
   std::vector<std::string> uuids;  ///< UUIDs by number
 };
@@ -54,7 +54,7 @@ struct gpu_findings {
 
 // ---- the network (check_network.cpp)
 
-/// The interface that PGAS_SOCKET_IFNAME names, or all interfaces. @param needed the job uses the network
+/// The interface that PGAS_SOCKET_IFNAME names, or all interfaces. @param needed whether the job uses the network
 [[nodiscard]] row check_interfaces(const config& settings, bool needed);
 /// The active ports of InfiniBand and RoCE: "mlx5_0:1".
 [[nodiscard]] std::vector<std::string> rdma_ports();

@@ -18,7 +18,7 @@ namespace {
 using timer = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// The number of PEs that measure one after another; if there are more, they measure at the same time.
+// The largest number of PEs that measure one after another. In a larger world all PEs measure at the same time.
 constexpr int most_alone = 8;
 
 /// Counts the events of the transport.
@@ -68,7 +68,7 @@ std::vector<std::string> lanes_of(world& joined) {
     for (int pe = 0; pe < joined.n_pes(); ++pe)
       if (!joined.pe(pe).direct) lanes[static_cast<std::size_t>(pe)] = network->route(pe);
   } catch (const error&) {
-    // The other PEs wait, as above.
+    // This PE continues, because the other PEs wait for it in collective calls.
   }
   state.control_plane().barrier();
   network->disconnect(milliseconds(2000));
@@ -79,7 +79,7 @@ std::vector<std::string> lanes_of(world& joined) {
 double speed_to(world& joined, std::uint64_t* target, const std::uint64_t* source, std::size_t count, int pe) {
   constexpr int repeats = 5;
   const detail::deadline until(milliseconds(200));
-  put(joined, target, source, count, pe);  // makes the pages, registrations and connections
+  put(joined, target, source, count, pe);  // makes the pages, registrations and connections before the measurement
   quiet(joined);
   double best = 0;
   for (int i = 0; i < repeats && (i == 0 || !until.expired()); ++i) {
@@ -96,7 +96,7 @@ double speed_to(world& joined, std::uint64_t* target, const std::uint64_t* sourc
 
 namespace {
 
-/// The PEs to which `me` measures the speed: all PEs or, if there are many, those at distances that are powers of two.
+/// The PEs to which `me` measures the speed. In a large world these are only the PEs whose distance is a power of two.
 std::vector<int> targets(int me, int n) {
   constexpr int many = 64;
   std::vector<int> found{me};
@@ -166,7 +166,7 @@ struct pair_class {
   }
 };
 
-constexpr double least_of_gpus = 5;    // GB/s that any PCIe link of a GPU exceeds
+constexpr double least_of_gpus = 5;    // GB/s; every PCIe link of a GPU is faster
 constexpr double share_of_local = 10;  // a peer in the same memory that is slower by a larger factor is too slow
 
 row judge_direct(const pair_class& direct, const std::vector<pair_route>& pairs, bool crowded, bool gpu) {

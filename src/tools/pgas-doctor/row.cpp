@@ -16,7 +16,7 @@ bool same(const row& a, const row& b) {
   return a.name == b.name && a.is == b.is && a.found == b.found && a.means == b.means && a.fix == b.fix;
 }
 
-/// Shortens a long list of rows: leaves out rows that report a successful check again with other figures.
+/// Shortens a long list of rows: omits rows that report the success of the same check with other figures.
 std::vector<row> shortened(const std::vector<row>& all) {
   constexpr std::ptrdiff_t many = 4;
   std::vector<row> kept;
@@ -53,7 +53,7 @@ std::vector<row> merge(const std::vector<std::vector<row>>& of_pes) {
         known->pes.push_back(static_cast<int>(pe));
         continue;
       }
-      // Inserted beside the row of the same name from another PE.
+      // The row is inserted beside the row of the same name from another PE.
       auto at =
           std::find_if(all.rbegin(), all.rend(), [&](const row& other) { return other.name == each.name; }).base();
       if (at == all.begin()) at = all.end();

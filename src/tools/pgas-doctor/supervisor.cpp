@@ -218,7 +218,7 @@ int examine(const request& how, const std::function<void(journal&)>& work) {
     if (::getppid() != parent) ::_exit(1);  // the parent has already ended
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     ::signal(SIGPIPE, SIG_IGN);
-    ::signal(SIGINT, SIG_IGN);  // a terminal sends the signal to both processes; the supervisor decides
+    ::signal(SIGINT, SIG_IGN);  // a terminal sends the signal to both processes, and only the supervisor handles it
     ::dup2(saying.in.get(), STDOUT_FILENO);
     ::dup2(saying.in.get(), STDERR_FILENO);
     for (detail::unique_fd* each : {&saying.in, &saying.out, &telling.out}) each->reset();

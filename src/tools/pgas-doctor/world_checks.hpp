@@ -17,9 +17,9 @@ namespace pgas::doctor {
 /// The rows for a world that could not be joined: the failure in the library's words, and the fix for its error code.
 [[nodiscard]] row row_of_failure(const error& why);
 
-/// Collective: joins, tests all operations between all PEs, and leaves. Returns the rows of the whole world on PE 0 and
-/// none on other PEs. If joining fails, returns the rows on all PEs. `pairs` receives the routes. *Errors* none: errors
-/// become rows.
+/// Collective: joins, tests all operations between all PEs, and leaves. Returns the rows of the whole world on PE 0,
+/// and no rows on other PEs. If joining fails, returns the rows on all PEs. `pairs` receives the routes. *Errors* none:
+/// errors become rows.
 [[nodiscard]] std::vector<row> check_world(const job& all, const config& settings, std::unique_ptr<bootstrap> exchange,
                                            const request& how, journal& out, std::vector<pair_route>& pairs);
 
@@ -28,7 +28,7 @@ namespace pgas::doctor {
 /// Shares a segment between all PEs that are expected to share memory, by each kind of handle. Stores to the segment
 /// and updates it.
 [[nodiscard]] row check_sharing(world& joined);
-/// Puts to every PE, gets from it, and updates a word of it. Checks the data.
+/// For each PE: puts, gets, updates a word atomically, and checks the data.
 [[nodiscard]] row check_access(world& joined);
 /// Whether PEs that share a GPU can run their kernels at the same time.
 [[nodiscard]] row check_turns(const world& joined);

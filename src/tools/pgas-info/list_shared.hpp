@@ -15,12 +15,12 @@ namespace pgas_info {
 [[nodiscard]] std::vector<std::string> exporter_sockets(const std::string& directory);
 
 /// The lines about `pid` in the list that list_exports() returns for one exporter. If `pid` is the exporter, all lines;
-/// otherwise the lines of the objects that it has open.
+/// otherwise the lines about the objects that `pid` has open.
 [[nodiscard]] std::string lines_about(const std::string& list, pid_t pid);
 
-/// The exports and imports of `pid`, or of every process. There is one line for each object and for each process that
-/// has it open. For an exporter that does not answer this user, there is one line with the reason. *Errors* those of
-/// the system.
+/// The exports and imports of `pid`, or of every process. The text has one line for each object, and one line for each
+/// process that has the object open. If an exporter does not answer this user, the text has a line with the reason.
+/// *Errors* those of the system.
 [[nodiscard]] std::string shared_text(const std::string& directory, std::optional<pid_t> pid);
 
 }  // namespace pgas_info

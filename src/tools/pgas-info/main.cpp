@@ -157,7 +157,8 @@ std::string peers() {
 /// Serves the metrics of this user's PEs on this host until a signal ends the program.
 void serve(const std::string& where) {
   using pgas::detail::clock;
-  // The interval between questions; it keeps many clients from costing the PEs more than one client does.
+  // The interval between questions to the PEs. Within the interval all clients get the same page, so that further
+  // clients cause no further questions.
   constexpr std::chrono::milliseconds fresh{1000};
   pgas_info::metrics_collector collector(pgas::config::from_environment().socket_directory);
   std::string page;

@@ -255,8 +255,8 @@ std::string metrics_collector::collect() {
   std::vector<local_pe> pes;
   std::set<std::pair<std::string, int>> owned;
   for (const pgas_why::answering_pe& one : pgas_why::ask_each(pgas_why::find_jobs(directory_))) {
-    // If the user of a PE is not known, the page includes the PE only if the last page did. This happens only while the
-    // PE's queue of connections is full.
+    // If the user of a PE is not known, the page includes the PE only if the previous page included it. This happens
+    // only while the PE's queue of connections is full.
     if (!one.owned && !owned_.contains({one.job, one.pe})) continue;
     owned.emplace(one.job, one.pe);
     pes.push_back({one.job, one.pe, read_statistics(one.said)});

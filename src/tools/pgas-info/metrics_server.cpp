@@ -94,7 +94,7 @@ metrics_server::~metrics_server() {
 }
 
 void metrics_server::accept() {
-  // The limit lets other connections be served during a burst of new ones.
+  // Limited, so that existing connections are served during a burst of new connections.
   for (std::size_t i = 0; i < most_connections; ++i) {
     tcp_listener::caller next = listener_.accept();
     if (!next.fd) {

@@ -56,9 +56,9 @@ class metrics_server {
   };
 
   void accept();
-  /// Ends one connection. Prefers clients that have their whole answer, then clients without a complete request. If
-  /// several clients are equal in this, ends the oldest connection of the address with the most connections. So clients
-  /// that connect and send nothing cannot block a client that sends a request.
+  /// Ends one connection. Prefers clients that have their whole answer, then clients without a complete request. Among
+  /// equal clients, ends the oldest connection of the address with the most connections. Therefore clients that connect
+  /// and send nothing cannot block a client that sends a request.
   void make_room() noexcept;
   void on_event(int fd) noexcept;
   /// Returns whether the connection stays open.

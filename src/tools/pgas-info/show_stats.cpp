@@ -22,8 +22,8 @@ using json = nlohmann::ordered_json;
 constexpr std::string_view columns = "{:>4} {:>6} {:>6} {:>7} {:>6} {:>6} {:>6} {:>6} {:>8} {:>9} {:>7} {:>5} {:>8}";
 constexpr std::size_t remark_column = 6;
 
-/// A number in at most six characters: unchanged up to `most`, then with K, M and so on, each `step` times the previous
-/// unit.
+/// A number in at most six characters. Numbers up to `most` are unchanged. Larger numbers have the unit K, M and so on;
+/// each unit is `step` times the previous unit.
 std::string shortened(std::uint64_t number, std::uint64_t most, double step) {
   if (number <= most) return fmt::format("{}", number);
   auto value = static_cast<double>(number) / step;

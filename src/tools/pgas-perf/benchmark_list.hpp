@@ -1,6 +1,7 @@
 /// @file
 /// A row of the benchmark: the measured operation, its sizes and shapes, and the check of its data. A row is defined in
-/// the file of its kernel. The lists of these files are declared below and joined in benchmark_list.cpp.
+/// the file of its kernel. Each of these files returns a list of rows. The functions are declared below, and
+/// benchmark_list.cpp joins the lists.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace pgas::perf {
 /// The threads that make a call together.
 enum class scope { thread, warp, block };
 
-/// The launch and the size of one measurement: a line of the table.
+/// The launch and the size of a measurement, which is a line of the table.
 struct point {
   scope by = scope::block;
   unsigned blocks = 1;
@@ -45,7 +46,7 @@ struct job {
   [[nodiscard]] PGAS_HD std::uint32_t rounds() const { return warmup + iterations; }
 };
 
-/// The least size of source and target in words. It is enough for many small messages, and for a word of each thread.
+/// The minimum size of source and target in words, sufficient for many small messages, and for one word per thread.
 inline constexpr std::size_t buffer_words = std::size_t{1} << 18;
 /// The number of words in job::signals.
 inline constexpr std::size_t signal_words = 64;
@@ -64,7 +65,7 @@ enum class figure {
 
 /// The launches with which a row is measured.
 enum class shape {
-  grid,   ///< each number of blocks of --blocks
+  grid,   ///< a launch for each number of blocks in --blocks
   group,  ///< one group, which is a thread, a warp or a block
   host,   ///< no launch: the host calls the operation
 };
@@ -76,10 +77,11 @@ struct row {
   shape by = shape::group;
   std::size_t least_bytes = 0;  ///< both limits 0: the row has no sizes
   std::size_t most_bytes = 0;
-  bool pair = false;  ///< between the two PEs of --pair; the other PEs only take part in barriers
+  bool pair = false;  ///< whether only the two PEs of --pair are measured; the other PEs take part in barriers
   /// The bytes or operations of one iteration, from which bandwidths and rates are computed.
   std::function<double(const benchmark_world&, const point&)> work;
-  /// Runs job::warmup and then job::iterations iterations. Returns the nanoseconds of the latter on this PE, or bytes.
+  /// Runs job::warmup and then job::iterations iterations. Returns the time of the latter on this PE in nanoseconds, or
+  /// for figure::size a number of bytes.
   std::function<double(benchmark_world&, const point&, const job&)> run;
   /// The number of wrong words on this PE after the last run.
   std::function<std::uint64_t(benchmark_world&, const point&, const job&)> wrong;
@@ -90,7 +92,7 @@ struct row {
 /// row::most_bytes of a row without an upper limit.
 inline constexpr std::size_t no_limit = ~std::size_t{0};
 
-/// Whether `pattern` is the row's name, or a beginning or an end of the name with `*` in place of the rest.
+/// Whether `pattern` matches the row's name. The first or the last character of the pattern may be `*`, for any text.
 [[nodiscard]] bool matches(std::string_view pattern, const row& r);
 [[nodiscard]] std::string_view name_of(scope by);
 [[nodiscard]] std::string_view unit_of(const row& r);

@@ -1,5 +1,5 @@
 /// @file
-/// The benchmark as one PE uses it: the world, the buffers of the rows, and the exchange of figures between PEs.
+/// The state of the benchmark on a PE: the world, the buffers of the rows, and the exchange of figures between PEs.
 #pragma once
 
 #include <cstdint>

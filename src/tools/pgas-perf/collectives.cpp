@@ -5,7 +5,7 @@
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// Calls `synchronize(group)` of all PEs repeatedly. In the warm-up, each PE first writes the iteration to the next PE.
+/// All PEs call `synchronize(group)` repeatedly. In the warm-up, each PE first writes the iteration to the next PE.
 /// After the call it counts the iterations that the previous PE had not written yet. row::wrong returns the count.
 template <scope By, class Block, class Synchronize>
 PGAS_FN void time_barrier(const Block& block, const context& ctx, const job& j, const Synchronize& synchronize) {
@@ -38,7 +38,7 @@ struct syncs : one_group {
   }
 };
 
-/// Calls `Collective::once(ctx, group, job)` of all PEs repeatedly.
+/// All PEs call `Collective::once(ctx, group, job)` repeatedly.
 template <class Collective>
 struct collective {
   template <scope By>

@@ -22,7 +22,7 @@ constexpr auto markdown_format = "| {} | {} | {} | {} | {} | {} | {} | {} | {} |
 
 std::string size_text(std::size_t bytes) { return bytes == 0 ? "-" : std::to_string(bytes); }
 
-/// Four digits, because further digits are noise.
+/// At most about four digits, because further digits are noise.
 std::string number(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value); }
 
 std::string verdict(const result& found) {

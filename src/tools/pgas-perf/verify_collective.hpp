@@ -1,6 +1,6 @@
 /// @file
 /// Checks of job::target after a collective of kernels or of the host, for row::wrong of these rows. The size of such a
-/// row is that of the whole vector: the operand of a reduction or a broadcast, the result of an fcollect, or all data
+/// row is the size of a whole vector: the operand of a reduction or a broadcast, the result of an fcollect, or all data
 /// that a PE sends in an alltoall, including its own part.
 #pragma once
 

@@ -55,7 +55,7 @@ std::map<std::pair<std::int32_t, std::uint64_t>, word> words_of(const document& 
   return words;
 }
 
-/// Finds the number of updates of a word that a wait has seen, in the order of time.
+/// Finds how many updates of a word each wait has seen. The waits are passed in the order of time.
 class matcher {
  public:
   /// @param error the largest difference between the clocks of two PEs in the trace
@@ -97,7 +97,7 @@ class matcher {
   }
 
   /// The number of updates after which the word had the value that the wait saw. If the word had the value several
-  /// times, the last time that the clocks allow.
+  /// times, the result is the last of these times that the clocks allow.
   [[nodiscard]] std::size_t seen_by(const event_facts& wait, bool& guessed) const {
     const std::size_t begun = begun_until(wait.end);
     const auto same = by_value_.find(wait.seen + taken_);

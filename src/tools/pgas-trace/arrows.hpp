@@ -32,7 +32,8 @@ struct arrows {
   std::vector<arrow> all;
   std::size_t signals = 0;  ///< the number of signals and put_signals in the trace
   std::size_t unseen = 0;   ///< the number of signals and put_signals that no wait has seen
-  /// The number of arrows that follow only from the times, because no sum of updates is the value that the wait saw.
+  /// The number of arrows that are derived from the times only, because no sum of updates is equal to the value that
+  /// the wait saw.
   std::size_t guessed = 0;
 };
 

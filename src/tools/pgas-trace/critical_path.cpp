@@ -17,7 +17,7 @@ using pgas::trace::event_kind;
 /// A moment at which a PE continued because of an action of another PE.
 struct release {
   std::int64_t time;   ///< the time, on the PE that continued
-  std::size_t pe;      ///< the PE that caused it
+  std::size_t pe;      ///< the PE whose action was the cause
   std::int64_t since;  ///< the time of the action
   std::string what;
 };
@@ -99,7 +99,7 @@ std::vector<path_step> critical_path(const document& of, const arrows& found, co
   std::int64_t time = within.end;
   while (time > within.begin) {
     const auto after = std::ranges::upper_bound(all[pe], time, {}, &release::time);
-    // A step back in time. Differences that may come from the clocks' error are left out.
+    // A step back in time. If the difference is within the error of the clocks, the step is omitted.
     auto before = after;
     while (before != all[pe].begin() && std::prev(before)->since >= time) --before;
     const std::int32_t number = of.pes[pe].pe;

@@ -17,7 +17,7 @@ struct path_step {
   std::int32_t from = -1;  ///< the PE from which the path comes; -1: the PE worked
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::string what;  ///< the call by which the path comes from `from`
+  std::string what;  ///< the call of `pe` that continued because of `from`
 };
 
 /// A time interval.
@@ -26,13 +26,13 @@ struct stretch {
   std::int64_t end = 0;
 };
 
-/// The interval between the last two barriers of all PEs, which is an iteration in most programs. If there are fewer
-/// than two such barriers, the interval from the first event to the last one.
+/// The interval between the last two barriers of all PEs, which is an iteration in most programs. In a trace with fewer
+/// than two such barriers, the interval from the first event to the last event.
 [[nodiscard]] stretch last_iteration(const pgas::trace::document& of);
 
-/// The path from the end of the interval back, beginning at the PE that ended last. The path continues at another PE in
-/// two cases: a wait ended by a signal that was sent after the wait had begun, or the other PE was the last one in a
-/// collective. The steps are in the order of time.
+/// The path is followed from the end of the interval back in time, beginning at the PE that ended last. It continues at
+/// another PE in two cases: a signal of that PE ended a wait, and was sent after the wait had begun; or that PE was the
+/// last PE in a collective. The steps are in the order of time.
 [[nodiscard]] std::vector<path_step> critical_path(const pgas::trace::document& of, const arrows& found,
                                                    const stretch& within);
 

@@ -15,7 +15,7 @@ struct joined {
 };
 
 /// *Errors* std::runtime_error with the name of the file, if a file cannot be read, is not a trace, belongs to another
-/// job than the first file, or has a PE that another file has.
+/// job than the first file, or contains the same PE as another file.
 [[nodiscard]] joined join_files(const std::vector<std::string>& paths);
 
 /// Creates or replaces the file.

@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
   pgas::tools::set_page(app, about());
   try {
     app.parse(argc, argv);
-    // Checked here, because the parser would complain about missing files before it complains about an unknown option.
+    // Missing files are checked here and not by the parser, which would report them before an unknown option.
     if (!merging->parsed() && !summing->parsed() && !printing->parsed())
       throw CLI::RequiredError("merge, summary or events");
     if (merging->parsed() && to.empty()) throw CLI::RequiredError("OUT");

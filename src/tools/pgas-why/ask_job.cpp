@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds late{500};
 /// The limit for the answers of a job. A PE may send 256 KiB.
 constexpr std::size_t most_text = std::size_t{64} << 20;
 
-/// The directory, empty for an abstract name, and the name of a socket.
+/// The address of a socket from its path. A path without a directory is an abstract name.
 pgas::detail::unix_address address_of(const std::string& socket) {
   if (socket.starts_with('@')) return {"", socket.substr(1)};
   const std::filesystem::path path(socket);
@@ -50,7 +50,7 @@ bool is_pid(const std::string& wanted) {
   return !wanted.empty() && wanted.size() < 8 && wanted.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// Reads one packet of a PE into `found`. Returns whether it is a packet that a PE sends.
+/// Reads one packet of a PE into `found`. Returns whether the packet has the form of a PE's packet.
 bool take(json& found, std::set<int>& answered, std::size_t& text, std::string_view packet,
           pgas::detail::question what) {
   text += packet.size();
@@ -60,7 +60,7 @@ bool take(json& found, std::set<int>& answered, std::size_t& text, std::string_v
     if (said.contains("pes")) {
       const std::vector<pe_state> pes = introduced(said);
       if (pes.empty()) return false;
-      if (!found.contains("pes")) found["pes"] = std::move(said["pes"]);  // otherwise another PE has answered first
+      if (!found.contains("pes")) found["pes"] = std::move(said["pes"]);  // otherwise already known
       return true;
     }
     if (!found.contains("pes")) return false;

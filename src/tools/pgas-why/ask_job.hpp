@@ -22,20 +22,20 @@ struct job {
   std::vector<std::string> sockets;
 };
 
-/// The jobs of all users that have a socket on this host. @param directory PGAS_SOCKET_DIR; empty: none
+/// The jobs of all users that have a socket on this host. @param directory PGAS_SOCKET_DIR; empty if it is not set
 [[nodiscard]] std::vector<job> find_jobs(const std::string& directory);
 
-/// Whether `wanted` may mean this job. `wanted` can be the job's name, the beginning of the name, or the pid of one of
-/// its PEs here. An empty `wanted` means any job.
+/// Whether `wanted` may identify this job. `wanted` can be the job's name, the beginning of the name, or the pid of one
+/// of its PEs here. An empty `wanted` identifies any job.
 [[nodiscard]] bool may_be(const std::string& wanted, const job& one);
-/// Whether `wanted` means the job with these PEs. @param pes the PEs that ask() has returned
+/// Whether `wanted` identifies the job with these PEs. @param pes the PEs that ask() has returned
 [[nodiscard]] bool is(const std::string& wanted, const nlohmann::ordered_json& pes);
 
 /// The job and the PE of a socket's name. Empty for other names, and for numbers in a form that PEs do not use.
 [[nodiscard]] std::optional<std::pair<std::string, int>> parse_name(std::string_view name);
 
-/// The answers of the PEs of a job: an object with `pes`, as the first PE that answered knows them, and `answers`. If
-/// `pes` is missing, no PE answers this user. Only processes of this user are asked; root asks all processes.
+/// The answers of the PEs of a job: an object with `answers`, and with `pes`, the list from the first PE that answered.
+/// If `pes` is missing, no PE answers this user. Only processes of this user are asked; root asks all processes.
 /// docs/debugging.md and docs/metrics.md list the fields. A PE that sends other text is dropped. Takes at most 1.5 s.
 [[nodiscard]] nlohmann::ordered_json ask(const job& whom, pgas::detail::question what);
 

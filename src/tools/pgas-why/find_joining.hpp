@@ -29,8 +29,8 @@ struct joining_job {
 /// The information in the name of a socket. Empty if the socket belongs to another program.
 [[nodiscard]] std::optional<joining_pe> parse_joining(const std::string& name, long now_ms);
 
-/// Jobs whose PEs have been joining for longer than joining takes if no PE is missing.
-/// @param directory PGAS_SOCKET_DIR; empty: none
+/// Jobs whose PEs have been joining for a longer time than joining takes if no PE is missing.
+/// @param directory PGAS_SOCKET_DIR; empty if it is not set
 /// @param wanted the pid of one of the PEs, or empty for all jobs
 [[nodiscard]] std::vector<joining_job> find_joining(const std::string& directory, const std::string& wanted);
 

@@ -50,17 +50,18 @@ pgas::tools::page about() {
   };
 }
 
-/// The requested job among `jobs`, found by asking the jobs that it may be.
+/// The answer of a job.
 struct answered {
   job which;
   std::vector<pe_state> pes;
   nlohmann::ordered_json raw;
 };
 
-/// The largest number of questions to a job in which no wait is found, because an answer of a kernel may have come too
-/// late.
+/// The largest number of questions to a job. If no wait is found, the question is repeated, because the answer of a
+/// kernel may have come too late.
 constexpr int most_questions = 3;
-/// The number of jobs that are asked at the same time. Sockets of other users take no time.
+/// The number of jobs that are asked at the same time. To find that a socket belongs to another user takes no
+/// noticeable time.
 constexpr std::size_t most_at_once = 64;
 
 std::vector<answered> ask_all(const options& asked) {

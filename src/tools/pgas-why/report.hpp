@@ -12,8 +12,8 @@ namespace pgas_why {
 /// The complete report: the root first, then each PE. @param colour whether to use the colours of a terminal
 [[nodiscard]] std::string report(const job& of, const std::vector<pe_state>& pes, const root& found, bool colour);
 
-/// The output of `eu-stack` or `gdb` for all threads of process `pid`, or a sentence with the reason why there is no
-/// output.
+/// The output of `eu-stack` or `gdb` for all threads of process `pid`, or a sentence with the reason why neither could
+/// print it.
 [[nodiscard]] std::string stacks_of(pid_t pid);
 
 }  // namespace pgas_why

@@ -65,8 +65,8 @@ class elf_file {
   std::ifstream file_;
 };
 
-/// The names of the libraries for the dynamic linker, without versions. For NVSHMEM, only the version shows which
-/// library it is.
+/// The names by which the dynamic linker finds other libraries, without versions. The name of NVSHMEM's library is also
+/// a name of pgas's library, and only the version distinguishes the two.
 constexpr std::array others{"liboshmem.so", "libsma.so", "libshmem.so", "libosss-ucx.so", "libnvshmem_host.so"};
 constexpr std::array own_libraries{"libpgas.so", "libpgas_shmem.so", "libnvshmem_host.so.0"};
 

@@ -37,13 +37,13 @@ constexpr int status_of_timeout = 124;  // the exit status of timeout(1)
   ends_only.sa_handler = SIG_DFL;
   ends_only.sa_flags = SA_NOCLDSTOP;
   ::sigaction(SIGCHLD, &ends_only, nullptr);
-  ::sigaddset(&caught, SIGPIPE);  // blocked, not ignored: PEs would inherit an ignored signal
+  ::sigaddset(&caught, SIGPIPE);  // blocked and not ignored, because PEs would inherit an ignored signal
   ::sigprocmask(SIG_BLOCK, &caught, nullptr);
   return fd;
 }
 
-/// Ends processes that PEs have started and that have left the PEs' process groups. pgasrun is their reaper, so it
-/// inherits them.
+/// Ends processes that PEs have started and that have left the PEs' process groups. pgasrun is their reaper, so the
+/// kernel makes it their parent.
 void end_orphans() {
   const deadline limit{milliseconds{2000}};
   while (::waitpid(-1, nullptr, WNOHANG) >= 0 && !limit.expired()) {
@@ -91,7 +91,7 @@ job::~job() {
   try {
     if (!processes_.empty()) clean_up();
   } catch (const std::exception&) {
-    // clean_up() has ended the processes before it throws. Output that it has not passed on is lost.
+    // clean_up() ends the processes before it throws. Output that was not passed on is lost.
   }
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// The processes of one pgasrun, from start to end.
+/// The processes that pgasrun starts, from start to end.
 #pragma once
 
 #include <list>
@@ -28,8 +28,8 @@ class job {
   job(const job&) = delete;
   job& operator=(const job&) = delete;
 
-  /// Runs the job and returns its exit status: that of the first PE that failed, 128 plus the signal if the PE was
-  /// killed, 124 if the time limit was reached.
+  /// Runs the job and returns its exit status: the status of the first PE that failed, 128 plus the signal if this PE
+  /// was killed by a signal, 124 if the time limit was reached.
   [[nodiscard]] int run();
 
  private:

@@ -48,8 +48,8 @@ tagged_stream::tagged_stream(int rank, unique_fd from, output_writer& to)
 }
 
 bool tagged_stream::pump() {
-  if (to_.broken()) return false;  // the PE detects that this end is closed, as it would without tags
-  char chunk[64 << 10];            // the limit keeps a PE that prints all the time from blocking the loop
+  if (to_.broken()) return false;  // the caller then closes the pipe, which the PE detects
+  char chunk[64 << 10];            // limited, so that a PE that prints all the time does not block the loop
   const ssize_t got = ::read(from_.get(), chunk, sizeof chunk);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
   if (got > 0) pending_.append(chunk, static_cast<std::size_t>(got));

@@ -31,7 +31,7 @@ void become(int rank, int size, const std::vector<std::string>& command, int req
             pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // the parent ended before this process asked to end with it
+  if (::getppid() != parent) ::_exit(1);  // the parent ended before the call of prctl()
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -1,5 +1,5 @@
 /// @file
-/// One started PE: its start, and its end.
+/// A process that pgasrun has started: its start and its end.
 #pragma once
 
 #include <sys/types.h>

@@ -16,7 +16,7 @@ class world_hubs {
  public:
   struct listener {
     std::function<void(int rank, std::string_view reason)> aborted;
-    std::function<std::string(int rank)> fell_silent;  ///< the reason, which the other members receive
+    std::function<std::string(int rank)> fell_silent;  ///< returns the reason that the other members receive
     /// Called if no descriptor is left for the connection of the rank.
     std::function<void(int rank)> turned_away;
   };

@@ -1,7 +1,7 @@
 /// @file
-/// Launches the library's kernels. Every kernel that the code launches is in the list library_kernels() once the
-/// library is loaded, before any launch, so load_library_kernels() finds all kernels. Each kernel may be set up on the
-/// GPU while the previous kernel of the stream ends (`launch_attributes.hpp`).
+/// Launches the library's kernels. When the library is loaded, all its kernels are added to the list library_kernels(),
+/// so that load_library_kernels() finds them before any launch. Each kernel may be set up on the GPU while the previous
+/// kernel of the stream ends (`launch_attributes.hpp`).
 #pragma once
 
 #include "device/cuda/kernels/kernels.hpp"
@@ -10,8 +10,8 @@
 namespace pgas::detail::cuda {
 
 /// The limit is the number of registers with which one and a half blocks fit on a multiprocessor. The other registers
-/// are for kernels that run at the same time. By default the compiler aims at two blocks. Its spills then come from L2
-/// again after each wait, because a wait empties L1.
+/// are for kernels that run at the same time. By default the compiler limits the registers to those with which two
+/// blocks fit. It then spills values, which come from L2 again after each wait, because a wait empties L1.
 template <class Body, class... Arguments>
 __global__ void __launch_bounds__(Body::max_threads * 3 / 2, 1) library_entry(Arguments... arguments) {
   wait_for_predecessor();
@@ -46,7 +46,7 @@ class kernel_launcher {
   }
 
  private:
-  /// may_be_set_up_early(), called once for each GPU that a thread uses.
+  /// The result of may_be_set_up_early(), which is called once for each GPU that a thread uses.
   template <class... Arguments>
   [[nodiscard]] static bool is_early() {
     static thread_local int asked = -1;

@@ -1,7 +1,7 @@
 /// @file
-/// The library's kernels for host code: functions that enqueue them, and the list of all kernels, which are loaded at
-/// join. A later load would wait for a spinning kernel, which may be waiting for the kernel that is loaded. The bodies
-/// are device operations.
+/// The library's kernels for host code: functions that enqueue them, and the list of all kernels. A world loads the
+/// kernels when it joins. A later load would wait for a spinning kernel, and this kernel may be waiting for the kernel
+/// that is to be loaded. The bodies of the kernels are device operations.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,12 +25,12 @@ namespace pgas::detail::cuda {
 inline constexpr unsigned used_stack_bytes = 1024;
 [[nodiscard]] cudaError_t launch_stack_user(cudaStream_t stream);
 
-/// Enqueues a list of atomic operations. One warp executes it, because one warp finds room beside other kernels
-/// soonest.
+/// Enqueues a list of atomic operations. One warp executes the list, because a single warp is the most likely to fit
+/// beside other kernels.
 [[nodiscard]] cudaError_t launch_updates(batched_atomic* list, unsigned count, cudaStream_t stream);
 /// The resources of a multiprocessor that the kernel of launch_updates() needs, on the current GPU.
 [[nodiscard]] cudaError_t describe_updates(cudaFuncAttributes& about);
-/// The words by which the reader of the clock and the host exchange rounds, in mapped memory.
+/// Words in mapped memory, by which the host requests readings of the clock from a kernel.
 struct clock_rounds {
   std::uint32_t asked = 0;
   std::uint32_t answered = 0;
@@ -45,7 +45,8 @@ template <class Types>
                                                const collective_request& request, grid_state* blocks,
                                                cudaStream_t stream);
 /// Enqueues a request. A failure ends the kernel early and is stored in the context's failure record. Defined in
-/// cuda_device.cpp: at the definition of the template, a call for all groups would compile them all.
+/// cuda_device.cpp: if this function were defined beside the template, each file of kernels would compile the kernels
+/// of all groups.
 /// *Errors* cudaErrorInvalidValue for an operation that does not support the type.
 [[nodiscard]] cudaError_t launch_collective(const context& context, const team_view& team,
                                             const collective_request& request, grid_state* blocks, cudaStream_t stream);
@@ -63,8 +64,8 @@ inline constexpr unsigned max_collective_threads = 512;
   // without staging: data goes in and out
   const std::size_t times = by_member ? static_cast<std::size_t>(team.n_pes()) : 2;
   const std::size_t bytes = request.count * request.element_bytes * times;
-  // The bytes that fit into the LL packets: those of the grid if it is one block, otherwise those of each block. Blocks
-  // that fill only half of their packets are faster.
+  // The bytes that fit into LL packets. A grid of one block uses all packets. Otherwise each block has separate
+  // packets, and blocks that fill only half of their packets are faster.
   constexpr std::size_t packets = team_state_layout::packet_data_bytes(true);
   const std::size_t each =
       oneshot && bytes > packets && bytes <= packets * request.most_blocks ? packets / 2 : std::size_t{32} << 10;
@@ -77,7 +78,7 @@ inline constexpr unsigned max_collective_threads = 512;
   return only_barrier ? 32 : max_collective_threads;
 }
 
-/// Filled by kernel_launcher.cuh. Complete before main() begins, or when the library has been loaded.
+/// The kernels of the library. kernel_launcher.cuh adds them before main() begins, or while the library is loaded.
 [[nodiscard]] inline std::vector<const void*>& library_kernels() {
   static std::vector<const void*> all;
   return all;

@@ -21,9 +21,9 @@ struct strided_kernel {
   }
 };
 
-/// Executes one update in each lane at the same time. Reading the list from host memory takes longer than the updates.
-/// The lanes work in steps, one after another. A new step begins with each fenced update, and with each update on a
-/// word that an earlier lane also updates.
+/// Each lane executes one update, all at the same time, because the list is in host memory and reading it takes longer
+/// than the updates. The lanes work in steps. A new step begins with each fenced update, and with each update on a word
+/// that an earlier lane also updates.
 struct update_kernel {
   static constexpr unsigned max_threads = warp;
   __device__ void operator()(batched_atomic* list, unsigned count) const {
@@ -34,9 +34,9 @@ struct update_kernel {
       const bool mine = first + lane < count;
       batched_atomic what;
       if (mine) what = list[first + lane];
-      // The whole list follows the earlier work of the stream.
+      // The first update of the list is fenced, so that the whole list follows the earlier work of the stream.
       const bool fenced = mine && (what.fenced || first + lane == 0);
-      // Two words of 4 bytes can be in one place.
+      // Two words of 4 bytes can have the same place.
       const auto place = reinterpret_cast<std::uintptr_t>(what.at) / sizeof(std::uint64_t);
       const bool again = (__match_any_sync(all, mine ? place : lane) & up_to_me) != 1u << lane;
       const unsigned starts = __ballot_sync(all, fenced || (mine && again));
@@ -57,7 +57,7 @@ struct update_kernel {
 struct stack_kernel {
   static constexpr unsigned max_threads = 32;
   __device__ void operator()(unsigned at) const {
-    // Accessed by a variable index, so that the compiler keeps it in memory.
+    // Accessed by a variable index, so that the compiler does not keep the array in registers.
     volatile unsigned char stack[used_stack_bytes];
     stack[at % used_stack_bytes] = 1;
     static_cast<void>(stack[(at + 1) % used_stack_bytes]);
@@ -93,7 +93,7 @@ cudaError_t describe_updates(cudaFuncAttributes& about) {
 cudaError_t launch_operation(const operation_request& request, cudaStream_t stream) {
   if (request.what == operation_request::kind::strided) {
     constexpr std::uint64_t threads = most_threads;
-    constexpr std::uint64_t most_blocks = 64;  // the number that keeps a link or the memory busy
+    constexpr std::uint64_t most_blocks = 64;  // enough blocks to use the bandwidth of a link or of the memory
     const std::uint64_t pieces = request.count * request.bytes / unit_of_copy(request);
     const std::uint64_t blocks = (pieces + threads * 8 - 1) / (threads * 8);
     return kernel_launcher<strided_kernel>::launch(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks),

@@ -36,10 +36,10 @@ using std::chrono::milliseconds;
 
 constexpr std::string_view mark = " ends the processes of all PEs with status ";
 
-/// All PEs should end within a second. A PE learns of the end up to 100 ms late, see global_exit_monitor.
+/// A part of the second in which all PEs should end. A PE learns of the end up to 100 ms late, see global_exit_monitor.
 constexpr milliseconds time_for_handlers{500};
 constexpr milliseconds time_to_end{700};
-/// A thread that writes a line holds its stream for a shorter time.
+/// Longer than the time for which a thread locks a stream to write a line.
 constexpr milliseconds time_for_locks{20};
 
 /// Set by the first thread that ends the process.
@@ -89,11 +89,11 @@ void end_after_crash(int) {
 
 void keep_status_at_signals() noexcept {
   for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(number, end_after_crash);
-  // A launcher ends the other PEs when one has ended, and a reader of output may have ended.
+  // When one PE has ended, a launcher sends signals to the other PEs. A write to a closed output raises SIGPIPE.
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) std::signal(number, SIG_IGN);
 }
 
-/// Starts two threads, because the first one writes a message and may wait for a reader.
+/// Starts two threads, because the first thread writes a message and may have to wait for the reader of the output.
 bool start_guards() noexcept {
   try {
     std::thread([] {
@@ -129,7 +129,7 @@ bool lock_until(std::FILE* stream, std::chrono::steady_clock::time_point until) 
   return true;
 }
 
-/// Flushes one stream if no thread holds the stream and the reader of the output reads.
+/// Flushes one stream, if no other thread has locked the stream and the reader of the output reads.
 void flush_stream(std::FILE* stream, std::chrono::steady_clock::time_point until) {
   const bool locked = lock_until(stream, until);
   const std::size_t bytes = ::__fpending(stream);
@@ -164,7 +164,7 @@ void flush_streams() noexcept {
     }
     _IO_list_unlock();
   } catch (const std::exception&) {
-    // No memory for a message.
+    // The message could not be allocated.
   }
 }
 
@@ -190,7 +190,7 @@ void take_end_status(int status) noexcept {
 
 void begin_end(int status) noexcept {
   if (ending.begun.exchange(true)) return static_cast<void>(is_ending());
-  // If the thread were cancelled here, the process would end before the other PEs are told.
+  // If the thread were cancelled here, the process would end before it has informed the other PEs.
   static_cast<void>(::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr));
   ending.status = status;
   ending.thread = std::this_thread::get_id();
@@ -240,8 +240,8 @@ void global_exit_monitor::run() {
     try {
       world_.check();
     } catch (const error& failure) {
-      // If a thread of the program is in a call, that thread ends the process, so that no other thread runs at the same
-      // time as the exit handlers.
+      // If a thread of the program is in a call of the library, that thread ends the process, so that it does not run
+      // at the same time as the exit handlers.
       if (ended_.wait_for(lock, pause, [this] { return ends_; })) return;
       exit_if_requested(failure);
       if (failure.code() == code::device_failed && failure.pe() >= 0 && failure.pe() != world_.my_pe() && !is_ending())

@@ -16,16 +16,16 @@ namespace pgas::compat {
 /// The reason with which the world is aborted. It carries the exit status to the other PEs.
 [[nodiscard]] std::string exit_reason(std::string_view function, int status);
 
-/// Begins the end of this process. The process ends with this status within 0.7 s, even if its threads hold locks or
-/// wait. Returns in the first thread that calls it, also when that thread calls it again. Other threads stop in this
-/// function.
+/// Begins to end this process. The process ends with this status within 0.7 s, even if its threads hold locks or wait.
+/// The function returns in the first thread that calls it, also when that thread calls it again. In other threads it
+/// never returns.
 void begin_end(int status) noexcept;
 
-/// Whether this thread ends the process, or runs exit() while another thread ends the process. Any other thread stops
-/// in this function if the process is ending.
+/// Whether this thread ends the process, or runs exit() while another thread ends the process. If the process is
+/// ending, the function never returns in any other thread.
 [[nodiscard]] bool is_ending() noexcept;
 
-/// From this call on, end_process() knows whether the calling thread runs exit(). Has an effect only in the main
+/// After this call, end_process() can detect that the calling thread runs exit(). Has an effect only in the main
 /// thread, because other threads may end without exit().
 void watch_exit() noexcept;
 
@@ -34,9 +34,9 @@ void watch_exit() noexcept;
 void take_end_status(int status) noexcept;
 
 /// Ends this process as exit() does: flushes its output, and runs exit handlers and static destructors. If the main
-/// thread already runs them, the main thread continues with this status. Streams that other threads hold, and handlers
-/// that do not return, delay the end by at most the time that begin_end() states. In that case a warning names the
-/// output that may be lost.
+/// thread already runs the handlers, it continues with this status. Streams that other threads have locked, and
+/// handlers that do not return, delay the end by at most the time that begin_end() states. In that case a warning names
+/// the output that may be lost.
 [[noreturn]] void end_process(int status) noexcept;
 
 /// Ends this process if `failure` carries another PE's exit_reason(). Returns in the thread that already ends the

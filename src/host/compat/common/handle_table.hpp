@@ -15,9 +15,9 @@
 
 namespace pgas::compat {
 
-/// Owns objects and gives each the lowest free number. The address of an object is valid until the object is taken out.
+/// Owns objects and gives each the lowest free number. The address of an object is valid until take().
 ///
-/// *Callers* any thread; an object must not be taken out while another thread uses it.
+/// *Callers* any thread; no thread may use an object during take().
 template <class T>
 class handle_table {
  public:
@@ -34,19 +34,19 @@ class handle_table {
     return static_cast<int>(at) + first_;
   }
 
-  /// The object with this number. *Errors* invalid_argument if there is none.
+  /// The object with this number. *Errors* invalid_argument for an unknown number.
   [[nodiscard]] T& find(int number) {
     const std::lock_guard lock(mutex_);
     return *slot(number);
   }
 
-  /// Whether there is an object with this number.
+  /// Whether the table contains an object with this number.
   [[nodiscard]] bool contains(int number) {
     const std::lock_guard lock(mutex_);
     return index(number) < objects_.size() && objects_[index(number)] != nullptr;
   }
 
-  /// Removes the object and returns it. Its number is free again. *Errors* invalid_argument if there is none.
+  /// Removes the object and returns it. Its number is free again. *Errors* invalid_argument for an unknown number.
   [[nodiscard]] T take(int number) {
     const std::lock_guard lock(mutex_);
     const std::unique_ptr<T> object = std::move(slot(number));
@@ -61,7 +61,7 @@ class handle_table {
       if (objects_[at] != nullptr) visit(static_cast<int>(at) + first_, *objects_[at]);
   }
 
-  /// The highest number given so far, plus one.
+  /// The highest number that any object has had, plus one.
   [[nodiscard]] int end() {
     const std::lock_guard lock(mutex_);
     return first_ + static_cast<int>(objects_.size());

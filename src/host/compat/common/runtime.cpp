@@ -163,7 +163,7 @@ void runtime::stop() {
       if (leaving_) leaving_();
       world_->leave();
     } else if (exchange_ != nullptr) {
-      exchange_->barrier();  // a launcher treats a PE that ends while others start as a failure
+      exchange_->barrier();  // if a PE ends while other PEs start, launchers report a failure
     }
   } catch (const error& failed) {
     exit_if_requested(failed);
@@ -174,8 +174,8 @@ void runtime::stop() {
 }
 
 void runtime::abort(std::string_view reason, log_level level) noexcept {
-  // A thread that joins or leaves holds the lock while it waits for other PEs. The world stays valid until abort() has
-  // ended that wait.
+  // A thread that joins or leaves holds the lock while it waits for other PEs. This function then uses the world
+  // without the lock. The world stays valid until abort() has ended the wait of that thread.
   constexpr auto patience = std::chrono::milliseconds(50);
   const auto until = std::chrono::steady_clock::now() + patience;
   std::unique_lock lock(mutex_, std::try_to_lock);
@@ -387,7 +387,7 @@ void runtime::write_log(log_level level, const char* function, const std::except
   try {
     write_log(level, fmt::format("{}: {}", plain_name(function), without_operation(error_of(cause).what())));
   } catch (const std::exception&) {
-    // There is no memory for the text. The caller still returns a status or ends all processes.
+    // The text of the error could not be allocated. The caller still returns a status or ends all processes.
   }
 }
 
@@ -401,7 +401,7 @@ void runtime::write_log(log_level level, std::string_view text) noexcept {
     }
     log->write(level, text);
   } catch (const std::exception&) {
-    // No memory, as above.
+    // The text could not be allocated, as above.
   }
 }
 

@@ -25,10 +25,10 @@
 
 namespace pgas::compat {
 
-/// The state of initialization of a program. After the last stop() it is `none` again.
+/// The state of the initialization of a program. After the last stop() the state is `none` again.
 enum class stage {
   none,          ///< not started
-  bootstrapped,  ///< the PE's number and the number of PEs are known; there is no memory yet
+  bootstrapped,  ///< the PE's number and the number of PEs are known; symmetric memory does not exist yet
   joined         ///< the world is joined
 };
 
@@ -79,13 +79,13 @@ class runtime {
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  /// Starts the runtime. If it is already started, only counts one more user and ignores the request. Collective.
-  /// *Errors* as world::join(); after an error nothing is started.
+  /// Starts the runtime. If the runtime is already started, only increments the number of users and ignores the
+  /// request. Collective. *Errors* as world::join(); after an error the runtime is not started.
   void start(start_request request);
   /// Leaves the world when the number of calls reaches the number of calls of start(). Further calls have no effect.
   /// Collective. *Errors* as world::leave(); after an error the runtime is stopped too.
   void stop();
-  /// Aborts the world, or the launcher's job if there is no world yet. Frees no memory, see stop(). The reason is
+  /// Aborts the world or, before the world is joined, the launcher's job. Frees no memory; stop() does. The reason is
   /// logged on this PE at `level`.
   void abort(std::string_view reason, log_level level = log_level::error) noexcept;
   /// Ends the processes of all PEs with this status, as end_process() does. *Callers* any thread at any time.
@@ -113,7 +113,7 @@ class runtime {
   [[nodiscard]] int n_pes();
 
   /// This PE's number in a team, and the team's number of PEs. Never joins for predefined teams, whose members are
-  /// known from start(). *Errors* invalid_argument if there is no such team.
+  /// known from start(). *Errors* invalid_argument for an unknown number.
   [[nodiscard]] int team_my_pe(int number);
   [[nodiscard]] int team_n_pes(int number);
 
@@ -132,11 +132,11 @@ class runtime {
       if (predefined_[number].exists()) visit(static_cast<int>(number), predefined_[number].get());
     teams_.for_each([&](int number, const team_entry& entry) { visit(number, entry.get()); });
   }
-  /// Whether there is a team with this number. Joins.
+  /// Whether a team with this number exists. Joins.
   [[nodiscard]] bool has_team(int number);
 
-  /// The settings of the environment. The first call of this function or of start() reads them, and they are kept until
-  /// the last stop(), so that remarks about them are logged once. *Errors* config_value.
+  /// The settings of the environment. The first call of this function or of start() reads the settings. They are kept
+  /// until the last stop(), so that each remark about them is logged once. *Errors* config_value.
   [[nodiscard]] const config& settings();
   /// Logs the reason why a call returned a failure status or null. Bad arguments and full memory are logged at level
   /// `expected`, because the program may expect them.
@@ -182,24 +182,24 @@ class runtime {
   std::shared_ptr<detail::interface_log> log_;
 };
 
-/// For a process that ends without its last runtime::stop(). Registers an exit handler. The handler calls `stop` for
-/// each user that is left. If the exit status is not 0, the handler aborts the world instead. In a child of fork() the
-/// handler does nothing. *Callers* once the world is joined, so that libraries that joining has loaded stay until the
-/// handler has run. Further calls have no effect.
+/// For a process that ends without its last runtime::stop(). Registers an exit handler. The handler calls `stop` once
+/// for each call of start() that has no stop() yet. If the exit status is not 0, the handler aborts the world instead.
+/// In a child of fork() the handler does nothing. *Callers* after the world is joined, so that the handler runs before
+/// the exit handlers of libraries that joining has loaded. Further calls have no effect.
 void leave_at_exit(void (*stop)());
 
 /// The alignment of memory for a program that requests `alignment`: the next power of two, and enough for any element.
 [[nodiscard]] constexpr std::size_t alignment_of(std::size_t alignment) {
   constexpr std::size_t lowest = 16;
-  constexpr std::size_t highest = std::size_t{1} << 62;  // too large: the heap refuses it
+  constexpr std::size_t highest = std::size_t{1} << 62;  // too large for every heap, which refuses it
   return std::bit_ceil(std::clamp(alignment, lowest, highest));
 }
 
 /// Converts an exception to an error. An exception of the C++ library means that this process lacks memory or threads.
 [[nodiscard]] error error_of(const std::exception& cause);
 
-/// Runs `body`. Logs an exception with the function's name and returns `failed`: a value, or a function of the
-/// pgas::error. For functions that return a status or a pointer.
+/// Runs `body`. Logs an exception with the function's name and returns `failed`, which is a value or a function that
+/// gets the pgas::error. For functions that return a status or a pointer.
 /// @param expected the level for expected errors, see runtime::report(). It is `error` for functions whose status does
 /// not show why a program cannot start
 template <class Failed, class Body>

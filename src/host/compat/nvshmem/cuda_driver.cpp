@@ -11,7 +11,8 @@ namespace pgas::compat {
 
 namespace {
 
-/// The name of a function of the driver. Converts to a pointer to the function, which is null if there is none.
+/// The name of a function of the driver. Converts to a pointer to the function; null if the driver does not have the
+/// function.
 struct driver_function {
   const char* name;
   template <class Function>

@@ -106,7 +106,7 @@ void state_registry::withdraw() noexcept {
     try {
       write(copy, state_);
     } catch (const error&) {
-      // The copy's context or code is gone, so no kernel can read the copy.
+      // The context or the code of the copy does not exist any more, so no kernel can read the copy.
     }
   };
   if (joined_ != nullptr) {

@@ -19,9 +19,9 @@ class state_registry {
   /// The instance of this library. Never destroyed, because units unregister their copies while the process ends.
   [[nodiscard]] static state_registry& instance();
 
-  /// Registers a copy, and writes it if there is a state. With -rdc=true the units of a library register one after
-  /// another, and no copy can be written before the last unit has registered. A failed write is repeated with each
-  /// later unit.
+  /// Registers a copy, and writes it if a state is published. With -rdc=true the translation units of a library
+  /// register one after another, and a copy cannot be written before the last unit has registered. Therefore a failed
+  /// write is repeated when a later unit registers.
   void add(pgas_nvshmem_state_setter set);
   /// Writes the copies whose first write failed. *Errors* device_failed.
   void complete();

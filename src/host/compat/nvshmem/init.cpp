@@ -15,8 +15,8 @@ namespace {
 
 constexpr int version_of(int number, std::size_t size) { return (number << 16) + static_cast<int>(size); }
 
-/// Kernels of the program run on the GPU that the attributes name, or else on the current GPU. The heap must be on that
-/// GPU.
+/// Kernels of the program run on the GPU that the attributes name; without such a GPU, on the current GPU. The heap
+/// must be on that GPU.
 void check_device(const world& joined, int named) {
   if (joined.heap() != heap_kind::cuda || joined.device() == (named < 0 ? current_device() : named)) return;
   if (named >= 0)
@@ -113,7 +113,7 @@ int init_attr(const char* function, unsigned flags, const nvshmemx_init_attr_t* 
       function,
       [&] {
         if (runtime::instance().stage() != stage::none)
-          start(nullptr, -1);  // counts one more user; only the first initialization chooses a bootstrap
+          start(nullptr, -1);  // increments the number of users; only the first initialization chooses a bootstrap
         else
           start(choose_bootstrap(flags, attributes), device_of(attributes));
       },

@@ -1,4 +1,4 @@
-// Members of a new team find one another by a number that only they know, in words of the heap.
+// Members of a new team find one another in words of the heap, by a number that only the members know.
 #include "host/compat/nvshmem/member_gathering.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ std::uint64_t* member_gathering::find(std::uint64_t id) const {
 }
 
 std::uint64_t* member_gathering::find_or_claim(std::uint64_t id) {
-  // Under a lock: slots become free at any time, so two members could otherwise find different slots.
+  // The search needs a lock. Without it two members could find different slots, because slots become free at any time.
   set_lock(world_, lock_);
   std::uint64_t* found = find(id);
   for (int i = 0; found == nullptr && i < slots_per_pe; ++i)

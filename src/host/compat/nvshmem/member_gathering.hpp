@@ -29,7 +29,7 @@ class member_gathering {
   [[nodiscard]] std::uint64_t* slot(int number) const;
   /// The PE whose slots are used for `id`.
   [[nodiscard]] int home(std::uint64_t id) const;
-  /// The slot of `id`; null if there is none.
+  /// The slot of `id`; null if no slot has this id.
   [[nodiscard]] std::uint64_t* find(std::uint64_t id) const;
   /// The slot of `id`, or a free slot, which then gets this `id`. Null if all slots are in use.
   [[nodiscard]] std::uint64_t* find_or_claim(std::uint64_t id);

@@ -19,7 +19,7 @@ struct thread_region {
 thread_local thread_region of_thread;
 
 std::atomic<nvshmemx_region_handle_t> last_handle{0};
-/// Regions with numbers up to this number have ended with the world in which they were started.
+/// All regions with numbers up to this number have ended, together with the world in which they were started.
 std::atomic<nvshmemx_region_handle_t> last_ended{0};
 
 /// The region of this thread.

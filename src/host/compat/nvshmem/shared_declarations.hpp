@@ -53,9 +53,9 @@ class host_call {
 };
 
 /// Waits until the legacy default stream is idle. Programs fill memory there, call a barrier on the host, and continue
-/// in other PEs' kernels. The function queries the stream, because an event in it would block the program's other
-/// streams. It waits at most PGAS_DEFAULT_STREAM_WAIT, because a kernel on that stream may wait for this PE's host.
-/// *Errors* the world's first failure.
+/// in other PEs' kernels. The function queries the stream, because an event in this stream would block the program's
+/// other streams. It waits at most PGAS_DEFAULT_STREAM_WAIT, because a kernel on that stream may wait for this PE's
+/// host. *Errors* the world's first failure.
 void wait_for_default_stream(world& w);
 
 /// Drops all registrations of nvshmemx_buffer_register().
@@ -70,7 +70,7 @@ void create_member_gathering(world& joined);
 /// The type of a word for waits and atomic operations. *Errors* invalid_argument for types of one byte.
 [[nodiscard]] detail::datatype datatype_of(compat::number type);
 
-/// The address of the symbol `name` in this process; null if there is none.
+/// The address of the symbol `name` in this process; null if this process has no such symbol.
 template <class T>
 [[nodiscard]] T* find_loaded(const char* name) {
   return reinterpret_cast<T*>(::dlsym(RTLD_DEFAULT, name));
@@ -93,7 +93,7 @@ struct loaded_function {
 };
 
 /// A bootstrap over `comm`, which points to an MPI_Comm of the MPI library that this process has loaded. *Errors*
-/// bootstrap_unavailable if no MPI library is loaded, or an unknown one.
+/// bootstrap_unavailable if no MPI library or an unknown MPI library is loaded.
 [[nodiscard]] std::unique_ptr<bootstrap> make_mpi_bootstrap(const void* comm, const config& settings);
 
 /// A bootstrap over the OpenSHMEM library that this process has loaded and initialized. *Errors* bootstrap_unavailable.

@@ -12,11 +12,12 @@
 
 namespace pgas::compat {
 
-/// The active sets of OpenSHMEM 1.4 as teams. Each call gives the PEs start, start + 2^log_stride, and so on. The team
-/// of a set is made at its first use, and is kept.
+/// The active sets of OpenSHMEM 1.4 as teams. The PEs of a set are start, start + 2^log_stride, and so on. The first
+/// use of a set makes its team, which is then kept.
 ///
-/// *Callers* any thread of the PEs of a set, at the same point of their collective calls. Only the lock of the set is
-/// held while its team is made, so sets may first be used in any order that is valid for their collectives.
+/// *Callers* any thread; all PEs of a set at the same point of their sequence of collective calls. While a team is
+/// made, only the lock of its set is held. Sets may therefore be used for the first time in any order that is valid for
+/// their collectives.
 class active_set_teams {
  public:
   /// *Errors* invalid_argument for an invalid set, or for a set without this PE; those of team::create_group().

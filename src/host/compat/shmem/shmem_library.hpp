@@ -22,7 +22,7 @@ struct target {
   int pe;
 };
 
-/// The state of this process. *Callers* any thread; start() and stop() one at a time.
+/// The state of this process. *Callers* any thread; for start() and stop(), one thread at a time.
 class shmem_library {
  public:
   [[nodiscard]] static shmem_library& instance();
@@ -31,7 +31,7 @@ class shmem_library {
   shmem_library(const shmem_library&) = delete;
   shmem_library& operator=(const shmem_library&) = delete;
 
-  /// Collective: shmem_init() and shmem_finalize().
+  /// Implement shmem_init() and shmem_finalize(). Collective.
   void start();
   void stop();
   [[nodiscard]] static class world& world() { return runtime::instance().world(); }
@@ -72,7 +72,7 @@ class shmem_library {
   struct context {
     int team_number = 0;
   };
-  static constexpr int first_context = 2;  ///< the numbers below stand for SHMEM_CTX_INVALID and SHMEM_CTX_DEFAULT
+  static constexpr int first_context = 2;  ///< smaller numbers are SHMEM_CTX_INVALID and SHMEM_CTX_DEFAULT
 
   class static_data static_data_;
   active_set_teams active_sets_;

@@ -154,7 +154,7 @@ void static_data::copy_for_child() noexcept {
   try {
     for (const range& one : ranges_) copy_pages(one.begin, one.bytes, copy.get(), one.offset);
   } catch (const error&) {
-    return;  // no memory: the child shares the pages
+    return;  // the copy could not be made, so the child shares the pages
   }
   copied_pages = copy.release();
 }
@@ -180,7 +180,7 @@ void static_data::copy_at_fork() {
 }
 
 void static_data::add(world& w) {
-  // Registration needs a mapping of the whole file, and only until it returns.
+  // The registration needs a mapping of the whole file until the call returns.
   void* const whole = ::mmap(nullptr, file_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (whole == MAP_FAILED) fail("mmap");
   try {

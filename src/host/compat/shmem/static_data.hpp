@@ -16,9 +16,9 @@ namespace pgas::compat {
 /// .bss, without RELRO. On the host heap, a memory file replaces these pages, with the same addresses and contents, and
 /// is registered with the heap.
 ///
-/// *Memory* the pages stay shared until the process ends. A forked child gets copies, as of other data, if they have at
-/// most largest_copy bytes; otherwise it shares its parent's pages. Libraries that are opened later, thread-local data
-/// and the malloc heap are not included.
+/// *Memory* the pages stay shared until the process ends. A forked child gets copies of the pages, as of other data, if
+/// the pages have at most largest_copy bytes. Otherwise the child shares the pages of its parent. Libraries that are
+/// opened later, thread-local data and the malloc heap are not included.
 class static_data {
  public:
   static_data() = default;
@@ -47,8 +47,8 @@ class static_data {
   /// Whether static data is symmetric now.
   [[nodiscard]] bool symmetric() const noexcept { return alias_ != nullptr; }
 
-  /// The largest size that a fork copies. A fork makes the copy before it returns; a larger copy would delay each fork
-  /// for a second.
+  /// The largest size that a fork copies. The copy is made before fork() returns, and a larger copy would take about a
+  /// second.
   static constexpr std::size_t largest_copy = std::size_t{1} << 30;
 
  private:

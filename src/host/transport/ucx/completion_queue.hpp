@@ -18,9 +18,9 @@ namespace pgas::detail {
 class ucx_endpoint;
 
 /// The size of the longest message that is sent in one buffer with its header. UCX writes a small message straight into
-/// an element of its shared-memory queue if the message is one buffer. If header and data are separate, UCX does not.
-/// (The element has 100 bytes, including UCX's own header. `ucx_perftest -t ucp_am_lat -s 16` and `-s 96` show the
-/// gain.)
+/// an element of its shared-memory queue if the message is one buffer. UCX does not do this if header and data are in
+/// separate buffers. (The element has 100 bytes, including UCX's own header. `ucx_perftest -t ucp_am_lat -s 16` and `-s
+/// 96` show the gain.)
 inline constexpr std::size_t ucx_packed_bytes = 92;
 
 /// Operations that end together: any number of puts and the flush after them, or one other operation.

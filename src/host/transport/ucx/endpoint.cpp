@@ -85,7 +85,7 @@ void ucx_endpoint::fail(const std::string& why) {
 
 void ucx_endpoint::connect() {
   if (endpoint_ != nullptr || failure_) return;
-  fill_standard_descriptors();  // the program may have closed standard descriptors since it joined
+  fill_standard_descriptors();  // the program may have closed standard descriptors after it joined
   ucp_ep_params_t wanted{};
   wanted.field_mask =
       UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
@@ -158,7 +158,7 @@ ucp_rkey_h ucx_endpoint::rkey_of(std::uint64_t imported, const ucx_memory_key& k
 bool ucx_endpoint::start() {
   ++incomplete_;
   connect();
-  if (failure_ && incomplete_ == 1) completions_.add_failed(*this);  // before this operation the failure was no loss
+  if (failure_ && incomplete_ == 1) completions_.add_failed(*this);  // this operation may make the failure a loss
   return !failure_;
 }
 
@@ -205,7 +205,7 @@ void ucx_endpoint::send(ucx_header::kind what, std::span<const std::byte> messag
   ucx_batch& batch = completions_.take(*this, 1);
   if (token) batch.tokens.push_back(*token);
   ucp_request_param_t wanted = reporting_to(batch);
-  // Messages are sent without a handshake (eager), because they are small and a handshake would cost more than a copy.
+  // Messages are sent without a handshake (eager), because they are small: a handshake would take longer than a copy.
   wanted.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
   wanted.flags = UCP_AM_SEND_FLAG_EAGER;
   const ucx_header& header = headers_[static_cast<std::size_t>(what)];
@@ -258,7 +258,8 @@ bool ucx_endpoint::close_after_failure() noexcept {
   if (!close_by_) close_by_ = now + close_timeout;
   if (endpoint_ != nullptr && (requests_ == 0 || now >= *close_by_)) {
     // UCX 1.13 crashes if an endpoint is closed while a put over TCP is half sent. Over TCP, UCX ends such requests
-    // without a close. Over shared memory it does not.
+    // without a close. Over shared memory UCX ends them only after a close, so the endpoint is closed after the
+    // timeout.
     close();
     close_by_ = now + close_timeout;
   } else if (closing_ != nullptr && now >= *close_by_) {

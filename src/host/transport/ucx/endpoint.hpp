@@ -31,7 +31,7 @@ struct ucx_header {
   static constexpr std::uint32_t expected_magic = 0x7058'5347;
 };
 
-/// The key of exposed memory as PEs exchange it: the address of the memory and UCX's remote key.
+/// The key of exposed memory that PEs exchange: the address of the memory and UCX's remote key.
 ///
 /// UCX does not check a remote key that it unpacks, so a checksum detects truncated and mixed-up keys. The checksum
 /// does not prevent forgery: keys come from members of the job.
@@ -62,7 +62,7 @@ class ucx_endpoint {
   void fail(const std::string& why);
   [[nodiscard]] std::string route() const;
 
-  /// Makes the endpoint if there is none.
+  /// Makes the endpoint if it does not exist yet.
   void connect();
   void put(std::uint64_t imported, const ucx_memory_key& key, std::uint64_t offset, const void* local,
            std::size_t bytes, transport_token token);

@@ -1,6 +1,6 @@
 /// @file
-/// Loads libucp at run time. One binary runs with UCX 1.13 and newer, and without UCX. The loaded functions are those
-/// of 1.13.
+/// Loads libucp at run time. The same binary runs with UCX 1.13 and newer, and without UCX. Only functions of UCX 1.13
+/// are loaded.
 #pragma once
 
 #include <ucp/api/ucp.h>

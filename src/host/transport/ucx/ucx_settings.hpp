@@ -16,7 +16,7 @@ class logger;
 
 namespace pgas::detail {
 
-/// `interfaces` and the active ports of InfiniBand, in the format of UCX_NET_DEVICES. Empty if there are no interfaces.
+/// `interfaces` and the active ports of InfiniBand, in the format of UCX_NET_DEVICES. Empty if `interfaces` is empty.
 /// @param infiniband the kernel's list of ports
 [[nodiscard]] std::string net_devices(std::vector<std::string> interfaces,
                                       const std::filesystem::path& infiniband = "/sys/class/infiniband");
@@ -27,13 +27,13 @@ namespace pgas::detail {
 /// The state of /dev/shm, which UCX uses to pass data between the PEs of a host.
 struct shared_memory_room {
   std::size_t free = 0;  ///< the free bytes
-  std::string found;     ///< "12 KiB of the 1 MiB of /dev/shm are free", or the reason why no file can be made there
+  std::string found;     ///< "12 KiB of the 1 MiB of /dev/shm are free", or why no file can be made there
 };
 
 /// Checks /dev/shm by making a temporary file in it.
 [[nodiscard]] shared_memory_room look_at_shared_memory();
 
-/// The space that a PE uses in /dev/shm, and how to make /dev/shm larger.
+/// The number of bytes that a PE uses in /dev/shm, and a text about how to make /dev/shm larger.
 inline constexpr std::size_t shared_memory_of_pe = std::size_t{5} << 20;
 inline constexpr const char* more_shared_memory =
     "mount -o remount,size=1g /dev/shm, or mount -t tmpfs tmpfs /dev/shm (docker run --shm-size=1g); or UCX_TLS=tcp, "
@@ -41,8 +41,8 @@ inline constexpr const char* more_shared_memory =
 
 struct ucx_settings {
   int pe = 0;                  ///< the world number of this PE; each message contains it
-  bool one_host = true;        ///< false: no shared memory, because UCX may treat two containers as one host
-  bool without_tcp = false;    ///< true: no TCP, because shared memory reaches all PEs
+  bool one_host = true;        ///< if false: no shared memory, because UCX may treat two containers as one host
+  bool without_tcp = false;    ///< if true, UCX may not use TCP, because shared memory reaches all PEs
   std::string devices{};       ///< network devices to use, separated by commas; empty: UCX chooses
   log::logger* log = nullptr;  ///< set in every call; outlives the transport
 };
@@ -50,9 +50,9 @@ struct ucx_settings {
 /// Loads UCX at run time. The user's own UCX_* variables override these settings.
 ///
 /// UCX does not authenticate connections. Over TCP it listens on all devices that it may use, and a process that can
-/// connect to such a port can end this process (see docs/security.md). The shape of arriving messages is checked, but
-/// their origin is not. *Errors* transport_failed if UCX is not installed, is too old, cannot be started, or is not
-/// part of this build.
+/// connect to such a port can end this process (see docs/security.md). The format of arriving messages is checked, but
+/// not their origin. *Errors* transport_failed if UCX is not installed, is too old, cannot be started, or is not part
+/// of this build.
 [[nodiscard]] std::unique_ptr<transport> make_ucx_transport(const ucx_settings& settings);
 
 }  // namespace pgas::detail

@@ -276,7 +276,7 @@ void ucx_transport::wait(nanoseconds limit) {
   if (!arrivals_.empty() || completions_.any()) return;
   if (!to_close_.empty()) limit = std::min<nanoseconds>(limit, while_closing);
   const ucs_status_t armed = worker_.library().worker_arm(worker_.get());
-  if (armed == UCS_ERR_BUSY) return;  // an event has arrived meanwhile; progress() handles it
+  if (armed == UCS_ERR_BUSY) return;  // an event has arrived before the call; progress() handles it
   if (armed != UCS_OK)
     throw error{code::transport_failed, fmt::format("UCX: waiting: {}", worker_.library().status_string(armed))};
   pollfd both[] = {{worker_.event_fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};

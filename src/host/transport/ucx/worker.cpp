@@ -55,7 +55,7 @@ void check_threads() {
 }
 
 /// Checks the file by which UCX distinguishes hosts. Without the file UCX treats the PEs of one host as PEs of several
-/// hosts: it finds no route to them, or waits for connections that no process answers.
+/// hosts: UCX then finds no route between these PEs, or waits for connections that no process accepts.
 void check_boot_id() {
   std::string id;
   if (std::ifstream("/proc/sys/kernel/random/boot_id") >> id) return;
@@ -133,7 +133,7 @@ void ucx_worker::start_context(const ucx_settings& settings) {
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_NAME;
   wanted.features = UCP_FEATURE_RMA | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
-  wanted.mt_workers_shared = 1;  // other threads map memory
+  wanted.mt_workers_shared = 1;  // because other threads map memory
   wanted.name = "pgas";
   // The version whose functions and fields this code uses, not the version of the headers.
   const ucs_status_t status = library_.init_version(1, 13, &wanted, config, &context_);

@@ -33,7 +33,7 @@ map_comparison compare(const world_map& before, const world_map& now, double tol
     map.each([&](std::size_t from, std::size_t to, double figure) {
       const double was = old->figures[from][to];
       if (std::isnan(was)) return;
-      // A doubled latency counts as slow as a halved bandwidth, because each is half of the speed.
+      // A doubled latency is rated like a halved bandwidth: both are half of the speed.
       const double speed = map.more_is_better ? figure / was : was / figure;
       found.pairs.push_back({map.measure, map.in, map.unit, from, to, was, figure, 1 - speed});
     });

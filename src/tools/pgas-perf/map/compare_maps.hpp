@@ -25,7 +25,7 @@ struct map_comparison {
   std::vector<pair_change> pairs;  ///< the pairs of both maps, the most slowed first
   double tolerance = 0;            ///< the tolerated share
 
-  /// The number of pairs that are slower than tolerated. They are the first ones of `pairs`.
+  /// The number of pairs that are slower than tolerated. These pairs are the first in `pairs`.
   [[nodiscard]] std::size_t too_slow() const;
 };
 

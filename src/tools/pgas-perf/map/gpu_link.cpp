@@ -11,7 +11,7 @@ namespace pgas::perf {
 
 namespace {
 
-// The part of nvml.h that is used here. The names are those of NVML.
+// The part of nvml.h that is used here, with names that resemble NVML's names.
 using nvml_device = detail::nvml::gpu;
 constexpr int success = detail::nvml::success;
 constexpr unsigned most_links = 36;
@@ -136,8 +136,8 @@ link_peak gpu_links::between(const std::string& from, const std::string& to) con
 }
 
 double pcie_gb_per_s(unsigned generation, unsigned lanes) {
-  // Gigatransfers per second and lane. The coding is 8b/10b up to the second generation, 128b/130b up to the fifth, and
-  // none later.
+  // Gigatransfers per second and lane. The coding is 8b/10b in generations 1 and 2, and 128b/130b in generations 3 to
+  // 5. Later generations have no coding overhead.
   constexpr std::array gigatransfers{2.5, 5.0, 8.0, 16.0, 32.0, 64.0};
   if (generation == 0 || generation > std::size(gigatransfers) || lanes == 0) return unmeasured;
   const double coding = generation <= 2 ? 8.0 / 10 : generation <= 5 ? 128.0 / 130 : 1.0;

@@ -18,7 +18,7 @@ square<link_peak> peaks_of(const world_map& map) {
     for (std::size_t to = 0; to < map.size(); ++to) {
       if (from == to) continue;
       const auto measured = best.find(map.kinds[from][to]);
-      // A link that carried more than its peak is another link than the reported one: virtual machines hide some links.
+      // If a pair was faster than the reported peak, the pair used another link. Virtual machines hide some links.
       const double named = map.peaks[from][to];
       if (!std::isnan(named) && (measured == best.end() || measured->second <= 1.05 * named)) {
         peaks[from][to] = {named, map.links[from][to]};

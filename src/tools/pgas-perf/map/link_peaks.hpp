@@ -19,7 +19,7 @@ struct link_peak {
 inline constexpr std::string_view best_pair = "best pair alone";
 
 /// The peaks of all pairs. The peak of a pair is the link's peak if known, else the bandwidth of the best pair with the
-/// same kind of route, measured alone. Unmeasured if there is neither.
+/// same kind of route, measured alone. Unmeasured if neither is known.
 [[nodiscard]] square<link_peak> peaks_of(const world_map& map);
 
 }  // namespace pgas::perf

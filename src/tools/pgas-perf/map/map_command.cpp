@@ -29,8 +29,8 @@ namespace {
 volatile ::sig_atomic_t asked_to_end = 0;
 volatile ::time_t asked_at = 0;
 
-/// Notes the signal. Launchers may send a signal twice, to the process and to its group. A second signal that comes
-/// seconds later is from a user who does not want to wait for the end of a step.
+/// Notes the signal. Launchers may send a signal twice, to the process and to its group. If a second signal arrives
+/// seconds later, a user has sent it, and does not want to wait for the end of a step.
 void note_signal(int number) {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -43,7 +43,7 @@ void note_signal(int number) {
   }
 }
 
-/// During its lifetime, a signal to end is noted, and the map ends after the current step.
+/// While an object of this class exists, a signal ends the map only after the current step.
 class end_on_signal {
  public:
   end_on_signal() {
@@ -97,7 +97,7 @@ text_style style_of(const map_options& how) {
   return style;
 }
 
-/// *Errors* system with the name of the file. Called before the measurement, so that the error costs no time.
+/// *Errors* system with the name of the file. Called before the measurement, so that an error is reported at once.
 void expect_writable(const std::string& file) {
   if (file.empty() || file == "-" || ::access(file.c_str(), W_OK) == 0) return;
   const std::size_t slash = file.rfind('/');

@@ -1,6 +1,6 @@
 /// @file
-/// A map as a JSON document, which --save writes and --compare reads. docs/perf-map.md has the schema. Each member
-/// stands on one line, because one line per figure would be long for many PEs.
+/// A map as a JSON document, which --save writes and --compare reads. docs/perf-map.md has the schema. Each member is
+/// on one line, because a document with one figure per line would be too long for many PEs.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace pgas::perf {
 
-/// The value of the document's "format". Another value stands for another schema.
+/// The value of the document's "format". A document with another value has another schema.
 inline constexpr const char* map_format = "pgas-perf map 1";
 
 /// The document. Invalid UTF-8 in names is replaced.

@@ -21,13 +21,13 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 
-/// One step of the measurement: a measure in a pattern. For pattern::all there are neither measure nor targets.
+/// One step of the measurement: a measure in a pattern. A step of pattern::all has no measure and no targets.
 struct planned_step {
   const map_measure* what = nullptr;
   traffic_step traffic;
 };
 
-/// Patterns with few steps come first. A time limit then shortens the last pattern, "alone", and leaves out no pattern.
+/// Patterns with few steps come first. A time limit then shortens only the last pattern, "alone", and omits no pattern.
 std::vector<planned_step> plan(const map_options& how, int n) {
   const auto wants = [&](pattern in) { return std::ranges::find(how.patterns, name_of(in)) != how.patterns.end(); };
   const auto measured = [&](std::string_view name) {
@@ -197,7 +197,7 @@ map_outcome measure_map(world& w, const map_options& how, const std::function<bo
   options of_rows;
   of_rows.most_bytes = map.bytes;
   of_rows.repeats = how.repeats;
-  of_rows.warmup = 2;  // small, because there are many steps, and after the first ones all buffers are warm
+  of_rows.warmup = 2;  // small, because a map has many steps, and all buffers are warm after the first steps
   of_rows.milliseconds = estimate(how, w.n_pes()).milliseconds;
   benchmark_world s(w, map.bytes);
   traffic_meter meter(s, of_rows, all_rows(w.heap() == heap_kind::cuda));

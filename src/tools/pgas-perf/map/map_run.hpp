@@ -22,7 +22,7 @@ struct map_estimate {
 };
 [[nodiscard]] map_estimate estimate(const map_options& how, int n_pes);
 
-/// What PE 0 reports before each step.
+/// The progress that PE 0 reports before each step.
 struct map_progress {
   std::size_t step = 0;  ///< counted from 0
   std::size_t steps = 0;
@@ -36,7 +36,7 @@ struct map_outcome {
   bool interrupted = false;  ///< `ask_to_stop` has returned true on a PE
 };
 
-/// Measures the map. Steps for which there is no time are left out and counted.
+/// Measures the map. Steps that do not fit into the time limit are omitted and counted.
 /// *Callers* all PEs, with equal options.
 /// @param interrupted called after each step; returns whether this PE wants to end
 [[nodiscard]] map_outcome measure_map(world& w, const map_options& how, const std::function<bool()>& interrupted,

@@ -23,8 +23,8 @@ struct summary_line {
 
 [[nodiscard]] std::vector<summary_line> summary_of(const world_map& map);
 
-/// One line for each peak to which shares refer: "the peak is that of the best pair alone: 10.4 GB/s (direct, same
-/// host)".
+/// One line for each peak to which map_summary::share refers: "the peak is that of the best pair alone: 10.4 GB/s
+/// (direct, same host)".
 [[nodiscard]] std::vector<std::string> peak_lines(const world_map& map);
 
 /// The median of the figures out of this PE, or into it.
@@ -35,7 +35,7 @@ struct summary_line {
 /// Describes what is missing or wrong. Empty if all steps were measured and all data was correct.
 [[nodiscard]] std::string complaint_line(const world_map& map);
 
-/// The title of one of the maps: "bandwidth alone, GB/s".
+/// The title of a map: "bandwidth alone, GB/s".
 [[nodiscard]] std::string title_of(const pair_map& map);
 
 }  // namespace pgas::perf

@@ -31,7 +31,8 @@ std::string wrapped(const std::string& text, const text_style& style) {
   return tools::wrapped(text, style.width, 2) + '\n';
 }
 
-/// The cells of all pairs. A row is a `from`. Columns that do not fit beside each other are split into bands.
+/// The cells of all pairs. A row contains the pairs with the same `from`. Columns that do not fit beside each other are
+/// split into bands.
 std::string matrix(const std::string& title, std::size_t n, const text_style& style,
                    const std::function<std::string(std::size_t, std::size_t)>& cell,
                    const std::function<const char*(std::size_t, std::size_t)>& paint) {
@@ -100,7 +101,8 @@ std::string matrices(const world_map& map, const std::vector<outlier>& outliers,
   return out;
 }
 
-/// The medians out of each PE and into it, for the maps of the pattern "alone", or for other maps if there are none.
+/// For each PE, the medians of the transfers from the PE and to the PE, for the maps of the pattern "alone", or for
+/// other maps if no map has this pattern.
 std::string lines_of_pes(const world_map& map, const text_style& style) {
   std::vector<const pair_map*> shown;
   for (const std::string_view measure : {"bandwidth", "latency", "atomics"}) {

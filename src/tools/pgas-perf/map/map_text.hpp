@@ -1,5 +1,6 @@
 /// @file
-/// A map as text for the terminal. A few PEs get matrices; many PEs get one line each.
+/// A map as text for the terminal. The map of a few PEs is printed as matrices. The map of many PEs has a line for each
+/// PE.
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ struct text_style {
   bool matrices = false;  ///< print matrices also for many PEs, in bands as wide as the terminal
 };
 
-/// Above this number of PEs there are no matrices unless they are requested.
+/// For more PEs than this number, matrices are printed only on request.
 inline constexpr std::size_t most_pes_of_matrices = 16;
 
 /// The matrices, a summary, and the slow PEs and pairs.

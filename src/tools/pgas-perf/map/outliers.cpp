@@ -16,7 +16,8 @@ namespace {
   return share < slow_share * middle && middle - share > slow_deviations * deviation;
 }
 
-/// A map whose figures are multiples of the median of their kind. 1 is usual and less is worse, regardless of the unit.
+/// The figures of a map, divided by the median of their kind of route. For every unit, 1 is usual and a smaller share
+/// is worse.
 class shares {
  public:
   shares(const pair_map& map, const square<std::string>& kinds)
@@ -99,7 +100,7 @@ struct map_line {
 };
 
 /// Finds the slowest line among the rows, or among the columns, that is slow as a whole: slow in the median and in
-/// three quarters of its pairs. False if there is none.
+/// three quarters of its pairs. False if no line is slow.
 [[nodiscard]] bool find_slowest(const shares& all, bool out, map_line& slowest) {
   std::vector<double> medians;
   std::vector<std::size_t> pes;

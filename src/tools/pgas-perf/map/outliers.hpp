@@ -10,7 +10,7 @@
 
 namespace pgas::perf {
 
-/// The median; for an even number of values, the mean of the two in the middle. Unmeasured if there are no values.
+/// The median; for an even number of values, the mean of the two middle values. Unmeasured if there are no values.
 [[nodiscard]] double median_of(std::vector<double> values);
 /// The median absolute deviation from `middle`, scaled to the standard deviation of a normal distribution.
 [[nodiscard]] double deviation_of(const std::vector<double>& values, double middle);
@@ -38,7 +38,7 @@ inline constexpr std::size_t fewest_to_judge = 4;
 
 /// The PEs to or from which all transfers are slow, then the pairs that are slow even without these PEs. The slowest
 /// comes first.
-/// @param kinds kinds of routes: figures are compared with those of the same kind
+/// @param kinds the kinds of routes; a figure is compared with the figures of the same kind
 [[nodiscard]] std::vector<outlier> find_outliers(const pair_map& map, const square<std::string>& kinds);
 /// The outliers of all maps, and of the PEs' rates while all PEs put to all.
 [[nodiscard]] std::vector<outlier> find_outliers(const world_map& map);

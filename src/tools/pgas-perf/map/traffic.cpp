@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view all_pairs_row = "put_to_all_bw";
 
-/// Whether each source PE writes into a separate slot of the target, because several PEs write to one.
+/// Whether several PEs write to the same target. Each of these PEs then writes into a separate slot of the target.
 [[nodiscard]] bool has_slots(const traffic_step& step) {
   std::vector<int> targets;
   for (const int to : step.to)

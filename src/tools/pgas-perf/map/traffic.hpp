@@ -40,7 +40,7 @@ class traffic_meter {
   /// @param rows the rows for this heap
   traffic_meter(benchmark_world& s, const options& how, std::vector<row> rows);
 
-  /// Runs the transfers of a step at the same time, several times. Checks the data of the last time.
+  /// Runs the transfers of a step at the same time, and repeats this run. Checks the data of the last run.
   [[nodiscard]] step_figures measure(const map_measure& what, const traffic_step& step);
   /// The GB/s out of each PE while all PEs put to all.
   [[nodiscard]] step_figures measure_all_pairs();

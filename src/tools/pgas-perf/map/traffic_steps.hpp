@@ -9,12 +9,12 @@
 
 namespace pgas::perf {
 
-/// Which transfers run at the same time.
+/// The transfers that run at the same time.
 enum class pattern : std::uint8_t {
   alone,   ///< one ordered pair, all other PEs idle
   shift,   ///< each PE to the PE that is d further, for every distance d
   incast,  ///< all PEs to one PE, for every PE
-  all,     ///< each PE to all others; measured by a separate row
+  all,     ///< each PE to all other PEs; measured by a separate row
 };
 
 /// Transfers that run at the same time. `to[pe]` is the target of `pe`, or -1 if `pe` does not transfer.

@@ -1,5 +1,5 @@
 /// @file
-/// The contents of a map: figures for each ordered pair of PEs, one for each measure and pattern.
+/// The contents of a map: for each measure and pattern, a figure for each ordered pair of PEs.
 #pragma once
 
 #include <cmath>
@@ -54,7 +54,7 @@ struct world_map {
   std::size_t bytes = 0;      ///< the bytes of a transfer in the maps of bandwidth
   bool quick = false;         ///< pairs of the pattern "alone" shared the machine with other disjoint pairs
   double seconds = 0;         ///< the duration of the measurement
-  std::string note;           ///< the reason why the figures are doubtful; empty if there is none
+  std::string note;           ///< the reason why the figures are doubtful; empty if they are not doubtful
   square<std::string> kinds;  ///< the kinds of routes: "direct, same host"
   square<double> peaks;       ///< GB/s of the link between two GPUs; unmeasured if it is not known
   square<std::string> links;  ///< the kind of link: "NVLink"
@@ -66,7 +66,7 @@ struct world_map {
   std::size_t measured_steps = 0;
 
   [[nodiscard]] std::size_t size() const { return pes.size(); }
-  /// The map of this name, or null.
+  /// The map with this measure and pattern; null if the document has no such map.
   [[nodiscard]] const pair_map* find(std::string_view measure, std::string_view in) const {
     for (const pair_map& each : maps)
       if (each.measure == measure && each.in == in) return &each;
