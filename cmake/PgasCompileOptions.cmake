@@ -13,7 +13,8 @@ endif()
 # Sanitizers, one of: address (with undefined), thread.
 set(PGAS_SANITIZE "" CACHE STRING "address (with undefined) or thread")
 
-# Below 512 MiB, GCC collects no garbage, which takes a seventh of its time for sources that are compiled together.
+# GCC collects garbage only above 512 MiB. Garbage collection takes a seventh of the time for sources that are compiled
+# together.
 add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
 
 # Warnings for the project's own targets.
@@ -27,7 +28,7 @@ if(PGAS_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
   # a name as an error.
   target_compile_options(pgas_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)
 endif()
-if(PGAS_TEST_TIER STREQUAL "fast")  # with -O1, GCC reports variables as uninitialized that are not
+if(PGAS_TEST_TIER STREQUAL "fast")  # with -O1, GCC reports initialized variables as uninitialized
   target_compile_options(pgas_warnings INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
 endif()
 if(PGAS_WERROR)
@@ -36,8 +37,8 @@ if(PGAS_WERROR)
     "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
 endif()
 
-# pgas_precompiled(TARGET PRIVATE HEADERS... | REUSE_FROM TARGET): precompiles the headers with which the sources begin.
-# ccache stores objects that include them only with this option.
+# pgas_precompiled(TARGET PRIVATE HEADERS... | REUSE_FROM TARGET): precompiles HEADERS, which the sources include first.
+# ccache stores objects of such sources only with -fpch-preprocess.
 function(pgas_precompiled target)
   target_precompile_headers(${target} ${ARGN})
   if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache$" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -60,7 +61,8 @@ function(pgas_one_source variable name)
   set(${variable} ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp PARENT_SCOPE)
 endfunction()
 
-# pgas_room(TARGET ROOM SOURCES... [OPTIONS...]): adds the sources of a room to the library, with compiler options.
+# pgas_room(TARGET ROOM SOURCES... [OPTIONS...]): adds the sources of a directory (a room) to the library, with compiler
+# options.
 # Builds for the full tests compile each source alone, which detects missing includes. Sanitized builds, builds for the
 # fast tests and builds for a wheel compile a room as one source, which takes a third of the time.
 option(PGAS_ROOMS_TOGETHER "Compile the sources of a room of the library together in the full tier too, and those of a tool in the fast one" OFF)
@@ -75,10 +77,10 @@ function(pgas_room target room)
   target_sources(${target} PRIVATE ${sources})
 endfunction()
 
-# pgas_compiled_together(TARGET [ALONE FILES...]): compiles the sources of a tool in pieces of seven, except in the fast
-# tier, which detects missing includes. A build for a wheel compiles one piece: most of the time goes into the templates
-# of other libraries (CLI11, nlohmann-json, fmt), and each piece compiles these templates again. Sources that share
-# private names are compiled alone.
+# pgas_compiled_together(TARGET [ALONE FILES...]): compiles the sources of a tool in pieces of seven. The fast tier
+# compiles each source alone, which detects missing includes. A build for a wheel compiles one piece: most of the time
+# goes into the templates of other libraries (CLI11, nlohmann-json, fmt), and each piece compiles these templates again.
+# Sources that share private names are compiled alone.
 function(pgas_compiled_together target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE")
   set(most 7)
@@ -105,7 +107,7 @@ endfunction()
 if(PGAS_SANITIZE STREQUAL "address")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined> $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
-  # With its own instrumentation, GCC reports members of std::function as uninitialized.
+  # In code with the sanitizer's checks, GCC reports members of std::function as uninitialized.
   add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=address,undefined)
 elseif(PGAS_SANITIZE STREQUAL "thread")
@@ -116,7 +118,8 @@ elseif(PGAS_SANITIZE)
 endif()
 if(PGAS_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
   string(TOUPPER ${PGAS_SANITIZE} sanitizer)
-  add_compile_definitions(__SANITIZE_${sanitizer}__=1)  # GCC defines this macro, and Clang does from version 21 on
-  # Clang uses a pipe to check whether an object can be read, which fails in tests that leave no descriptor.
+  add_compile_definitions(__SANITIZE_${sanitizer}__=1)  # GCC defines this macro; Clang defines it since version 21
+  # Clang's check uses a pipe to find out whether an object can be read. This fails in tests that use up all
+  # descriptors.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr>)
 endif()

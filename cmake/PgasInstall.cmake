@@ -25,7 +25,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/pgas-config-version.cmake
 install(FILES ${PROJECT_BINARY_DIR}/pgas-config.cmake ${PROJECT_BINARY_DIR}/pgas-config-version.cmake
   DESTINATION ${package_dir} COMPONENT development)
 
-# From the directory of pgas.pc to the prefix.
+# The relative path from the directory of pgas.pc to the installation prefix.
 file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" up "${up}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/pgas.pc.in ${PROJECT_BINARY_DIR}/pgas.pc @ONLY)

@@ -1,11 +1,12 @@
-# Tests whose threads or PEs wait for one another in loops use cores that no other test uses. Beside a process that
-# never waits, each of their turns would take one of the scheduler's time slices, and the tests would take 10 to 80
-# times as long. On one core they are as fast or nearly as fast as on two, and leave the other cores to other tests.
+# Tests whose threads or PEs wait for one another in loops use cores that no other test uses. On a core shared with a
+# process that never waits, each switch between their threads would take a time slice of the scheduler, and the tests
+# would take 10 to 80 times as long. These tests are as fast or nearly as fast on one core as on two, and leave the
+# other cores to other tests.
 # Tests of simultaneous events have all cores.
 #
-# ctest begins with the tests with the highest COST, which are those on one core. Each of them counts as two processes,
-# and `./run` allows two more than there are cores, so on two cores no other test begins before they are done. Tests on
-# all cores come last, when no other test runs.
+# ctest starts the tests with the highest COST first. These are the tests on one core. Each of them counts as two
+# processes, and `./run` allows two processes more than cores. On two cores, no other test therefore starts before they
+# have ended. Tests on all cores come last, when no other test runs.
 set(PGAS_ALL_CORES PROCESSORS 8)
 set(PGAS_ONE_CORE PROCESSORS 2 COST 1000)
 set(PGAS_ON_ONE_CORE ${PROJECT_SOURCE_DIR}/tests/support/on_one_core.sh)

@@ -5,7 +5,7 @@
 // and the host only enqueues kernels. There are two grids: each iteration reads one and writes the other. A halo row is
 // overwritten two iterations later; by then its reader has finished, because the reader's own next row has arrived.
 //
-// Every point is computed by the same expression for any number of PEs, so the result equals the serial one bit for
+// Every point is computed by the same expression for any number of PEs, so the result equals the serial result bit for
 // bit. Only the residual is summed in a different order: it differs by rounding of double, a relative 1e-12 at most
 // here.
 #include <chrono>
@@ -48,12 +48,13 @@ PGAS_HD float edge(int row, int ny) {
 }
 
 constexpr int strip_width = 2048;  // columns of a boundary row that one block computes and sends
-constexpr int tile_width = 256;    // columns and
+constexpr int tile_width = 256;    // columns of the interior that one block computes at a time
 constexpr int tile_height = 8;     // rows of the interior that one block computes at a time
 
 PGAS_HD int strips_of(int nx) { return (nx - 1 + strip_width - 1) / strip_width; }
 
-// Computes `Rows` points of a column from `at` on. All loads come before the first store, so that many are in flight.
+// Computes `Rows` points of a column from `at` on. All loads come before the first store, so that many loads are in
+// flight.
 template <std::size_t Rows>
 PGAS_FN void relax_column(const float* __restrict__ at, float* __restrict__ to, std::size_t pitch) {
   float left[Rows], right[Rows], middle[Rows + 2];
@@ -66,7 +67,7 @@ PGAS_FN void relax_column(const float* __restrict__ at, float* __restrict__ to, 
 }
 
 // out = average of the four neighbours in `in`, for rows [r0, r1) and those columns of [c0, c1) that are not edges.
-// `c0` is a multiple of a cache line, so that a warp's accesses are.
+// `c0` is a multiple of a cache line, so that a warp's accesses start at cache lines.
 template <pgas::group Block>
 PGAS_FN void relax(const Block& block, const float* in, float* out, int nx, int r0, int r1, int c0, int c1) {
   const auto pitch = static_cast<std::size_t>(nx);
@@ -219,15 +220,14 @@ class jacobi {
   pgas::launch_config shape() const {
     if (world_.heap() == pgas::heap_kind::host) return {.blocks = 1, .threads = tile_width};
     const int tiles = (o_.nx / tile_width + 1) * (mine_.rows / tile_height + 1);
-    // Blocks wait for data of the neighbours' previous launch, never of this one: not all of them need to be resident
-    // at once.
+    // Blocks wait only for data of the neighbours' previous launch, so not all blocks need to be resident at once.
     return {.blocks = static_cast<unsigned>(2 * strips_of(o_.nx) + tiles), .threads = tile_width, .resident = false};
   }
 
   void check(int iteration, const float* before, const float* after, bool report) {
     pgas::p(world_, sum_.data(), 0.0, world_.my_pe());
     const unsigned blocks =
-        world_.heap() == pgas::heap_kind::host ? 1 : 512;  // no block waits: not all need to be resident
+        world_.heap() == pgas::heap_kind::host ? 1 : 512;  // no block waits, so not all need to be resident
     pgas::launch(world_, {.blocks = blocks, .threads = 256, .resident = false}, residual{}, world_.context(), before,
                  after, o_.nx, mine_.rows, sum_.data());
     world_.synchronize();
@@ -310,7 +310,7 @@ int main(int argc, char** argv) try {
       std::printf("  PE %d on %s: rows %5d to %5d, %s %s\n", pe, world.pe(pe).host.c_str(), part.first,
                   part.first + part.rows - 1, world.pe(pe).device.c_str(), world.pe(pe).device_uuid.c_str());
     }
-    if (world.pe(0).time_sliced)  // PEs are assigned to GPUs round-robin: if any GPU is shared, PE 0's is
+    if (world.pe(0).time_sliced)  // PEs are assigned to GPUs round-robin: if any GPU is shared, PE 0's GPU is shared
       std::printf(
           "  MPS does not run, so PEs that share a GPU run one after another, milliseconds each: this does not measure "
           " "

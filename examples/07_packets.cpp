@@ -64,7 +64,7 @@ int main() try {
       std::swap(now, next);
     }
     for (int i = 0; i < all; ++i) {
-      const double reached = pgas::g(world, rod.data() + 1 + i % cells, i / cells);  // after an even number of steps
+      const double reached = pgas::g(world, rod.data() + 1 + i % cells, i / cells);  // `steps` is even
       wrong += std::abs(reached - now[static_cast<std::size_t>(i) + 1]) > 1e-9;
     }
     std::printf("%d steps over %d cells on %d PEs: %d cells differ from the serial result\n", steps, all, world.n_pes(),

@@ -33,7 +33,7 @@ struct fill {
   }
 };
 
-/// Counts the values that differ from those that fill() has written.
+/// Counts the values that differ from the values that fill() has written.
 struct inspect {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, const std::uint64_t* batch, std::uint64_t number,
@@ -115,7 +115,7 @@ std::uint64_t take(station& here, const offer& from, pgas::symmetric<std::uint64
   std::uint64_t batch = taken.query();
   while (batch < from.batches) {
     // After as many batches as the ring has, the host checks whether all of them have arrived. If the producer ends,
-    // the stream continues without its batches, and the counts since the last check are meaningless.
+    // the stream continues without the missing batches, and the counts since the last check are meaningless.
     const std::uint64_t before = pgas::g(here.world, wrong.data(), 0);
     for (std::uint64_t i = 0; i < slots && batch < from.batches; ++i) {
       ++batch;

@@ -1,11 +1,12 @@
 // CUDA's interprocess events between two programs that start independently: one fills a buffer, the other reads it, a
-// hundred times. For programs that already have such events; new programs use timelines, as 10_producer_consumer does.
+// hundred times. The example is for programs that already have such events; new programs use timelines, as
+// 10_producer_consumer does.
 //
 //     11_ipc_event write FILE     writes the tickets to FILE
 //     11_ipc_event read FILE
 //
 // Unlike a timeline, an event has no values: a wait is for the last record at the time of the call. The host must know
-// that this record was made, so it counts the records.
+// that this record was made, so the host counts the records.
 #include <chrono>
 #include <cstdio>
 #include <fstream>

@@ -116,7 +116,7 @@ void copy(void* to, const void* from, std::size_t bytes) {
   check(cudaDeviceSynchronize());
 }
 
-/// The place where the memory is used; its owner may use another GPU.
+/// The GPU that uses the memory. The memory's owner may use another GPU.
 pgas::memory_place here() {
   int device = 0;
   check(cudaGetDevice(&device));
@@ -164,7 +164,7 @@ constexpr const char* private_name = "memory of operator new";
 
 unsigned value(std::size_t block, std::size_t word) { return static_cast<unsigned>(block * 1000003 + word); }
 
-/// The number of words with their written values plus `more`.
+/// The number of words that have their first value plus `more`.
 std::size_t count_right(const void* start, std::size_t bytes, std::size_t block, unsigned more) {
   std::vector<unsigned> words(bytes / sizeof(unsigned));
   copy(words.data(), start, bytes);
@@ -173,7 +173,7 @@ std::size_t count_right(const void* start, std::size_t bytes, std::size_t block,
   return right;
 }
 
-/// Shares all memory that can be shared, and prints the reason for the rest.
+/// Shares all memory that can be shared, and prints why other memory cannot be shared.
 int own(const std::string& file) {
   const std::vector<block> blocks = allocate();
   try {

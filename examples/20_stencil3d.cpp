@@ -1,17 +1,17 @@
 // The heat equation on a 3-D grid, with 7 or 27 points, divided among PEs in all three dimensions.
 //
 // Communication: a PE computes its boundary first. Points that a neighbour needs are sent as soon as they are computed,
-// part by part or in one message (--faces). A message is a face or, with 27 points, also an edge or a corner. It
-// contains all fields, and has one signal. The interior is computed during the transfer. The host enqueues only
-// kernels, and no barrier. There is one kernel for each iteration or, on large grids, one for the boundary and one for
-// the interior; the interior's kernel calls no function that sends or waits, so all its registers are available for
-// computing (--kernels).
+// part by part or in one message (--faces). A message is a face or, with 27 points, also an edge or a corner. Each
+// message contains all fields, and has one signal. The interior is computed during the transfer. The host enqueues only
+// kernels, and no barrier. There is one kernel for each iteration or, on large grids, one kernel for the boundary and
+// one kernel for the interior; the interior's kernel calls no function that sends or waits, so all its registers are
+// available for computing (--kernels).
 //
 // Correctness: each iteration reads one of two grids and writes the other. A signal word for each direction counts the
 // neighbour's iterations. A boundary point is computed when the signals of its directions show that the adjacent halo
-// belongs to this iteration. A neighbour stores to that halo again two iterations later. Before that it has received
-// this PE's next message, which was sent after the halo had been read. (common/halo.hpp has the code and the detailed
-// argument.)
+// belongs to this iteration. A neighbour stores to that halo again two iterations later. Before that, the neighbour has
+// received this PE's next message, which was sent after the halo had been read. (common/halo.hpp has the code and the
+// detailed argument.)
 //
 // Faces across y and x are strided in memory. There are four ways to send them (--faces):
 //   pack      the kernel that computes them copies them into one piece and puts it; the receiver unpacks it
@@ -24,7 +24,7 @@
 // after the boundary's kernel, so a wait for the interior is a wait for both. The boundary's kernel waits for data that
 // neighbours sent before they computed their last interior, so the data has already arrived.
 //
-// Every point is computed by the same expression for any division, so the result equals the serial one bit for bit.
+// Every point is computed by the same expression for any division, so the result equals the serial result bit for bit.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

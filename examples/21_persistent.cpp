@@ -6,8 +6,8 @@
 // that counts iterations. In the single kernel, blocks share the list of boundary and interior. Alternatively some
 // blocks compute only the boundary and send it, which is faster if the boundary is as much work as the interior
 // (--boundary-blocks). A block adds 1 to a word of its PE when it has computed, and then sends. The next iteration
-// begins when all blocks have added 1, because it reads the points of all blocks. Unlike a sync of the grid, this waits
-// for no transfer. No block waits for all other PEs: only a boundary waits, and only for its neighbours.
+// begins when all blocks have added 1, because it reads the points of all blocks. Unlike a sync of the grid, this
+// method waits for no transfer. No block waits for all other PEs: only a boundary waits, and only for its neighbours.
 //
 // Correctness: the signals give the generation of a halo, and the blocks' word gives the generation of this PE's own
 // points. There are two copies of everything (common/halo.hpp). A message is read until its block has sent it. That
@@ -16,11 +16,11 @@
 // starting.
 //
 // On chip: one kernel again, in which each block keeps a tile of the grid in shared memory, so only the surfaces of
-// tiles travel, to other blocks and to other PEs. common/on_chip.hpp describes its communication and its correctness.
-// If the tiles do not fit, the program reports this and skips the variant.
+// tiles travel, to other blocks and to other PEs. common/on_chip.hpp describes the communication and the correctness of
+// this variant. If the tiles do not fit, the program reports this and skips the variant.
 //
-// The arguments of a CUDA graph are fixed when it is created. The kernels of a graph therefore read the number of their
-// iteration from memory, and its last kernel increments the number.
+// The arguments of a CUDA graph are fixed when the graph is created. The kernels of a graph therefore read the number
+// of their iteration from memory, and the last kernel of the graph increments the number.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -37,7 +37,7 @@ using examples::exchange;
 using examples::heat_options;
 using examples::text_of;
 
-// The data that a block with only one item keeps: the first item of its list.
+// The first item of a block's list. A block with only one item keeps this item in all iterations.
 PGAS_FN examples::item first_of(const exchange<float>& x, int first) {
   return first >= x.n_unpacks && first < x.n_unpacks + x.n_items ? x.items[first - x.n_unpacks] : examples::item{};
 }
@@ -100,7 +100,7 @@ struct iterate_all {
   }
 };
 
-// One iteration, number *done + step. `done` is null if the host passes the whole number.
+// One iteration, with the number *done + step. If `done` is null, `step` is the number.
 template <class Points>
 struct iterate_once {
   static constexpr unsigned max_threads = examples::heat_threads;
@@ -127,7 +127,7 @@ enum way { by_host, by_one_kernel, by_graph, on_chip };
 constexpr way all_ways[] = {by_host, by_one_kernel, by_graph, on_chip};
 constexpr const char* names_of_ways[] = {"host-driven", "persistent", "graph", "on-chip"};
 
-// The equation on one world, continued from the end of the previous variant.
+// Solves the equation on one world. Each variant continues from the end of the previous variant.
 template <class Points>
 class heat {
  public:
@@ -194,8 +194,8 @@ class heat {
     if (result != cudaSuccess) throw pgas::error(pgas::code::launch_failed, cudaGetErrorString(result));
   }
 
-  // Replays a graph, which is created once. It has the largest even number of iterations, up to 32, that divides their
-  // total.
+  // Replays a graph, which is created once. The graph has the largest even number of iterations, up to 32, that divides
+  // the total number.
   void replay(std::uint64_t steps) {
     auto* const stream = static_cast<cudaStream_t>(world_.stream().native());
     std::uint64_t length = 32;

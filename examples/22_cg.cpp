@@ -2,8 +2,8 @@
 //
 // Communication in an iteration of the standard method:
 // * the new search direction's boundary is sent to each neighbour with one signal as soon as it is computed. The
-//   interior of the direction and of A times it is computed during the transfer; the boundary of A times it waits for
-//   the signals.
+//   interior of the direction and of A times the direction is computed during the transfer; the boundary of A times the
+//   direction waits for the signals.
 // * two sums over all points, each by an all-reduce of all PEs by one block (pgas::reduce), while the other blocks
 //   wait. The pipelined method has one reduction of two sums, at the same time as a product: a PE puts its part to all
 //   PEs with a signal, then computes A times a vector, and then waits for the parts of the other PEs.
@@ -76,8 +76,8 @@ PGAS_FN void combine(const pgas::context& ctx, const Block& block, const cg_prob
   });
 }
 
-// q = A times the direction; returns the thread's part of their product. The interior comes first, because halos are in
-// flight.
+// q = A times the direction. Returns the thread's part of the product of q and the direction. The interior comes first,
+// because halos are in flight.
 template <pgas::block_group Block>
 PGAS_FN double multiply(const pgas::context& ctx, const Block& block, const cg_problem& v, std::uint64_t g) {
   double sum = 0;
@@ -187,7 +187,7 @@ struct host_step {
   static constexpr unsigned max_threads = threads;
   static constexpr unsigned min_blocks = 2;
 
-  // @param blocks for alpha and beta, in which one block adds the parts: the number of blocks that have left parts
+  // @param blocks the number of blocks that have stored parts. For alpha and beta, one block adds these parts.
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, cg_problem v, step what, std::uint64_t g, int k,
                           int blocks) const {
@@ -277,7 +277,7 @@ class cg {
   pgas::world& world_;
   options o_;
   unsigned blocks_;
-  std::uint64_t generation_ = 0, rounds_ = 0;  // the numbers of earlier runs
+  std::uint64_t generation_ = 0, rounds_ = 0;  // the counts at the end of the last run
   examples::cg_memory memory_;
 };
 

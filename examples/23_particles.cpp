@@ -1,6 +1,6 @@
 // Particles in cells: every PE has a rectangle of cells and the particles in it. In each step all particles move, and
-// particles that have left the rectangle are sent to the PE of the next one, in one of 8 directions. No PE knows in
-// advance how many particles it will receive, as in codes for graphs, hash tables and sparse matrices.
+// particles that have left the rectangle are sent to the PE of a neighbouring rectangle, in one of 8 directions. No PE
+// knows in advance how many particles it will receive, as in codes for graphs, hash tables and sparse matrices.
 //
 // A PE has one inbox for all its neighbours. A PE that sends particles reserves places by an atomic_fetch_add on the
 // inbox's counter, puts the particles there, and adds to the inbox's signal: 2^32 for itself and 1 for each particle.
@@ -9,9 +9,9 @@
 // space is necessary.
 //
 // No particle is lost if an inbox is full: a PE whose places are beyond its end puts only as many particles as fit, and
-// keeps the others. Those are late: their old PE moves them, and sends them in the next step. A code with interacting
-// particles would repeat the exchange instead, as this program does after the last step, until all particles have
-// arrived.
+// keeps the others. These particles are late: their old PE moves them, and sends them in the next step. A code with
+// interacting particles would repeat the exchange instead, as this program does after the last step, until all
+// particles have arrived.
 //
 // There are two inboxes, used alternately, and no barrier. A PE that writes to an inbox again, two steps later, has
 // received the signal of the step in between. The owner sent that signal after it had emptied the inbox and set counter
@@ -84,14 +84,15 @@ PGAS_FN void in_batches(const Block& block, count_t elements, const F& f) {
   }
 }
 
-// Appends up to `batch` particles to those that stay.
+// Appends up to `batch` particles to the particles that stay.
 PGAS_FN void keep(const pgas::context& ctx, const memory& m, int step, const particle* some, int count) {
   if (count == 0) return;
   count_t at = pgas::atomic_fetch_add(ctx, &m.counted[step % 2].stay, static_cast<count_t>(count), ctx.my_pe());
   for (int i = 0; i < count; ++i, ++at) m.here[(step + 1) % 2][at] = some[i];
 }
 
-// Moves the particles, and appends them to lists. With `moves` 0, only sends late particles.
+// Moves the particles, and appends particles that leave to the lists. With `moves` 0, appends only late particles to
+// lists.
 struct move_all {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, memory m, int step, int moves) const {
@@ -222,7 +223,7 @@ class simulation {
  public:
   simulation(pgas::world& world, const options& o) : world_(world), o_(o), blocks_(static_cast<unsigned>(o.blocks)) {
     m_.box = {o.cells[0], o.cells[1], o.pes[0], o.pes[1]};
-    m_.room = static_cast<count_t>(o.particles);  // all may move to one PE
+    m_.room = static_cast<count_t>(o.particles);  // all particles may move to one PE
     m_.list_room = m_.inbox_room = static_cast<count_t>(o.inbox);
     const auto zero = pgas::initialize::zero;
     particles_ = world.allocate<particle>(2 * m_.room + (directions + 2) * m_.inbox_room);

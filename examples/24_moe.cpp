@@ -1,14 +1,15 @@
 // Mixture of experts: every PE has tokens and some of the experts. A router has chosen `topk` experts for each token.
 // Dispatch sends the tokens to the experts' PEs, experts process them, and combine sends their results back and adds
-// them up, weighted. The number of rows between two PEs changes in every round; only the senders know it in advance.
+// them up, weighted. The number of rows between two PEs changes in every round; only the senders know the number in
+// advance.
 //
-// Low latency (a few tokens). An expert has a buffer for all tokens of each PE, so a sender needs no reservation. It
-// puts its rows for an expert and then a signal with the round and the number of rows, which may be 0. The expert's PE
-// waits for one signal from each PE and for each of its experts. Results are sent to the place of the token and choice
-// that came with the row ("home"), followed by a signal for each expert: a token waits for its own `topk` experts only.
-// There is no barrier: a PE is at most one round ahead of the others, because in each round it waits for the counts of
-// all of them. Two alternating sets of buffers and signals are therefore sufficient: data of round r was read before
-// round r + 2 writes.
+// Low latency (a few tokens). An expert has a buffer for all tokens of each PE, so a sender needs no reservation. The
+// sender puts its rows for an expert and then a signal with the round and the number of rows, which may be 0. The
+// expert's PE waits for one signal from each PE and for each of its experts. Results are sent to the place of the token
+// and choice that came with the row ("home"), followed by a signal for each expert: a token waits for its own `topk`
+// experts only. There is no barrier: a PE is at most one round ahead of the others, because in each round it waits for
+// the counts of all other PEs. Two alternating sets of buffers and signals are therefore sufficient: data of round r
+// was read before round r + 2 writes.
 //
 // Throughput (many tokens). First the PEs exchange the number of rows for each expert. Each PE then knows the places of
 // all rows in buffers without gaps, ordered by expert, PE and token. Then each block puts its rows, and afterwards adds
@@ -44,7 +45,7 @@ using pgas::signal_t;
 constexpr int sets = examples::moe_sets;
 constexpr unsigned block_threads = examples::moe_block_threads;
 
-// Copies `count` rows by the warps of a block; with few rows, several warps share one. `ends(i)` returns the two
+// Copies `count` rows by the warps of a block; with few rows, several warps share a row. `ends(i)` returns the two
 // addresses of row i.
 template <class Block, class Ends>
 PGAS_FN void send_rows(const Block& block, const pgas::context& ctx, std::size_t count, std::size_t pieces, int pe,
@@ -232,7 +233,8 @@ struct options {
   bool csv = false;
 };
 
-// The largest power of two, up to a limit, with which the layer takes a quarter of this PE's part of the memory.
+// The number of tokens: the largest power of two, up to a limit, with which the layer takes at most a quarter of this
+// PE's part of the memory.
 int tokens_for(pgas::world& world, examples::moe_shape s, bool low_latency) {
   s.tokens = world.heap() == pgas::heap_kind::host ? 64 : low_latency ? 128 : 4096;
   while (s.tokens > 1 && examples::layer_bytes(s, world.n_pes(), low_latency) > examples::memory_of_pe(world) / 4)
@@ -247,7 +249,7 @@ struct figures {
   long long wrong;
 };
 
-// One variant and format: dispatch alone, with combine, and also with the experts' work; checks the results.
+// Measures one variant and format: dispatch alone, with combine, and also with the experts' work. Checks the results.
 class layer {
  public:
   layer(pgas::world& world, const options& o, const examples::moe_shape& shape, bool low_latency)

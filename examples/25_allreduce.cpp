@@ -4,10 +4,10 @@
 // One-shot (small). Every PE sends its part to all others and adds up everything itself. Rows travel in pieces of 16
 // bytes through ll_team_channels, in which data carries its flag: a piece is used as soon as it arrives, one latency of
 // the link after it was sent, without a signal, a fence or a barrier. No reservation is necessary: a channel has two
-// alternating places, and a PE that sends the second next piece has received all pieces in between. Each of those was
-// sent by a PE that had already read the piece that is overwritten. A block counts its rows, which are the rounds of
-// its channels, so no thread needs to read the progress of a channel. With the context of a team of one PE the same
-// kernel sends nothing; its time ("alone") is the part without messages.
+// alternating places, and a PE that sends the second next piece has received all pieces in between. Each of these
+// pieces was sent by a PE that had already read the piece that is overwritten. A block counts its rows, which are the
+// rounds of its channels, so no thread needs to read the progress of a channel. With the context of a team of one PE
+// the same kernel sends nothing; the time of this run ("alone") is the part without messages.
 //
 // Two-shot (large). A PE owns a slice of the rows. Scatter: each PE puts its parts of the slices into their owners'
 // staging memory, followed by a fence and a signal to each owner. The owner waits for all parts, adds them up, and puts
@@ -57,7 +57,8 @@ struct one_shot {
   static constexpr unsigned min_blocks = 1;
   using channel = pgas::ll_team_channel<piece, pgas::ll_to::others>;
 
-  // One row at a time: a block takes a row, a warp some groups of it, a lane a piece of the group.
+  // Processes one row at a time. A block takes a row, each warp takes groups of the row, and each lane takes a piece of
+  // a group.
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, buffers b) const {
     const pgas::warp warp = pgas::this_warp(block);
@@ -90,7 +91,7 @@ struct one_shot {
         channel others = open(g, i);
         float sums[examples::per_piece<T>] = {};
         pgas::receive_each(ctx, others, mine, [&](int, const piece& part) { examples::add_piece<T>(sums, part); });
-        // blocks of the next launch on another PE can't displace the blocks of this one, which have already sent
+        // blocks of the next launch on another PE can't displace the blocks of this launch, which have already sent
         pgas::trigger_next_launch();
         examples::add_piece<T>(sums, residual);
         return b.hidden[b.at(row, g, i)] = examples::rounded_to<T>(sums);
@@ -362,9 +363,9 @@ int main(int argc, char** argv) try {
   if (o.to < o.from || o.to > (1 << 20))
     return line.refuse("there are no sizes from " + std::to_string(o.from) + " to " + std::to_string(o.to), speaks);
   o.calls = (o.calls + sets - 1) / sets * sets;
-  // One-shot sends twice the bytes to n - 1 PEs. Two-shot sends an n-th of them twice, and waits for 2 n answers of the
-  // link, because a block sends to one PE after another. On 2 and on 4 H100 one-shot was faster up to this size, the
-  // largest that was tested.
+  // One-shot sends twice the bytes to n - 1 PEs. Two-shot sends an n-th of these bytes twice, and waits for 2 n answers
+  // of the link, because a block sends to one PE after another. On 2 and on 4 H100 one-shot was faster up to this size,
+  // the largest that was tested.
   if (o.limit == 0) o.limit = world.heap() == pgas::heap_kind::host ? 8 : std::max(8, 8192 / (n * n));
 
   if (speaks && o.csv)

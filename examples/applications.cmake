@@ -1,5 +1,6 @@
-# The applications: stencils, solvers, particles, experts, all-reduce; beside MPI where there is one.
-# pgas_test_application(NAME VARIANT N ENVIRONMENT ARGUMENTS...): an application on n PEs with arguments of its own; `environment` is a list.
+# The applications: stencils, solvers, particles, experts, all-reduce; also the same programs with MPI if MPI is found.
+# pgas_test_application(NAME VARIANT N ENVIRONMENT ARGUMENTS...): runs an application on N PEs with ARGUMENTS;
+# ENVIRONMENT is a list.
 function(pgas_test_application name variant n environment)
   pgas_test_example(${name} ${n} host ${ARGN} NAME example.${name}.${variant}.${n}pe)
   set_property(TEST example.${name}.${variant}.${n}pe APPEND PROPERTY ENVIRONMENT ${environment})
@@ -11,15 +12,15 @@ list(APPEND PGAS_EXAMPLES ${PGAS_STENCIL_EXAMPLES})
 foreach(example IN LISTS PGAS_STENCIL_EXAMPLES)
   add_executable(${example} ${example}.cpp)
   target_link_libraries(${example} PRIVATE pgas::pgas pgas_warnings)
-  target_compile_options(${example} PRIVATE -O3)  # loops become vectors
+  target_compile_options(${example} PRIVATE -O3)  # vectorizes loops
 endforeach()
 find_package(MPI QUIET COMPONENTS CXX)
 find_program(PGAS_MPIRUN mpirun)
 if(MPI_CXX_FOUND)
   foreach(example 20_stencil3d 22_cg)
     add_executable(${example}_mpi mpi/${example}_mpi.cpp)
-    target_compile_definitions(${example}_mpi PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)  # the bindings that MPI-3 removed
-    target_include_directories(${example}_mpi PRIVATE ${PROJECT_SOURCE_DIR}/include)  # for PGAS_FN and groups: no library
+    target_compile_definitions(${example}_mpi PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)  # no C++ bindings
+    target_include_directories(${example}_mpi PRIVATE ${PROJECT_SOURCE_DIR}/include)  # headers only, no library
     target_link_libraries(${example}_mpi PRIVATE pgas_warnings MPI::MPI_CXX)
     target_compile_options(${example}_mpi PRIVATE -O3)
   endforeach()
@@ -31,7 +32,7 @@ if(PGAS_BUILD_TESTS)
       pgas_test_application(20_stencil3d ${faces}.27 ${n} "" --faces ${faces} --size 9,14,8 --iterations 20 --points 27 --boundary periodic)
     endforeach()
   endforeach()
-  foreach(faces pack iput remote packets)  # in two domains of two PEs each, then each PE in its own
+  foreach(faces pack iput remote packets)  # mixed: two domains of two PEs each; proxied: each PE is its own domain
     pgas_test_application(20_stencil3d ${faces}.mixed 4 PGAS_P2P=0,2/1,3 --faces ${faces} --size 13,11,17 --pes 2,2,1 --points 27 --iterations 20)
     pgas_test_application(20_stencil3d ${faces}.proxied 4 PGAS_P2P=0 --faces ${faces} --size 13,11,17 --pes 1,2,2 --iterations 20)
     pgas_test_application(20_stencil3d ${faces}.checks 4 PGAS_CHECKS=1 --faces ${faces} --size 13,11,17 --pes 4,1,1 --boundary periodic --iterations 20)
@@ -40,12 +41,12 @@ if(PGAS_BUILD_TESTS)
   # Messages that are unpacked in several parts.
   pgas_test_application(20_stencil3d pack.parts 4 "" --faces pack --size 90,45,70 --pes 2,2,1 --points 27 --blocks 3 --iterations 6)
   pgas_test_application(20_stencil3d pack.parts 3 PGAS_HOST_BLOCK_THREADS=4 --faces pack --size 61,50,20 --pes 1,1,3 --fields 2 --boundary periodic --iterations 6)
-  # With as many threads as the mapping of points to a GPU's threads needs to show.
+  # These runs have enough threads to show how points are mapped to a GPU's threads.
   pgas_test_application(20_stencil3d threads.27 2 PGAS_HOST_BLOCK_THREADS=64 --size 70,5,13 --points 27 --faces pack --iterations 3)
   pgas_test_application(20_stencil3d threads 2 PGAS_HOST_BLOCK_THREADS=64 --size 70,5,13 --boundary periodic --iterations 3)
   pgas_test_application(20_stencil3d threads.fours 2 PGAS_HOST_BLOCK_THREADS=64 --size 82,9,13 --pes 2,1,1 --fields 2 --iterations 3)
   pgas_test_application(20_stencil3d threads.wide 2 PGAS_HOST_BLOCK_THREADS=64 --size 263,5,9 --pes 2,1,1 --faces packets --iterations 3)
-  foreach(n 1 2 4)  # boundary and interior by a kernel each
+  foreach(n 1 2 4)  # one kernel for the boundary and one for the interior
     pgas_test_application(20_stencil3d two ${n} "" --kernels two --size 13,11,17 --iterations 20 --fields 2)
     pgas_test_application(20_stencil3d two.27 ${n} "" --kernels two --faces pack --size 9,14,8 --iterations 20 --points 27 --boundary periodic)
   endforeach()
@@ -61,7 +62,8 @@ if(PGAS_BUILD_TESTS)
     pgas_test_application(21_persistent ${faces}.checks 4 PGAS_CHECKS=1 --faces ${faces} --size 13,11,17 --iterations 20)
     pgas_test_application(21_persistent ${faces}.blocks 4 "" --faces ${faces} --size 13,11,17 --points 27 --blocks 4 --boundary-blocks 2 --iterations 20)
   endforeach()
-  # On chip with several tiles for a PE. With several blocks messages have several parts, which must not be taken for those of the next one.
+  # On chip, with several tiles for each PE. With several blocks, a message has several parts, which must not be
+  # confused with the parts of the next message.
   foreach(n 1 2 3)
     pgas_test_application(21_persistent tiles ${n} PGAS_HOST_BLOCK_THREADS=2 --blocks 4 --size 13,11,17 --iterations 20 --rounds 2 --fields 2)
     pgas_test_application(21_persistent tiles.27 ${n} "" --blocks 6 --size 9,14,8 --iterations 20 --rounds 2 --points 27 --boundary periodic)
@@ -95,12 +97,12 @@ foreach(example IN LISTS PGAS_IRREGULAR_EXAMPLES)
   add_executable(${example} ${example}.cpp)
   target_link_libraries(${example} PRIVATE pgas::pgas pgas_warnings)
 endforeach()
-foreach(example 24_moe 25_allreduce)  # loops over the numbers of a piece become vectors
+foreach(example 24_moe 25_allreduce)  # vectorizes loops over the numbers of a piece
   target_compile_options(${example} PRIVATE -O3)
 endforeach()
 if(PGAS_BUILD_TESTS)
-  # The example on 1 to 8 PEs; and, with the options `less` too, with checks; with several blocks; and as if no PE
-  # reached another by load and store, or every other one did.
+  # Runs the example on 1 to 8 PEs. With the additional options `less` it also runs with checks, with several blocks,
+  # with no direct peers, and with two domains of two PEs each.
   function(pgas_test_in_all_ways name less)
     foreach(n 1 2 3 4 6 8)
       pgas_test_application(${name} pes ${n} "" ${ARGN})
@@ -123,7 +125,7 @@ if(PGAS_BUILD_TESTS)
   pgas_test_in_all_ways(25_allreduce "--to;2;--format;fp16;--calls;3" --hidden 512 --from 1 --to 32 --factor 4 --calls 9)
 endif()
 
-# Each by other launchers, small.
+# Small runs of each application by other launchers.
 set(small_20_stencil3d --size 13,11,17 --iterations 20)
 set(small_21_persistent --size 13,11,17 --iterations 20 --rounds 1)
 set(small_22_cg --size 9,8,7 --method both --rounds 1)
@@ -145,7 +147,7 @@ if(PGAS_BUILD_TESTS)
   endforeach()
 endif()
 
-# apps.py, which runs them all beside one another.
+# apps.py runs all applications and compares their times.
 if(PGAS_BUILD_TESTS)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(apps_test ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/perf/apps_test.py ${CMAKE_CURRENT_SOURCE_DIR}/apps.py ${PROJECT_BINARY_DIR})

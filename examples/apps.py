@@ -108,7 +108,8 @@ def read_arguments(words):
 
 
 def prepare(asked):
-    """The launchers, the cases, and why MPI is left out. Fills in numbers of PEs. Refuses what can't be run."""
+    """Returns the launchers, the cases, and the reason why MPI programs are left out. Sets the numbers of PEs if none
+    are given. Throws Refused if the request is impossible."""
     plan = cases.QUICK if asked.quick else cases.CUDA if asked.heap == "cuda" else cases.HOST
     if asked.grids:
         plan = plan._replace(grids=tuple(asked.grids), small_grids=tuple(asked.grids))
@@ -141,7 +142,7 @@ def say(words):
 
 
 def measure(asked, launchers, listed):
-    """All rounds: figures, and failures. What has failed once is left out afterwards."""
+    """Runs all rounds. Returns the figures and the failures. A case that has failed is not run again."""
     found, failures, failed = summary.Figures(), [], set()
     total, done, begin = asked.rounds * len(listed), 0, time.monotonic()
     for round_ in range(asked.rounds):
@@ -167,7 +168,7 @@ def measure(asked, launchers, listed):
 
 
 def draw_residuals(asked, launchers, listed, failures):
-    """The history of residuals is drawn by 22_cg itself, which has it."""
+    """22_cg draws the history of its residuals itself, because only 22_cg has the history."""
     solves = [case for case in listed if case.application == "22_cg" and case.by == "pgas" and case.scaling == "strong"]
     if solves:
         outcome = launchers.start(solves[-1], ("--svg", str(asked.svg / "residuals.svg")))
@@ -176,7 +177,7 @@ def draw_residuals(asked, launchers, listed, failures):
 
 
 def run(asked):
-    """The object that --json writes."""
+    """Returns the object that --json writes."""
     launchers, listed, without = prepare(asked)
     found, failures = measure(asked, launchers, listed)
     if asked.svg:

@@ -1,4 +1,4 @@
-"""What apps.py runs: each application with its sizes, variants, divisions and numbers of PEs, as command lines."""
+"""The command lines that apps.py runs: each application with its sizes, variants, divisions and numbers of PEs."""
 from typing import NamedTuple
 
 GRIDS = ("20_stencil3d", "21_persistent", "22_cg")
@@ -9,28 +9,28 @@ AXES = "xyz"
 
 
 class Case(NamedTuple):
-    """One command line, but for its launcher."""
+    """One command line, without the launcher."""
     application: str
     by: str       # pgas or mpi
-    scaling: str  # strong: the problem stays; weak: the problem of a PE stays; division: ways to cut the grid; sizes: neither
+    scaling: str  # strong, weak: fixed problem in total, for each PE; division: of the grid; sizes: of the data
     pes: int
-    share: str    # weak: the size of a PE; otherwise empty
+    share: str    # weak: the size of a PE's problem; otherwise empty
     arguments: tuple
 
 
 class Plan(NamedTuple):
     """The sizes of a run."""
-    grids: tuple           # edges of the cubes of 20 and 22
-    small_grids: tuple     # of 21
-    updates: float         # of points, by all iterations of 20 and 21
+    grids: tuple           # edges of the cubes of applications 20 and 22
+    small_grids: tuple     # the same for application 21
+    updates: float         # total updates of points by all iterations of applications 20 and 21
     least_iterations: int
-    solves: int            # of 22 in a run of it
+    solves: int            # number of solutions in a run of application 22
     particles: int
     steps: int
-    layer: tuple           # options of 24
-    tokens: tuple          # of each PE, low latency
-    many_tokens: int       # throughput
-    most_kib: int          # of 25
+    layer: tuple           # options of application 24
+    tokens: tuple          # low latency: tokens of each PE
+    many_tokens: int       # throughput: tokens of each PE
+    most_kib: int          # largest message of application 25
     calls: int
 
 
@@ -50,7 +50,7 @@ def text(numbers, between=" x "):
 
 
 def boxes(n):
-    """n PEs as the box with the smallest surface; the slowest axis is cut first."""
+    """Divides n PEs into the box with the smallest surface. Of equal surfaces, the slowest axis is divided first."""
     divisions = [(n // z // y, y, z) for z in range(1, n + 1) if n % z == 0 for y in range(1, n // z + 1) if n // z % y == 0]
     return min(divisions, key=lambda d: (sum(d), -d[2], -d[1]))
 
@@ -60,9 +60,10 @@ def on_axis(n, axis):
 
 
 def iterations(plan, size, points):
-    """As many as give the plan's updates of points; a point of 27 costs as four of 7."""
+    """The number of iterations with the plan's number of updates. A point of the 27-point stencil counts as four
+    points of the 7-point stencil."""
     volume = size[0] * size[1] * size[2] * (4 if points == 27 else 1)
-    return int(min(max(plan.updates / volume, plan.least_iterations), 1000)) // 2 * 2  # even: also for graphs
+    return int(min(max(plan.updates / volume, plan.least_iterations), 1000)) // 2 * 2  # even, as graphs require
 
 
 def stencil(plan, size, pes, points, division=None):
@@ -71,7 +72,7 @@ def stencil(plan, size, pes, points, division=None):
 
 
 def impossible(asked, plan):
-    """What of the request no program can do; empty if there is nothing."""
+    """Returns the part of the request that no program can do; empty if every part is possible."""
     most = max(asked.pes)
     if min(asked.pes) < 1:
         return f"--pes {text(asked.pes, ',')}: there are no worlds of {min(asked.pes)} PEs"
@@ -93,7 +94,7 @@ def of_stencil(asked, plan):
                 yield Case("20_stencil3d", "mpi", "strong", pes, "", words)
     middle = plan.grids[len(plan.grids) // 2]
     for points in asked.points:
-        for pes in asked.pes[1:]:  # one PE alone has run with this size above
+        for pes in asked.pes[1:]:  # the loop above has run this size on one PE
             division = boxes(pes)
             words = stencil(plan, cube(middle, division), pes, points, division)
             for faces in asked.faces:
@@ -153,12 +154,12 @@ MAKERS = dict(zip(APPLICATIONS, (of_stencil, of_persistent, of_cg, of_particles,
 
 
 def listed(asked, plan, with_mpi):
-    """All cases of the request; those that are compared stand side by side."""
+    """Returns all cases of the request. Cases that are compared with each other are adjacent."""
     return [case for name in APPLICATIONS if name in asked.only for case in MAKERS[name](asked, plan)
             if case.by == "pgas" or with_mpi]
 
 
-# ---- what the lines of --csv mean -----------------------------------------------------------------------------------
+# ---- the columns of --csv -------------------------------------------------------------------------------------------
 
 
 def of_grid(row):
@@ -189,7 +190,7 @@ def read_experts(_, row):
 
 def read_all_reduce(_, row):
     for way, column in (("one-shot", "one_shot_us"), ("two-shot", "two_shot_us"), ("graph", "graph_us"), ("library", "library_us")):
-        if float(row[column]) > 0:  # 0: was not run
+        if float(row[column]) > 0:  # 0: the variant was not run
             yield way, f"{row['bytes']} bytes", "", "us per call", row[column], row["wrong"] == "0"
 
 

@@ -21,7 +21,7 @@ def document(width, height, drawn):
 
 
 class LogAxis:
-    """Where values lie between two pixels; from one power of the base to another."""
+    """Maps values to positions between two pixels, on a scale from one power of the base to another."""
 
     def __init__(self, values, start, end, base):
         self.first = math.floor(math.log(min(values), base) + 1e-9)
@@ -36,7 +36,8 @@ class LogAxis:
 
 
 def panel(title, curves, x, y, across_name, name_of=lambda value: f"{value:g}", up_base=10, ideal=None):
-    """One diagram. *curves*: lists of (number, figure) by name; *ideal*: one more, which nothing exceeds."""
+    """Draws one diagram. *curves*: lists of (number, figure) by name; *ideal*: a further curve, the upper limit of all
+    others."""
     curves = {name: [point for point in curve if point[1] > 0] for name, curve in curves.items()}
     curves = {name: sorted(curve) for name, curve in curves.items() if curve}
     if not curves:
@@ -64,7 +65,7 @@ def panel(title, curves, x, y, across_name, name_of=lambda value: f"{value:g}", 
 
 
 def sheet(title, panels):
-    """Diagrams beside and below one another; *panels* are functions of their place."""
+    """Arranges diagrams in rows. *panels*: functions that draw a diagram at a given position."""
     drawn, count = [text(14, 22, title, size=14)], 0
     for make in panels:
         made = make(count % PANELS_IN_A_ROW * PANEL_WIDTH, 34 + count // PANELS_IN_A_ROW * PANEL_HEIGHT)

@@ -1,8 +1,9 @@
-"""The geometry of the halo of 20_stencil3d: what leaves a PE's box in each direction, how it lies in memory, and where it arrives."""
+"""Draws the geometry of the halo of 20_stencil3d: the points that a PE sends in each direction, their place in memory,
+and their destination."""
 from drawing import document, line, text
 
 KINDS = {0: ("#e8e8e8", "this PE's points"), 1: ("#7fb2e0", "face"), 2: ("#f0a44a", "edge"), 3: ("#6fbf73", "corner")}
-SEGMENTS = {-1: (0, 0.35), 0: (0.75, 2.75), 1: (3.15, 3.5)}  # on each axis, apart from one another
+SEGMENTS = {-1: (0, 0.35), 0: (0.75, 2.75), 1: (3.15, 3.5)}  # positions along each axis, with gaps between the parts
 UNIT = 58
 
 
@@ -11,12 +12,12 @@ def shade(colour, part):
 
 
 def project(x, y, z):
-    """x to the right and down, y to the left and down, z upwards."""
+    """Projects a point: x to the right and down, y to the left and down, z upwards."""
     return 235 + (x - y) * 0.87 * UNIT, 275 + ((x + y) * 0.5 - z) * UNIT
 
 
 def solid(way):
-    """A box from the side of large x, y and z: three of its faces are seen."""
+    """Draws a box, seen from the side of large x, y and z, so that three faces are visible."""
     (x0, x1), (y0, y1), (z0, z1) = (SEGMENTS[step] for step in way)
     colour = KINDS[sum(map(abs, way))][0]
     faces = (((x0, y0, z1), (x1, y0, z1), (x1, y1, z1), (x0, y1, z1)), ((x1, y0, z0), (x1, y1, z0), (x1, y1, z1), (x1, y0, z1)),
@@ -29,7 +30,7 @@ def solid(way):
 
 
 def label(point, words, dx, dy):
-    """Words at a distance of a point, with a line to it."""
+    """Writes words near a point, with a line to the point."""
     x, y = project(*point)
     return [line(x, y, x + dx, y + dy, "#444", 0.8), text(x + dx + 3, y + dy + 4, words)]
 
@@ -55,7 +56,8 @@ LAYOUTS = (
 
 
 def memory(top):
-    """The three kinds of faces in the memory of a grid: planes side by side, the rows of each below one another."""
+    """Draws the three kinds of faces in the memory of a grid: planes beside each other, with their rows below each
+    other."""
     left = 560
     drawn = [text(left, top, "How they lie in memory (x fastest, then y, then z)", size=13)]
     for i, (name, pieces, sent) in enumerate(LAYOUTS):
@@ -73,7 +75,7 @@ def memory(top):
 
 
 def numbers(top):
-    """Which direction has which number: three layers of 3 x 3."""
+    """Draws the numbers of the directions: three layers of 3 x 3."""
     left, size = 560, 30
     drawn = [text(left, top, "Message d adds to word 26 - d of the neighbour's `arrived`", size=13)]
     for layer, z in enumerate((-1, 0, 1)):

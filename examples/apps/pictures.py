@@ -5,7 +5,7 @@ from drawing import panel, sheet
 
 
 def gathered(results, by, x, y):
-    """Curves of (x, y) by what *by* says of a result."""
+    """Returns the curves of (x, y). Results with the same value of *by* form a curve."""
     curves = {}
     for each in results:
         if y(each) is not None:
@@ -14,7 +14,7 @@ def gathered(results, by, x, y):
 
 
 def points_of(result):
-    """7 points or 27 points of the stencil; empty for others."""
+    """Returns "7 points" or "27 points" for results of the stencil; empty for other applications."""
     return result["variant"].split(", ")[0] if result["application"] == "20_stencil3d" else ""
 
 
@@ -24,13 +24,13 @@ def way_of(result):
 
 
 def edge(size):
-    """The cube root of the points of a grid."""
+    """Returns the cube root of the number of points of a grid."""
     a, b, c = (int(word) for word in size.split(" x "))
     return round((a * b * c) ** (1 / 3), 2)
 
 
 def scaling(all_):
-    """Strong and weak scaling: one diagram for each application and problem."""
+    """Draws strong and weak scaling: one diagram for each application and problem."""
     panels, pes = [], all_["pes"]
     for application in cases.APPLICATIONS:
         for kind in ("strong", "weak"):
@@ -42,7 +42,7 @@ def scaling(all_):
                     some = [each for each in mine if (each[by], points_of(each)) == (problem, points)]
                     curves = gathered(some, way_of, lambda each: each["pes"],
                                       lambda each: each["gain"])
-                    if kind == "weak":  # one PE alone, where it was run with the strong ones
+                    if kind == "weak":  # a single PE has efficiency 1
                         curves = {way: [(1, 1.0), *(point for point in curve if point[0] > 1)] for way, curve in curves.items()}
                     what = f"{application}, {problem}" + (f", {points}" if points else "")
                     ideal = [(n, n if kind == "strong" else 1) for n in pes] if len(pes) > 1 else None
@@ -53,7 +53,7 @@ def scaling(all_):
 
 
 def variants(all_):
-    """Time by variant and size, at the most PEs."""
+    """Draws the time by variant and size, for the largest number of PEs."""
     panels, most = [], max(all_["pes"])
     at_most = [each for each in all_["results"] if each["pes"] == most]
     for application in cases.GRIDS:
@@ -71,7 +71,7 @@ def variants(all_):
 
 
 def draw(all_, folder):
-    """Writes scaling.svg and variants.svg, where there are figures for them, and halo.svg."""
+    """Writes scaling.svg and variants.svg if the results contain figures for them, and halo.svg."""
     for name, made in (("scaling", scaling(all_)), ("variants", variants(all_)), ("halo", halo_picture.picture())):
         if made:
             (folder / f"{name}.svg").write_text(made, encoding="utf-8")

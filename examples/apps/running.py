@@ -13,19 +13,19 @@ HEADER = re.compile(r"[A-Za-z]\w*(,[A-Za-z]\w*)+")
 
 
 class Refused(Exception):
-    """The request can't be run; the text says why."""
+    """The request is impossible. The text gives the reason."""
 
 
 class Outcome(NamedTuple):
-    """What one start has brought."""
+    """The result of one run of a program."""
     command: str
-    rows: list    # by name of column
-    problem: str  # empty: no problem
-    output: str   # its end, if there is a problem
+    rows: list    # dictionaries from names of columns to texts
+    problem: str  # empty if the run succeeded
+    output: str   # the end of the output, if the run failed
 
 
 class Launchers:
-    """Where programs are, and what starts them."""
+    """Finds the programs, and starts them by a launcher."""
 
     def __init__(self, build, heap, launcher, limit):
         self.build, self.heap, self.limit = build, heap, limit
@@ -47,12 +47,12 @@ class Launchers:
         self.by_mpirun = {"pgas": by_mpi, "mpi": True}
 
     def program(self, application, by):
-        """Its path, whether it is there or not."""
+        """Returns the path of a program, even if the program does not exist."""
         name = application + ("_mpi" if by == "mpi" else "_cuda" if self.heap == "cuda" else "")
         return os.path.join(self.build, "examples", name)
 
     def without_mpi(self, applications):
-        """Why nothing can be compared with MPI; empty if it can."""
+        """Returns the reason why results cannot be compared with MPI; empty if they can."""
         beside = [name for name in cases.BESIDE_MPI if name in applications]
         if self.heap == "cuda":
             return "its programs compute on the host"
@@ -69,7 +69,7 @@ class Launchers:
         return [*words, "-n", str(case.pes), self.program(case.application, case.by), *case.arguments]
 
     def start(self, case, more=()):
-        """Runs a case. *more*: further words of its program."""
+        """Runs a case. *more*: further arguments of the program."""
         command = [*self.command(case), *more, "--csv"]
         shown = shlex.join(command)
         job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -80,7 +80,7 @@ class Launchers:
         except subprocess.TimeoutExpired:
             late = True
         finally:
-            if job.poll() is None:  # also if the user has interrupted this script
+            if job.poll() is None:  # also true if the user has interrupted this script
                 os.killpg(job.pid, signal.SIGKILL)
         if late:
             printed, said = job.communicate()
@@ -93,7 +93,7 @@ class Launchers:
 
 
 def read_rows(printed):
-    """The lines after the header, each a dictionary of texts."""
+    """Returns the lines after the header, each as a dictionary of texts."""
     names, rows = [], []
     for line in printed.splitlines():
         if not names and HEADER.fullmatch(line):
@@ -104,7 +104,7 @@ def read_rows(printed):
 
 
 def gpus():
-    """How many GPUs there are; 0 where nobody can say."""
+    """Returns the number of GPUs; 0 if it is unknown."""
     try:
         listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True, timeout=60).stdout
     except (OSError, subprocess.SubprocessError):
@@ -113,6 +113,6 @@ def gpus():
 
 
 def shares_gpus():
-    """Whether MPS runs, under which PEs of one GPU run at the same time."""
+    """Returns whether MPS runs. With MPS, several PEs of one GPU run at the same time."""
     folder = os.environ.get("CUDA_MPS_PIPE_DIRECTORY", "/tmp/nvidia-mps")
     return os.path.exists(os.path.join(folder, "control"))

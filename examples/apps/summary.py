@@ -1,11 +1,11 @@
-"""Figures of all rounds, gathered by what was run, and what they say beside one another."""
+"""Collects the figures of all rounds by case, and compares them."""
 import statistics
 import subprocess
 from typing import NamedTuple
 
 
 class Key(NamedTuple):
-    """What makes a figure the same in another round."""
+    """Identifies the same measurement in different rounds."""
     application: str
     by: str
     scaling: str
@@ -18,7 +18,7 @@ class Key(NamedTuple):
 
 
 def problem_of(application, variant):
-    """The part of a variant that MPI's program has in common."""
+    """Returns the part of a variant that the MPI program also has."""
     return variant.split(",")[0] if application == "20_stencil3d" else ""
 
 
@@ -27,7 +27,7 @@ class Figures:
         self.figures, self.more = {}, {}
 
     def add(self, case, one, row):
-        """Takes what a reader of cases.py has made of a row; returns it in words."""
+        """Adds the values that a reader of cases.py has found in a row. Returns a text with the figure."""
         variant, size, division, unit, figure, _ = one
         key = Key(case.application, case.by, case.scaling, case.share, variant, size, division, case.pes, unit)
         self.figures.setdefault(key, []).append(float(figure))
@@ -35,7 +35,7 @@ class Figures:
         return f"{variant or size} {float(figure):.4g} {unit}"
 
     def results(self):
-        """The list for JSON."""
+        """Returns the list for JSON."""
         medians = {key: statistics.median(each) for key, each in self.figures.items()}
         return [self.result(key, medians) for key in self.figures]
 
@@ -52,7 +52,7 @@ class Figures:
 
     @staticmethod
     def alone(key, medians):
-        """The same on one PE: of the same problem, or of the same share of a PE."""
+        """Returns the time of one PE, with the same problem (strong) or with one PE's share of the problem (weak)."""
         if key.scaling == "sizes":
             return None
         for other, value in medians.items():
@@ -65,7 +65,7 @@ class Figures:
 
 
 def machine(heap):
-    """The processors that compute, in words."""
+    """Returns a description of the GPUs or CPUs."""
     if heap == "cuda":
         asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
         try:

@@ -1,9 +1,9 @@
-"""The results as text, as comma-separated values, and as tables by application, in Markdown."""
+"""Writes the results as text, as comma-separated values, and as tables by application in Markdown."""
 COLUMNS = ("application", "by", "scaling", "share", "variant", "size", "division", "pes", "median", "unit", "spread", "gain", "to_mpi")
 
 
 def number(value):
-    """Three digits; nothing for None."""
+    """Returns a number with three digits; an empty text for None."""
     if value is None:
         return ""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
@@ -14,7 +14,7 @@ def percent(value):
 
 
 def cells(each):
-    """A line of the table of everything."""
+    """Returns a line of the table of all results."""
     shown = {**each, "median": number(each["median"]), "spread": percent(each["spread"]), "gain": number(each["gain"]),
              "to_mpi": number(each["to_mpi"])}
     return [str(shown[name]) for name in COLUMNS]
@@ -27,7 +27,7 @@ def as_text(all_):
 
 
 def as_csv(all_):
-    """With all digits. Texts that have a comma are between quotation marks."""
+    """Writes numbers with all digits. Quotation marks surround texts that contain a comma."""
     def word(value):
         shown = "" if value is None else str(value)
         return f'"{shown}"' if "," in shown else shown
@@ -39,13 +39,13 @@ def as_csv(all_):
 
 
 def table(head, rows, words=1):
-    """The first *words* columns are words, the others figures."""
+    """Makes a table. The first *words* columns contain words, and the other columns contain figures."""
     lines = [head, ["---" if i < words or name == "why" else "---:" for i, name in enumerate(head)], *rows]
     return ["| " + " | ".join(line) + " |" for line in lines] + [""] if rows else []
 
 
 def groups(results, *names):
-    """Results with the same values of these members, in the order of their first ones."""
+    """Groups results that have equal values of these members, in the order of each group's first result."""
     found = {}
     for each in results:
         found.setdefault(tuple(each[name] for name in names), []).append(each)
@@ -61,7 +61,8 @@ def pes_head(pes):
 
 
 def by_pes(members, pes):
-    """The medians by number of PEs, the gain of the most, against MPI there, and the largest spread."""
+    """Returns the medians by number of PEs; for the most PEs also the gain and the comparison with MPI; and the
+    largest spread."""
     found = {each["pes"]: each for each in members}
     last = found[max(found)]
     medians = {1: last["alone"], **{n: each["median"] for n, each in found.items()}}
@@ -70,7 +71,7 @@ def by_pes(members, pes):
 
 
 def scaling_table(all_, application, scaling):
-    """A line for each problem and variant, a column for each number of PEs."""
+    """Makes a table with a line for each problem and variant, and a column for each number of PEs."""
     by = "share" if scaling == "weak" else "size"
     head = ["each PE" if scaling == "weak" else "problem", "variant", *pes_head(all_["pes"]),
             "efficiency" if scaling == "weak" else "times one PE", "times MPI", "spread"]
@@ -87,7 +88,7 @@ WHY = {
 
 
 def division_table(all_):
-    """Faces x division: which way is the fastest, and why."""
+    """Makes a table of faces by division, with the fastest way and the reason for it."""
     rows = []
     for (division, size), members in groups(of(all_, "20_stencil3d", "division"), "division", "size"):
         ways = {each["variant"].split(", ")[-1]: each for each in members}
@@ -147,7 +148,7 @@ def all_reduce_rows(all_):
 
 
 def as_markdown(all_):
-    """All tables, each below its name."""
+    """Returns all tables, each after its title."""
     parts = [("Strong scaling of the stencil, us per iteration", scaling_table(all_, "20_stencil3d", "strong")),
              ("Weak scaling of the stencil, us per iteration", scaling_table(all_, "20_stencil3d", "weak")),
              ("Faces and division, us per iteration", division_table(all_)),

@@ -130,7 +130,7 @@ struct decomposition {
   bool corners = false;  ///< whether points need their diagonal neighbours
   triple at{};           ///< this PE's place
   triple first{};        ///< this PE's first point in the whole grid
-  triple n{};            ///< its points
+  triple n{};            ///< the number of this PE's points on each axis
   triple most{};         ///< the largest n of any PE
   std::int64_t pitch = 0, plane = 0;
   std::array<neighbour, n_directions> to{};
@@ -142,7 +142,7 @@ struct decomposition {
     return static_cast<std::size_t>(lead + x + pitch * y + plane * z);
   }
   static constexpr int line = 32;        // the floats of a GPU's cache line
-  static constexpr int lead = line - 1;  // elements before the first one, so that x = 1 begins a line in every row
+  static constexpr int lead = line - 1;  // elements before the first point, so that x = 1 begins a line in every row
 };
 
 /// The reason why this division is impossible; empty if it is possible.

@@ -4,10 +4,10 @@
 ///
 /// Without any barrier, nothing is lost, and nothing is read too early or too late:
 /// * An item reads the halo of those directions in which it also has points to send, because halo and message are on
-///   the same side. Before it is computed, await() waits for these directions' signals of this generation.
+///   the same side. Before the item is computed, await() waits for these directions' signals of this generation.
 /// * The message of the next generation is complete when the last item with points for it is computed. By then all
-///   items that read the halo of that direction have read it, and the signal of the message also tells the neighbour
-///   so. A block that sends a part of the message adds its share of `whole_message` to the word; all shares of a
+///   items that read the halo of that direction have read it, and the signal of the message also tells this to the
+///   neighbour. A block that sends a part of the message adds its share of `whole_message` to the word; all shares of a
 ///   generation add up to `whole_message`.
 /// * There are two of each halo, outbox, inbox and word: generation g uses number g % 2. A PE stores generation g + 2
 ///   into a neighbour's halo after it has received the neighbour's generation g + 1, which the neighbour sent after

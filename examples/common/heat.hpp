@@ -103,7 +103,7 @@ class heat_grids {
               grid.size(), pe);
     return grid;
   }
-  /// The number of points of all PEs that differ from those of a whole grid.
+  /// The number of points of all PEs that differ from the points of a whole grid.
   [[nodiscard]] long long count_different(int field, std::uint64_t generation, const std::vector<float>& whole) {
     long long different = 0;
     for (int pe = 0; pe < world_.n_pes(); ++pe)

@@ -44,7 +44,7 @@ struct moe_memory {
   std::int32_t* chosen;
   float* weights;
 
-  piece* packed;                       // tokens in the format in which they travel, if it differs
+  piece* packed;                       // tokens in the format in which they travel, if it is not the inputs' format
   std::uint32_t* fill;                 // for each expert: number of rows so far
   home* list;                          // low latency: the rows for each expert
   std::uint32_t *rank, *start, *base;  // throughput: the rank of a slot among its expert's rows; the start of this PE's
@@ -148,7 +148,7 @@ PGAS_FN void by_warps(const Block& block, bool whole_grid, std::size_t count, co
   for (std::size_t i = first; i < count; i += warp.meta_group_size() * parts) f(warp, i);
 }
 
-/// Converts tokens to rows of e4m3, on all blocks. No work if tokens travel unchanged.
+/// Converts tokens to rows of e4m3, on all blocks. Does nothing if tokens travel unchanged.
 template <class Block>
 PGAS_FN const piece* pack(const Block& block, const moe_memory& m, int set) {
   const piece* const in = m.inputs(set);
@@ -188,7 +188,7 @@ PGAS_FN void add_up(const Block& block, const moe_memory& m, int set, int token)
   }
 }
 
-/// The experts' work on contiguous rows, on all blocks.
+/// Executes the experts' work on contiguous rows, on all blocks.
 struct experts_at_work {
   static constexpr unsigned max_threads = moe_block_threads;
   static constexpr unsigned min_blocks = 2;

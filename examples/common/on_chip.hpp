@@ -140,7 +140,7 @@ struct iterate_on_chip {
   }
 };
 
-/// The equation on chip, with separate grids. *Callers* all functions are collective unless stated otherwise.
+/// Solves the equation on chip, in separate grids. *Callers* all functions are collective unless stated otherwise.
 template <class Points>
 class grid_on_chip {
  public:
@@ -151,7 +151,8 @@ class grid_on_chip {
       why_not_ = "PEs do not reach one another by load and store";
       return;
     }
-    // As many tiles as resident blocks; fewer and larger ones if their memory limits the number of blocks.
+    // There are as many tiles as resident blocks. If the memory of the tiles limits the number of blocks, tiles are
+    // fewer and larger.
     int limit = o.blocks > 0 ? o.blocks : grids_.on_host() ? 1 : most_blocks(0);
     for (limit = least(world, limit); limit > 0; --limit) {
       lay_out(limit);

@@ -47,7 +47,7 @@ struct particle_box {
     return ahead == 0 ? 0 : 2 * ahead <= parts ? 1 : -1;
   }
 
-  /// Particle `id` before the first step. Three of four start in a cloud that expands.
+  /// Particle `id` before the first step. Three of four particles start in a cloud that expands.
   [[nodiscard]] PGAS_HD particle first(std::uint64_t id) const {
     const std::uint64_t a = shuffled(id * 2 + 1);
     const std::uint64_t b = shuffled(id * 2 + 2);

@@ -1,6 +1,7 @@
 /// @file
 /// The step of a transformer after an all-reduce: the sum of all PEs' parts and the residual is rounded ("hidden"), and
-/// each row of it is divided by its root mean square and multiplied by a weight for each column. On GPU and CPU.
+/// each row of this sum is divided by its root mean square and multiplied by a weight for each column. The code is for
+/// GPUs and CPUs.
 ///
 /// Every sum has a fixed order that does not depend on blocks or threads: parts are added in the order of the PEs, the
 /// residual last. Squares are added first within a piece of 8 numbers, next within a group of 32 pieces as a tree. Then
@@ -109,7 +110,7 @@ struct row_to_normalize {
 };
 
 /// Normalizes a row by all warps of a block, after piece_of(g, i) has computed or loaded all pieces and their squares
-/// are in memory. A lane's last piece stays in its registers; a row with one group per warp has no others.
+/// are in memory. A lane's last piece stays in its registers; a row with one group per warp has no other pieces.
 /// @param squares memory for each group of this block, different from that of the previous call: a call has one sync,
 /// by which all threads have read the values of the previous call
 template <class T, class Block, class F>

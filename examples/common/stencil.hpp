@@ -3,7 +3,7 @@
 /// the programs with pgas and with MPI, and the serial program that both are compared with.
 ///
 /// All weights are powers of two, so products with them are exact, and compilers can't round a point differently,
-/// whether or not they fuse multiplications and additions. The result equals the serial one bit for bit.
+/// whether or not they fuse multiplications and additions. The result equals the serial result bit for bit.
 #pragma once
 
 #include <cstddef>
@@ -142,7 +142,7 @@ PGAS_FN void relax(const Group& g, const box& b, const float* in, float* out, st
 }
 
 /// The value at the start, and permanently in a fixed halo, which has the indices -1 and `size`: noise, so that a point
-/// in a wrong place is detected. Between 0 and 1, a multiple of 2^-24.
+/// in a wrong place is detected. The value is a multiple of 2^-24 between 0 and 1.
 [[nodiscard]] inline float initial(const triple& size, int field, int x, int y, int z) {
   std::uint64_t h = static_cast<std::uint64_t>(field + 1) * 0x9e3779b97f4a7c15U;
   const int at[] = {x, y, z};
@@ -205,7 +205,7 @@ template <class Points>
   return points_of(d, in);
 }
 
-/// The number of a PE's points that differ from those of a whole grid. @param grid in the PE's layout
+/// The number of a PE's points that differ from the points of a whole grid. @param grid in the PE's layout
 [[nodiscard]] inline long long count_different(const decomposition& d, const std::vector<float>& grid,
                                                const std::vector<float>& whole) {
   long long different = 0;

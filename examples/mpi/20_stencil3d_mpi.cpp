@@ -1,6 +1,6 @@
-// 20_stencil3d with MPI: the same grid, the same division, the same boxes in the same order, computed by the same code;
-// only the halo exchange differs. The boundary is computed first, packed and sent by MPI_Isend while the interior is
-// computed; then MPI_Waitall and unpacking follow.
+// 20_stencil3d with MPI: the same grid, the same division, the same boxes in the same order, and the same code for a
+// box. Only the halo exchange differs. The boundary is computed first, and is packed and sent by MPI_Isend. The
+// interior is computed during the transfer. MPI_Waitall and unpacking follow.
 #include <mpi.h>
 
 #include <array>

@@ -1,7 +1,7 @@
 // 22_cg with MPI: the standard method on the same grid, with the same division, boxes and arithmetic; only halos and
-// sums differ. The new direction's boundary is packed and sent by MPI_Isend while the interior of the direction and of
-// A times it is computed; sums use MPI_Allreduce. With --method pipelined the sums use MPI_Iallreduce, while A times a
-// vector is computed.
+// sums differ. The new direction's boundary is packed and sent by MPI_Isend. During the transfer, the interior of the
+// direction and of A times the direction is computed. Sums use MPI_Allreduce. With --method pipelined, sums use
+// MPI_Iallreduce, and A times a vector is computed at the same time.
 #include <mpi.h>
 
 #include <algorithm>

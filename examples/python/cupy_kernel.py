@@ -1,6 +1,7 @@
-"""A kernel in CUDA C++, compiled by NVRTC and launched by CuPy, that calls pgas/device.hpp: a histogram over all PEs' data.
+"""A kernel in CUDA C++ that calls pgas/device.hpp, compiled by NVRTC and launched by CuPy: a histogram of data on all
+PEs.
 
-Each PE counts a part of the bins; every PE adds its numbers to the owner's by remote atomics.
+Each PE owns a part of the bins. Every PE adds its counts to the owner's bins by remote atomics.
 
     pgasrun -n 2 python cupy_kernel.py
 """

@@ -1,4 +1,4 @@
-"""A Numba kernel that communicates: a prefix sum over PEs, each one's total going to all that follow it.
+"""A Numba kernel that communicates: a prefix sum over PEs. Each PE sends its total to all PEs after it.
 
     pgasrun -n 2 python numba_kernel.py
 """
@@ -11,13 +11,13 @@ from numba import cuda
 
 @shm.jit
 def totals_before(ctx, totals, mine, arrived, out):
-    """One block. `totals` has room for one number from each PE."""
+    """Called by one block. `totals` has space for one number from each PE."""
     me = shm.my_pe(ctx)
     n = shm.n_pes(ctx)
     if cuda.threadIdx.x == 0:
         for pe in range(me + 1, n):
             shm.put_signal(ctx, totals[me:], mine, 1, arrived, 1, shm.ADD, pe)
-        shm.wait_until(ctx, arrived, shm.GE, me)  # one from each PE before this one
+        shm.wait_until(ctx, arrived, shm.GE, me)  # one signal from each PE before this PE
         before = 0.0
         for pe in range(me):
             before += totals[pe]

@@ -1,5 +1,6 @@
-"""Heat in a square plate, whose rows are shared out among the PEs. Each step a PE puts its outer rows into its neighbours' halos and
-signals them; nobody waits for more than its neighbours. NumPy on the host heap: no GPU is needed.
+"""Heat in a square plate, whose rows are divided among the PEs. In each step a PE puts its outer rows into its
+neighbours' halos and signals the neighbours. A PE waits only for its neighbours. NumPy on the host heap: no GPU is
+needed.
 
     pgasrun -n 4 python numpy_halo.py [--size 256] [--steps 200]
 """
@@ -24,10 +25,10 @@ with pgas.join(like="numpy", heap="host") as world:
     me, n = world.my_pe, world.n_pes
     rows = [given.size * (pe + 1) // n - given.size * pe // n for pe in range(n)]
     mine = rows[me]
-    # Two alternating plates, both of the same size on all PEs, with one row above and one below for the neighbours'
+    # Two alternating plates with the same size on all PEs. Each has one row above and one row below for the neighbours'
     # values.
     plates = world.zeros((2, max(rows) + 2, given.size), "float64")
-    arrived = world.zeros(2, "uint64")  # from above, from below
+    arrived = world.zeros(2, "uint64")  # signals from above and from below
     plates[:, :, 0] = 1  # the left edge is hot
 
     for number in range(1, given.steps + 1):

@@ -1,4 +1,4 @@
-"""A ring: each PE gives its number to its right neighbour, and says so by a signal.
+"""A ring: each PE puts its number into its right neighbour's memory, and sends a signal.
 
     pgasrun -n 4 python numpy_ring.py
 """

@@ -1,4 +1,4 @@
-"""Two processes that know nothing of each other share an array by a ticket, and access it alternately, ordered by two timelines.
+"""Two independent processes share an array by a ticket. They access the array alternately, ordered by two timelines.
 
     python share_array.py
 """

@@ -1,7 +1,8 @@
-"""A one-shot all-reduce in one Triton kernel on torch's symmetric memory: every rank reads the numbers of all others, and adds them up.
+"""A one-shot all-reduce in one Triton kernel on torch's symmetric memory: every rank reads the numbers of all others,
+and adds them up.
 
-The kernel takes only the addresses of the handle. It synchronizes with the other ranks by the signal pads, as torch's kernels do: a block waits
-for the same block of each rank only.
+The kernel takes only the addresses of the handle. The kernel synchronizes with the other ranks by the signal pads, as
+torch's kernels do: a block waits only for the same block of each rank.
 
     pgasrun -n 4 python symm_mem_all_reduce.py
     torchrun --nproc-per-node 4 symm_mem_all_reduce.py
@@ -17,12 +18,13 @@ import triton.language as tl
 import pgas.torch
 
 COUNT, BLOCK = 3000, 512
-TRIES = 10_000_000  # some seconds, so that the death of a rank does not hang the others
+TRIES = 10_000_000  # takes some seconds; after that a rank stops waiting for a rank that has died
 
 
 @triton.jit
 def synchronize(pads, rank, n, TRIES: tl.constexpr):
-    """Returns when this block of all ranks has come. A flag goes from 0 to 1 by who comes, and back to 0 by who waited for it."""
+    """Returns when the same block has called this function on all ranks. The caller sets a flag on each peer from 0 to
+    1. The peer waits for the flag and sets it back to 0."""
     tl.debug_barrier()  # a thread's release covers all earlier accesses of the block's threads
     first = tl.program_id(0) * n
     for peer in range(n):
@@ -49,7 +51,7 @@ def all_reduce(out, buffers, pads, rank, n, count, BLOCK: tl.constexpr, TRIES: t
         there = tl.load(buffers + peer).to(tl.pointer_type(tl.float32))
         total += tl.load(there + at, at < count)
     tl.store(out + at, total, at < count)
-    synchronize(pads, rank, n, TRIES)  # all ranks have read them
+    synchronize(pads, rank, n, TRIES)  # all ranks have read the numbers
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """A matrix product whose kernel reads its tiles from peers: all_gather(A) @ B without the gather.
 
-Each rank has some rows of A and all of its own B. A block of the kernel computes one tile of the product, for which it reads the rows of A
-where they lie: the address of the rank that has them is all it needs. Blocks begin with the rank's own rows, so not all read the same rank.
+Each rank has some rows of A and all of its own B. A block of the kernel computes one tile of the product. It reads the
+rows of A directly from the rank that has them, by that rank's address. Blocks begin with the rank's own rows, so not
+all read the same rank.
 
     pgasrun -n 4 python symm_mem_matmul.py
     torchrun --nproc-per-node 4 symm_mem_matmul.py
@@ -21,7 +22,8 @@ import pgas.torch
 
 @triton.jit
 def all_gather_matmul(out, buffers, b, rank, n, rows, inner, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr):
-    """Program (i, j): a tile of ROWS x COLUMNS. `rows`, `inner` and `columns` are multiples of the tile's."""
+    """Program (i, j) computes a tile of ROWS x COLUMNS. `rows`, `inner` and `columns` are multiples of the tile's
+    sizes."""
     blocks_of_a_rank = rows // ROWS
     peer = (tl.program_id(0) // blocks_of_a_rank + rank) % n
     row = tl.program_id(0) % blocks_of_a_rank * ROWS + tl.arange(0, ROWS)
@@ -50,7 +52,7 @@ def main() -> None:
         raise SystemExit("without a GPU Triton has to interpret the kernel: set TRITON_INTERPRET=1")
     rank, n = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(1)
-    whole_a = torch.randn(n * rows, inner, dtype=torch.float16)  # on every rank, for comparison
+    whole_a = torch.randn(n * rows, inner, dtype=torch.float16)  # on every rank, to check the result
     torch.manual_seed(2 + rank)
     b = torch.randn(inner, columns, dtype=torch.float16).to(device)
 
@@ -58,7 +60,7 @@ def main() -> None:
     handle = symm_mem.rendezvous(a, dist.group.WORLD)
     a.copy_(whole_a[rank * rows:(rank + 1) * rows])
     out = torch.empty(n * rows, columns, device=device)
-    handle.barrier()  # in stream order: the rows of all ranks are ready
+    handle.barrier()  # on the stream: the rows of all ranks are ready
     grid = (n * rows // 64, columns // 64)
     all_gather_matmul[grid](out, handle.buffer_ptrs_dev, b, rank, n, rows, inner, columns, ROWS=64, COLUMNS=64, INNER=64)
     handle.barrier()  # all ranks have read, so `a` may be written again

@@ -1,8 +1,8 @@
-"""The weights of a model in symmetric memory, used by a process that is not of the job, without a copy.
+"""The weights of a model in symmetric memory. A process that does not belong to the job uses them without a copy.
 
-All ranks train rank 0's weights: each adds its part by a store into rank 0's memory. An engine, another process that has only a
-ticket, has its model's parameters in the same memory, so that it sees each step at once. Here rank 0 starts it; any process of that host
-and user could be it.
+All ranks train rank 0's weights: each rank adds its part by a store into rank 0's memory. An engine is another process,
+which has only a ticket. The parameters of the engine's model are in the same memory, so the engine sees each step at
+once. Rank 0 starts the engine here, but any process of the same host and user could open the ticket.
 
     pgasrun -n 4 python symm_mem_shared_weights.py
     torchrun --nproc-per-node 4 symm_mem_shared_weights.py
@@ -27,7 +27,7 @@ def network() -> torch.nn.Module:
 
 @torch.no_grad()
 def engine() -> None:
-    """The other process: a ticket, then a line for each forward pass."""
+    """Runs as the other process: reads a ticket, then a line for each forward pass."""
     weights = pgas.open(sys.stdin.readline().strip())
     model = network()
     model.load_state_dict(weights, assign=True)

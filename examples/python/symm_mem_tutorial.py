@@ -1,4 +1,4 @@
-"""The basics of torch's symmetric memory, as torch's own guide has them. Only the lines with pgas are not torch's.
+"""The basics of torch's symmetric memory, following torch's own guide. Only the lines with pgas are not in the guide.
 
     pgasrun -n 4 python symm_mem_tutorial.py
     torchrun --nproc-per-node 4 symm_mem_tutorial.py
@@ -21,7 +21,7 @@ def check(right_, what):
         raise SystemExit(f"PE {rank}: {what}")
 
 
-# Each rank allocates; the rendezvous is collective, and its handle knows the memory of all ranks.
+# Each rank allocates memory. The rendezvous is collective, and its handle has the addresses of all ranks' memory.
 x = symm_mem.empty(4, 8, device=device)
 handle = symm_mem.rendezvous(x, dist.group.WORLD)
 check((handle.rank, handle.world_size) == (rank, n) and len(handle.buffer_ptrs) == n, "the handle is of another group")
@@ -39,7 +39,7 @@ for step in range(10):
     handle.put_signal(right, channel=0)
     handle.wait_signal(left, channel=0)
     check((x == 100 * left + step).all(), f"step {step}: the left has not put its number")
-    handle.barrier(channel=1)  # read before the next one arrives; channels do not disturb one another
+    handle.barrier(channel=1)  # the data is read before the next data arrives; channels are independent of each other
 
 # The signal pad is memory beside each buffer, for flags of the program. It is initially zero, and must be zero again
 # after use.

@@ -1,7 +1,9 @@
-"""A one-shot all-reduce in Triton: every PE stores its numbers at all others, and each one adds up what has come.
+"""A one-shot all-reduce in Triton: every PE stores its numbers at all other PEs, and adds up the numbers that it
+receives.
 
-One step instead of two, for messages that are so short that sending them n times costs less than a second step. Programs are
-independent: each has a slice of the numbers, room for it from every PE, and a signal for each PE.
+One step replaces two. This is faster for short messages, where sending a message n times takes less time than a second
+step. Triton programs are independent of each other: each has a slice of the numbers, space for that slice from every
+PE, and a signal for each PE.
 
     pgasrun -n 4 python triton_all_reduce.py
 """
@@ -26,7 +28,7 @@ def all_reduce(ctx, out, x, staging, arrived, call, count, BLOCK: tl.constexpr):
 
     mine = tl.load(x + at, inside)
     for k in range(n):
-        pe = (me + k) % n  # not all PEs to the same PE at once
+        pe = (me + k) % n  # PEs start with different targets
         tl.store(shm.peer(ctx, half + me * count + at, pe), mine, inside)
         shm.signal_set(ctx, signals + me, call, pe)
     total = tl.zeros((BLOCK,), tl.float32)

@@ -1,7 +1,8 @@
-"""Heat in a plate, by Jacobi's iteration in Triton: each PE has a slab of rows, and stores its edges into its neighbours' memory.
+"""Heat in a plate, by Jacobi's iteration in Triton. Each PE has a slab of rows, and stores its edges into its
+neighbours' memory.
 
-The kernel that computes an edge also sends it: there is no copy, and the host only launches. Programs of a step signal their
-edge's arrival; those of the next step wait for it.
+The kernel that computes an edge also sends the edge, without a copy, and the host only launches kernels. Programs of a
+step signal the arrival of their edges. Programs of the next step wait for these signals.
 
     pgasrun -n 4 python triton_halo.py --plot plate.png
 """
@@ -36,8 +37,8 @@ def step(ctx, old, new, arrived, due, rows, width, BLOCK: tl.constexpr):
             tl.store(shm.peer(ctx, new + (rows + 1) * width + column, me - 1), value, inner)
         if (y == rows) & (me < n - 1):
             tl.store(shm.peer(ctx, new + column, me + 1), value, inner)
-    # A neighbour that has received all of these has complete edges. It may write this PE's next edges, because this PE
-    # has read its edges of this step.
+    # A neighbour that has received all of these signals has complete edges. The neighbour may then write this PE's next
+    # edges, because this PE has read the edges of this step.
     if me > 0:
         shm.signal_add(ctx, arrived + 1, 1, me - 1)
     if me < n - 1:
@@ -45,7 +46,7 @@ def step(ctx, old, new, arrived, due, rows, width, BLOCK: tl.constexpr):
 
 
 def plate(height: int, width: int) -> torch.Tensor:
-    """Cold, with one hot edge and one lukewarm one."""
+    """A cold plate with one hot edge and one lukewarm edge."""
     made = torch.zeros(height, width)
     made[0, :], made[:, 0] = 1.0, 0.5
     return made

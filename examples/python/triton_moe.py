@@ -1,8 +1,9 @@
-"""Dispatch and combine of a mixture of experts in Triton, one expert a PE.
+"""Dispatch and combine of a mixture of experts in Triton, with one expert on each PE.
 
-Every token goes to TOP experts. Dispatch stores its row into a slot of its own at the expert, which the sender has counted out, so that
-nobody waits while sending; the expert starts on a sender's rows as soon as their number has arrived; its results go back to where the
-token came from, and combine adds them up with the gate's weights. No buffer is larger than what one PE can send.
+Every token goes to TOP experts. Dispatch stores the token's row into a slot at the expert. The sender has chosen the
+slot by counting, so no PE waits while it sends. The expert starts on a sender's rows as soon as their number has
+arrived. Results go back to the PE of the token, and combine adds them up with the gate's weights. Each buffer is at
+most as large as the data that one PE can send.
 
     pgasrun -n 4 python triton_moe.py
 """
@@ -20,12 +21,13 @@ WORKERS = 4
 @triton.jit
 def dispatch(ctx, inbox, origin, arrived, expected, tokens, expert, slot, counts, n, TOP: tl.constexpr, ROOM: tl.constexpr,
              HIDDEN: tl.constexpr):
-    """A program for each choice of a token. Row `slot` of what we send to the expert; `origin` says where it comes from."""
+    """One program for each choice of a token. The row goes to row `slot` of this PE's rows at the expert. `origin`
+    tells the expert which choice the row belongs to."""
     me = shm.my_pe(ctx)
     choice = tl.program_id(0)
     if choice == 0:
         for pe in range(n):
-            shm.signal_set(ctx, expected + me, tl.load(counts + pe) + 1, pe)  # 0 means: not known yet
+            shm.signal_set(ctx, expected + me, tl.load(counts + pe) + 1, pe)  # 0 means that the number is not known yet
     to = tl.load(expert + choice)
     row = me * ROOM + tl.load(slot + choice)
     tl.store(shm.peer(ctx, origin + row, to), choice)
@@ -34,7 +36,8 @@ def dispatch(ctx, inbox, origin, arrived, expected, tokens, expert, slot, counts
 
 @triton.jit
 def apply_expert(ctx, inbox, origin, arrived, expected, returned, done, ROOM: tl.constexpr, HIDDEN: tl.constexpr):
-    """Programs (source, worker): this expert multiplies by its number plus one, and sends the rows home."""
+    """Program (source, worker): multiplies rows by this expert's number plus one, and sends the results back to
+    `source`."""
     me = shm.my_pe(ctx)
     source = tl.program_id(0)
     shm.wait_until(ctx, expected + source, "ge", 1)
@@ -51,7 +54,7 @@ def apply_expert(ctx, inbox, origin, arrived, expected, returned, done, ROOM: tl
 
 @triton.jit
 def combine(ctx, out, returned, weights, done, due, TOP: tl.constexpr, HIDDEN: tl.constexpr):
-    """A program for each token."""
+    """One program for each token."""
     token = tl.program_id(0)
     shm.wait_until(ctx, done, "ge", due)
     at = tl.arange(0, HIDDEN)
@@ -63,7 +66,7 @@ def combine(ctx, out, returned, weights, done, due, TOP: tl.constexpr, HIDDEN: t
 
 
 def slots_of(expert: torch.Tensor, n: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Each choice's place among those for the same expert, and how many there are for each."""
+    """Returns each choice's index among the choices of the same expert, and the number of choices for each expert."""
     chosen = torch.nn.functional.one_hot(expert, n)
     place = (chosen.cumsum(0) - 1).gather(1, expert[:, None])[:, 0]
     return place.to(torch.int32), chosen.sum(0).to(torch.int64)

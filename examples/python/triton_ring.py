@@ -1,4 +1,7 @@
-"""A ring in Triton: each PE sends a row to its right and waits for its left's. pgasrun -n 4 python triton_ring.py"""
+"""A ring in Triton: each PE sends a row to its right neighbour and waits for its left neighbour's row.
+
+    pgasrun -n 4 python triton_ring.py
+"""
 import pgas, pgas.triton as shm
 import torch, triton
 

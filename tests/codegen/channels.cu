@@ -4,8 +4,8 @@
 
 extern "C" {
 
-// A message of a channel: one inlined store of data and number, and one inlined poll. Out-of-line code handles four at
-// once. There is no fence.
+// A message of a channel: one inlined store of data and number, and one inlined poll. Out-of-line code handles four
+// packets at once. There is no fence.
 //  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
 //  ptx  1   ld\.relaxed\.sys\.global\.v2\.u64
 //  callee send_packets    4  st\.relaxed\.sys\.global\.v2\.u64
@@ -55,7 +55,7 @@ __global__ void ping_pong_values(any_context ctx, packet_line* box, double* valu
   values[threadIdx.x] = value;
 }
 
-// Values to all members and from all members: polls of four members at once, and of one.
+// Values to all members and from all members: polls of four members at once, and of one member.
 //  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
 //  ptx  6   ld\.relaxed\.sys\.global\.v2\.u64
 //  ptx  0   atom\.|red\.|fence|membar

@@ -20,12 +20,13 @@ extern "C" {
 //  registers 32
 __global__ void p_float(any_context ctx, float* dst, float value, int pe) { p(ctx, dst, value, pe); }
 
-// The address takes only an addition.
+// The address is computed by one addition.
 //  ptx  1   st\.relaxed\.sys\.global\.u32
 //  size 12
 //  general 40
 __global__ void p_to_peer(any_context ctx, float* dst, float value, any_peer pe) { p(ctx, dst, value, pe); }
 
+// One store, as in p_float().
 //  ptx  1   st\.relaxed\.sys\.global\.u64
 //  size 20
 //  general 45
@@ -75,6 +76,7 @@ __global__ void get_block(any_context ctx, float* dst, const float* src, std::si
   get(ctx, this_block(), dst, src, n, pe);
 }
 
+// One thread copies 16 bytes at a time.
 //  callee copy_by_thread 8+  st\.global\.v4\.u32
 //  registers 64
 __global__ void put_thread(any_context ctx, char* dst, const char* src, std::size_t n, int pe) {
@@ -130,6 +132,7 @@ __global__ void iput_block(any_context ctx, double* dst, const double* src, std:
   iput(ctx, this_block(), dst, src, 3, 2, n, pe);
 }
 
+// A warp copies blocks of 16-byte words, two words at a time.
 //  ptx  2   bar\.warp\.sync
 //  callee copy_part   2   ld\.relaxed\.sys\.global\.v2\.u64
 //  callee copy_part   2   st\.v4\.u32
@@ -153,6 +156,7 @@ __global__ void put_signal_block(any_context ctx, float* dst, const float* src, 
   put_signal(ctx, this_block(), dst, src, n, sig, 1, signal_op::set, pe);
 }
 
+// One release by the addition to the signal itself.
 //  ptx  1   red\.release\.sys\.global\.add\.u64
 //  ptx  0   atom\.|fence|membar
 //  sass 1   MEMBAR\.ALL\.SYS
@@ -194,6 +198,7 @@ __global__ void wait_any(any_context ctx, const signal_t* sig, std::size_t n, st
 //  general 150
 __global__ void sync_block(any_context ctx) { sync(ctx, this_block()); }
 
+// A wait by one thread only invalidates L1.
 //  ptx  0   fence\.(release|acq_rel|sc)|atom\.|ld\.global
 //  sass 1+  CCTL\.IVALL
 //  sass 0   MEMBAR|ATOM
@@ -253,6 +258,7 @@ __global__ void reduce_float(any_context ctx, float* dst, const float* src, std:
   reduce(general, this_block(), general.team(), dst, src, n, op::sum{});
 }
 
+// A few elements are sent as LL packets, without a fence.
 //  callee ll_exchange_slice 2+   st\.relaxed\.sys\.global\.v2\.u64
 //  callee ll_exchange_slice 6+   ld\.relaxed\.sys\.global\.v2\.u64
 //  callee ll_exchange_slice 0    fence|membar|atom\.|red\.
@@ -262,6 +268,7 @@ __global__ void fcollect_block(any_context ctx, float* dst, const float* src, st
   fcollect(direct, this_block(), direct.world(), dst, src, n);
 }
 
+// A few elements are sent as LL packets, without a fence.
 //  callee ll_broadcast_slice 3+   st\.relaxed\.sys\.global\.v2\.u64
 //  callee ll_broadcast_slice 0    fence|membar|atom\.|red\.
 //  ptx  0   fence|membar
@@ -270,12 +277,14 @@ __global__ void broadcast_block(any_context ctx, double* dst, const double* src,
   broadcast(direct, this_block(), direct.world(), dst, src, n, root);
 }
 
+// One release at system scope.
 //  ptx  1   fence\.release\.sys
 //  sass 1   MEMBAR\.ALL\.SYS
 //  sass 0   CCTL
 //  registers 40
 __global__ void fence_thread(any_context ctx) { fence(ctx); }
 
+// One sequentially consistent fence.
 //  ptx  1   fence\.sc\.sys
 //  sass 1   MEMBAR\.SC\.SYS
 //  registers 40
@@ -287,10 +296,12 @@ __global__ void quiet_thread(any_context ctx) { quiet(ctx); }
 //  sass 0   ATOM
 __global__ void add_int64(any_context ctx, std::int64_t* dst, int pe) { atomic_add(ctx, dst, -3, pe); }
 
+// One operation without a response.
 //  ptx  1   red\.relaxed\.sys\.global\.add\.f64
 //  sass 0   ATOM
 __global__ void add_double(any_context ctx, double* dst, double value, int pe) { atomic_add(ctx, dst, value, pe); }
 
+// One operation without a response.
 //  ptx  1   red\.relaxed\.sys\.global\.min\.s64
 //  ptx  0   atom\.
 //  sass 0   ATOM
@@ -305,6 +316,7 @@ __global__ void min_int64(any_context ctx, std::int64_t* dst, std::int64_t value
 //  sass 0   ATOM
 __global__ void max_float(any_context ctx, float* dst, float value, int pe) { atomic_max(ctx, dst, value, pe); }
 
+// Both numbers are added by one operation.
 //  ptx  1   red\.relaxed\.sys\.global\.add\.noftz\.bf16x2
 //  ptx  0   atom\.
 //  sass 0   ATOM
@@ -312,26 +324,31 @@ __global__ void add_bfloat16_pair(any_context ctx, bfloat16_pair* dst, bfloat16_
   atomic_add(ctx, dst, value, pe);
 }
 
+// One operation without a response.
 //  ptx  1   red\.relaxed\.sys\.global\.add\.noftz\.f16
 //  ptx  0   atom\.
 __global__ void add_float16(any_context ctx, float16* dst, float16 value, int pe) { atomic_add(ctx, dst, value, pe); }
 
+// One operation without a response.
 //  ptx  1   red\.relaxed\.sys\.global\.xor\.b32
 //  sass 0   ATOM
 __global__ void xor_uint32(any_context ctx, std::uint32_t* dst, std::uint32_t value, int pe) {
   atomic_xor(ctx, dst, value, pe);
 }
 
+// One store in place of an atomic exchange.
 //  ptx  1   st\.relaxed\.sys\.global\.u64
 //  sass 0   ATOM|RED
 __global__ void set_uint64(any_context ctx, std::uint64_t* dst, std::uint64_t value, int pe) {
   atomic_set(ctx, dst, value, pe);
 }
 
+// One load in place of an atomic operation.
 //  ptx  1   ld\.relaxed\.sys\.global\.u32
 //  sass 0   ATOM|RED
 __global__ void fetch_int32(any_context ctx, int* out, const int* src, int pe) { *out = atomic_fetch(ctx, src, pe); }
 
+// One atomic operation with a response.
 //  ptx  1   atom\.relaxed\.sys\.global\.add\.u64
 //  sass 1   ATOMG?\.E\.ADD\.64\.STRONG\.SYS
 //  sass 0   MEMBAR
@@ -341,6 +358,7 @@ __global__ void fetch_add_uint64(any_context ctx, std::uint64_t* out, std::uint6
   *out = atomic_fetch_add(ctx, dst, 1, pe);
 }
 
+// One compare-and-swap.
 //  ptx  1   atom\.relaxed\.sys\.global\.cas\.b64
 //  sass 0   MEMBAR
 __global__ void compare_swap(any_context ctx, std::uint64_t* out, std::uint64_t* dst, int pe) {

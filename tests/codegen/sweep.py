@@ -27,7 +27,7 @@ GROUPS = {"thread": "", "warp": "this_warp(this_block()), ", "warpgroup": "this_
           "block": "this_block(), "}
 
 # The registers that a kernel may have. Blocks of 1024 threads have 64 registers for each thread. Loops that repeat a
-# call, or keep values of their own, take more.
+# call, or keep values of their own, take more registers.
 WORD, COPY, COLLECTIVE = 48, 64, 136
 REPEATED = {WORD: 56, COPY: 72, COLLECTIVE: 176}
 

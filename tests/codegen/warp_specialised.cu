@@ -47,6 +47,7 @@ __global__ void add_floats(any_context ctx, float* dst, std::size_t n, int pe) {
   bulk_copier by;
   add_nbi(ctx, by, dst, tile, n, pe);
 }
+// The second kernel, which also waits.
 //  whole 1   UBLKRED\.G\.S\.ADD\.F32
 //  whole 0   UBLKRED\.G\.S\.ADD(?!\.F32)
 __global__ void add_floats_and_wait(any_context ctx, float* dst, std::size_t n, int pe) {

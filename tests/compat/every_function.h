@@ -1,5 +1,6 @@
 /// @file
-/// Calls functions that must fail, each in a separate process, and checks the kind of failure. For C and C++.
+/// Calls functions that must fail, each in a separate process, and checks the kind of failure. The header is valid in C
+/// and in C++.
 #pragma once
 
 #include <stdio.h>
@@ -65,7 +66,7 @@ static int status_of(const struct function* one, char* said, size_t bytes) {
 static int try_all(const struct function* all, int count) {
   static const char* const what[] = {"return", "return null", "return a status", "end the process"};
   int i, failures = 0, ended = 0;
-  setenv("PGAS_HEAP", "nonsense", 1); /* for those that initialize */
+  setenv("PGAS_HEAP", "nonsense", 1); /* for functions that initialize */
   for (i = 0; i < count; ++i) {
     char said[4096], begins[256];
     const int status = status_of(&all[i], said, sizeof said);

@@ -150,7 +150,7 @@ TEST(bulk, copies_of_1_byte) { bulk_copies_of<unsigned char>(); }
 TEST(bulk, copies_of_8_bytes) { bulk_copies_of<std::uint64_t>(); }
 TEST(bulk, copies_of_16_bytes) { bulk_copies_of<packet<16, 16>>(); }
 
-/// A thread sends data that it has stored itself. The copy unit reads memory by another path than the stores used.
+/// A thread sends data that it has stored itself. The copy unit reads memory by a different path than the stores.
 struct relay {
   static constexpr std::size_t words = 2000;
   static constexpr std::uint32_t rounds = 50;

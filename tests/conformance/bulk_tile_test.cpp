@@ -218,7 +218,7 @@ struct sums_body {
     if (block.thread_rank() != 0) return;
     bulk_copier by;
     for (std::uint32_t i = 0; i < calls; ++i) {
-      // One element more or less, so that the ends are not multiples of 16 bytes.
+      // Call i leaves out i elements at both ends, so that the ends are not multiples of 16 bytes.
       add_nbi(ctx, by, to.at(ctx) + i, tile + i, n - 2 * i, next_member(ctx));
       ibadd_nbi(ctx, by, to.at(ctx) + n, tile + n, stride, stride, row, rows, next_member(ctx));
     }

@@ -1,5 +1,5 @@
 // Collectives that move data: every kind with every scope, different element sizes, counts, alignments and teams, with
-// guards around the destinations. Also errors with checks on.
+// guards around the destinations. Also tests the errors that checks report.
 #include "teams.hpp"
 
 namespace {

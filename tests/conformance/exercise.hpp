@@ -14,7 +14,7 @@ struct exercise {
   test_team team;
   sym<std::uint32_t> inbox;
   sym<std::uint32_t> outbox;
-  sym<signal_t> sigs;  // one signal for each word, followed by one that counts
+  sym<signal_t> sigs;  // one signal for each word, followed by a signal that counts
   sym<std::size_t> indices;
   sym<lock_t> lock;
   sym<std::uint64_t> inside;
@@ -87,7 +87,7 @@ struct exercise {
     }
   }
 
-  /// Collectives, which need a group only for its barriers.
+  /// Collectives, which use the group only for its barriers.
   template <class G>
   PGAS_FN void collectives(const context& ctx, const G& g, std::uint32_t round) const {
     const auto rank = static_cast<std::uint32_t>(g.thread_rank());

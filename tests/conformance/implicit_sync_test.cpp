@@ -44,7 +44,7 @@ struct late_body {
     for_own_late(g, count, [&](std::uint32_t i) { out[i] = value(ctx.my_pe(), i, round); });
   }
 
-  /// Checks elements that PE `from` has sent. The first one is element `first` of that PE.
+  /// Checks elements that PE `from` has sent. The first received element is element `first` of that PE.
   template <class Group>
   PGAS_FN void expect(const context& ctx, const Group& g, const std::uint32_t* at, std::int32_t from,
                       std::uint32_t round, std::uint32_t first = 0) const {
@@ -124,7 +124,7 @@ struct late_puts : late_body {
 /// Gets of all kinds into memory that is loaded late.
 struct late_gets : late_body {
   static constexpr std::uint32_t kinds = 7;
-  static constexpr std::uint32_t of_outbox = 77;  // the number that its elements have in place of the round
+  static constexpr std::uint32_t of_outbox = 77;  // elements of the outbox have this number in place of the round
 
   template <class Group>
   PGAS_FN void get_as(std::uint32_t kind, const context& ctx, const Group& g, packet_channel& last) const {

@@ -1,4 +1,4 @@
-// Channels for values in registers with errors: calls that checks refuse, and the record if a message is missing or was
+// Errors of channels for values in registers: calls that checks refuse, and the record if a message is missing or was
 // overwritten.
 #include "one_sided.hpp"
 
@@ -62,8 +62,8 @@ TEST(ll_channel_failure, mistakes_are_refused_with_checks) {
   EXPECT_EQ(caught(mistake::no_such_member, operation::receive, failure::pe_out_of_range).pe, 2);
 }
 
-/// Rounds on a channel whose rounds the program counts. PE 0 does not receive all messages of round 3 before it begins
-/// round 4.
+/// Executes rounds on a channel whose rounds the program counts. PE 0 does not receive all messages of round 3 before
+/// it begins round 4.
 struct hasty_body {
   enum missing : int { all, one, none };
 

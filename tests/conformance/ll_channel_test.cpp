@@ -274,8 +274,8 @@ struct team_body {
       finish(ctx, channel, round, rank);
     }
   }
-  /// Rounds that this code counts, from 0 because the box is zeros. In every third round, the channel that sends also
-  /// receives.
+  /// This code counts the rounds from 0, because the box contains zeros. In every third round, the channel that sends
+  /// also receives.
   template <ll_to To, class Context, class Group>
   PGAS_FN void counted_round(const Context& ctx, const Group& g, std::uint32_t round) const {
     const context known = ctx;
@@ -394,7 +394,7 @@ struct half_body {
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (global_rank(block) != 0) return;
     ll_team_channel<float16> channel(ctx, ctx.team(), box.at(ctx));
-    // added one after another in 16 bits, 0.75 would be lost
+    // if the numbers were added one after another in 16 bits, 0.75 would be lost
     broadcast(ctx, channel, float16(ctx.my_pe() == 0 ? 2048.0F : 0.75F));
     found.check(ctx, 1, receive_reduce(ctx, channel, op::sum{}) == float16(2050.25F));
   }

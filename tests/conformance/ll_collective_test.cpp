@@ -12,7 +12,8 @@ PGAS_HD constexpr std::uint32_t word_of(std::int32_t member, std::uint32_t round
 }
 
 /// Each round is a different collective with a different size and a different group on every PE. There is no other
-/// synchronization. Each PE writes its source and reads its destination by plain accesses. No other PE accesses them.
+/// synchronization. Each PE writes its source and reads its destination by plain accesses. No other PE accesses this
+/// memory.
 struct packet_rounds {
   static constexpr std::uint32_t most = 4200;  // words of a source, more than packets can carry
 
@@ -44,7 +45,8 @@ struct packet_rounds {
     const std::uint32_t shift = round % 3;
     const std::uint32_t given = kind == 2 ? members * n : n;
     const std::uint32_t got = kind == 1 || kind == 2 ? members * n : n;
-    // If the collective stores to other PEs without packets, a barrier before it shows that all PEs are done.
+    // If the collective stores to other PEs without packets, a barrier before the collective shows that all PEs have
+    // finished the previous round.
     const bool stores_there = n * 4 > 2048 || ctx.routes_ != nullptr;
     if (kind >= 1 && kind <= 3 && stores_there) barrier(ctx, g, t);
     std::uint32_t* const from = src.at(ctx) + shift;

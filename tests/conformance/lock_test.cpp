@@ -247,7 +247,7 @@ TEST(lock, misuse_is_reported) {
   for (const bool checks : {false, true}) {
     for (int fault = 0; fault <= 3; ++fault) {
       for (int which = 0; which < 3; ++which) {
-        if (fault < 2 ? which != 0 : !checks) continue;  // clearing a free or a foreign lock is detected without checks
+        if (fault < 2 ? which != 0 : !checks) continue;  // wrong clears are detected even without checks
         SCOPED_TRACE(testing::Message() << "operation " << which << ", fault " << fault);
         pe_options options{.checks = checks};
         pe_set pes(2, options);

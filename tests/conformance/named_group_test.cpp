@@ -6,8 +6,8 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// The number of threads of a block, such that a quarter of them is a group of several threads, and of whole warps. At
-/// most the threads of two warpgroups.
+/// The number of threads of a block. A quarter of the block is a group of several threads, and of whole warps. A block
+/// has at most the threads of two warpgroups.
 unsigned threads_of_block() {
   const unsigned most = blocks().back().threads;
   return most < 8 ? 8 : most < 256 ? most : 256;
@@ -95,8 +95,8 @@ TEST(named_group, answers_of_parts_of_a_block_do_not_mix) {
   expect_nothing_found(pes, body.found);
 }
 
-/// One part waits for a value that never arrives, and the other part waits for the first. Both end, whichever thread
-/// detects the failure.
+/// One part waits for a value that never arrives, and the other part waits for the first part. Both parts end, no
+/// matter which thread detects the failure.
 struct parts_in_vain {
   sym<signal_t> sigs;
   sym<std::uint32_t> returned;

@@ -209,7 +209,7 @@ TEST(order, results_are_there_after_quiet) {
   }
 }
 
-/// Waits for more arrivals than there are, by one thread or by a group.
+/// A thread or a group waits for more arrivals than will come.
 struct greedy_body {
   sym<signal_t> count;
   sym<std::uint32_t> survivors;

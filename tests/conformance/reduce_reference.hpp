@@ -1,6 +1,6 @@
 /// @file
-/// The expected results of reductions, computed in another way: integers in 64 bits, floating point in double with a
-/// bound on the error. Also random elements for the tests.
+/// The expected results of reductions, computed without the library: integers in 64 bits, and floating point in double
+/// with a bound on the error. Also makes random elements for the tests.
 #pragma once
 
 #include <algorithm>

@@ -67,7 +67,7 @@ TEST(reduce, teams_across_domains) {
   }
 }
 
-// Associative and not commutative. Shows the order, and that any function object can be used.
+// The operation is associative and not commutative, so its result shows the order. It is an ordinary function object.
 TEST(reduce, library_op) { try_operation<compose, affine>(); }
 
 }  // namespace

@@ -240,8 +240,8 @@ struct mistaken_body {
 
 /// The records of the 3 PEs. PE 1 makes the error, and all PEs end.
 std::array<detail::failure_record, 3> make_mistake(grid_shape shape, mistake what, bool everyone) {
-  // Not every tool lets the test query a stream while it works, so the other PEs may detect the error only by their
-  // deadline.
+  // Not every tool lets the test query a stream while the stream works, so the other PEs may detect the error only by
+  // their deadline.
   pe_set pes(3, {.checks = true, .timeout = std::chrono::seconds(what == mistake::none ? 60 : 5)});
   const std::vector<std::int32_t> members =
       what == mistake::no_member ? std::vector<std::int32_t>{0, 2} : std::vector<std::int32_t>{0, 1, 2};

@@ -131,7 +131,7 @@ void try_copy(pe_set& pes, const test_team& team, const team_shape& shape, grid_
 
 constexpr kind all_kinds[] = {kind::put, kind::get, kind::put_signal, kind::iput, kind::iget, kind::ibput, kind::ibget};
 
-/// All kinds and scopes with one type. Each combination of the other parameters occurs with some of them.
+/// All kinds and scopes with one type. Each combination of the other parameters occurs with some kinds and scopes.
 template <class T>
 void copies_of() {
   const std::vector<team_shape> shapes = team_shapes();

@@ -1,6 +1,6 @@
 /// @file
-/// Teams for pe_set, with any members in any order, as kernels see the host library's teams. Also for the tests of
-/// collectives: the teams with which they run, and poisoned memory.
+/// Teams for pe_set, with any members in any order, as kernels see the host library's teams. The file also has the
+/// teams with which tests of collectives run, and poisoned memory for these tests.
 #pragma once
 
 #include <string>
@@ -90,8 +90,8 @@ inline std::vector<grid_shape> blocks() {
   return all;
 }
 
-/// `count` elements of every PE's heap between two guards. All of it is poisoned at the start. The first element lies
-/// `shift` elements after a boundary of 16 bytes.
+/// `count` elements of every PE's heap between two guards. Elements and guards are poisoned at the start. The first
+/// element lies `shift` elements after a boundary of 16 bytes.
 template <class T>
 class guarded {
  public:

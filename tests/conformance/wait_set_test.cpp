@@ -21,7 +21,7 @@ PGAS_FN bool plainly(T seen, cmp op, T value) {
   return op == cmp::lt ? seen < value : seen >= value;
 }
 
-/// No PE writes. Tests report the current state, and satisfied waits return it.
+/// No PE writes. Tests report the current state, and satisfied waits return the same state.
 template <class T>
 struct standing_body {
   sym<T> words;
@@ -136,7 +136,7 @@ void standing_words_of() {
         std::vector<T> words(most);
         std::vector<T> values(most);
         std::vector<int> status(most);
-        // All words equal, or excluded, so that the whole set satisfies the comparison.
+        // Makes all words equal, or excludes them, so that the whole set satisfies the comparison.
         const std::uint32_t kind = mix(++seed) % 4;
         for (std::uint32_t i = 0; i < most; ++i) {
           words[i] = sample<T>(kind == 0 ? 1 : mix(i, seed));

@@ -14,13 +14,13 @@ function(expect text)
   endif()
 endfunction()
 
-# The target `installable` builds every library and program that `cmake --install` asks for. Links are made with their
-# targets.
+# The target `installable` builds every library and program that `cmake --install` installs. A symbolic link is made
+# together with its target.
 if(GENERATOR STREQUAL "Ninja")
   file(GLOB lists ${BUILD}/installable-*.cmake)
   include(${lists})
   set(built)
-  foreach(question query inputs)  # the target's own inputs, and theirs
+  foreach(question query inputs)  # the target's inputs, and the inputs of these inputs
     run(${CMAKE_COMMAND} -E chdir ${BUILD} ninja -t ${question} installable)
     string(REGEX REPLACE "[ \n]+" ";" names "${output}")
     list(APPEND built ${names})

@@ -1,6 +1,6 @@
 /// @file
 /// Tools for the device tests, whose bodies g++ and nvcc compile from the same text. This file does not depend on where
-/// a body runs; `harness.hpp` chooses the side.
+/// a body runs; `harness.hpp` chooses the CPU or GPUs.
 #pragma once
 
 #include <initializer_list>
@@ -81,7 +81,7 @@ PGAS_HD constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::u
   return x ^ x >> 15;
 }
 
-/// Counts the errors that a body finds, in this PE's heap, and keeps the first one.
+/// Counts the errors that a body finds, in this PE's heap, and keeps the first error.
 struct finding {
   std::uint64_t count;
   std::uint64_t where;

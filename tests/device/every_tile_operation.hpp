@@ -7,8 +7,8 @@
 
 namespace pgas_test {
 
-/// Whether the received data is what the neighbours send: `out[i]` is 100 * PE + i. Adds to `real` and `half` of the
-/// right neighbour, and subtracts it again.
+/// Whether the received data is what the neighbours send: `out[i]` is 100 * PE + i. Adds values to `real` and `half` of
+/// the right neighbour, and subtracts these values again.
 /// @param to_right the neighbour, as a number or a peer
 template <class Context, class Workplace, class Name>
 PGAS_FN bool do_every_tile_operation(const Context& ctx, Workplace& here, int left, int right, Name to_right) {

@@ -117,7 +117,7 @@ TEST(failure, sync_of_one_thread_names_the_missing_pe) { barrier_ends(false, sco
 
 /// The barrier that returns a result.
 struct polite_barrier {
-  sym<std::uint32_t> answers;  // the number of results: false, true
+  sym<std::uint32_t> answers;  // how many results were false, and how many were true
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
@@ -425,7 +425,7 @@ TEST(failure, a_block_ends_with_its_first_thread) {
   }
 }
 
-/// The function of a PE that takes no part.
+/// Does nothing. PEs that take no part in a test run this function.
 struct nothing {
   sym<std::uint64_t> signal;
 

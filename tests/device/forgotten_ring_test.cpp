@@ -1,5 +1,5 @@
-// Waits for a proxy that does not work have a deadline, like all waits. On the CPU only, because the test makes the
-// ring itself.
+// Waits for a proxy that does not work have a deadline, like all waits. The test runs only on the CPU, because it makes
+// the ring itself.
 #include "harness.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 ///     auto word = pes.allocate<int>(1);      // symmetric, zeroed
 ///     pes.write(pe, word, &value, 1);  pes.read(pe, word, &value, 1);
 ///     pes.run({blocks, threads}, body);      // body(block, context) on all PEs at once; no PE may give up
-///     pes.run_out({...}, body);              // as run(), but PEs may give up; returns which PEs did
+///     pes.run_out({...}, body);              // as run(), but PEs may give up; returns the PEs that did
 ///     pes.control(pe).record                 // the record of a PE that gave up
 #pragma once
 
@@ -29,7 +29,7 @@ struct pe_options {
 };
 
 /// `--rounds=N` of the command line; 0 if it is missing. Sets the rounds of the stress test and the maximum of other
-/// tests. For sanitizers, with which a kernel runs a thousand times slower.
+/// tests. The option is for sanitizers, with which a kernel runs a thousand times slower.
 inline std::uint64_t& asked_rounds() {
   static std::uint64_t value = 0;
   return value;

@@ -23,7 +23,8 @@ inline std::vector<grid_shape> grids() { return {{1, 1}, {1, 2}, {1, 4}, {3, 2}}
 /// The rounds of a stress test, from the number of rounds on a GPU.
 inline int rounds(int on_gpu) { return no_more_than_asked(on_gpu / 10); }
 
-/// The default of the stress test: channels and background blocks of each PE, threads of a block, rounds in total.
+/// The default sizes of the stress test: channels and background blocks of each PE, threads of a block, rounds in
+/// total.
 struct stress_shape {
   unsigned channels = 1;
   unsigned background = 1;
@@ -190,8 +191,8 @@ class pe_set {
     std::byte* const base = map(static_cast<std::size_t>(n_) << log2_stride_);
     for (int pe = 0; pe < n_; ++pe) slots_.push_back(base + (static_cast<std::size_t>(pe) << log2_stride_));
   }
-  /// Places the slots far apart, if the system accepts address hints; some sanitizers do not. The distances are never
-  /// regular.
+  /// Places the slots far apart, if the system accepts address hints; some sanitizers do not accept hints. The
+  /// distances are never regular.
   void scatter(std::size_t slot_bytes) {
     log2_stride_ = log2_scatter_unit;
     constexpr std::uintptr_t unit = std::uintptr_t{1} << log2_scatter_unit;

@@ -1,6 +1,6 @@
 /// @file
-/// The harness on GPUs. One process, with PE p on GPU p mod the number of GPUs, all slots mapped for all GPUs in one
-/// reserved range, and a stream for each PE. The driver is looked up at run time, so that the program starts on
+/// The harness on GPUs. One process has all PEs: PE p is on GPU p mod the number of GPUs, and has a stream. All slots
+/// are mapped for all GPUs in one reserved range. The driver is looked up at run time, so that the program starts on
 /// machines without a driver. PEs of different domains are proxied.
 #pragma once
 
@@ -23,7 +23,8 @@ namespace pgas_test {
 inline std::vector<grid_shape> grids() { return {{1, 1}, {1, 32}, {1, 100}, {1, 1024}, {4, 256}}; }
 inline int rounds(int on_gpu) { return no_more_than_asked(on_gpu); }
 
-/// The default of the stress test: channels and background blocks of each PE, threads of a block, rounds in total.
+/// The default sizes of the stress test: channels and background blocks of each PE, threads of a block, rounds in
+/// total.
 struct stress_shape {
   unsigned channels = 16;
   unsigned background = 8;
@@ -226,7 +227,8 @@ class pe_set {
   /// The bytes that all PEs together have sent between domains.
   [[nodiscard]] proxies::carried traffic() { return proxies_->traffic(); }
 
-  /// As on the CPU. The bodies of all PEs must fit on the GPUs at the same time, because they wait for one another.
+  /// As run_out() of the CPU's harness. The bodies of all PEs must fit on the GPUs at the same time, because they wait
+  /// for one another.
   template <class Body>
   std::vector<bool> run_out(grid_shape g, Body body, const std::function<void()>& meanwhile = {}) {
     // Loading a kernel may wait for the GPU, so it must not happen while another kernel spins.

@@ -53,7 +53,7 @@ struct message_passing {
           fence(ctx, block);
         else
           barrier(ctx, block, alone(ctx));
-        if (rank == size / 2 % 32) signal_set(ctx, f, i + 1, 1);  // a thread other than the one with rank 0
+        if (rank == size / 2 % 32) signal_set(ctx, f, i + 1, 1);  // a thread other than the thread with rank 0
         continue;
       }
       block.sync();

@@ -43,7 +43,7 @@ int run_on_gpus(std::uint64_t limit) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Loads kernels at the start, and never while another kernel waits for the loaded one.
+  // Loads kernels at the start, and never while another kernel waits for the loaded kernel.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // prevents the streams of several PEs from waiting for one another
   testing::InitGoogleTest(&argc, argv);

@@ -19,14 +19,15 @@ namespace {
 
 namespace d = pgas::detail;
 
-// Small, so that every test includes full rings and waits for cells. Kernels have many more threads.
+// Rings on the host are small, so that every test includes full rings and waits for cells. Kernels have many more
+// threads.
 constexpr std::uint32_t log2_commands_on_host = 4;
 constexpr std::uint32_t log2_answers_on_host = 2;
 constexpr std::uint32_t log2_commands_on_gpu = 8;
 constexpr std::uint32_t log2_answers_on_gpu = 6;
 constexpr std::uint32_t log2_units = 1;
 
-/// As in the library: src/host/proxy/proxy_service.cpp.
+/// The proxy of one PE. It is made as in src/host/proxy/proxy_service.cpp.
 struct one_pe {
   std::unique_ptr<d::device> device;
   std::unique_ptr<d::memory_access> memory;

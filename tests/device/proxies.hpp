@@ -1,6 +1,6 @@
 /// @file
 /// Proxies for the PEs of a pe_set that spans domains: a proxy and a ring for each PE, with loopback, and the table
-/// that contexts point to. Also compiles as C++17, unlike the library's own headers.
+/// that contexts point to. The file also compiles as C++17, unlike the library's own headers.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@ class proxies {
   proxies(const proxies&) = delete;
   proxies& operator=(const proxies&) = delete;
 
-  /// The table for context::routes_, by its address for kernels.
+  /// The address, as kernels use it, of the table for context::routes_.
   [[nodiscard]] const pgas::detail::routes* routes_of(int pe) const;
   /// Waits until all commands of kernels that have ended are complete, or `given_up()` returns true.
   void settle(const std::function<bool()>& given_up);

@@ -82,7 +82,7 @@ struct two_routes {
 };
 
 void try_routes(std::int32_t holder, std::int32_t reader) {
-  for (const std::uint32_t count : {2u, 300u, 9000u}) {  // in a command, in a message, and by the transport itself
+  for (const std::uint32_t count : {2u, 300u, 9000u}) {  // sent in a command, in a message, and by the transport itself
     for (const teller how : all_tellers) {
       for (const unsigned threads : {1u, 2u}) {
         const auto n = static_cast<std::uint32_t>(no_more_than_asked(20));
@@ -260,7 +260,7 @@ double crossings(spreading what) {
 TEST(route, data_crosses_to_a_domain_once) {
   EXPECT_NEAR(crossings(spreading::broadcast), 1.0, 0.1);
   EXPECT_NEAR(crossings(spreading::fcollect), 1.0, 0.1);
-  // For each element, one partial result in one direction, and the result back.
+  // Each element is sent twice: a partial result in one direction, and the result back.
   EXPECT_NEAR(crossings(spreading::reduce), 2.0, 0.1);
 }
 

@@ -11,7 +11,7 @@ using namespace pgas_test;
 struct ring {
   sym<std::uint32_t> inbox;  // two halves, used alternately
   sym<std::uint32_t> outbox;
-  sym<std::uint64_t> signals;  // one signal for data that has arrived, and one for data that the right neighbour has
+  sym<std::uint64_t> signals;  // for data that has arrived, and for data that the right neighbour has received
                                // consumed
   findings found;
   std::uint32_t n_rounds;
@@ -148,7 +148,7 @@ TEST(signal, comparisons_of_8_bytes) {
   comparisons_of<std::uint64_t>();
 }
 
-/// PE 0 sets the words of the other PEs in random orders. They wait with all, any and some until no word is left.
+/// PE 0 sets the words of the other PEs in random orders. These PEs wait with all, any and some until no word is left.
 struct sets {
   sym<std::int32_t> words;
   sym<std::int32_t> payload;  // one element for each word, sent before the word

@@ -143,7 +143,7 @@ class Look(unittest.TestCase):
             await_handler(job.pid)
             time.sleep(1)  # the process needs this time to begin its wait for the other PE
             if hears:
-                os.killpg(job.pid, number)  # like a terminal, to the whole process group
+                os.killpg(job.pid, number)  # a terminal also sends the signal to the whole process group
             else:
                 job.send_signal(number)
             out, err = job.communicate(timeout=30)

@@ -25,7 +25,7 @@ MOST_WAITING = 4000  # frames; if more wait, the cable is full and loses them
 
 
 def set_namespace(descriptor):
-    """os.setns() came with Python 3.12."""
+    """Moves this thread to a namespace. os.setns() exists only since Python 3.12."""
     if ctypes.CDLL(None, use_errno=True).setns(descriptor, CLONE_NEWNET) != 0:
         raise OSError(ctypes.get_errno(), "setns")
 

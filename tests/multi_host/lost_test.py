@@ -52,7 +52,8 @@ def follow(process, pids, reports, keeps, all_ready):
 
 def main():
     how, program, mode = sys.argv[1:4]
-    # The PEs that must report the loss. If a PE was killed, all other PEs; if a host was cut off, the PEs on this side.
+    # The PEs that must report the loss: all other PEs if a PE was killed, and the PEs on this side if a host was cut
+    # off.
     witnesses = [0, 2, 3] if how == "kill" else [0, 2]
     limit = 2.0 if how == "kill" else 2 * PEER_TIMEOUT
     try:

@@ -2,7 +2,8 @@
 environment. The key of such a job is public, so the other process can compute it. Rank 0 must refuse the process
 because of its user, and the members must join and get correct results.
 
-    another_user_test.py PROGRAM    PROGRAM is `visited`. Only root can become two other users; others skip the test.
+    another_user_test.py PROGRAM    PROGRAM is `visited`. Only root can become two other users; for other users the
+    test is skipped.
 """
 import os
 import pathlib
@@ -23,7 +24,8 @@ LIMIT = 60
 SKIPPED = 77
 HANDSHAKE = pathlib.Path(__file__).resolve().parents[2] / "src/common/net/handshake.hpp"
 VERSION = int(re.search(r"expected_version = (\d+);", HANDSHAKE.read_text(encoding="utf-8"))[1])
-# The first bytes of rank 1 of the job. Rank 0 answers them before any proof, if they come from its own user.
+# The first bytes that rank 1 of the job sends. If they come from rank 0's own user, rank 0 answers before it has
+# received a proof.
 HELLO = b"PGGH" + struct.pack("<Iiiii", VERSION, 1, 0, PES, 0) + bytes(16)
 
 

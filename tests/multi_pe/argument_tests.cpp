@@ -1,5 +1,5 @@
-// Wrong arguments of host-called operations. Each call is refused with the name of the operation. On either heap;
-// compiled by g++ and by nvcc.
+// Wrong arguments of host-called operations. Each call is refused with the name of the operation. The tests run on
+// either heap, compiled by g++ and by nvcc.
 #include <gtest/gtest.h>
 
 #include <limits>

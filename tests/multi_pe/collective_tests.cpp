@@ -104,7 +104,7 @@ TEST(HostCollective, a_stream_of_them) {
   value.write(std::vector<std::uint64_t>(count, static_cast<std::uint64_t>(team.my_pe()) + 1));
   pgas::stream on(world());
   pgas::barrier(team, on);
-  // In each round the sum becomes the next value: n (n + 1) / 2, then that times n.
+  // In each round the sum becomes the next value: first n (n + 1) / 2, then n times the previous value.
   std::uint64_t expected = 0;
   for (int round = 0; round < 100; ++round) {
     pgas::reduce(team, on, sum.data(), value.data(), count, op::sum{});
@@ -121,8 +121,8 @@ TEST(HostCollective, a_stream_of_them) {
   pgas::barrier(team);
 }
 
-// On each of two streams, 200 barriers that use words of the stream. Data that was put before a barrier is visible
-// after it. After the barriers, signals go to one neighbour without a barrier.
+// Calls 200 barriers on each of two streams. The barriers use words of the stream. Data that was put before a barrier
+// is visible after it. After the barriers, signals go to one neighbour without a barrier.
 TEST(HostCollective, barriers_by_words) {
   const pgas::team& team = world().team();
   const int n = team.n_pes();
@@ -244,7 +244,7 @@ TEST(HostCollective, bad_arguments) {
   EXPECT_EQ(code_of([&] { pgas::reduce(team, crooked, other, 1, sum); }), code::misaligned);
   pgas::stream moved(world());
   const pgas::stream on(std::move(moved));
-  EXPECT_EQ(code_of([&] { pgas::barrier(team, moved); }), code::invalid_argument);  // NOLINT: uses it after the move
+  EXPECT_EQ(code_of([&] { pgas::barrier(team, moved); }), code::invalid_argument);  // NOLINT: uses a moved stream
   std::vector<pgas::signal_t> outside_words(static_cast<std::size_t>(n));
   array<pgas::signal_t> words(static_cast<std::size_t>(n));
   EXPECT_EQ(code_of([&] { pgas::barrier(team, on, outside_words.data()); }), code::outside_heap);
@@ -257,7 +257,7 @@ TEST(HostCollective, bad_arguments) {
   pgas::barrier(team);
 }
 
-// The last test, because it ends the world.
+// This test is the last one, because it ends the world.
 TEST(HostCollectiveEnd, different_calls_are_reported) {
   pgas::config settings = pgas::config::from_environment();
   settings.checks = true;

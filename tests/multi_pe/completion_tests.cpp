@@ -1,6 +1,6 @@
 // PEs with different speeds: one PE is stopped while the others send it many operations, one PE leaves at once, and PEs
-// check data immediately when it must have arrived. On either side of the proxies, with any number of PEs on any number
-// of hosts.
+// check data immediately when it must have arrived. The tests run on either side of the proxies, with any number of PEs
+// on any number of hosts.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int out_of_step = 1;  ///< the PE that is stopped
 
-/// More operations than rings and the messages in flight can hold.
+/// The number of operations: more than rings and the messages in flight can hold.
 constexpr int many = 100'000;
 
 struct pour {
@@ -90,8 +90,8 @@ TEST(Pace, a_pe_that_leaves_at_once_is_reached_until_all_leave) {
   world.leave();
 }
 
-/// Five words from the left neighbour, each by another call. A barrier of the host has no effect on memory, so the data
-/// must be visible because the calls have returned.
+/// The left neighbour sends five words, each by a different call. A barrier of the host has no effect on memory, so the
+/// data must be visible because the calls have returned.
 TEST(Pace, what_has_returned_is_there) {
   pgas::world world = pgas::world::join();
   const int right = (world.my_pe() + 1) % world.n_pes();

@@ -54,7 +54,7 @@ void die(const char* step) {
   }
   if (way == "exit") std::exit(3);
   if (way == "exec") execl("/bin/sleep", "sleep", "0.5", nullptr);
-  if (way == "fork") {  // a child has all objects of this process, and outlives it
+  if (way == "fork") {  // a child has all objects of this process, and outlives the process
     if (fork() == 0) {
       sleep(2);
       _exit(0);

@@ -1,5 +1,5 @@
-"""Lets one PE die in every way at every step. The other PEs must get an error that names it in time, and nothing may be
-left.
+"""Lets one PE die in every way at every step. The other PEs must get an error that names this PE in time, and nothing
+may be left.
 
     death_at_every_step_test.py PGASRUN PROGRAM PART [MPIRUN] [--proxies] [--full]
 
@@ -190,7 +190,7 @@ def cases(options, folder):
     turn = itertools.count()
     joins = join_steps(options, routes[-1], folder)
     last = max(i for i, step in enumerate(joins) if "exchange" in step)
-    if options.part == "stop":  # after the last exchange, no PE waits in joining any more
+    if options.part == "stop":  # after the last exchange, no PE waits for another PE while it joins
         pairs = list(itertools.product(joins[:last + 1], ("stop",)))
     elif options.part == "join":  # only the first and the last of the exchanges
         steps = [step for i, step in enumerate(joins) if "exchange" not in step or step.endswith(":0") or i == last]

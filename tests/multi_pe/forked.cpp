@@ -1,5 +1,5 @@
-// PEs that fork. A child ends normally, with a world, a team, a stream and memory of static duration. It is not part of
-// its parent's world and does not affect it.
+// PEs that fork. A child ends normally, with a world, a team, a stream and memory of static duration. The child is not
+// part of its parent's world, and does not affect that world.
 #include <sys/wait.h>
 #include <unistd.h>
 

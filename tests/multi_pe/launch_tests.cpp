@@ -1,4 +1,5 @@
-// The largest launches, and overlapping launches. On either heap, with any number of PEs; compiled by g++ and by nvcc.
+// The largest launches, and overlapping launches. The tests run on either heap, with any number of PEs, compiled by g++
+// and by nvcc.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -4,7 +4,8 @@ import subprocess
 
 
 def leftovers(directory=None, space=None):
-    """Returns files in shared memory, System V segments, sockets with our name, and files in `directory`. `space`: the
+    """Returns files in shared memory, System V segments, sockets with names of pgas, and files in `directory`.
+    `space`: the
     network namespace of the sockets, if it is not the namespace of this process."""
     found = {"/dev/shm/" + name for name in os.listdir("/dev/shm")}
     found |= set(os.listdir(directory) if directory else ())

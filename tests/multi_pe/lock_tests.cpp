@@ -1,5 +1,5 @@
-// Locks called from the host: one PE at a time changes the guarded data, and kernels use the same locks. On either
-// heap, with any number of PEs; compiled by g++ and by nvcc.
+// Locks called from the host: one PE at a time changes the guarded data, and kernels use the same locks. The tests run
+// on either heap, with any number of PEs, compiled by g++ and by nvcc.
 #include <gtest/gtest.h>
 
 #include <thread>

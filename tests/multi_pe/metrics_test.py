@@ -199,7 +199,7 @@ class Metrics(unittest.TestCase):
             os.kill(job.pids[1], signal.SIGSTOP)
             try:
                 time.sleep(1.1)
-                # Also after more connections have waited than the socket's queue holds.
+                # The server still answers when more connections wait than the queue of the PE's socket holds.
                 for _ in range(3):
                     begin = time.monotonic()
                     found = exporter.samples(job.pids.values())
@@ -285,7 +285,7 @@ class Metrics(unittest.TestCase):
         self.assertEqual(exporter.errors, "")
 
     def test_sockets_that_are_no_pe_harm_nothing(self):
-        """A program of this user uses a PE's name for its socket, and sends what no PE sends, or nothing."""
+        """A program of this user uses a PE's name for its socket, and sends invalid data or nothing."""
         listening = []
         for number in range(4):
             listening.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))

@@ -1,5 +1,5 @@
-// One-sided operations called from the host, blocking and nonblocking, and on streams; also launches. On either heap,
-// with any number of PEs; compiled by g++ and by nvcc.
+// One-sided operations called from the host, blocking and nonblocking, and on streams; also launches. The tests run on
+// either heap, with any number of PEs, compiled by g++ and by nvcc.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -263,7 +263,7 @@ TEST(Streams, carry_out_everything_in_order) {
 
 TEST(Streams, a_wait_that_nobody_ends_is_bounded) {
   pgas::config impatient = pgas::config::from_environment();
-  // Also the limit for joining: TCP repeats lost packets after 200 ms.
+  // This is also the limit for joining, and TCP repeats lost packets after 200 ms.
   impatient.wait_timeout = std::chrono::seconds(1);
   pgas::world world = pgas::world::join(impatient);
   auto word = world.allocate<std::int32_t>(1, pgas::initialize::zero);

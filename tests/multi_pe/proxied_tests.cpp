@@ -1,4 +1,5 @@
-// Operations of host threads on proxied PEs. On either heap, with any number of PEs, also with direct peers.
+// Operations of host threads on proxied PEs. The tests run on either heap, with any number of PEs, also with direct
+// peers.
 #include <gtest/gtest.h>
 
 #include <atomic>

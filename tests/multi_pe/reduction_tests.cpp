@@ -120,8 +120,8 @@ TEST(HostCollective, every_operation_on_every_type) {
 TEST(HostCollective, large_sums) {
   const pgas::team& team = world().team();
   const auto n = static_cast<std::uint64_t>(team.n_pes());
-  // On GPUs, several tiles for every warp of every block, and a number of elements that is not divisible by the
-  // members.
+  // On GPUs, every warp of every block has several tiles, and the number of members does not divide the number of
+  // elements.
   const bool on_gpu = world().heap() == pgas::heap_kind::cuda;
   const std::size_t count = (on_gpu ? std::size_t{16} << 20 : std::size_t{1} << 18) / sizeof(std::uint64_t) + 1021;
   array<std::uint64_t> src(count);

@@ -55,7 +55,7 @@ class TeamRegistration : public testing::Test {
     return made;
   }
 
-  // Reads at the program's own address, which may be a GPU's.
+  // Reads at the program's own address, which may be an address of GPU memory.
   [[nodiscard]] std::int64_t read(const pgas::shared_memory& memory, std::size_t cell) {
     pgas::put(world, word.data(), static_cast<const std::int64_t*>(memory.data()) + cell, 1, me);
     return pgas::g(world, word.data(), me);
@@ -202,7 +202,7 @@ TEST_F(TeamRegistration, of_a_team_that_is_destroyed_ends_with_it) {
   half.destroy();
   EXPECT_FALSE(world.accessible(alias.data(), me));
   alias.release();
-  // Also at the end of the world: this object is released after the world has ended.
+  // The object may outlive the world: it is released after the world has ended.
   alias = {world, memory.data(), memory.size()};
   world.leave();
 }

@@ -1,5 +1,5 @@
-# Runs PROGRAM with ARGUMENTS on N PEs through LAUNCHER. Fails if it ends with an error, prints to standard error, or
-# prints other output than the file EXPECTED, if that file exists.
+# Runs PROGRAM with ARGUMENTS on N PEs through LAUNCHER. Fails if PROGRAM ends with an error, prints to standard error,
+# or prints other output than the file EXPECTED, if that file exists.
 execute_process(COMMAND ${LAUNCHER} -n ${N} ${PROGRAM} ${ARGUMENTS} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE status)
 message("${out}${err}")
 if(NOT status EQUAL 0)

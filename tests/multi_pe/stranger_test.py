@@ -1,6 +1,6 @@
-"""A stranger sends to every TCP port of the PEs what makes UCX over TCP end its process: its magic number, and headers
-without sense. The stranger is another user if the test may change its user. The PEs must continue and get correct
-results.
+"""A stranger sends data to every TCP port of the PEs. With this data (the magic number of UCX, and meaningless
+headers) UCX over TCP would end its process. The stranger is another user if the test may change its user. The PEs must
+continue and get correct results.
 
     stranger_test.py LAUNCHER PROGRAM [none]    none: no PE may listen at a port
 """

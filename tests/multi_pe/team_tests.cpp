@@ -115,7 +115,7 @@ class Team : public testing::Test {
   code expected_of_direct_context(const std::vector<int>& members) const {
     for (std::size_t i = 2; i < members.size(); ++i)
       if (members[i] - members[i - 1] != members[1] - members[0]) return code::invalid_argument;
-    const bool anywhere = world.settings().mem_handle == pgas::handle_kind::cuda_ipc;  // also on the host heap
+    const bool anywhere = world.settings().mem_handle == pgas::handle_kind::cuda_ipc;  // the host heap accepts it too
     for (const int pe : members) {
       if (!world.pe(pe).direct || (anywhere && pe != me)) return code::peer_unreachable;
       for (int between = std::min(pe, me); between < std::max(pe, me); ++between)
@@ -365,7 +365,7 @@ TEST_F(Team, collectives_at_once_from_threads) {
   }());
 }
 
-// More teams at the same time than the world reserves room for, so their states go into team segments.
+// There are more teams at the same time than the world reserves room for, so states of teams go into team segments.
 TEST_F(Team, hundreds_at_once) {
   std::vector<pgas::team> teams;
   for (int i = 0; i < 150; ++i) teams.push_back(world.team().split(0, me * (i % 2 == 0 ? 1 : -1), {.channels = 32}));

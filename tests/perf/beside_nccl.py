@@ -34,7 +34,7 @@ def microseconds(call, token):
 def run(rank, n):
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(29700 + n))
     torch.cuda.set_device(rank)
-    torch.cuda.set_stream(torch.cuda.Stream())  # one for all calls, as in torch_beside_nccl.py
+    torch.cuda.set_stream(torch.cuda.Stream())  # one stream for all calls, as in torch_beside_nccl.py
     device = torch.device("cuda", rank)
     dist.init_process_group("nccl", rank=rank, world_size=n, device_id=device)
 

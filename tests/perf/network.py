@@ -6,7 +6,7 @@ prints the ratio.
 | what | pgas | UCX by itself |
 | --- | --- | --- |
 | put_bw | put_bw of 4 MiB between two hosts (network namespaces), over TCP | ucp_put_bw of the same size |
-| put_rate | put_rate of 8 bytes between them | ucp_put_bw of 8 bytes, its message rate |
+| put_rate | put_rate of 8 bytes between the two hosts | ucp_put_bw of 8 bytes, its message rate |
 | put_signal | put_signal_pp of 8 bytes on one host with PGAS_P2P=0: a round trip over shared memory | twice tag_lat |
 
 Needs root for the namespaces (except put_signal), ucx_perftest (ucx-utils), and an idle machine: on both sides of pgas,

@@ -20,7 +20,7 @@ FIELDS = ("private KiB", "heap KiB", "mapped KiB", "shared KiB", "UNIX", "TCP", 
 
 
 def run(launcher, program, way, pes):
-    """Returns for each step the resources that an average PE has in addition to those before it joined."""
+    """Returns for each step the resources of an average PE, minus its resources before it joined."""
     environment = dict(os.environ, PGAS_HEAP="host", PGAS_JOIN_TIMEOUT="300s", **WAYS[way])
     job = subprocess.run([launcher, "-n", str(pes), program], env=environment, stdout=subprocess.PIPE, text=True, check=True,
                          timeout=900)

@@ -233,7 +233,7 @@ def run(rank, n, port, rounds):
         dist.init_process_group("gloo", **at)
     else:
         torch.cuda.set_device(device)
-        torch.cuda.set_stream(torch.cuda.Stream())  # one stream for all, because graphs are captured on it
+        torch.cuda.set_stream(torch.cuda.Stream())  # one stream for all calls, because graphs are captured on it
         dist.init_process_group("nccl", device_id=device, **at)
     control = dist.group.WORLD if HOST else dist.new_group(backend="gloo")
     world = pgas.torch.enable()

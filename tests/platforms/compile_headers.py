@@ -31,9 +31,9 @@ PACKAGES = {
     "12": ("nvidia-cuda-nvrtc-cu12", "nvidia-cuda-runtime-cu12", "nvidia-cuda-nvcc-cu12", "nvidia-cuda-cccl-cu12"),
     "13": ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-nvvm"),
 }
-# Later versions of libcu++ have numbers of their own.
+# Later versions of libcu++ have version numbers that differ from CUDA's.
 CCCL = {"13.0": "13.0.*", "13.5": "13.3.5.*"}
-# The newest CUDA of which Clang reads the headers, and the architectures that it knows, by Clang's version.
+# By Clang's version: the newest CUDA whose headers Clang can read, and the architectures that Clang knows.
 CLANG_READS = {18: (12, 3), 19: (12, 6), 20: (12, 8), 21: (12, 9)}
 CLANG_KNOWS = {18: ("75", "80", "86", "89", "90"), 19: ("75", "80", "86", "89", "90")}
 
@@ -59,7 +59,8 @@ def download(folder: pathlib.Path) -> None:
 
 
 def unpacked(folder: pathlib.Path) -> pathlib.Path:
-    """Unpacks the wheels of a version into one folder with the layout of a toolkit. nvidia/PART/ is its root."""
+    """Unpacks the wheels of a version into one folder with the layout of a toolkit. The files of nvidia/PART/ in a
+    wheel go into the root of this folder."""
     toolkit = folder / "toolkit"
     if toolkit.exists():
         return toolkit
@@ -112,8 +113,8 @@ def known_to_nvrtc(library: pathlib.Path) -> tuple[str, ...]:
 
 
 def nvrtc_child(path: str, words: list[str]) -> int:
-    """What this program does with --nvrtc LIBRARY [OPTION... SOURCE], as a process of its own, because one process
-    loads one libnvrtc. Prints the architectures, or compiles."""
+    """Executes --nvrtc LIBRARY [OPTION... SOURCE] in a separate process, because a process can load only one libnvrtc.
+    Without a source, prints the architectures; otherwise compiles the source."""
     library = ctypes.CDLL(path)
     if not words:
         count = ctypes.c_int()
@@ -140,7 +141,7 @@ def command(compiler: Compiler, architecture: str, source: pathlib.Path, root: p
     include = compiler.toolkit / "include"
     ours = [f"-I{root}/include"]
     cudas = [f"-I{each}" for each in (include, include / "cccl") if each.is_dir()]
-    # Tests that only compile inline less, which halves the time.
+    # Inlines less in files that are only compiled, which halves the time.
     common = ["-DPGAS_INLINED=inline", *ours]
     if compiler.kind == "nvrtc":
         return [sys.executable, "-B", os.path.abspath(__file__), "--nvrtc", compiler.program, f"--gpu-architecture=sm_{architecture}",
@@ -154,7 +155,7 @@ def command(compiler: Compiler, architecture: str, source: pathlib.Path, root: p
 
 
 def failure(compiler: Compiler, architecture: str, source: pathlib.Path, root: pathlib.Path) -> str:
-    """The first error of a compilation, or nothing."""
+    """Returns the first error of a compilation, or an empty text."""
     done = subprocess.run(command(compiler, architecture, source, root), stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     if done.returncode == 0:
@@ -169,7 +170,7 @@ def failure(compiler: Compiler, architecture: str, source: pathlib.Path, root: p
 def device_headers(root: pathlib.Path) -> list[str]:
     names = subprocess.run([sys.executable, "-B", root / "tests/structure/list_headers.py", root, "--of",
                             "pgas/device.hpp"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
-    return [name for name in names if not name.endswith("cpu_block.hpp")]  # a group of CPU threads
+    return [name for name in names if not name.endswith("cpu_block.hpp")]  # the header is for groups of CPU threads
 
 
 def main() -> int:

@@ -1,8 +1,9 @@
 // A call of each family of operations, and every atomic instruction. tests/structure/operations.cpp calls every
-// operation with one compiler; this source is short, because a dozen compilers read it for each architecture. Not run.
+// operation with one compiler; this source is short, because a dozen compilers compile it for each architecture. It is
+// not run.
 #include <pgas/device.hpp>
 
-namespace pgas {  // where std:: is libcu++ under NVRTC
+namespace pgas {  // in this namespace, std:: is libcu++ under NVRTC
 
 template <class T>
 __device__ void add(T* at, T value) {

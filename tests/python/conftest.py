@@ -13,7 +13,7 @@ PROGRAMS = pathlib.Path(__file__).resolve().parent / "pe"
 
 
 class Job:
-    """What a job has printed, and how it ended."""
+    """The output and the exit status of a job."""
 
     def __init__(self, done: subprocess.CompletedProcess, seconds: float):
         self.status, self.out, self.err, self.seconds = done.returncode, done.stdout, done.stderr, seconds
@@ -38,7 +38,8 @@ def run(command, *, timeout=60, **changes) -> Job:
 
 
 def needs_interpreter_of_triton():
-    """Skips where Triton can't interpret kernels: it is not there, or its interpreter does not know this NumPy."""
+    """Skips the test if Triton's interpreter cannot be used: Triton is missing, or its interpreter does not support
+    this NumPy."""
     import numpy
 
     triton = pytest.importorskip("triton", minversion="3.6")
@@ -54,7 +55,7 @@ def launcher(n):
 
 @pytest.fixture
 def launch():
-    """launch(n, PROGRAM of pe/ or code, ...): runs it on n PEs."""
+    """Returns launch(n, PROGRAM, ...), which runs a program of pe/, or code, on n PEs."""
 
     def start(n, program, *arguments, **options) -> Job:
         code = [PROGRAMS / program] if program.endswith(".py") else ["-c", program]

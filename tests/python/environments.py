@@ -35,7 +35,8 @@ def call(*command, **options):
 
 
 def environment(where: pathlib.Path, python: str, packages, *options: str) -> pathlib.Path:
-    """The interpreter of an environment with these packages. One that is there, with the same, is used again."""
+    """Returns the interpreter of an environment with these packages. Reuses an existing environment with the same
+    packages."""
     wanted = hashlib.sha256(repr((python, packages)).encode()).hexdigest()
     stamp = where / "packages"
     found = where / "bin" / "python"
@@ -57,7 +58,7 @@ def environment(where: pathlib.Path, python: str, packages, *options: str) -> pa
 
 
 def build(builder: pathlib.Path, where: pathlib.Path, launcher: str, source: pathlib.Path, *options: str) -> pathlib.Path:
-    """A wheel of the folder or the source distribution `source`."""
+    """Builds a wheel from `source`, a folder or a source distribution. Returns its path."""
     shutil.rmtree(where, ignore_errors=True)
     options = [word for option in options for word in ("-C", option)]
     if launcher:
@@ -71,7 +72,7 @@ def build(builder: pathlib.Path, where: pathlib.Path, launcher: str, source: pat
 
 
 def build_sdist(builder: pathlib.Path, where: pathlib.Path) -> pathlib.Path:
-    """What `python -m build --sdist` makes."""
+    """Builds a source distribution, as `python -m build --sdist` does. Returns its path."""
     shutil.rmtree(where, ignore_errors=True)
     where.mkdir(parents=True)
     make = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
@@ -81,9 +82,11 @@ def build_sdist(builder: pathlib.Path, where: pathlib.Path) -> pathlib.Path:
 
 
 def as_in_tree(tree: pathlib.Path, settings: pathlib.Path) -> str:
-    """Writes the settings with which a compiler cache finds what it has compiled for this tree, in a toolchain file; returns PGAS_CUDA.
+    """Writes settings into a toolchain file, so that a compiler cache finds the objects of this tree. Returns
+    PGAS_CUDA.
 
-    The library must lie as many folders below its sources as there, as paths are compared from the folder of the build.
+    Paths in the cache are relative to the build folder, so the library must be as many folders below its sources as in
+    this tree.
     """
     cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (tree / "CMakeCache.txt").read_text(), re.MULTILINE))
     same = ("CMAKE_CXX_COMPILER", "CMAKE_CUDA_COMPILER", "CMAKE_CUDA_ARCHITECTURES", "CMAKE_CUDA_FLAGS_RELWITHDEBINFO", "PGAS_CUDA_COMPILED_ONLY",
@@ -95,7 +98,8 @@ def as_in_tree(tree: pathlib.Path, settings: pathlib.Path) -> str:
 
 
 def tagged(wheel: pathlib.Path, where: pathlib.Path, builder: pathlib.Path) -> pathlib.Path:
-    """A copy whose name lists the compatible C libraries, manylinux_2_N, as auditwheel determines them from the libraries of the wheel."""
+    """Returns a copy of the wheel whose name contains the platform tag manylinux_2_N. auditwheel determines the tag
+    from the libraries of the wheel."""
     shown = call(builder, "-m", "auditwheel", "show", wheel)
     platform = re.search(r'platform tag: "(manylinux_\w+)"', " ".join(shown.stdout.split()))
     if platform is None:
@@ -125,15 +129,15 @@ def main() -> None:
         raise SystemExit(SKIPPED)
     given.work.mkdir(parents=True, exist_ok=True)
     work = given.work.resolve()
-    others = concurrent.futures.ThreadPoolExecutor()  # pip waits for the network, and uses one core
+    others = concurrent.futures.ThreadPoolExecutor()  # runs pip, which waits for the network and uses one core
     clean = None if given.wheel_only or given.sdist else others.submit(environment, work / "clean", given.python, CLEAN)
     builder = environment(work / "builder", given.python, BUILDER + AUDITOR if given.wheel_only else BUILDER, "--no-compile")
     if given.prepare:
         return
     if given.sdist:
         sdist = build_sdist(builder, given.sdist)
-        # Checks that the sdist contains all files that a wheel needs. The build of the library inside it reads this
-        # variable.
+        # Checks that the sdist contains all files that a wheel needs. The build of the library from the sdist reads
+        # this variable.
         settings, cuda = given.sdist.resolve() / "settings.cmake", "OFF"
         if given.launcher:
             cuda = as_in_tree(given.build, settings)

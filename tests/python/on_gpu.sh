@@ -10,7 +10,7 @@
 #     ONLY    a pattern of bash: the programs whose names match, such as 'conformance*'
 #     PYTHONPATH  more packages, such as pytest
 #     NUMPY   a wheel of NumPy, or a folder that has it, for the programs with Numba, which refuses newer versions
-#     MPS=no  to start no MPS; otherwise one is started unless CUDA_MPS_PIPE_DIRECTORY says that there is one
+#     MPS=no  to start no MPS; otherwise MPS is started, unless CUDA_MPS_PIPE_DIRECTORY names a running MPS
 #
 # Prints one line for each program: passed, failed or skipped, the seconds, the name, and the reason. The exit status is
 # 1 if a program failed.
@@ -50,8 +50,8 @@ case ${NUMPY:-} in
   *) numba_path=$NUMPY:$PYTHONPATH ;;
 esac
 
-# PEs that share a GPU run alternately, unless MPS lets them run at the same time, which kernels that wait for one
-# another need.
+# PEs that share a GPU run alternately, unless MPS lets them run at the same time. Kernels that wait for one another
+# need MPS.
 if [ "${MPS:-yes}" != no ] && [ -z "${CUDA_MPS_PIPE_DIRECTORY:-}" ] && command -v nvidia-cuda-mps-control >/dev/null; then
   export CUDA_MPS_PIPE_DIRECTORY=$temporary/mps CUDA_MPS_LOG_DIRECTORY=$temporary/mps
   mkdir -p "$temporary/mps"
@@ -105,7 +105,7 @@ program() {
   touch "$out/status/${log##*/}.failed"
 }
 
-# As program(), beside other programs.
+# As program(), at the same time as other programs.
 beside() {
   while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
   program "$@" &
@@ -113,7 +113,7 @@ beside() {
 
 run() { echo "$PGASRUN -n $1 $python"; }
 
-# ---- what is there --------------------------------------------------------------------------------------------------
+# ---- the installed packages -----------------------------------------------------------------------------------------
 
 "$python" - <<'TEXT'
 import importlib.metadata as about, platform
@@ -161,7 +161,7 @@ for example in triton_ring triton_all_reduce triton_halo triton_moe cupy_kernel 
   esac
   for n in 2 4; do beside "$example $n" 120 "$needs" "^PE" "${with[@]}" $(run $n) "$examples/$example.py"; done
 done
-# torch's symmetric memory: its extension is part of the wheel, or is compiled here once.
+# The extension for torch's symmetric memory is part of the wheel, or is compiled here once.
 symm_mem="torch"
 if ! ls "$temporary"/site/pgas/_torch_backend.*.so >/dev/null 2>&1; then
   if command -v "${CXX:-c++}" >/dev/null; then
@@ -188,7 +188,8 @@ for n in 2 4; do
 done
 beside "torch_symm_mem.py inductor 2" 120 "$symm_mem" "is content" $(run 2) "$here/pe/torch_symm_mem.py" "$temporary/inductor" inductor
 wait
-# Alone: one of the programs kills a PE, which would affect others under MPS, and the other programs measure times.
+# The following programs run alone: one of them kills a PE, which would affect others under MPS, and the other programs
+# measure times.
 program "pytest test_gpu.py (sharing, dead PE)" 150 "pytest torch" "" "$python" -m pytest -p no:cacheprovider -q -rs -m gpu "$here/test_gpu.py" -k "not operations"
 program "torch_symm_mem.py lost_signal" 90 "$symm_mem" "rank 0 was told" bash -c '"$@"; true' -- $(run 2) "$here/pe/torch_symm_mem.py" "$temporary/lost" lost_signal
 program "latency.py" 120 "torch triton cupy" "ratio" $(run 2) "$here/kernels/latency.py"

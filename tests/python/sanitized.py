@@ -42,10 +42,11 @@ def call(*command, **options) -> str:
 
 
 def at_fixed_addresses(sanitizer: str) -> list[str]:
-    """Words before a command: the thread sanitizer of older compilers can't work with the address randomization of newer kernels."""
+    """Returns a command prefix that switches address randomization off. The thread sanitizer of older compilers does
+    not work with the address randomization of newer kernels."""
     words = ["setarch", "-R"]
     if sanitizer == "address" or subprocess.run([*words, "true"], stderr=subprocess.DEVNULL).returncode != 0:
-        return []  # where the container does not allow it, the addresses are left as they are
+        return []  # the container does not allow the change, so randomization stays on
     return words
 
 
@@ -55,9 +56,11 @@ def starts(command: list[str], preload: str) -> bool:
 
 
 def runtime(compiler: str, sanitizer: str) -> str:
-    """What LD_PRELOAD names. The C++ library comes along: the runtime looks for its functions when it is loaded.
+    """Returns the value of LD_PRELOAD. It contains the C++ library, because the sanitizer's runtime needs its
+    functions when it is loaded.
 
-    Clang 14 has a shared runtime of the thread sanitizer that can't be loaded before a program. GCC's has the same functions.
+    Clang 14 has a shared runtime of the thread sanitizer that cannot be loaded before a program. GCC's runtime has the
+    same functions.
     """
     short = {"address": "asan", "thread": "tsan"}[sanitizer]
     library = call(compiler, "-print-file-name=libstdc++.so.6")
@@ -80,7 +83,7 @@ def build_extension(given: argparse.Namespace, cache: dict, work: pathlib.Path) 
 
 
 def make_package(environment: pathlib.Path, extension: pathlib.Path, work: pathlib.Path) -> pathlib.Path:
-    """The package of the environment, with the sanitized extension."""
+    """Returns a copy of the environment's package with the sanitized extension."""
     site = work / "site"
     shutil.rmtree(site, ignore_errors=True)
     (site / "pgas").mkdir(parents=True)
@@ -94,7 +97,8 @@ def make_package(environment: pathlib.Path, extension: pathlib.Path, work: pathl
 
 
 def make_interpreter(given: argparse.Namespace, cache: dict, site: pathlib.Path, reports: pathlib.Path, work: pathlib.Path) -> pathlib.Path:
-    """A script that runs the interpreter of the environment sanitized, in a folder beside the programs of the environment."""
+    """Writes a script that runs the environment's interpreter with the sanitizer, in a folder with the programs of the
+    environment."""
     programs = work / "bin"
     shutil.rmtree(programs, ignore_errors=True)
     programs.mkdir()
@@ -106,7 +110,7 @@ def make_interpreter(given: argparse.Namespace, cache: dict, site: pathlib.Path,
     settings = {
         "LD_PRELOAD": runtime(cache["CMAKE_CXX_COMPILER"], sanitizer) + "${LD_PRELOAD:+:$LD_PRELOAD}",
         "PYTHONPATH": f"{site}${{PYTHONPATH:+:$PYTHONPATH}}",
-        "PYTHONMALLOC": "malloc",  # blocks of the interpreter's own allocator hide uses after free, and what they refer to looks leaked
+        "PYTHONMALLOC": "malloc",  # the interpreter's allocator hides uses after free, and causes false leak reports
         "TEST_INTERPRETER": programs / "python",
         "ASAN_OPTIONS": f"{log}:detect_leaks=1:allow_addr2line=1",
         "UBSAN_OPTIONS": f"{log}:print_stacktrace=1",
@@ -122,7 +126,8 @@ def make_interpreter(given: argparse.Namespace, cache: dict, site: pathlib.Path,
 
 
 def is_fault(report: str) -> bool:
-    """Not a note: the leak sanitizer writes some in a child of fork(), which has none of its parent's threads."""
+    """Returns whether the report is an error. The leak sanitizer also writes notes in a child of fork(), because the
+    child has no other threads."""
     return any(word in report for word in ("ERROR: ", "WARNING: ThreadSanitizer", "runtime error: "))
 
 
@@ -134,7 +139,7 @@ def main() -> None:
     parser.add_argument("--builder")
     parser.add_argument("--launcher", default="")
     given, words = parser.parse_known_args()
-    if not (given.environment / "bin" / "pgasrun").exists():  # environments.py has said why
+    if not (given.environment / "bin" / "pgasrun").exists():  # environments.py has printed the reason
         print(f"skipped: {given.environment} has no wheel of pgas")
         raise SystemExit(77)
     given.builder = given.builder or str(given.environment.resolve() / "bin" / "python")

@@ -19,7 +19,7 @@ def test_functions_are_compiled_whole(launch, backend):
 
 
 def test_operators_are_as_torch_wants_them(world):
-    """Schemas, fake kernels and what they write, by torch's own check."""
+    """torch's own check tests the schemas, the fake kernels and the declared writes."""
     import torch
 
     world.zeros(1, like="torch")  # operators exist from the first tensor on
@@ -70,7 +70,8 @@ def test_threads_get_one_lent_memory_of_a_world(world, monkeypatch):
 
 
 def test_memory_that_graphs_keep_is_less_than_what_is_lent_now(world, monkeypatch):
-    """A graph for each size, in ascending order. Only a GPU captures: the tensors say that they are on one."""
+    """Makes a graph for each size, in ascending order. The tensors pretend to be on a GPU, because only a GPU captures
+    graphs."""
     import torch
 
     from pgas._staging import Staging

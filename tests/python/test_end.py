@@ -1,4 +1,4 @@
-"""How programs end: as planned, in the middle, killed, interrupted."""
+"""Tests how programs end: normally, early, killed or interrupted."""
 
 import os
 import pathlib
@@ -253,7 +253,8 @@ def test_ctrl_c_ends_joining():
 
 @pytest.fixture
 def stops_after_joining(tmp_path):
-    """A library to be loaded before: the process never gets beyond the first call of the package in a world that it has joined."""
+    """Builds a library for LD_PRELOAD. With it, a process stops at the first call of the package in the world that it
+    has joined."""
     compiler = os.environ.get("TEST_CXX") or shutil.which("c++")
     if not compiler:
         pytest.skip("no compiler")
@@ -389,7 +390,8 @@ with pgas.join() as world:
 
 @pytest.mark.threads
 def test_dropping_a_stream_while_the_world_is_left_lets_other_threads_run(launch):
-    """The stream waits for what the last thread records; leaving gives up after two seconds, and waits for the stream then."""
+    """The stream waits for a record that the last thread makes. Leaving the world gives up after two seconds, and then
+    waits for the stream."""
     job = launch(1, """
 import threading, time, pgas
 world = pgas.join()
@@ -411,7 +413,7 @@ print("left", flush=True)
 @pytest.mark.parametrize("call", ["world.all_reduce(x)", "world.broadcast(x)", "team.all_reduce(x)"])
 @pytest.mark.threads
 def test_a_pe_that_leaves_ends_a_collective_that_is_not_compared_at_once(launch, call):
-    """As on GPUs, where none is compared: by the word that waits on devices look at."""
+    """Collectives are not compared, as on GPUs. A word that waiting devices poll must end the collective."""
     code = LEAVES_EARLY.format(call=call, end="world.leave()").replace("world.barrier()", "team = world.team.split(0)")
     job = launch(2, code, timeout=40, PGAS_CHECKS="0")  # PGAS_JOIN_TIMEOUT is 60 s
     assert job.status != 0 and job.seconds < 25, job.out + job.err

@@ -1,4 +1,4 @@
-"""The examples do what they say. Those of kernels have tests of their own."""
+"""Runs the examples and checks their output. Separate tests run the examples with kernels."""
 
 import json
 import pathlib

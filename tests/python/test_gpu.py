@@ -1,4 +1,5 @@
-"""On a GPU, with 1, 2 and 4 PEs that share it (under MPS if that runs): `pytest -m gpu`. Libraries that are not installed are skipped."""
+"""Tests with 1, 2 and 4 PEs on one GPU, under MPS if it runs: `pytest -m gpu`. Skips libraries that are not
+installed."""
 
 import os
 import shutil
@@ -105,7 +106,8 @@ print(x.sum().item(), x.__dlpack_device__()[1])
 
 @pytest.mark.parametrize("here, there", [("0,1", "1,0"), ("1,0", "0,1")])
 def test_opened_memory_is_on_the_gpu_with_the_importers_number(here, there):
-    """Two GPUs whose numbers differ in the two processes. The memory is opened where it lies, and is labelled so."""
+    """Two GPUs have different numbers in the two processes. Opened memory is on the exporter's GPU, and has the
+    importer's number of this GPU."""
     torch = pytest.importorskip("torch")
     if torch.cuda.device_count() < 2:
         pytest.skip("one GPU")
@@ -169,7 +171,7 @@ try:
 except cupy.cuda.runtime.CUDARuntimeError as refused:
     print("refused", refused)
 """
-    # Not under MPS, where an illegal address ends the kernels of every process.
+    # This test does not run under MPS, where an illegal address ends the kernels of every process.
     done = subprocess.run([sys.executable, "-c", code, pgas.share(x, read_only=True)], capture_output=True, text=True, timeout=120,
                           env={**os.environ, "CUDA_MPS_PIPE_DIRECTORY": str(tmp_path)})
     assert "refused" in done.stdout, done.stdout + done.stderr

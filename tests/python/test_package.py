@@ -1,4 +1,4 @@
-"""The installed package: what is in it, what it needs, what importing it does."""
+"""Tests the installed package: its contents, its dependencies, and the effects of the import."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ SCRIPTS = pathlib.Path(sys.executable).parent
 
 
 def needed(file):
-    """The libraries that the loader takes for a file, by name."""
+    """Returns the names of the libraries that a file needs."""
     done = subprocess.run(["ldd", file], capture_output=True, text=True, check=True)
     assert "not found" not in done.stdout, done.stdout
     return {line.split()[0].split("/")[-1] for line in done.stdout.splitlines()}
@@ -38,7 +38,8 @@ def test_nothing_of_them_is_bundled():
 
 
 def test_the_library_takes_nothing_of_the_extension_nor_anybody_of_both():
-    """Templates of the standard library differ between compilers: those of one library must not become another's."""
+    """The code of a template of the standard library differs between compilers. A library must therefore not bind to
+    another library's copy."""
     job = run([sys.executable, "-c", "import numpy, pgas._core"], LD_DEBUG="bindings", LD_BIND_NOW="1")
     bound = re.findall(r"binding file (\S+) \[\d+\] to (\S+) \[\d+\]: \w+ symbol `(\w+)'", job.err)
     names = [(os.path.basename(user), os.path.basename(of), symbol) for user, of, symbol in bound]
@@ -90,7 +91,7 @@ def test_the_programs_run():
 def test_the_doctor_examines_the_installed_library(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     job = run([SCRIPTS / "pgas-doctor"], timeout=120)
-    said = "".join(job.out.split())  # a long path goes on in the next line
+    said = "".join(job.out.split())  # a long path is continued in the next line
     assert f"{PACKAGE}/lib/libpgas.so" in said and "datacorrect" in said, job.out + job.err
 
 
@@ -124,7 +125,8 @@ if __name__ == "__main__":
 
 
 def test_a_typed_program_is_accepted(tmp_path):
-    """By mypy --strict, and pyright where it is there; and it runs with warnings as errors."""
+    """Checks a typed program with mypy --strict, and with pyright if it is installed. Runs the program with warnings
+    as errors."""
     program = tmp_path / "program.py"
     program.write_text(TYPED)
     run([sys.executable, "-W", "error", "-X", "dev", program], PGAS_BOOTSTRAP="singleton").check()
@@ -147,7 +149,7 @@ def test_a_program_of_cxx_is_built_with_the_wheel(tmp_path):
 
 
 def test_nanobind_reports_no_leak():
-    """At the end of a program that has used most of it, and has let go of it."""
+    """nanobind reports no leak at the end of a program that has used and dropped most of the package's objects."""
     job = run([sys.executable, "-c", """
 import gc
 import numpy as np

@@ -1,5 +1,5 @@
-"""The programs and commands of README.md and of the pages about Python: each block is run as its page says, or is known to be no program of its
-own. A new block or command, or a changed one, has to be told here how it is run."""
+"""Runs the programs and commands of README.md and of the pages about Python. Each block is run as its page describes,
+or is listed as a fragment. For a new or changed block or command, this file must define how it is run."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ from conftest import environment, launcher, needs_interpreter_of_triton, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# How each code block is run: a test below has the name given here.
+# The name of the test below that runs each code block.
 BLOCKS = {
     "README.md": {"cpp": ["shift"], "sh": ["try_it"]},
     "docs/python.md": {"sh": ["install", "ring_install", "ring_run", "ring_mps", "sanitized", "on_gpu"], "python": ["first_program", "ring", "sharing_summary"],
@@ -28,7 +28,7 @@ BLOCKS = {
 
 
 def blocks(page):
-    """The language and the text of each block of a page, in order."""
+    """Returns the language and the text of each block of a page, in order."""
     found = re.findall(r"^( *)```(\w*)\n(.*?)^ *```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
     return [(language, textwrap.dedent(text)) for _, language, text in found]
 
@@ -45,7 +45,7 @@ def test_every_block_is_known_here(page):
 
 @pytest.fixture
 def program(tmp_path):
-    """A block as a file, as kernels have to be."""
+    """Writes a block to a file, because kernels must be in files."""
 
     def write(text):
         file = tmp_path / "program.py"
@@ -58,7 +58,7 @@ def program(tmp_path):
 @pytest.mark.parametrize("heap", ["host", None])
 @pytest.mark.parametrize("n", [1, 4])
 def test_first_program(program, n, heap):
-    """Without a setting of the environment, too: on a machine with a GPU and on one without."""
+    """Also runs without PGAS_HEAP, on machines with and without a GPU."""
     text = block("docs/python.md", "python", "first_program") + "    print(inbox.sum() // 1024 == world.n_pes * (world.n_pes - 1) // 2)\n"
     job = run([*launcher(n)[:-1], sys.executable, "-W", "error", "-X", "dev", program(text)], timeout=120, PGAS_HEAP=heap).check()
     assert job.out == "True\n" * n
@@ -88,7 +88,8 @@ def test_triton_shift(program):
 
 @pytest.mark.parametrize("page, name", [("docs/python-kernels.md", "cupy_fragment"), ("docs/python-kernels.md", "numba_fragment"), ("docs/torch.md", "triton_copy")])
 def test_parts_of_programs_are_python(page, name):
-    """They need a GPU; the examples cupy_kernel.py, numba_kernel.py and symm_mem_all_reduce.py are whole, and run in on_gpu.sh."""
+    """These blocks need a GPU. on_gpu.sh runs the examples cupy_kernel.py, numba_kernel.py and symm_mem_all_reduce.py,
+    which contain the same code."""
     compile(block(page, "python", name), name, "exec")
 
 
@@ -101,7 +102,8 @@ def test_first_torch_program(program, n):
 
 @pytest.mark.parametrize("page, name", [("docs/python.md", "install"), ("docs/python.md", "ring_install"), ("docs/torch.md", "install")])
 def test_install(page, name):
-    """The commands are those of `./run`, venv, pip and this package; python.setup and python.sdist run them for this machine."""
+    """The commands may be `./run`, venv, pip and programs of this package. python.setup and python.sdist run them on
+    this machine."""
     text = block(page, "sh", name)
     for line in text.splitlines():
         line = line.split("#")[0].strip()
@@ -117,7 +119,8 @@ def test_install(page, name):
 @pytest.mark.parametrize("gpu", [False, True])
 @pytest.mark.parametrize("line", [0, 1, "mpirun -n 2 env/bin/python ring.py"])
 def test_ring(tmp_path, line, gpu):
-    """The ring in Triton, by each of its commands: interpreted as the page says for machines without a GPU, and on one."""
+    """Runs the ring in Triton by each of the page's commands: interpreted, as the page describes for machines without
+    a GPU, and on a GPU."""
     pytest.importorskip("torch")
     if gpu:
         pytest.importorskip("triton", minversion="3.6")
@@ -142,7 +145,7 @@ def test_ring(tmp_path, line, gpu):
 
 
 def in_shell(command, folder, **changes):
-    """The command of a page, in a folder."""
+    """Runs the command of a page in a folder."""
     of_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     return run(["sh", "-c", f"cd {shlex.quote(str(folder))} && {command}"], timeout=200, **of_root, **changes)
@@ -154,7 +157,7 @@ def needs_mpirun():
 
 
 def test_ring_mps():
-    """The commands are those of tests/python/on_gpu.sh, which starts MPS where it is."""
+    """The commands are those of tests/python/on_gpu.sh, which starts MPS if it is installed."""
     lines = block("docs/python.md", "sh", "ring_mps").splitlines()
     script = (ROOT / "tests/python/on_gpu.sh").read_text()
     assert re.findall(r"(\w+)=", lines[0]) == ["CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"]
@@ -163,7 +166,7 @@ def test_ring_mps():
 
 
 def test_the_wheel_for_this_python_is_chosen_among_several(tmp_path):
-    """As the page installs it: dist has wheels of two interpreters."""
+    """The page installs from dist, which may contain wheels for several interpreters."""
     dist = tmp_path / "dist"
     dist.mkdir()
     import pgas
@@ -191,7 +194,7 @@ def make_wheel(dist, version, python):
 
 
 def test_on_gpu():
-    """The last block of docs/python.md: the script takes these words."""
+    """The last block of docs/python.md: the script accepts these arguments."""
     command = block("docs/python.md", "sh", "on_gpu")
     assert (ROOT / "tests/python/on_gpu.sh").exists() and "tests/python/on_gpu.sh dist/" in command
     bash = shutil.which("bash")
@@ -199,7 +202,8 @@ def test_on_gpu():
 
 
 def test_sanitized(tmp_path):
-    """The commands of docs/python.md for tests with a sanitizer; asan.python runs them for the address sanitizer."""
+    """Checks the commands of docs/python.md for tests with a sanitizer. asan.python runs them with the address
+    sanitizer."""
     build, test = (line.split("#")[0].split() for line in block("docs/python.md", "sh", "sanitized").splitlines())
     assert build[:2] == ["./run", "build"] and f'"name": "{build[2]}"' in (ROOT / "CMakePresets.json").read_text()
     script = [sys.executable, "-B", ROOT / test[1]]
@@ -227,7 +231,7 @@ TYPED = {("docs/python.md", "first_program"): "", ("docs/python.md", "ring"): "t
 
 @pytest.mark.parametrize("page, name", TYPED)
 def test_type_checkers_accept_the_programs(program, page, name):
-    """mypy --strict, and pyright or basedpyright where one of them is there."""
+    """Checks with mypy --strict, and with pyright or basedpyright if one of them is installed."""
     needs = TYPED[page, name]
     if needs:
         pytest.importorskip("torch")
@@ -245,7 +249,7 @@ def test_type_checkers_accept_the_programs(program, page, name):
 
 
 def test_stubs_name_what_kernels_call():
-    """The functions of pgas.triton with their parameters, by both files: Triton need not be there."""
+    """Both files have the same functions of pgas.triton with the same parameters. Triton need not be installed."""
     import ast
 
     import pgas
@@ -268,7 +272,8 @@ def test_arrays_of_numpy_mean_the_host_heap():
 
 @pytest.fixture
 def build(tmp_path):
-    """build(text, name): compiles a program with the wheel, by nvcc where there is a GPU and a compiler for it; the command that runs it."""
+    """Returns build(text, name), which compiles a program with the wheel and returns its path. With `cuda` it uses
+    nvcc."""
     compiler = os.environ.get("TEST_CXX") or shutil.which("c++")
     if not compiler:
         pytest.skip("no compiler of C++")
@@ -309,7 +314,8 @@ SHIFTED = """  world.synchronize();
 
 @pytest.mark.parametrize("cuda", [False, True])
 def test_shift(build, cuda, tmp_path):
-    """The program of README.md as g++ compiles it, on the host heap, by each way to start a program; as nvcc does, on a GPU where one is."""
+    """Compiles the program of README.md with g++, and runs it on the host heap in each way to start a program.
+    Compiles it also with nvcc, and runs it on a GPU if there is one."""
     text = block("README.md", "cpp", "shift")
     assert text.endswith("  world.synchronize();\n}\n")
     build("#include <cstdio>\n" + text.removesuffix("  world.synchronize();\n}\n") + SHIFTED, cuda=cuda)
@@ -330,7 +336,7 @@ def test_shift(build, cuda, tmp_path):
 
 
 def columns(text):
-    """Two programs that stand beside one another: the lines of each."""
+    """Separates two programs that a block shows side by side. Returns the lines of each."""
     width = text.splitlines()[0].index("auto memory", 10) if "auto memory" in text.splitlines()[0][10:] else text.splitlines()[0].index("// another")
     return [line[:width].rstrip() for line in text.splitlines()], [line[width:].rstrip() for line in text.splitlines()]
 
@@ -366,9 +372,9 @@ def for_the_host(lines):
 
 @pytest.mark.parametrize("name", ["two_programs", "with_a_timeline"])
 def test_two_programs_of_cxx(build, name):
-    """On the host; tests/sharing runs their like on GPUs."""
+    """Runs the programs on the host. tests/sharing runs similar programs on GPUs."""
     one, another = columns(block("docs/sharing.md", "cpp", name))
-    if name == "with_a_timeline":  # it uses the memory of the program before
+    if name == "with_a_timeline":  # the program uses the memory of the previous program
         one.insert(0, "auto memory = pgas::shared_memory::make(pgas::memory_place::gpu(0), bytes);")
     exporter, importer = build(for_the_host(one), "exporter"), build(for_the_host(another), "importer")
     with subprocess.Popen([exporter], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()) as process:
@@ -400,7 +406,7 @@ int main() {{
 
 
 def test_registered(build):
-    """On two PEs, on GPUs where they are."""
+    """Runs the program on two PEs, on GPUs if there are any."""
     lines = block("docs/sharing.md", "cpp", "registered").splitlines()
     put = next(i for i, line in enumerate(lines) if line.startswith("pgas::put("))
     seen = ["world.barrier_all();", "float last = 0;", "pgas::get(world, &last, static_cast<float*>(shared.data()) + count - 1, 1, world.my_pe());",
@@ -445,7 +451,7 @@ def test_commands_of_the_readme(command):
 
 
 def test_try_it():
-    """`./run` has these commands. ./run demo is examples.06_halo_exchange, ./run test this suite."""
+    """`./run` has these commands. examples.06_halo_exchange tests ./run demo, and this suite is part of ./run test."""
     usage = run([ROOT / "run", "help"]).check().out
     for line in block("README.md", "sh", "try_it").splitlines():
         words = line.split("#")[0].split()

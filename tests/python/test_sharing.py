@@ -295,7 +295,7 @@ def test_memory_outlives_its_maker_and_says_so():
 
 
 def ping(there, back, ticket, rounds):
-    """The child of multiprocessing."""
+    """The main function of the child process of multiprocessing."""
     x = pgas.open(ticket)
     ready, done = pgas.Timeline.open(there), pgas.Timeline.open(back)
     for i in range(1, rounds + 1):
@@ -319,7 +319,7 @@ def test_timelines_order_two_processes_of_multiprocessing():
         assert (x == 1000 + i).all()
     child.join(20)
     assert child.exitcode == 0 and ready.query() == ready.recorded() == rounds
-    with pytest.raises(pgas.Error) as lost:  # the child has ended and will record no more
+    with pytest.raises(pgas.Error) as lost:  # the child has ended and records no more values
         done.wait(rounds + 1, timeout=20)
     assert lost.value.code is pgas.Code.peer_lost
     with pytest.raises(pgas.Error) as late:

@@ -13,7 +13,7 @@ BESIDE_NCCL = pathlib.Path(__file__).parents[1] / "perf" / "torch_beside_nccl.py
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled():
-    """The extension, once, before many processes ask for it."""
+    """Compiles the extension once, before many processes need it."""
     pytest.importorskip("torch")
     run([sys.executable, "-c", "import pgas._load_torch_backend; pgas._load_torch_backend.load()"], timeout=300).check()
 

@@ -1,4 +1,4 @@
-"""Programs on several PEs; what each checks is in pe/."""
+"""Runs the programs of pe/ on several PEs. Each program contains its checks."""
 
 import os
 import subprocess
@@ -43,7 +43,7 @@ with pgas.join({how}) as world:
 
 
 def join_three(prepare, how, **changes):
-    """Three processes that no launcher connects."""
+    """Starts three processes without a launcher."""
     code = JOIN.format(prepare=prepare, how=how)
     processes = [subprocess.Popen([sys.executable, "-c", code, str(rank)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                   env=environment(RANK=str(rank), **changes)) for rank in range(3)]
@@ -68,7 +68,8 @@ def test_joining_by_a_unique_id():
 
 
 def test_joining_by_a_communicator():
-    """Of mpi4py: here by one that has its three functions, over a pipe of the test."""
+    """Joins over a communicator of mpi4py. The test replaces it by an object with the three functions that pgas calls,
+    over a pipe."""
     comm = """
 import json
 class Comm:
@@ -178,7 +179,8 @@ def test_collectives_that_differ_are_an_error_on_all_pes(launch, call):
 
 
 def test_comparing_is_what_one_pe_asks_for_or_no_pe(launch):
-    """One PE whose environment says nothing is enough; PGAS_CHECKS=0 on all of them means no."""
+    """One PE without PGAS_CHECKS is enough for all PEs to compare calls. With PGAS_CHECKS=0 on all PEs, calls are not
+    compared."""
     code = DIFFERENT.format(call="world.all_reduce(x, 'max' if one else 'sum')")
     assert launch(2, code, timeout=30, PGAS_CHECKS="0").check().out == ""
     one = "import os\nif os.environ['PGAS_RANK'] == '1': del os.environ['PGAS_CHECKS']\n" + code

@@ -2,17 +2,20 @@
 
     python torch_own_tests.py test_symmetric_memory.py [--ranks 2] [--jobs 4] [--limit 90] [--only PATTERN] [--backend CUDA]
 
-The file is torch's, test/distributed/test_symmetric_memory.py of the branch of the torch that runs:
+The file is torch's test/distributed/test_symmetric_memory.py, from the branch of the installed torch:
 https://github.com/pytorch/pytorch/blob/release/2.11/test/distributed/test_symmetric_memory.py. Its imports need `expecttest`.
 
-What is changed of it, and nothing else:
-* After dist.init_process_group() each rank calls pgas.torch.enable(). A class without ranks does so in its one process.
-* Tests that need multicast are left out without asking the GPU: asked at import, torch would fix the backend then.
-* Tests of timeouts: torch.cuda.synchronize() also says what a wait of pgas has given up, which torch's kernels say by a trap.
-* Only where there are more ranks than GPUs, marked as "shared": rank r has GPU r % GPUs as its `device`; "2 GPUs are needed" means 2
-  ranks; the test whether GPUs reach one another is left out; the process group is gloo, as NCCL wants a GPU for each rank, and the
-  collectives by which tests make the result that they expect go through the host's memory, 8-bit floats as bytes, as gloo asks for.
-* --backend CUDA changes only the last: what fails there, too, is torch's or the machine's.
+Only this is changed:
+* After dist.init_process_group() each rank calls pgas.torch.enable(). A test class without ranks calls it in its only process.
+* Tests that need multicast are left out without a query of the GPU. torch makes this query at import, and accepts no other backend
+  after it.
+* In tests of timeouts, torch.cuda.synchronize() also raises the error of a wait of pgas that has timed out. torch's own kernels end
+  with a trap instead.
+* Only if there are more ranks than GPUs, marked as "shared" in the table: Rank r has GPU r % GPUs as its `device`. "2 GPUs are needed"
+  means 2 ranks. The test whether GPUs can access one another is left out. The process group is gloo, because NCCL requires a GPU for
+  each rank. Collectives that compute a test's expected result copy their data through host memory, with 8-bit floats as bytes, as gloo
+  requires.
+* With --backend CUDA only the last change is made. A test that also fails with CUDA fails because of torch or of the machine.
 """
 
 import argparse
@@ -71,7 +74,8 @@ def use_backend(options):
 
 
 def end_parent_in(seconds):
-    """Of a rank that has failed: torch's parent waits for the ranks in their order, and for ever for one that has gone or hangs."""
+    """Ends torch's parent process after a rank has failed. The parent waits for the ranks in their order, and would
+    wait for ever for a rank that has ended or hangs."""
     if __name__ == "__mp_main__":
         timer = threading.Timer(seconds, os.kill, (os.getppid(), signal.SIGTERM))
         timer.daemon = True
@@ -89,7 +93,8 @@ def used(options):
 
 
 def adapt(options):
-    """Before torch's file is imported. Returns how many GPUs there are, 0 for the host heap, and whether ranks share them."""
+    """Changes torch before torch's file is imported. Returns the number of GPUs (0 for the host heap), and whether
+    ranks share them."""
     import torch
     import torch.distributed as dist
     from torch.testing._internal import common_distributed, common_utils
@@ -132,7 +137,8 @@ def adapt(options):
 
 
 class CalledAs:
-    """An operator of torch with another call. To those who look at operators it is the same: the compiler looks at all that there are."""
+    """An operator of torch with a replaced call. All other attributes are those of the operator, because torch's
+    compiler examines every operator."""
 
     def __init__(self, operator, call):
         self._operator, self._call = operator, call
@@ -145,7 +151,7 @@ class CalledAs:
 
 
 def expect_by_host(torch):
-    """Collectives by which tests make what they expect, of tensors of a GPU, with gloo."""
+    """Replaces the collectives that compute expected results of GPU tensors, so that gloo can execute them."""
     functional = torch.ops._c10d_functional
     gather, reduce_scatter = functional.all_gather_into_tensor, functional.reduce_scatter_tensor
 
@@ -162,7 +168,7 @@ def expect_by_host(torch):
 
 
 def load(options):
-    """torch's file as a module by which the processes that it starts find its classes."""
+    """Imports torch's file as a module, so that the processes that torch starts find its classes."""
     gpus, shared = adapt(options)
     spec = importlib.util.spec_from_file_location(NAME, options.file)
     module = importlib.util.module_from_spec(spec)
@@ -208,7 +214,7 @@ def tests_of(module):
 
 
 def run_one(module, name):
-    """Runs a test, and prints what became of it as the last line."""
+    """Runs a test, and prints its result as the last line."""
     case, test = name.split(".")
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite([getattr(module, case)(test)]))
     if result.skipped:
@@ -224,7 +230,7 @@ def run_one(module, name):
 
 
 def end(process):
-    """A test and the ranks that it has started."""
+    """Ends a test and the ranks that it has started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -233,7 +239,7 @@ def end(process):
 
 
 def call(options, words, log, limit):
-    """Runs this file for something; returns its output, and whether it ended in time."""
+    """Runs this file with the given arguments. Returns its output, and whether it has ended in time."""
     with open(log, "w+b") as out:
         process = subprocess.Popen([sys.executable, __file__, *words], stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
         try:
@@ -247,7 +253,7 @@ def call(options, words, log, limit):
 
 
 def why(output):
-    """The last line of it that names an error."""
+    """Returns the last line of the output that names an error."""
     lines = [line.strip() for line in output.splitlines() if re.match(r"\s*(\w+\.)*\w*(Error|Exception)\b.*:", line)]
     lines = [line for line in lines if "Exception in worker process" not in line and "exited with error code" not in line] or lines
     return lines[-1][:200] if lines else (output.strip().splitlines() or ["no output"])[-1][:200]
@@ -296,7 +302,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         begun = {name: pool.submit(measure, options, name, folder, until, options.limit) for name, known in found.items() if known is None}
         found.update({name: outcome.result() for name, outcome in begun.items()})
-    for name in [name for name, (status, *_) in found.items() if status == "failed"]:  # whichever tests ran beside it
+    for name in [name for name, (status, *_) in found.items() if status == "failed"]:  # alone this time
         status, reason, took = measure(options, name, folder, until, options.limit / 2)
         if status != "not run":
             found[name] = status, "alone, after it had failed beside others" if status == "passed" else reason, took

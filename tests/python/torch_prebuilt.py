@@ -37,7 +37,7 @@ def call(*command, **options):
 
 
 def needed(library):
-    """The libraries that a file links."""
+    """Returns the libraries that a file needs."""
     return [line.split("[")[1].rstrip("]") for line in call("readelf", "-d", library).splitlines() if "(NEEDED)" in line]
 
 
@@ -59,7 +59,7 @@ def main():
     found = list((site / "pgas").glob("_torch_backend.*.so"))
     assert len(found) == 1, found
     assert any(each.startswith("libpgas.so") for each in needed(found[0])) and "libtorch_cpu.so" in needed(found[0]), needed(found[0])
-    # libpgas.so is a text file here
+    # libpgas.so is a text file in the wheel
     for other in [*(site / "pgas").glob("_core*.so"), *(site / "pgas" / "lib").glob("*.so.*")]:
         assert not [each for each in needed(other) if "torch" in each or "c10" in each], other
     said = call(sys.executable, "-c", PROGRAM, cwd=work, timeout=120,

@@ -12,7 +12,7 @@
 
 namespace pgas_random {
 
-/// The choice of a program, and its length.
+/// The seed and the numbers that select a program, and the program's length.
 struct program_choice {
   std::uint64_t seed = 0;
   int pes = 2;

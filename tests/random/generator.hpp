@@ -1,7 +1,7 @@
 /// @file
 /// Makes programs from seeds. Operations are chosen one after another, as if they ran in this order. An operation is
-/// used only if it races with no earlier one, so that every order that the library allows leads to the memory that the
-/// model predicts. A wait comes after the operation that it waits for, so no program can hang.
+/// used only if it races with no earlier operation, so that every order that the library allows leads to the memory
+/// that the model predicts. A wait comes after the operation that it waits for, so no program can hang.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct team_plan {
   bool listed = false;
 };
 
-/// Whether relaxed signals rely on a fence that more data has followed. The memory model allows that. In the thread
-/// sanitizer's model a fence is valid only until more data is written (pgas/detail/tsan.hpp), so that the sanitizer
-/// finds missing fences.
+/// Whether a relaxed signal may rely on a fence although more data was written after the fence. The memory model allows
+/// this. In the thread sanitizer's model, a fence is valid only until more data is written (pgas/detail/tsan.hpp), so
+/// that the sanitizer finds missing fences.
 enum class fences : bool { until_data, lasting };
 
 class generator {
@@ -47,7 +47,8 @@ class generator {
   [[nodiscard]] std::uint32_t operations() const { return number_; }
   /// Describes an operation of this segment, for people.
   [[nodiscard]] std::string describe(std::uint32_t number) const;
-  /// Draws a random number from the program's seed. The code that runs the program uses it for its own choices.
+  /// Draws a random number from the program's seed. The code that runs the program uses this function for its own
+  /// choices.
   [[nodiscard]] std::uint32_t any(std::uint32_t below) { return pick(below); }
 
  private:
@@ -77,10 +78,10 @@ class generator {
   [[nodiscard]] std::uint32_t pick_offset(std::uint32_t bytes, std::uint32_t alignment);
   /// Chooses the caller of a call that covers all operations of the actor since its last ordering call.
   [[nodiscard]] caller pick_covering(int actor);
-  /// As above, for a synchronization of a team. The whole grid is possible if the channel is the grid's.
+  /// As above, for a synchronization of a team. The caller can be the whole grid if the channel belongs to the grid.
   [[nodiscard]] caller pick_meeting(int actor);
   [[nodiscard]] caller pick_caller() { return by_grid_ ? caller::grid : static_cast<caller>(pick(3)); }
-  /// One of a few words that many actors update.
+  /// Chooses one of a few words that many actors update.
   [[nodiscard]] std::uint32_t pick_shared_word(std::uint32_t bytes);
   [[nodiscard]] std::vector<int> blocks_of(int pe) const;
   [[nodiscard]] static place word_place(int pe, std::uint32_t word) { return {pe, places::arena_bytes + word * 8, 8}; }
@@ -141,7 +142,7 @@ class generator {
   std::vector<caller> pending_;
   std::vector<std::vector<sent>> signals_;  ///< by PE, by word
   std::vector<std::vector<std::uint64_t>>
-      known_;  ///< by actor: the values that its own signal words have certainly reached, as far as it knows
+      known_;  ///< by actor: the values that the actor knows its signal words to have reached
   std::vector<std::vector<instruction>> lists_;
   std::vector<std::vector<word_set>> word_sets_;
   bool by_grid_ = false;

@@ -32,7 +32,7 @@ std::uint8_t class_of(element of, commuting how) {
   return static_cast<std::uint8_t>(16 * static_cast<int>(how) + static_cast<int>(of));
 }
 
-/// A small number as the bits of a type. It is not negative for 16-bit types. A pair contains it twice.
+/// A small number as the bits of a type. Numbers of 16-bit types are not negative. A pair contains the number twice.
 std::uint64_t bits_of(element of, int number) {
   switch (of) {
     case element::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(number));
@@ -112,7 +112,7 @@ bool generator::try_atomic(int actor) {
   i.team = to.team;
   i.pe = to.member;
   const std::uint32_t bytes = bytes_of(i.of);
-  // Often one of a few words, so that several actors update the same word.
+  // Often chooses one of a few words, so that several actors update the same word.
   i.dst = chance(4) ? pick_offset(bytes, bytes) : pick_shared_word(bytes);
   const std::uint8_t commutes = choose_update(i, to.pe);
   const place word{to.pe, i.dst, bytes};

@@ -22,7 +22,7 @@ void generator::take_all(const std::vector<int>& members, std::vector<instructio
     push(members[k], calls[k]);
   }
   model_.apply(calls, pes);
-  // They order only the data that they move: each member knows its own part.
+  // These collectives order only the data that they move: each member knows its own part.
   for (std::size_t k = 0; k < members.size(); ++k) {
     const bool by_grid = calls[k].by == caller::grid;
     const history::clock seen = history_.release(members[k]);
@@ -53,7 +53,7 @@ bool generator::try_strided(int actor) {
   const std::uint32_t block = !blocks ? 1 : large ? pick(600) : pick(12);
   i.value = block;
   i.count = pick(large ? 10 : 100);
-  // The blocks of the destination do not overlap; those of the source may.
+  // The blocks of the destination do not overlap; the blocks of the source may overlap.
   const auto signed_stride = [&](std::uint32_t stride) {
     return chance(3) ? -static_cast<int>(stride) : static_cast<int>(stride);
   };
@@ -164,7 +164,7 @@ bool generator::try_combine(int actor) {
   i.src = chance(4) && i.what != opcode::reduce_scatter ? i.dst : pick_offset(read, unit);
   if (i.src != i.dst && i.src < i.dst + written && i.dst < i.src + read) return false;
   if (i.what == opcode::reduce_scatter && i.src == i.dst) return false;
-  // Integers, so that sums are exact. Each member fills its source first.
+  // The elements are integers, so that sums are exact. Each member fills its source first.
   const bool fills = i.of == element::f64;
   for (const int member : members) {
     const place from{pe_of(member), i.src, read};

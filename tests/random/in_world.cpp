@@ -22,7 +22,7 @@ using clock_type = std::chrono::steady_clock;
 
 constexpr std::uint32_t segment = 1000;
 
-/// One program from its beginning, in separate memory.
+/// Runs one program from its beginning, in separate memory.
 class run_in_world {
  public:
   run_in_world(world& w, std::uint64_t seed, int blocks)

@@ -1,5 +1,5 @@
 /// @file
-/// Executes a program on a PE. Each block executes one list of instructions. Compiled by g++ and by nvcc.
+/// Executes a program on a PE. Each block executes one list of instructions. g++ and nvcc compile this file.
 #pragma once
 
 #include "device/body_tools.hpp"
@@ -151,8 +151,8 @@ struct interpreter {
     });
   }
 
-  /// Adds to a word of another PE with a load and a store. Only the lock separates the accesses from those of other
-  /// actors.
+  /// Adds to a word of another PE with a load and a store. Only the lock separates these accesses from the accesses of
+  /// other actors.
   template <class Block>
   PGAS_OUTLINE void update_locked(const Block& block, const context& ctx, const instruction& i) const {
     signal_t* const lock = signals.at(ctx) + places::locks + i.signal;

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Runs the examples 20 to 23 with small sizes on the host heap, with the address sanitizer and the thread sanitizer: 1,
-# 2, 3, 4, 6 and 8 PEs, some with several threads or blocks, and with the address sanitizer also with proxied PEs.
-# Builds both first, with Clang if it has the sanitizers.
+# 2, 3, 4, 6 and 8 PEs, some with several threads or blocks, and with the address sanitizer also with proxied PEs. First
+# builds the examples with both sanitizers, with Clang if Clang has them.
 #
 #   tests/sanitize/applications.sh [address|thread]...      default: both; minutes on two cores
 #
 # The exit status is 1 if a run failed. ctest does not call the script; it runs these programs without a sanitizer.
 #
 # Proxied PEs do not run with the thread sanitizer. The order of a put by a proxy and a later barrier passes through the
-# initiator's process, which the sanitizer does not see. It would report a race between the proxy's store and a later
-# read.
+# initiator's process, which the sanitizer does not see. The sanitizer would report a race between the proxy's store and
+# a later read.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 failed=0 runs=0

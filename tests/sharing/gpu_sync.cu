@@ -1,5 +1,5 @@
-// Timelines and interprocess events between two unrelated processes on one GPU. Started by two_gpus.sh, they use two
-// GPUs: the first GPU of the side that opens is then the second GPU of the maker.
+// Timelines and interprocess events between two unrelated processes on one GPU. If two_gpus.sh starts them, they use
+// two GPUs: the first GPU of the side that opens is then the second GPU of the maker.
 //
 //     gpu_sync make FILE MODE     writes the tickets to FILE
 //     gpu_sync open FILE MODE     the other side
@@ -223,7 +223,7 @@ void event(side& s) {
     s.event.wait(s.stream);  // waits for the record of the other side
     s.synchronize();
     PGAS_EXPECT(s.event.records() == 2 && s.event.reached());
-    // More records than may be unfinished at the same time.
+    // Makes more records than may be unfinished at the same time.
     for (std::uint64_t n = 3; n <= 3000; ++n) PGAS_EXPECT(s.event.record(s.stream) == n);
     s.event.wait(s.stream);
     s.synchronize();
@@ -252,7 +252,7 @@ void event(side& s) {
   }
 }
 
-/// The maker is killed. A stream that waits for it continues, and check() reports the reason.
+/// The maker is killed. A stream that waits for the maker continues, and check() reports the reason.
 void lost(side& s) {
   if (s.maker) {
     s.there.set(5);

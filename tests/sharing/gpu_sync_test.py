@@ -30,7 +30,7 @@ def main():
             time.sleep(0.01)
         command = [program, "open", file, mode]
         if mode == "shm":
-            # A separate /dev/shm, as in a container.
+            # The side gets a separate /dev/shm, as in a container.
             command = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh", *command]
         other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:

@@ -4,8 +4,8 @@
 //     handover produce FILE ROUNDS            writes the tickets to FILE
 //     handover consume FILE ROUNDS [unordered]
 //
-// Compiled by the C++ compiler, it runs on the host heap; compiled by nvcc, on a GPU. Prints "... N blocks, T torn" at
-// the end.
+// If the C++ compiler compiles the program, it runs on the host heap; if nvcc compiles it, on a GPU. Prints "... N
+// blocks, T torn" at the end.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -89,7 +89,7 @@ int consume(pgas::world& world, const std::string& file, std::uint64_t rounds, b
   std::ifstream lines(file);
   for (std::string& ticket : tickets) std::getline(lines, ticket);
   pgas::stream stream(world);
-  const pgas::open_options here{.place = place_of(world)};  // the producer's GPU may be another one
+  const pgas::open_options here{.place = place_of(world)};  // the producer may use another GPU
   auto memory = pgas::opened_memory::open(tickets[0], here);
   auto full = pgas::timeline::open(tickets[1], here);
   auto free = pgas::timeline::open(tickets[2], here);

@@ -6,7 +6,7 @@ ordered           every block arrives whole
 unordered         without the wait, torn blocks are found, so `ordered` would find them
 kill-producer     the consumer ends with an error that names the producer, within LIMIT seconds
 kill-consumer     the producer ends with an error that names the consumer, within LIMIT seconds
-isolated          as ordered, but the consumer is in separate namespaces, like a container; a socket directory is common
+isolated          as ordered, but the consumer is in separate namespaces like a container; they share a socket directory
 isolated-kill     as kill-consumer, in such namespaces; the error has the process number in the consumer's namespace
 
 The last two modes end with status 77 (skipped) if the system does not allow namespaces.
@@ -19,8 +19,8 @@ import sys
 import tempfile
 import time
 
-# Seconds from a death to the report of the other side. It is 20 ms on an idle machine, and longer on a busy one,
-# because both sides poll.
+# Seconds from a death to the report of the other side. The report takes 20 ms on an idle machine, and longer on a busy
+# machine, because both sides poll.
 LIMIT = 30
 
 ISOLATED = ["unshare", "--mount", "--ipc", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]

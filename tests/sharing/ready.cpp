@@ -3,10 +3,10 @@
 // pauses in the middle of a block and reports that it was launched, so that a missing wait leads to a torn block.
 //
 //     ready fill FILE ROUNDS PAUSE_MS  writes the tickets to FILE
-//     ready take FILE ROUNDS MODE      open: opens the ticket anew; host, stream: waits anew; none: does not wait
+//     ready take FILE ROUNDS MODE      open: opens the ticket again; host, stream: waits again; none: does not wait
 //
-// Compiled by the C++ compiler, it runs on the host heap; compiled by nvcc, on a GPU. Prints "... N blocks, T torn" at
-// the end.
+// If the C++ compiler compiles the program, it runs on the host heap; if nvcc compiles it, on a GPU. Prints "... N
+// blocks, T torn" at the end.
 #include <atomic>
 #include <chrono>
 #include <cstdint>

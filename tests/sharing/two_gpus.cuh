@@ -68,8 +68,8 @@ inline cudaError_t compare_clocks(std::int64_t& ahead_ns, std::int64_t& known_to
 }
 
 /// Makes streams wait for an interprocess event with CUDA's own calls. If the event was opened on GPU 1, a stream of
-/// GPU 1 waits for it, and the stream of GPU 0 waits for that stream. A direct wait by a stream of another GPU than the
-/// one on which the event was opened ends the process by SIGSEGV (driver 580).
+/// GPU 1 waits for it, and the stream of GPU 0 waits for that stream. A direct wait by a stream of a GPU on which the
+/// event was not opened ends the process by SIGSEGV (driver 580).
 class event_wait {
  public:
   event_wait(cudaEvent_t event, bool on_gpu_1) : event_(event) {

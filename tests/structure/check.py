@@ -135,8 +135,8 @@ def third_party(file: Source):
 
 
 def bootstrap_sight(file: Source):
-    """Bootstraps include only bootstrap.hpp, error.hpp and headers of their own library. So does the code that they
-    share with the host library."""
+    """Bootstraps, and the code that they share with the host library, include only bootstrap.hpp, error.hpp and
+    headers of their own library."""
     if not file.under("bootstrap", "src/common"):
         return
     for line, name in file.includes():
@@ -282,7 +282,7 @@ PUBLIC_THING = re.compile(r"\s*(\[\[\w+\]\]\s*)?((virtual|friend|class|struct) )
 
 
 def documented(file: Source):
-    """Each public function or class has a doc block, or stands directly below one that covers it."""
+    """Each public function or class has a doc block, or stands directly below a block that covers it."""
     if not file.under("include/pgas") or file.under("include/pgas/detail", "include/pgas/device/impl", "include/pgas/compat"):
         return
     covered = private = inside = False

@@ -11,7 +11,8 @@ MEMBER = re.compile(r"^(?! )(?:[\w:<>,&*\[\] ]*[&*> ])?(\w+)::~?(?:\w+|operator[
 
 
 def in_namespaces(file) -> Iterator[tuple[int, str, list[str]]]:
-    """Returns the number and the text of each line, and the namespaces around the line. The name of an unnamed one is empty."""
+    """Returns the number and the text of each line, and the namespaces around the line. The name of an unnamed
+    namespace is empty."""
     spaces = []
     for number, text in enumerate(file.lines, 1):
         if found := NAMESPACE.match(text):

@@ -1,5 +1,5 @@
-# cmake --install copies all files or none, and names the command that builds missing files. Tested with a project of
-# two pages, and with this build.
+# cmake --install copies all files or none, and names the command that builds missing files. The test uses a project of
+# two pages, and this build.
 #   cmake -DBUILD=... -DMODULES=cmake -DWORK=... "-DGENERATOR=..." -P install_test.cmake
 cmake_minimum_required(VERSION 3.25)
 

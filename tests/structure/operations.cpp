@@ -1,5 +1,5 @@
 // Calls every device operation with several kinds of groups, to check that the compilers accept them in each language.
-// Not run; tests/device and tests/conformance run the operations.
+// The calls are not run; tests/device and tests/conformance run the operations.
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #include <cooperative_groups.h>
 #endif

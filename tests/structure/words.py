@@ -112,7 +112,7 @@ MOST_WORDS = {"docs/performance.md": 1200, "docs/applications.md": 1200}
 
 
 def page_length(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
-    """Pages for users describe results; docs/notes describes attempts. Words are those of `wc -w`."""
+    """Pages for users describe results; docs/notes describes attempts. Words are counted as by `wc -w`."""
     for name, most in MOST_WORDS.items():
         words = len((root / name).read_text(encoding="utf-8").split()) if (root / name).is_file() else 0
         if words > most:

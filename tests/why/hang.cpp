@@ -364,7 +364,7 @@ int main(int argc, char** argv) try {
   std::printf("ready %d\n", static_cast<int>(::getpid()));
   std::fflush(stdout);
   hangs.at(argv[1])(s);
-  world.barrier_all();  // PEs without a part of their own wait here
+  world.barrier_all();  // PEs that have no other work wait here
   return 0;
 } catch (const pgas::error& failed) {
   std::fprintf(stderr, "%s\n", failed.what());

@@ -1,6 +1,6 @@
 #!/bin/sh
-# One PE of a job on two hosts that hangs until its wait times out. The PE with rank 0 runs pgas-why on its host
-# meanwhile. Usage: of_two_hosts.sh HANG PGAS-WHY
+# Runs one PE of a job on two hosts. The job hangs until its wait times out. Meanwhile the PE with rank 0 runs pgas-why
+# on its host. Usage: of_two_hosts.sh HANG PGAS-WHY
 PGAS_WAIT_TIMEOUT=8s "$1" missing_signal > /dev/null 2>&1 &
 pe=$!
 if [ "${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" = 0 ]; then

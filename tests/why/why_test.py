@@ -211,7 +211,7 @@ def forger(names: list[str], say: str, user: int | None = None):
 
 class Tool(unittest.TestCase):
     def test_an_answer_that_comes_late_is_no_all_clear(self):
-        # Threads of a host heap need a processor before they can answer what they wait for.
+        # Threads of a host heap need a processor before they can report what they wait for.
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(6)]
         try:
             with Job("reduce_from_the_host_without_one", 4, DIRECT) as job:

@@ -20,7 +20,7 @@ class bench {
 
   int me, n;
   bool gpu;
-  unsigned char* dest;  ///< symmetric, like the next two
+  unsigned char* dest;  ///< symmetric, like the next two members
   unsigned char* source;
   std::uint64_t* signal;
   unsigned char* host_dest;  ///< pinned memory, `bytes` bytes each

@@ -15,7 +15,8 @@
 
 namespace conformance {
 
-/// Arguments for any function. A function uses those for which it has parameters. Passed to kernels by value.
+/// Arguments for any function. A function uses the arguments for which it has parameters. The struct is passed to
+/// kernels by value.
 struct call {
   int which;  ///< the number of the function in its family
   int element_bytes;

@@ -295,7 +295,7 @@ class Program:
                 all_of.add(full, describe(ctype), f"{full}(({ctype}*)c.dest + i, ((const {ctype}*)c.{source})[i], c.pe)")
 
     def queue_pairs(self):
-        """Adds every one-sided family by type once more, with calls on a queue pair."""
+        """Adds every one-sided family by type a second time, with calls on a queue pair."""
         for plain in list(self.families):
             if plain.scope not in THREADS or plain.shape not in ("put", "get", "p", "g", "put_signal"):
                 continue

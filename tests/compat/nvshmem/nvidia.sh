@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the conformance program with NVIDIA's NVSHMEM and runs it. The same source tests nvshmem.h, so this run checks
-# the tests. Not part of ctest.
+# the tests. ctest does not run the script.
 #
 # Usage: nvidia.sh [NUMBER OF PES]... (default: 2 4)
 #
@@ -28,7 +28,7 @@ work=${WORK:-$(mktemp -d)}
 mkdir -p "$work/sources" "$work/logs"
 say "work in $work"
 
-# ---- what is there ----
+# ---- the installed software ----
 
 command -v nvcc >/dev/null 2>&1 || PATH=$PATH:/usr/local/cuda/bin
 nvcc=$(command -v nvcc) || die "there is no nvcc"

@@ -113,7 +113,7 @@ __global__ void send_late(call c) {
         for (const long long begin = clock64(); clock64() - begin < 20'000;) {
         }
       }
-      out[threads - 1 - t] = c.bits + round;  // another thread has copied it
+      out[threads - 1 - t] = c.bits + round;  // another thread has copied this element
       switch (c.which) {
         case 0: nvshmemx_uint64_put_signal_nbi_block(in, out, threads, c.signal, 1, c.op, c.pe); break;
         case 1: nvshmemx_uint64_put_signal_block(in, out, threads, c.signal, 1, c.op, c.pe); break;
@@ -121,7 +121,7 @@ __global__ void send_late(call c) {
         case 3: nvshmemx_uint64_put_nbi_block(in, out, threads, c.pe); break;
         default: nvshmemx_uint64_iput_block(in, out, 1, 1, threads, c.pe); break;
       }
-      if (c.which >= 3 && first) {  // data of all threads, because they leave the call together
+      if (c.which >= 3 && first) {  // checks data of all threads, because they leave the call together
         nvshmem_quiet();
         nvshmemx_signal_op(c.signal, 1, c.op, c.pe);
       }
@@ -135,7 +135,7 @@ __global__ void send_late(call c) {
 }
 
 #if defined(PGAS_COMPAT_ONLY)
-/// Functions that NVIDIA's 3.4.5 does not have.
+/// Functions that NVIDIA's NVSHMEM 3.4.5 does not have.
 __global__ void only_here(call c) {
   nvshmemx_qp_handle_t queue = NVSHMEMX_QP_DEFAULT;
   auto* const numbers = static_cast<double*>(c.dest);  // the area is zero
@@ -176,7 +176,7 @@ __global__ void only_here(call c) {
 #endif
 
 #if defined(PGAS_COMPAT_ONLY)
-/// Regions of blocks. Counts the errors.
+/// Tests regions of blocks, and counts the errors.
 __global__ void be_in_regions(call c) {
   nvshmemx_region_attrs_t attrs = NVSHMEMX_REGION_ATTRS_INITIALIZER;
   if (blockIdx.x % 2 == 0) attrs.hints = NVSHMEMX_REGION_HINT_BATCH_RMA;
@@ -196,8 +196,8 @@ __global__ void be_in_regions(call c) {
   if (wrong != 0) atomicAdd(reinterpret_cast<unsigned long long*>(c.result), 1ull);
 }
 
-/// Copies with sizes and groups for which lent memory can be used, and copies for which it cannot; also copies from
-/// lent memory and into it. `c.n` is the size, and `c.which` selects the caller.
+/// Copies with sizes and groups for which lent memory can be used, and copies for which it cannot be used; also copies
+/// from lent memory and into it. `c.n` is the size, and `c.which` selects the caller.
 __global__ void copy_by_lent(call c) {
   extern __shared__ __align__(128) char room[];
   char* const tile = room + c.op;  // after the lent memory

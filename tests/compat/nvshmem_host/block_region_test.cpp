@@ -28,8 +28,8 @@ struct outcome {
   nvshmemx_region_handle_t handle = 0, next = 0;
 };
 
-/// Each block starts a region, fails to start a second one, and stops the first. It then starts another one that ends
-/// with the block.
+/// Each block starts a region, fails to start a second region, and stops the first. The block then starts another
+/// region, which ends with the block.
 struct start_and_stop {
   template <class Block>
   void operator()(Block block, pgas::compat::block_region* shared, outcome* all, int threads) const {

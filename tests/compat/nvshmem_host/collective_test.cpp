@@ -66,8 +66,8 @@ TEST_F(NvshmemCollective, combine_everyones_elements) {
   EXPECT_EQ(mine[1], static_cast<int64_t>(n) * (static_cast<int64_t>(2 * me + 1) << 33));
 }
 
-// The program's streams are CUDA streams. The host heap supports none, so no collective is enqueued on any stream: each
-// PE gets an error, and collectives of the same team that the host calls in between are not affected.
+// The program's streams are CUDA streams. The host heap supports no CUDA streams, so no collective is enqueued on any
+// stream: each PE gets an error, and collectives of the same team that the host calls in between are not affected.
 TEST_F(NvshmemCollective, on_two_streams_are_refused_and_leave_the_team_in_order) {
   const size_t count = 64;
   const size_t all = count * static_cast<size_t>(n);

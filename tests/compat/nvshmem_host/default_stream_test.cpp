@@ -145,8 +145,8 @@ int wait_for_the_dead() {
   ::_exit(0);
 }
 
-/// A kernel of PE 0 has failed. Neither PE detects it without a call. PE 0 calls a collective, while PE 1 waits for PE
-/// 0 in a collective or makes no calls.
+/// A kernel of PE 0 has failed. Neither PE detects the failure without a call. PE 0 calls a collective, while PE 1
+/// waits for PE 0 in a collective or makes no calls.
 int meet_the_failed(const char* how) {
   nvshmem_init();
   nvshmem_barrier_all();

@@ -1,4 +1,4 @@
-// Initialization before a GPU is chosen, in programs that never choose one. Run without PGAS_HEAP.
+// Initialization before a GPU is chosen, in programs that never choose a GPU. The tests run without PGAS_HEAP.
 #include "support.hpp"
 
 namespace {

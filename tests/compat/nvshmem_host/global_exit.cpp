@@ -1,5 +1,5 @@
 // global_exit MODE STATUS: the last PE ends all PEs. The other PEs wait in a barrier, compute without further calls, or
-// read their input, which holds the lock of a stream.
+// read their input, which keeps a stream locked.
 #include <nvshmem.h>
 #include <unistd.h>
 

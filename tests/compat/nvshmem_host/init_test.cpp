@@ -102,7 +102,7 @@ TEST(NvshmemInit, impossible_attributes) {
   EXPECT_EQ(nvshmemx_init_status(), NVSHMEM_STATUS_NOT_INITIALIZED);
 }
 
-// A unique id of PE 0. It is sent to all PEs in a world that is left before the id is used.
+// Returns a unique id that PE 0 has made. All PEs receive the id in a world, which they leave before they use the id.
 nvshmemx_uniqueid_t hand_out_id(int* me, int* n) {
   nvshmem_init();
   *me = nvshmem_my_pe();

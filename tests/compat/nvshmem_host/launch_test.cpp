@@ -13,7 +13,7 @@ int each = 2;                 // the number of blocks of the kernel on a multipr
 unsigned long long grid = 0;  // the number of blocks of the last launch
 cudaError_t refuses = cudaSuccess;
 cudaLaunchConfig_t launched{};                // the last launch with attributes
-std::vector<cudaLaunchAttribute> attributes;  // its attributes
+std::vector<cudaLaunchAttribute> attributes;  // the attributes of that launch
 
 constexpr int processors = 132;
 const int kernel = 0;

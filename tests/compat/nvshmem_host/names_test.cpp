@@ -36,7 +36,7 @@ TEST(NvshmemNames, statuses_have_names) {
   for (const char* const name : nvshmemx_status_strings) EXPECT_STREQ(name, nvshmemx_status_string(number++));
 }
 
-/// The values are NVSHMEM's, so that members that a program sets, or does not set, have the same meaning.
+/// The initial values are those of NVSHMEM's headers, so a program that sets only some members gets the same result.
 TEST(NvshmemNames, versions_of_attributes_are_set_alone) {
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   EXPECT_EQ(attr.version, NVSHMEM_INIT_ATTR_V2_IDENTIFIER);
@@ -55,7 +55,7 @@ TEST(NvshmemNames, the_version_is_said_in_one_place) {
   EXPECT_EQ(major, NVSHMEM_VENDOR_MAJOR_VERSION);
 }
 
-/// Signals of old versions, which set the word of the neighbour.
+/// The signal functions of old versions set the neighbour's word.
 TEST(NvshmemNames, signals_by_type) {
   nvshmem_init();
   const int right = (nvshmem_my_pe() + 1) % nvshmem_n_pes();

@@ -84,7 +84,7 @@ TEST_F(NvshmemRegion, delays_no_copy) {
   EXPECT_EQ(nvshmemx_region_stop(handle), NVSHMEMX_SUCCESS);
 }
 
-// ---- the rest ----
+// ---- other functions ----
 
 using Nvshmem38 = Nvshmem;
 

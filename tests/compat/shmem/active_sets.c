@@ -9,7 +9,7 @@ static int member(int me, int start, int log_stride, int size) {
   return me >= start && (me - start) % (1 << log_stride) == 0 && (me - start) >> log_stride < size;
 }
 
-/* The sum of the members' numbers, and a broadcast of the last member's, each by the members alone. */
+/* Adds up the members' numbers, and broadcasts the last member's number. Only the members call. */
 static void use(int me, int start, int log_stride, int size) {
   int i, sum = 0;
   const int last = start + (size - 1) * (1 << log_stride);
@@ -36,13 +36,13 @@ int main(void) {
   n = shmem_n_pes();
   for (round = 0; round < 3; ++round) {
     use(me, 0, 0, n);
-    /* Even and odd PEs at once. */
+    /* The even PEs and the odd PEs at the same time. */
     use(me, 0, 1, (n + 1) / 2);
     if (n > 1) use(me, 1, 1, n / 2);
-    /* Neighbours, one after the other: PE i is in the sets i - 1 and i. The odd ones use theirs first. */
+    /* Sets of two neighbours: PE i is in the sets i - 1 and i. The odd sets are used first. */
     for (i = 1; i + 1 < n; i += 2) use(me, i, 0, 2);
     for (i = 0; i + 1 < n; i += 2) use(me, i, 0, 2);
-    /* Some do other things meanwhile. */
+    /* PEs outside the set read their own memory at the same time. */
     if (n > 2) {
       if (member(me, 0, 1, 2))
         use(me, 0, 1, 2);

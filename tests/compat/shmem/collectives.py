@@ -1,4 +1,4 @@
-"""Collectives: of a team that numbers all PEs backwards, and of the active set of all PEs."""
+"""Collectives of a team that numbers all PEs backwards, and of the active set of all PEs."""
 
 from type_lists import kind
 

@@ -1,4 +1,5 @@
-"""Copies and signals: each PE writes to and reads from its right neighbour, and receives data from its left one."""
+"""Copies and signals: each PE writes to and reads from its right neighbour, and receives data from its left
+neighbour."""
 
 from type_lists import kind
 
@@ -39,7 +40,7 @@ class Copies:
         op = "SHMEM_SIGNAL_ADD" if with_ctx else "SHMEM_SIGNAL_SET"
         k = self.signals
         self.put(call, f"src, 6, sig + {k}, {40 + k}, {op}", "for (i = 0; i < 6; ++i)", "i", "i")
-        wanted = 40 + k + (1000 if with_ctx else 0)  # their values start at 1000
+        wanted = 40 + k + (1000 if with_ctx else 0)  # with a context, the signal is added to 1000
         self.checks.append(f'CHECK("{self.label} signal {k}", shmem_signal_wait_until(sig + {k}, SHMEM_CMP_EQ, {wanted}) == {wanted});')
         self.signals += 1
 

@@ -1,7 +1,7 @@
-/* Memory that the program has not had before is zero: nothing that the library wrote is left there. */
+/* Memory is zero when the program first gets it: the library has left no data in it. */
 #include "check.h"
 
-static long variable; /* so that static data is made symmetric */
+static long variable; /* the library makes static data symmetric too */
 
 int main(void) {
   const size_t bytes = 4 << 20;

@@ -1,5 +1,6 @@
-/* MODE STATUS: the last PE ends all with this status, while the others are in a call ("waiting"), never call again
-   ("computing"), have returned from main ("returned"), or, its own threads included, finalize ("finalizing"). */
+/* MODE STATUS: the last PE ends all PEs with this status. Meanwhile the other PEs are in a call ("waiting"), call the
+   library no more ("computing"), have returned from main ("returned"), or are in shmem_finalize, as is the main thread
+   of the last PE ("finalizing"). */
 #include <pthread.h>
 #include <shmem.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ int main(int argc, char** argv) {
   shmem_barrier_all();
   if (strcmp(argv[1], "finalizing") == 0) {
     if (shmem_my_pe() == 0)
-      for (;;) usleep(10000); /* so that nobody passes shmem_finalize */
+      for (;;) usleep(10000); /* keeps the other PEs in shmem_finalize */
     if (last && pthread_create(&thread, NULL, end_all, NULL) != 0) return 1;
     shmem_finalize();
   }

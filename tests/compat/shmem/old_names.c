@@ -1,4 +1,5 @@
-/* A program for OpenSHMEM before 1.2: old header, old names, no finalize of its own. start_pes is not counted. */
+/* A program for OpenSHMEM before 1.2: old header and old names. Calls of start_pes are not counted, and a program need
+ * not call a finalize function. */
 #include <mpp/shmem.h>
 #include <stdio.h>
 
@@ -21,7 +22,7 @@ int main(void) {
   if (_SHMEM_CMP_EQ != SHMEM_CMP_EQ || _SHMEM_SYNC_VALUE != SHMEM_SYNC_VALUE) return 2;
   shfree(more);
   shfree(numbers);
-  if (me % 2 == 0) return 0; /* finalizes as the others do */
+  if (me % 2 == 0) return 0; /* these PEs are finalized at exit */
   shmem_finalize();
   shmem_query_initialized(&initialized);
   return initialized;

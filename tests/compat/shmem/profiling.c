@@ -1,4 +1,4 @@
-/* A profiler: replaces functions, and calls the library's by their profiling names. */
+/* A profiler: replaces functions, and calls the library's functions by their profiling names. */
 #include <pshmem.h>
 #include <stdio.h>
 

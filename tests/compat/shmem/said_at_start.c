@@ -1,4 +1,5 @@
-/* shmem_init_thread fails and says why, though nobody asked for a log; a reduction that is too large names its size. */
+/* shmem_init_thread fails and prints the reason even if no log was requested. The error of a reduction that is too
+ * large contains the size. */
 #include <shmem.h>
 #include <stdlib.h>
 #include <string.h>

@@ -54,7 +54,7 @@ int main(void) {
   CHECK(shmem_malloc(0) == NULL && shmem_realloc(NULL, 0) == NULL);
   shmem_free(NULL);
 
-  /* Allocations end with a barrier, and freeing begins with one that completes pending operations. */
+  /* Allocations end with a barrier, and freeing begins with a barrier that completes pending operations. */
   {
     static int round_of[4], arrived;
     void* made[4];
@@ -101,7 +101,7 @@ int main(void) {
   shmem_barrier_all();
   CHECK(me != 0 || value_under_lock == 30L * n);
 
-  /* The waits that 1.5 no longer has. */
+  /* The waits that OpenSHMEM 1.5 has removed. */
   shmem_long_p(&flags[0], 3, right);
   shmem_short_p(&small_flag, 3, right);
 #if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L

@@ -25,7 +25,7 @@ NO_RESULT = {"set", "inc", "add", "and", "or", "xor"}
 
 
 class Atomics:
-    """The test of one type: each operation has a word of its own."""
+    """The test of one type: each operation has a separate word."""
 
     def __init__(self, name: str, c_type: str):
         self.name, self.type = name, c_type

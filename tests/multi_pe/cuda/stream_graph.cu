@@ -216,7 +216,7 @@ int run() {
       pgas::stream captured(world);
       kept = static_cast<cudaStream_t>(captured.native());
       must(cudaStreamBeginCapture(kept, cudaStreamCaptureModeThreadLocal), "beginning another capture");
-    }  // not destroyed, which is logged
+    }  // a stream that captures is not destroyed, and the library logs this
     must(cudaStreamEndCapture(kept, &empty), "ending the capture of a stream whose owner is gone");
     must(cudaGraphDestroy(empty), "destroying a graph");
     must(cudaStreamDestroy(kept), "destroying a stream");

@@ -18,7 +18,7 @@ inline pgas::blob contribution(int rank, int round) {
   return mine;
 }
 
-/// Throws if a contribution differs from the one that its rank sent.
+/// Throws if a contribution differs from the contribution that its rank sent.
 inline void exchange(pgas::bootstrap& over, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     const auto parts = over.all_gather(contribution(over.rank(), round));

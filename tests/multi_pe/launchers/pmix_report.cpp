@@ -19,13 +19,13 @@ namespace {
 
 template <class Function>
 Function* function_of_pmix(const char* name) {
-  void* const library = ::dlopen("libpmix.so.2", RTLD_NOW | RTLD_NOLOAD);  // the one that the world has loaded
+  void* const library = ::dlopen("libpmix.so.2", RTLD_NOW | RTLD_NOLOAD);  // the library that the world has loaded
   auto* const found = library == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(library, name));
   if (found == nullptr) throw std::runtime_error(std::string("no ") + name);
   return found;
 }
 
-/// The server reads these after the call.
+/// The server reads these variables after the call.
 pmix_proc_t me{};
 pmix_proc_t lost{};
 pmix_info_t affected{};

@@ -1,4 +1,4 @@
-// A shared library with a kernel. Compiled twice, as two independent libraries.
+// A shared library with a kernel. It is compiled twice, as two independent libraries.
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 #include "two_libraries.hpp"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
 COMMON = ["main.cpp", "report.cpp", "bench.cpp", "data.cu"]
-# Files whose rows exist without a library.
+# Files with rows that hand-written kernels also measure.
 RAW = ["rows_setup.cu", "rows_bandwidth.cu", "rows_ping_pong.cu", "rows_native_packet.cu", "rows_native_ll.cu", "rows_latency.cu",
        "rows_sync.cu"]
 LINK_LIMIT = COMPILE_LIMIT = 600  # seconds
@@ -70,7 +70,8 @@ def find_toolkit():
 
 
 def rows_files():
-    """Returns the rows_*.cu that are NVSHMEM programs, and those that call pgas' own operations (rows_native_*.cu)."""
+    """Returns the rows_*.cu that are NVSHMEM programs, and the rows_*.cu that call pgas' own operations
+    (rows_native_*.cu)."""
     every = sorted(os.path.basename(path) for path in glob.glob(os.path.join(HERE, "rows_*.cu")))
     native = [name for name in every if name.startswith("rows_native_")]
     return [name for name in every if name not in native], native

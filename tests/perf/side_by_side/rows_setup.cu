@@ -44,7 +44,7 @@ constexpr std::size_t large = std::size_t{1} << 30;
   using values = std::vector<double>;
   const joined& how = pes.how_joined();
   to.add({"join", 0, 0, 0, "ms"}, [&](std::uint64_t&) {
-    // The smallest time of all PEs: the PE that arrived last has not waited for another PE.
+    // The result is the smallest time of all PEs, because the PE that arrived last has not waited for another PE.
     constexpr double long_time = 1e3;
     return values{(long_time - pes.largest(long_time - how.milliseconds / 1e3)) * 1e3};
   });

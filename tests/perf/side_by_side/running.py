@@ -31,8 +31,8 @@ def environment(library_paths):
     found = dict(os.environ)
     found["LD_LIBRARY_PATH"] = ":".join([*library_paths, found.get("LD_LIBRARY_PATH", "")]).rstrip(":")
     found.setdefault("NVSHMEM_BOOTSTRAP", "UID")
-    # PEs that share a GPU under MPS have no separate percentages of it, because a percentage gives all of them the same
-    # multiprocessors.
+    # PEs that share a GPU under MPS have no separate percentages of the GPU, because a percentage gives all of them the
+    # same multiprocessors.
     found.setdefault("NVSHMEM_IGNORE_CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "1")
     return found
 

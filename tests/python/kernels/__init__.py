@@ -1,1 +1,2 @@
-"""Tests of kernels written in Python: a package, so that its modules and those of tests/python may have the same names."""
+"""Tests of kernels written in Python. This folder is a package, so its modules may have the same names as modules of
+tests/python."""

@@ -17,7 +17,7 @@ ROUNDS = 25
 
 
 class Checks:
-    """Every method that is called check_* runs on all PEs."""
+    """The checks. All PEs run every method whose name starts with check_."""
 
     def __init__(self, world, front_end):
         self.world, self.front_end = world, front_end
@@ -32,12 +32,12 @@ class Checks:
         self.world.check()
 
     def meet(self):
-        """All PEs' work on their GPUs so far is done."""
+        """Returns when all PEs' GPUs have completed their work."""
         self.launch.wait()
         self.world.barrier(stream=None)
 
     def fill(self, array, first):
-        """array[i] = first + i."""
+        """Sets array[i] to first + i."""
         for i in range(len(array)):
             array[i] = first + i
 

@@ -1,4 +1,4 @@
-"""Finds the helpers beside the tests."""
+"""Lets the tests import the modules of this folder."""
 
 import ctypes
 import pathlib
@@ -15,7 +15,7 @@ def pytest_configure(config):
 
 
 def gpus() -> int:
-    """How many GPUs the driver has; 0 where there is no driver."""
+    """Returns the number of GPUs; 0 if there is no driver."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -25,7 +25,7 @@ def gpus() -> int:
 
 
 def pytest_collection_modifyitems(items):
-    """A test that has no GPU is skipped, never passed."""
+    """Skips the tests that need a GPU if there is no GPU."""
     of_gpus = [item for item in items if item.get_closest_marker("gpu")]
     if of_gpus and not gpus():
         for item in of_gpus:

@@ -1,4 +1,4 @@
-"""Starts kernels' programs on several PEs, and finds the kernels of examples."""
+"""Starts programs with kernels on several PEs, and loads the kernels of examples."""
 
 import importlib
 import importlib.util
@@ -41,7 +41,7 @@ def need(front_end):
 
 
 class Joining(Exception):
-    """Raised in the place of the call that joins: all before it has been defined."""
+    """Raised instead of joining a world. All kernels of an example are defined before it joins."""
 
 
 def kernels_of(name, monkeypatch):

@@ -42,8 +42,8 @@ extern "C" __global__ void ring(pgas::context ctx, int* dst, const int* src, int
 
 @triton.jit
 def ring(ctx, dst, src, count, sig, first, rounds, BLOCK: tl.constexpr):
-    """A message goes round: PE 0 sends the first one, everybody else when it has come. No call stands under an `if`: fields of the
-    context are then read before the loop."""
+    """Passes a message around a ring. PE 0 sends the first message; every other PE sends after it has received. No
+    call is under an `if`, so that the compiler reads the context's fields before the loop."""
     right = (shm.my_pe(ctx) + 1) % shm.n_pes(ctx)
     ahead = (shm.my_pe(ctx) == 0).to(tl.int64)
     for i in range(rounds):
@@ -58,7 +58,7 @@ class Bench:
         self.world = world
         self.dst, self.src = (world.zeros(max(SIZES), "int32", like="torch") for _ in range(2))
         self.next = 3  # odd, because Triton compiles again for 1 and for multiples of 16
-        self.sig = world.full(1, self.next - 1, "int64", like="torch")  # the value of the message before the first one
+        self.sig = world.full(1, self.next - 1, "int64", like="torch")  # the value before the first message
         self.context, self.cuda_context = shm.context(world), pgas.cupy.context(world)
         self.cuda = pgas.cupy.raw_module(SOURCE).get_function("ring")
 
@@ -72,7 +72,7 @@ class Bench:
                                      numpy.int32(ROUNDS)))
 
     def microseconds(self, launch, count):
-        """Of one round trip. CuPy and Triton launch on the default stream, as torch's events do."""
+        """Returns the time of one round trip. CuPy and Triton launch on the default stream, as torch's events do."""
         torch.cuda.synchronize()
         self.world.barrier(stream=None)
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

@@ -1,4 +1,7 @@
-"""A kernel waits for a signal that nobody sends: the host raises what the kernel recorded. `pgasrun -n 1 python lost_wait.py triton`."""
+"""A kernel waits for a signal that no PE sends. The host must raise the error that the kernel recorded.
+
+    pgasrun -n 1 python lost_wait.py triton
+"""
 
 import importlib
 import sys
@@ -14,7 +17,7 @@ def main() -> int:
     try:
         launch("wait", word, 7)
         launch.wait()
-    except Exception as ended:  # kernels in the interpreter end by an exception; kernels on GPUs just end
+    except Exception as ended:  # interpreted kernels end with an exception; kernels on GPUs end without one
         print(f"ended: {ended}", flush=True)
     try:
         world.synchronize()

@@ -1,6 +1,7 @@
-"""A world of forked processes whose heap is a file mapping: as much of the library as interpreted kernels see.
+"""A world of forked processes whose heap is a file mapping. It implements the part of the library that interpreted
+kernels use.
 
-The tests of what kernels do on the host need it where the extension is not built. The bytes of contexts and control blocks are those
+Tests of kernels on the host need it if the extension is not built. The bytes of contexts and control blocks are those
 that the library writes (pgas/_struct_offsets.py, which a test compares with the C++ structs).
 """
 
@@ -19,7 +20,7 @@ FIRST_ARRAY = 1 << 16
 
 
 class World:
-    """One PE's view."""
+    """The world as one PE sees it."""
 
     def __init__(self, heap: mmap.mmap, my_pe: int, n_pes: int, wait_timeout_ns: int):
         self.my_pe, self.n_pes, self.device = my_pe, n_pes, None
@@ -58,7 +59,8 @@ class World:
         return made
 
     def barrier(self, stream=None) -> None:
-        """By a word for each PE at the end of the heap; the tests' time limit bounds it."""
+        """A barrier with one word for each PE at the end of the heap. Only the time limit of the tests bounds the
+        wait."""
         self._rounds += 1
         words = self._base + self.n_pes * STRIDE
         ctypes.c_uint64.from_address(words + 8 * self.my_pe).value = self._rounds
@@ -69,7 +71,7 @@ class World:
         assert self.record()["complete"] == 0, self.record()
 
     def record(self) -> dict[str, int]:
-        """The failure record."""
+        """Returns the failure record."""
         record = self.control + at.CONTROL_RECORD
         fields = {"complete": at.RECORD_COMPLETE, "why": at.RECORD_WHY, "what": at.RECORD_WHAT, "pe": at.RECORD_PE}
         found = {name: ctypes.c_int32.from_address(record + field).value for name, field in fields.items()}
@@ -78,7 +80,7 @@ class World:
 
 
 def run(n_pes: int, body, wait_timeout_ns: int = 20_000_000_000) -> None:
-    """Calls body(world) in `n_pes` processes; fails if one of them did."""
+    """Calls body(world) in `n_pes` processes. Raises an error if a process has failed."""
     heap = mmap.mmap(-1, n_pes * STRIDE + 4096)
     children = []
     for pe in range(n_pes):

@@ -1,4 +1,5 @@
-"""The conformance body over all front ends, on one GPU with 2 and 4 PEs; where the library is, Triton's interpreter on the host heap too."""
+"""Runs conformance.py with all front ends: with 2 and 4 PEs on one GPU, and with Triton's interpreter on the host heap
+if the library is built."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""The examples of kernels: on the host heap where Triton interprets them, compiled for a GPU where there is none, and on GPUs."""
+"""Tests the examples with kernels: in Triton's interpreter on the host heap, compiled for a GPU if there is none, and
+on GPUs."""
 
 import importlib.util
 import os

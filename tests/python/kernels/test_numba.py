@@ -1,4 +1,5 @@
-"""The generated device functions, and Numba kernels that call them, compiled and linked without a GPU."""
+"""Tests the generated device functions and Numba kernels that call them. The kernels are compiled and linked without a
+GPU."""
 
 import re
 import types as python_types

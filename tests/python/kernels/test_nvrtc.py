@@ -19,7 +19,7 @@ def raw_context():
 
 @pytest.fixture
 def headers():
-    """CUDA's, which a machine without toolkit and wheels has not."""
+    """Returns CUDA's headers. Skips the test if neither a toolkit nor wheels are installed."""
     try:
         nvrtc.include_dirs()
     except FileNotFoundError as missing:
@@ -44,7 +44,7 @@ def test_the_architecture_is_an_option_where_it_is_asked_for(headers):
     assert not any("architecture" in each for each in nvrtc.compile_options())
 
 
-@pytest.mark.gpu  # cuda.core loads the driver even to compile
+@pytest.mark.gpu  # cuda.core loads the driver even to compile a kernel
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_cuda_core_compiles_the_kernels(arch):
     core = pytest.importorskip("cuda.core")

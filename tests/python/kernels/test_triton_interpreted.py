@@ -1,4 +1,5 @@
-"""Kernels in Triton's interpreter, between processes: what they do, and how they give up. Needs torch, but no GPU."""
+"""Tests kernels in Triton's interpreter on several processes: their results, and their failures. Needs torch, but no
+GPU."""
 
 import os
 import pathlib

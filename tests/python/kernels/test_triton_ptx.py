@@ -1,4 +1,5 @@
-"""What the functions of pgas.triton compile to: orders and scopes, whole vectors, a context that loops do not read again. Needs no GPU."""
+"""Tests the PTX of the functions of pgas.triton: memory orders and scopes, vector accesses, and a context that loops
+do not read again. Needs no GPU."""
 
 import re
 

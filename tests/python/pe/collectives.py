@@ -1,4 +1,4 @@
-"""Collectives and teams, against NumPy."""
+"""Tests collectives and teams, with NumPy's results."""
 
 import numpy as np
 
@@ -55,13 +55,13 @@ with pgas.join() as world:
     world.all_reduce(flags, "bor")
     assert flags.all()
 
-    # Counts that differ between PEs.
+    # The PEs contribute different counts.
     part = world.full(n, me, "int32")
     joint = world.zeros(n * n, "int32")
     world.all_gather_v(joint, part[:me])
     assert joint[:n * (n - 1) // 2].tolist() == [pe for pe in range(n) for _ in range(pe)]
 
-    # The names of torch and of OpenSHMEM.
+    # The functions also have the names of torch and of OpenSHMEM.
     assert pgas.World.fcollect is pgas.World.all_gather_into_tensor and pgas.Team.alltoall is pgas.Team.all_to_all_single
 
     # Teams.

@@ -1,4 +1,5 @@
-"""Arrays that are made and dropped in other orders on each PE, with exceptions in between: nothing grows, nothing is lost."""
+"""Creates and drops arrays in a different order on each PE, with exceptions in between. No resource may grow, and no
+data may be lost."""
 
 import gc
 import random

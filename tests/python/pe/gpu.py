@@ -1,4 +1,5 @@
-"""On GPU heaps, PEs may share a GPU: arrays of torch, CuPy and JAX, operations on their current streams, graphs, dropping.
+"""Tests GPU heaps: arrays of torch, CuPy and JAX, operations on their current streams, graphs, and dropped arrays. PEs
+may share a GPU.
 
     pgasrun -n 2 python gpu.py LIBRARY
 """
@@ -144,7 +145,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     if library == "cupy" or hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
         assert world._core.copy_arrays(False, x, mine, me, False) and not world._core.copy_arrays(False, x.T, mine, me, False)
 
-    # The cost of a call, compared with a call whose arguments are already converted.
+    # Compares the cost of a call with the cost of a call whose arguments are already converted.
     about, queue = pgas._array_interop.describe(x), pgas._stream.resolve(world, pgas.CURRENT, pgas._array_interop.describe(x))
     source = pgas._array_interop.describe(mine)
 

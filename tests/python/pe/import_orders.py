@@ -1,12 +1,13 @@
-"""Tells which order of imports, and which step after them, ends a process that uses pgas, torch and Triton.
+"""Finds the order of imports, and the step after them, at which a process that uses pgas, torch and Triton ends.
 
-    python import_orders.py                      every order, each in a process of its own; on a GPU heap where there is a GPU.
-                                                 Orders of two modules tell whether these two get on without the third
-    python import_orders.py torch,triton,pgas    one order, in this process: what the parent starts
+    python import_orders.py                      runs every order in a separate process, on a GPU heap if there is a GPU
+    python import_orders.py torch,triton,pgas    runs one order in this process, as the children of the first command do
 
-A process prints each step before it takes it, so the last one printed is the one that failed. One that ends by a signal says where:
-Python's stack, and the C stack by names of libraries. It is then started again under glibc's checks of the heap, which end it at the
-first bad free() instead of a later one.
+Orders of two modules show whether these two work without the third.
+
+A process prints each step before it executes the step, so the last printed step has failed. A process that a signal
+ends also prints Python's stack, and the C stack with names of libraries. It is then started again with glibc's checks
+of the heap, which end it at the first bad free() instead of a later one.
 """
 
 import concurrent.futures
@@ -30,10 +31,10 @@ def step(text):
 
 
 def show_c_stack_on_abort():
-    """What a debugger would show, by the names that libraries export."""
+    """Prints the C stack when the process aborts, with the names that libraries export."""
     libc = ctypes.CDLL(None)
     frames = (ctypes.c_void_p * 64)()
-    libc.backtrace(frames, 64)  # loads a library before it is needed
+    libc.backtrace(frames, 64)  # loads a library that backtrace() needs later
 
     @ctypes.CFUNCTYPE(None, ctypes.c_int)
     def aborted(number):
@@ -47,7 +48,7 @@ def show_c_stack_on_abort():
 
 
 def show_libraries():
-    """Of each library that may be there twice, where it is from."""
+    """Prints the paths of the libraries of which two copies may be loaded."""
     paths = {line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if ".so" in line}
     for path in sorted(paths):
         if any(name in path for name in OF_INTEREST):

@@ -1,4 +1,5 @@
-// The C++ calls with which overhead.py compares, in the same process, on a given stream, in a separate world.
+// The C++ calls with which overhead.py compares Python's calls: in the same process, on a given stream, in a separate
+// world.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,7 +15,8 @@ struct state {
 };
 std::optional<state> joined;
 
-/// The microseconds of one call, the minimum of several runs. Time that the stream needs afterwards is not counted.
+/// The microseconds of one call, the minimum of several runs. The time that the stream needs to execute the work is not
+/// counted.
 template <class Call>
 double cost(int calls, pgas::stream& on, const Call& call) {
   double best = 1e9;

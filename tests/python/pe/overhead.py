@@ -34,7 +34,7 @@ def compiled(pgas, where):
 
 
 def id_of_first(world, pgas):
-    """The unique id that PE 0 has made, by way of the heap."""
+    """Returns the unique id that PE 0 has made. The id is broadcast through the heap."""
     box = world.zeros(256, "uint8", like="memory")
     if world.my_pe == 0:
         word = pgas.make_unique_id().encode()
@@ -73,7 +73,7 @@ def measure(world, pgas, library, cxx):
         stream.use()
     else:
         stream, native = world.stream(), None
-    on = {} if native is not None else {"stream": stream}  # otherwise the default, which is the current stream
+    on = {} if native is not None else {"stream": stream}  # without an argument, calls use the current stream
     x, y = world.zeros(COUNT, "float32"), world.zeros(COUNT, "float32")
 
     def synchronize():

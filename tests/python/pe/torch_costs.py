@@ -1,10 +1,12 @@
-"""What a rendezvous costs, and how fast a Triton kernel reads a peer's memory: on pgas' addresses, on those of torch's backend CUDA, and
-on those of plain cudaMalloc() memory, in turns, so that all see the same clocks and neighbours.
+"""Measures the time of a rendezvous, and how fast a Triton kernel reads a peer's memory: with addresses of pgas, of
+torch's backend CUDA, and of plain cudaMalloc() memory. The measurements alternate, so clock rates and other load
+affect all of them.
 
-    pgasrun -n 4 python torch_costs.py FILE           FILE: where they meet, not there yet
+    pgasrun -n 4 python torch_costs.py FILE           FILE: a file for torch.distributed, which must not exist yet
 
-Ranks 0 and 1 have the backend PGAS, ranks 2 and 3 CUDA, as a process can't change it; rank 1 and 3 use the second GPU, if there is one.
-Ranks that share a GPU need MPS, and for CUDA TORCH_SYMM_MEM_ALLOW_OVERLAPPING_DEVICES=1 and TORCH_SYMM_MEM_DISABLE_MULTICAST=1.
+Ranks 0 and 1 use the backend PGAS, and ranks 2 and 3 use CUDA, because a process cannot change its backend. Ranks 1
+and 3 use the second GPU, if there is one. Ranks that share a GPU need MPS, and for CUDA also
+TORCH_SYMM_MEM_ALLOW_OVERLAPPING_DEVICES=1 and TORCH_SYMM_MEM_DISABLE_MULTICAST=1.
 """
 
 import json
@@ -43,7 +45,8 @@ def copy(to, source, BLOCK: tl.constexpr):
 
 
 def in_turns(i, mine):
-    """mine() of the ranks of each backend, one backend after the other, the first one by turns."""
+    """Calls mine() on the ranks of one backend, then on the ranks of the other. The backend that comes first
+    alternates with `i`."""
     made = None
     for turn in ((0, 1), (1, 0))[i % 2]:
         torch.cuda.synchronize()
@@ -85,7 +88,8 @@ x.fill_(rank)
 
 
 def plain_memory():
-    """(as much of this process' own on the peer's GPU, None), or (None, why kernels here can't read it)."""
+    """Returns (plain memory of this process on the peer's GPU, None), or (None, the reason) if kernels cannot read
+    it."""
     try:
         plain = torch.full((count,), rank + 1.0, device=f"cuda:{(1 - me) % torch.cuda.device_count()}")
         plain[:1].copy_(here[:1])  # torch enables access between two GPUs with their first copies

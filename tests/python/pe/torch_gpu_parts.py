@@ -10,7 +10,8 @@ from torch_job import device, done, everyone, left, met, n, rank, right
 
 
 def pool():
-    """Memory of a torch.cuda.MemPool: results of torch's operators, blocks that are freed and used again, streams."""
+    """Tests memory of a torch.cuda.MemPool: results of torch's operators, blocks that are freed and used again,
+    streams."""
     memory = pgas.torch.mem_pool(everyone)
     a, b = torch.randn(256, 256, device=device), torch.randn(256, 256, device=device)
     for i in range(10):
@@ -33,7 +34,8 @@ def pool():
 
 
 def expandable():
-    """The same beside torch's expandable segments, PYTORCH_ALLOC_CONF=expandable_segments:True, which are no symmetric memory."""
+    """Tests a memory pool in a process that also has torch's expandable segments
+    (PYTORCH_ALLOC_CONF=expandable_segments:True), which are not symmetric memory."""
     plain = [torch.zeros(1 << 22, device=device)]
     assert any(each["is_expandable"] for each in torch.cuda.memory_snapshot()), "set PYTORCH_ALLOC_CONF=expandable_segments:True"
     assert symm_mem.rendezvous(plain[0], everyone) is None
@@ -63,14 +65,14 @@ def expandable():
 
 
 def sum_of(x):
-    """Of all ranks, by the host."""
+    """Returns the sum over all ranks, computed by the hosts."""
     total = x.cpu()
     dist.all_reduce(total)
     return total.to(device)
 
 
 def graph():
-    """Barriers, signals and a collective in a CUDA graph, replayed."""
+    """Replays barriers, signals and a collective in a CUDA graph."""
     x, handle = met(64, torch.int32)
     y, _ = met(64, torch.int32)
     x.zero_()
@@ -102,7 +104,8 @@ def graph():
 
 
 def staged_streams(rounds=100):
-    """Tensors that are copied through memory of the group, on two streams at once: eagerly, in a graph, and in both."""
+    """Reduces tensors that are copied through memory of the group, on two streams at once: eagerly, in a graph, and in
+    both."""
     rounds, count = int(rounds), 1 << 16
     streams = [torch.cuda.Stream(), torch.cuda.Stream()]
 
@@ -137,7 +140,7 @@ def staged_streams(rounds=100):
             x.copy_(own)
             pgas.torch.all_reduce(x)
     larger = torch.ones(2 * count, dtype=torch.int64, device=device)
-    assert (pgas.torch.all_reduce(larger) == n).all()  # from now on other memory is lent; the graph keeps its own
+    assert (pgas.torch.all_reduce(larger) == n).all()  # later calls get other memory; the graph keeps its memory
     third = torch.cuda.Stream()
     done()
     dist.barrier()
@@ -153,7 +156,7 @@ def staged_streams(rounds=100):
 
 
 def first_in_a_capture():
-    """The first collective of a type within a capture is refused, and the error says what to do."""
+    """The first collective of a type within a capture is refused, and the error contains the remedy."""
     x = torch.ones(16, dtype=torch.int16, device=device)
     own = torch.cuda.Stream()
     captured = torch.cuda.CUDAGraph()
@@ -170,7 +173,7 @@ def first_in_a_capture():
 
 
 def torch_operators():
-    """torch's own operators that need addresses only, and one that needs multicast."""
+    """Tests torch's own operators that need only addresses, and one operator that needs multicast."""
     name = everyone.group_name
     x, _ = met(8192, torch.bfloat16)
     for operator in (torch.ops.symm_mem.one_shot_all_reduce, torch.ops.symm_mem.two_shot_all_reduce_):
@@ -186,7 +189,7 @@ def torch_operators():
 
 
 def operators_of_nvshmem():
-    """They would end the process; here they raise an error that names the backend."""
+    """With NVSHMEM's operators, torch would end the process. Here they raise an error that names the backend."""
     x, _ = met(64, torch.int64)
     name = everyone.group_name
     calls = {"nvshmem_put": lambda: torch.ops.symm_mem.nvshmem_put(x, 0), "nvshmem_broadcast": lambda: torch.ops.symm_mem.nvshmem_broadcast(x, 0, name),
@@ -202,7 +205,7 @@ def operators_of_nvshmem():
 
 
 def inductor():
-    """A step that inductor compiles whole, with a collective in it."""
+    """Compiles a step with a collective by inductor, without a graph break."""
 
     @torch.compile(backend="inductor", fullgraph=True)
     def step(x, factor):

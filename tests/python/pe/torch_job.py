@@ -1,6 +1,8 @@
-"""A job that has torch's symmetric memory with the backend PGAS: what its programs share. Importing it joins, with sys.argv[1].
+"""Used by programs that test torch's symmetric memory with the backend PGAS. Importing this module joins the world,
+with sys.argv[1].
 
-FILE: torch.distributed meets there, it is not there yet. "env": by torchrun's variables.
+A file name: torch.distributed uses this file, which must not exist yet. "env": torch.distributed uses torchrun's
+variables.
 """
 
 import os
@@ -42,7 +44,7 @@ def met(shape, dtype=torch.float32, group=everyone):
 
 
 def raises(call, *words):
-    """The pgas.Error of a call, with these words in it."""
+    """Returns the pgas.Error that the call raises, whose text must contain these words."""
     try:
         call()
         done()

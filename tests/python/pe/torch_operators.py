@@ -1,4 +1,5 @@
-"""torch's own operators on symmetric memory of pgas, on a GPU: those that need addresses only, and that those which need multicast say so.
+"""Tests torch's own operators on symmetric memory of pgas, on a GPU. Operators that need only addresses work.
+Operators that need multicast report that it is missing.
 
     pgasrun -n 2 python torch_operators.py
 """
@@ -23,7 +24,7 @@ def met(*shape, dtype=torch.bfloat16):
 
 
 def of(peer, *shape):
-    """A tensor that every rank can make: that of rank `peer`."""
+    """Returns the tensor of rank `peer`, which every rank can compute."""
     torch.manual_seed(peer)
     return torch.randn(*shape, device=device).to(torch.bfloat16)
 

@@ -1,7 +1,9 @@
-"""torch's symmetric memory with the backend PGAS, on the host heap or on GPUs, which ranks may share.
+"""Tests torch's symmetric memory with the backend PGAS, on the host heap or on GPUs, which ranks may share.
 
-    pgasrun -n 4 python torch_symm_mem.py FILE [PART...]      FILE: where torch.distributed meets; not there yet
+    pgasrun -n 4 python torch_symm_mem.py FILE [PART...]
     torchrun --nproc-per-node 4 torch_symm_mem.py env [PART...]
+
+torch.distributed uses FILE, which must not exist yet.
 """
 
 import gc
@@ -24,7 +26,7 @@ from torch_job import device, done, everyone, left, met, n, on_gpu, raises, rank
 
 
 def buffers():
-    """Allocation, rendezvous, peers' buffers with offsets and types, signal pads."""
+    """Tests allocation, rendezvous, peers' buffers with offsets and types, and signal pads."""
     assert symm_mem.get_backend(device) == "PGAS"
     x, handle = met((4, 8))
     assert (handle.rank, handle.world_size, handle.buffer_size) == (rank, n, 128) and not handle.multicast_ptr
@@ -44,8 +46,8 @@ def buffers():
     assert handle.buffer_ptrs_dev != 0 and handle.signal_pad_ptrs_dev != 0
     again = symm_mem.rendezvous(x, everyone)
     assert again.buffer_ptrs == handle.buffer_ptrs
-    of_view = symm_mem.rendezvous(x[1:, 2:], everyone)  # torch passes the storage of a view to a backend, so this is
-                                                        # the handle of the whole tensor
+    of_view = symm_mem.rendezvous(x[1:, 2:], everyone)  # torch passes the storage of a view to a backend, so the
+                                                        # handle is that of the whole tensor
     assert (of_view.offset, of_view.buffer_size, of_view.buffer_ptrs) == (0, 128, handle.buffer_ptrs)
     handle.barrier()
     # torch's operators check in this way whether a tensor is symmetric
@@ -53,7 +55,7 @@ def buffers():
 
 
 def handle_alone():
-    """A handle keeps the memory, as those of torch's backends do, also of this rank."""
+    """A handle keeps the memory of all ranks alive, as the handles of torch's backends do."""
     handle = met(1 << 19)[1]
     own = handle.get_buffer(rank, (1 << 19,), torch.float32)
     own.fill_(rank + 1)
@@ -65,7 +67,7 @@ def handle_alone():
 
 
 def signals():
-    """Barriers and signals by channel."""
+    """Tests barriers and signals on several channels."""
     x, handle = met(64, torch.int32)
     for i in range(50):
         x[0] = i
@@ -98,7 +100,7 @@ def signals():
 
 
 def waits_for_others():
-    """A rank that comes late to the first rendezvous over a tensor is waited for."""
+    """The other ranks wait for a rank that comes late to the first rendezvous of a tensor."""
     for late in range(n):
         x = symm_mem.empty(64, device=device)
         dist.barrier()
@@ -114,7 +116,7 @@ def waits_for_others():
 
 
 def subgroups():
-    """The two halves, and the odd ones; one tensor in several groups."""
+    """Tests groups of the lower half, the upper half, and the even ranks; and one tensor in several groups."""
     groups = [dist.new_group(list(range(n // 2 or 1))), dist.new_group(list(range(n // 2 or 1, n)) or [0]), dist.new_group(list(range(0, n, 2)))]
     x, whole = met(16)
     for number, group in enumerate(groups):
@@ -135,7 +137,7 @@ def subgroups():
 
 
 def collectives():
-    """Those of pgas.torch, also compiled."""
+    """Tests the collectives of pgas.torch, also in compiled code."""
     x, _ = met(n * 8)
     y, _ = met(n * 8)
     small, _ = met(8)
@@ -172,8 +174,8 @@ def collectives():
 
 
 def staged_threads(rounds=200):
-    """Tensors that are copied through memory of the group, by two threads: each gets its own values. With several ranks the threads
-    alternate, because ranks must make their calls in one order."""
+    """Reduces tensors that are copied through memory of the group, in two threads. Each thread must get its own
+    values. With several ranks the threads alternate, because all ranks must make their calls in the same order."""
     turns = [threading.Semaphore(1), threading.Semaphore(0)] if n > 1 else [threading.Semaphore(int(rounds)) for _ in range(2)]
     wrong = []
 
@@ -196,7 +198,7 @@ def staged_threads(rounds=200):
 
 
 def dropping(count=1000):
-    """Tensors that each rank drops in an order of its own, with exceptions in between."""
+    """Each rank drops tensors in a different order, with exceptions in between."""
     order = random.Random(rank)
     count = int(count)
     kept = []
@@ -225,7 +227,8 @@ def dropping(count=1000):
 
 
 def divergence():
-    """Ranks that meet over different tensors are told, each of them, and by name. The last part: the group is of no use then."""
+    """Ranks that call a rendezvous with different tensors all get an error that names the tensors. Must be the last
+    part, because the group is not usable afterwards."""
     a, _ = met(16)
     b, _ = met(32)
     dist.barrier()
@@ -244,7 +247,7 @@ def divergence():
 
 
 def first_divergence():
-    """The same over tensors that are new: nobody waits for those that have gone elsewhere. The last part."""
+    """As divergence(), with new tensors. The ranks get the error at once, without a timeout. Must be the last part."""
     mine = symm_mem.empty(16 if rank == 0 else 32, device=device)
     began = time.monotonic()
     if n > 1:
@@ -254,7 +257,8 @@ def first_divergence():
 
 
 def lost_signal(which="wait"):
-    """A wait that nobody ends names the rank. The last part: the world has failed then."""
+    """The error of a wait that times out names the rank. Must be the last part, because the world has failed
+    afterwards."""
     _, handle = met(16)
     if rank == 0:
         if which == "put":
@@ -267,7 +271,7 @@ def lost_signal(which="wait"):
 
 
 def killed_in(where):
-    """Rank 1 is killed while the others wait for it. The last part."""
+    """Rank 1 is killed while the others wait for it. Must be the last part."""
     x, handle = met(16, torch.int64)
     pgas.torch.all_reduce(x)  # the first call loads code
     late = dist.new_group() if where == "group" else None

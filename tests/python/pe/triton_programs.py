@@ -1,4 +1,5 @@
-"""Kernels of import_orders.py, in a file of their own as that imports Triton in different places."""
+"""Kernels of import_orders.py. They are in a separate file, because import_orders.py imports Triton at different
+times."""
 
 import triton
 import triton.language as tl

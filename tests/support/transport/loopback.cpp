@@ -197,7 +197,7 @@ void loopback_transport::start_copy(loopback_network::direction which, std::uint
 
 void loopback_transport::put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
                              detail::transport_token token) {
-  // Only read: the direction is put.
+  // The memory is only read, because the direction is put.
   auto* const from = static_cast<std::byte*>(const_cast<void*>(local));
   start_copy(loopback_network::direction::put, imported, offset, from, bytes, token);
 }

@@ -24,7 +24,7 @@ namespace pgas::testing {
 /// *Callers* any thread.
 class loopback_network : public std::enable_shared_from_this<loopback_network> {
  public:
-  /// @param n_pes at least 1. Owned by a shared_ptr, because the transports keep the object alive.
+  /// @param n_pes at least 1. The network must be owned by a shared_ptr, because the transports keep it alive.
   explicit loopback_network(int n_pes);
 
   /// The transport of PE `pe`, 0..n_pes-1. Called once for each PE.
@@ -43,7 +43,7 @@ class loopback_network : public std::enable_shared_from_this<loopback_network> {
     blob bytes;
     std::string why;
   };
-  /// Whether an operation reached its target. `cut` is also in the inbox; the caller has to report `left`.
+  /// Whether an operation reached its target. The inbox also reports `cut`; the caller has to report `left`.
   enum class outcome { arrived, cut, left };
   enum class direction { put, get };
 

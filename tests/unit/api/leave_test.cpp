@@ -40,7 +40,7 @@ TEST(Leave, WaitsForStreamsWhoseWaitsAnotherPeEnds) {
   }));
 }
 
-// shmem_global_exit() may be called by one thread while another one finalizes.
+// One thread may call shmem_global_exit() while another thread finalizes.
 TEST(Leave, AnAbortByAnotherThreadReachesTheLauncherAndThePeers) {
   for (int round = 0; round < 20; ++round)
     static_cast<void>(run_worlds(2, [](world& w) {

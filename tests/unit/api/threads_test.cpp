@@ -93,7 +93,7 @@ TEST(threads, share_one_world) {
 TEST(threads, share_two_worlds) {
   auto second = make_thread_bootstraps(2, std::chrono::seconds(30));
   expect_no_error(run_worlds(2, [&](world& one) {
-    // In the reverse order, so that a PE has different numbers in the two worlds.
+    // The second world has the PEs in reverse order, so that a PE has different numbers in the two worlds.
     world two = world::join(std::move(second[static_cast<std::size_t>(1 - one.my_pe())]), small_world());
     shared_words words_one(one);
     shared_words words_two(two);

@@ -95,7 +95,7 @@ TEST(tcp, missing_ranks_are_named_by_all_other_ranks) {
     EXPECT_EQ(e->pe(), 2);
     EXPECT_SAYS(*e, "ranks 2, 4, 5 of 6 did not reach the start of the world within 0.");
   }
-  // A failed attempt does not prevent the next one.
+  // A failed attempt does not prevent the next attempt.
   run_all(6, [&](int rank) { exchange_everything(*make_bootstrap(member_of(id, rank, 6)).exchange); });
 }
 
@@ -167,7 +167,7 @@ TEST(tcp, another_secret_is_reported_also_where_rank0_has_given_up_meanwhile) {
   }
 }
 
-/// Whether something listens at a port of the loopback, or of another address of this host.
+/// Whether a process listens at a port of the loopback address, or of another address of this host.
 bool listens(const std::string& host, int port) {
   const tcp_address where = tcp_address::parse_host(host, static_cast<std::uint16_t>(port)).value();
   const unique_fd fd{::socket(where.family(), SOCK_STREAM, 0)};
@@ -203,7 +203,7 @@ TEST(tcp, without_a_secret_nobody_of_this_host_gets_in_over_the_network) {
       (void)make_bootstrap(mine);
       return;
     }
-    // A process of another user knows all inputs of the key, and proves it.
+    // A process of another user knows all inputs of the key, so its proof is correct.
     const hello me{.from = 1, .size = 2};
     const auto where = [&](std::string&, const deadline&) {
       return std::vector<stream_address>{own.reachable.front().with_port(static_cast<std::uint16_t>(port))};

@@ -1,6 +1,7 @@
 /// @file
-/// Out of memory. A separate program, whose operator new can be made to fail. A member leaves without allocating
-/// memory, because a destructor that throws ends the process. The other members are told that the member has left.
+/// Out of memory: tested in a separate program, whose operator new can be made to fail. A member leaves without
+/// allocating memory, because a destructor that throws ends the process. The other members are told that the member has
+/// left.
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -12,7 +13,7 @@ namespace {
 thread_local bool no_memory = false;
 }
 
-// Not inlined, because the compiler would see one half of a pair and warn of a mismatch.
+// Not inlined, because the compiler would see only one of operator new and operator delete, and warn of a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* const memory = no_memory ? nullptr : std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
@@ -35,7 +36,7 @@ void destroy_without_memory(std::unique_ptr<T>& one) {
   no_memory = false;
 }
 
-/// Ranks 0 to 2 leave, the last one first, while the others wait in a barrier. The waiting ranks are told which rank
+/// Ranks 0 to 2 leave, the last rank first, while the others wait in a barrier. The waiting ranks are told which rank
 /// has left.
 void leave_one_by_one(const std::function<std::unique_ptr<bootstrap>(int rank)>& join) {
   const auto thrown = run_ranks(all_ranks(3), [&](int rank) {

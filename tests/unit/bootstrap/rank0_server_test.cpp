@@ -42,7 +42,8 @@ extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo
 namespace pgas::boot::test {
 namespace {
 
-/// During its lifetime no thread can be started, because the requested stack does not fit into memory.
+/// While an object of this class exists, no thread can be started, because the requested stack does not fit into
+/// memory.
 class no_threads {
  public:
   no_threads() {

@@ -162,7 +162,7 @@ TEST(strangers, who_say_hello_and_cannot_prove_it) {
     (void)all.back().hear_answer();
     all.back().say(random_bits());
     EXPECT_TRUE(all.back().is_hung_up_on());
-    all.emplace_back(id).say(bytes_of(rank2_of_3));  // and a connection that offers no proof
+    all.emplace_back(id).say(bytes_of(rank2_of_3));  // this connection offers no proof
     (void)all.back().hear_answer();
   });
 }
@@ -258,7 +258,7 @@ TEST(strangers, a_member_that_talks_nonsense_is_named) {
 }
 
 TEST(strangers, an_impostor_of_rank0_is_not_believed) {
-  // Another process listens at the address of rank 0. It uses the protocol and does not know the secret.
+  // Another process listens at the address of rank 0. This process uses the protocol and does not know the secret.
   const tcp_listener listener = listen_anywhere();
   std::thread impostor{[&] {
     for (;;) {

@@ -57,7 +57,7 @@ inline blob contribution(int rank, int round, std::size_t bytes) {
   return mine;
 }
 
-/// Contributions of different lengths, including an empty one and the largest allowed one.
+/// Contributions of different lengths, including an empty contribution and the largest allowed contribution.
 inline void exchange_everything(bootstrap& one) {
   constexpr std::size_t lengths[] = {0, 1, 64 << 10, 1000};
   for (int round = 0; round < 4; ++round) {

@@ -1,5 +1,5 @@
 /// @file
-/// Text to value: the text that each type of option accepts, and especially the text that it refuses.
+/// Converts text to values: the text that each type of option accepts, and especially the text that the type refuses.
 #include "host/config/option_value.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 /// @file
-/// From variables to a config: every option, aliases, errors that name the variable, and remarks about unknown
-/// variables.
+/// Converts environment variables to a config: every option, aliases, errors that name the variable, and remarks about
+/// unknown variables.
 #include "host/config/read_environment.hpp"
 
 #include <gtest/gtest.h>

@@ -89,7 +89,7 @@ TEST(peer_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
   EXPECT_EQ(count_with(lines, "has not said who it is"), 2u);
   EXPECT_EQ(count_with(lines, "went away without a word"), 1u);
   EXPECT_EQ(count_with(lines, "error: "), 0u);
-  // No connection was sent more than the answer to a hello.
+  // No connection has received more than the answer to a hello.
   for (const unique_fd& fd : held) {
     std::array<std::byte, 100> heard;
     const ssize_t got = ::recv(fd.get(), heard.data(), heard.size(), 0);

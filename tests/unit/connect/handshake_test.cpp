@@ -128,7 +128,7 @@ TEST(handshake, codes_cover_all_that_is_said_and_differ_by_side) {
 TEST(handshake, its_own_messages_are_no_answer) {
   const job_secret secret = secret_of(3);
   {
-    auto [a, b] = connected_pair();  // the hello of this side is sent back to it
+    auto [a, b] = connected_pair();  // this side receives its own hello
     handshake caller(std::move(a), secret, from_5_to_2);
     ASSERT_EQ(caller.send_hello(), 0);
     send_message(b, receive_message<hello>(b));
@@ -136,7 +136,7 @@ TEST(handshake, its_own_messages_are_no_answer) {
     EXPECT_NE(outcome, status::proven);
     EXPECT_NE(outcome, status::pending);
   }
-  auto [a, b] = connected_pair();  // the code of this side is sent back to it as the proof
+  auto [a, b] = connected_pair();  // this side receives its own code as the proof
   handshake callee(std::move(a), secret, 2);
   send_message(b, from_5_to_2);
   EXPECT_EQ(callee.receive(), status::pending);

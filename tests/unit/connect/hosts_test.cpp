@@ -175,7 +175,7 @@ TEST(links_hosts, worlds_come_and_go_at_once_and_leave_nothing) {
 TEST(links_hosts, pes_that_have_nothing_to_say_are_not_taken_for_silent) {
   const auto ends = run_threads_on({0, 1, 0}, [](bootstrap& exchange) {
     config settings = quick();
-    // The smallest limit applies to all: the other PEs send heartbeats often enough.
+    // The smallest limit applies to all PEs, so the other PEs send heartbeats often enough.
     settings.heartbeat_timeout =
         exchange.rank() == 0 ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(3'600'000);
     joined_pe pe(exchange, settings);

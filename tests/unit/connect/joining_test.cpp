@@ -110,7 +110,7 @@ TEST(joining, strangers_are_refused_with_one_line_each_and_delay_nobody) {
   EXPECT_GE(count_with(lines, "speaks another protocol"), 2u);
   EXPECT_GE(count_with(lines, "has not said who it is"), 1u);
   EXPECT_GE(count_with(lines, "went away without a word"), 1u);
-  // No connection was sent more than the answer to a hello.
+  // No connection has received more than the answer to a hello.
   for (const unique_fd& fd : held) {
     std::array<std::byte, 100> heard;
     const ssize_t got = ::recv(fd.get(), heard.data(), heard.size(), MSG_DONTWAIT);

@@ -37,7 +37,8 @@ std::vector<std::optional<error>> run_threads_on(const std::vector<int>& hosts,
                                                  const std::function<void(bootstrap&)>& body);
 std::vector<process_end> run_processes_on(const std::vector<int>& hosts, const std::function<void(bootstrap&)>& body);
 
-/// Throws an error with the text unless the condition holds. For forked PEs, in which a failed EXPECT_ is not seen.
+/// Throws an error with the text unless the condition holds. It is for forked PEs, where a failed EXPECT_ is not
+/// reported.
 inline void require(bool condition, const std::string& text) {
   if (!condition) throw std::runtime_error("required: " + text);
 }

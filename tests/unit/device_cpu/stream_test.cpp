@@ -69,7 +69,7 @@ TEST(cpu_stream, keeps_the_order_of_small_and_large_work) {
       gate holding;
       holding.hold(*on, stream);
       on->fill(a.data(), static_cast<unsigned char>(round), a.size(), stream);  // a large operation
-      // a small operation, which must not overtake the large one
+      // a small operation, which must not overtake the large operation
       on->copy(b.data(), a.data(), 16, stream);
       on->copy(b.data() + 16, a.data() + 16, a.size() - 16, stream);
       EXPECT_NE(b[5], static_cast<std::byte>(round)) << "not before its turn";
@@ -228,7 +228,8 @@ TEST(cpu_barrier, ends_with_an_error_when_the_world_is_aborted_or_the_time_is_ov
   world.control(1).wait_timeout_ns = 20'000'000;
   on->collective(world.of(1), world.of(1).world(), meeting, nullptr, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });
-  // PE 0 had arrived before it was aborted, so this barrier succeeds. The next one fails without waiting for other PEs.
+  // PE 0 had arrived before it was aborted, so this barrier succeeds. The next barrier fails without waiting for other
+  // PEs.
   EXPECT_FALSE(end) << end->what();
   on->collective(world.of(1), world.of(1).world(), meeting, nullptr, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });

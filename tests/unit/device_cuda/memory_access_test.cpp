@@ -68,7 +68,7 @@ TEST_F(memory_access_on_gpu, everything_takes_effect_in_its_order) {
   constexpr atomic_update hows[] = {atomic_update::fetch,       atomic_update::set, atomic_update::add,
                                     atomic_update::bit_xor,     atomic_update::max, atomic_update::swap,
                                     atomic_update::compare_swap};
-  // Few words, so that most updates collide with others of the same warp, also on parts of a word.
+  // There are few words, so that most updates collide with other updates of the same warp, also on parts of a word.
   constexpr std::size_t words = 20;
   for (const pinned_sizes sizes :
        {pinned_sizes{}, pinned_sizes{.staging_bytes = 200, .updates = 50, .buffer_bytes = 8}}) {

@@ -1,4 +1,4 @@
-// Agreements: every member learns the first value, the first that differs, the first failure, and all words.
+// Agreements: every member learns the first value, the first value that differs, the first failure, and all words.
 #include "host/exchange/agreement.hpp"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@ namespace {
 
 using detail::control_group;
 
-/// Collective over `parent`: makes the group of `members`. Null on all other PEs.
+/// Collective over `parent`: makes the group of `members`. Returns null on all other PEs.
 std::unique_ptr<control_group> make_group(const control_group& parent, const std::vector<int>& members) {
   const std::uint64_t proposed = parent.new_identity();
   const auto all = parent.all_gather(std::as_bytes(std::span(&proposed, 1)));
@@ -183,8 +183,8 @@ TEST(control_group, a_wait_that_is_too_long_names_the_missing_member) {
   }
 }
 
-// The contributions reach PE 0, the root of the group, before PE 0 makes the group. PE 0 then makes no call that would
-// wake its reader, and the reader still tells the members which of them have come.
+// The contributions reach PE 0, the root of the group, before PE 0 makes the group. Afterwards PE 0 makes no call that
+// would wake its reader thread. The reader must still inform the members of the contributions that have arrived.
 TEST(control_group, the_root_tells_of_contributions_that_came_before_it_made_the_group) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     config settings = quick();

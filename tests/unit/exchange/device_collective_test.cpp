@@ -142,7 +142,7 @@ TEST(device_collective, one_that_ends_in_time_is_no_failure) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     joined_pe pe(exchange, with_limit());
     pe.control_plane.count_enqueued(true);
-    // All waits together are longer than the limit, but no single wait is.
+    // All waits together are longer than the limit, but no single wait is longer.
     for (int round = 0; exchange.rank() == 0 && round < 6; ++round) {
       const device_collective waiting(pe.control_plane, "reduce");
       std::this_thread::sleep_for(milliseconds(500));

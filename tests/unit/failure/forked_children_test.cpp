@@ -70,7 +70,7 @@ TEST(control_plane_children, the_last_words_of_a_killed_process_count_while_a_ch
     joined_pe pe(exchange);
     const pid_t other = std::stoi(text_of(pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())))[0].bytes));
     if (pe.control_plane.my_pe() == 0) {
-      ::raise(SIGSTOP);  // so that the PE receives the messages and the death together
+      ::raise(SIGSTOP);  // the PE stops, and receives the messages and the death together later
     } else {
       await([&] {
         const auto stat = lines_of("/proc/" + std::to_string(other) + "/stat");

@@ -120,8 +120,8 @@ TEST(control_plane_failure, a_pe_that_is_destroyed_without_leaving_is_named_to_t
 }
 
 TEST(control_plane_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
-  // As if all PEs learn from an exchange that the heap cannot be made. The end of the first PE must not break the
-  // exchange for the others.
+  // Simulates that all PEs learn from an exchange that the heap cannot be made. The end of the first PE must not break
+  // the exchange for the others.
   for (int repeat = 0; repeat < 50; ++repeat) {
     const auto ends = run_threads(4, [](bootstrap& exchange) {
       joined_pe pe(exchange);

@@ -1,4 +1,4 @@
-// The address of the heap: PEs agree on one base, or continue without a common one.
+// The address of the heap: PEs agree on one base, or continue without a common base.
 #include "host/heap/address_layout.hpp"
 
 #include <gtest/gtest.h>

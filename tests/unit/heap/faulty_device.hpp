@@ -67,8 +67,8 @@ class faulty_device : public detail::device {
   std::vector<handle_kind> handle_kinds() const override { return kinds.empty() ? inner_->handle_kinds() : kinds; }
   detail::segment_id create(std::size_t bytes, handle_kind as) override {
     trip(step::create, as);
-    // A segment of a kind that the CPU does not have is made with a kind that the CPU has, so that a later step can be
-    // the one that fails.
+    // A segment of a kind that the CPU does not have is made with a kind that the CPU has, so that the failure can be
+    // in a later step.
     const detail::segment_id made = inner_->create(bytes, as == handle_kind::fabric ? handle_kind::named : as);
     kind_of_[made] = as;
     ++segments;

@@ -264,7 +264,7 @@ TEST_P(failing_steps, are_undone_on_all_pes) {
     }
     at.pe.control_plane.barrier();
 
-    // The heap is unchanged, and grows once no call fails.
+    // The heap is unchanged, and grows when calls no longer fail.
     at.device.heal();
     auto* p = at.allocate<int>(4 * MiB);
     at.remote(p, (at.me + 1) % 3)[4 * MiB - 1] = at.me;

@@ -10,7 +10,7 @@ namespace pgas::unit_test {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-/// A small heap, because sanitizers leave few addresses, and each thread that is a PE needs a layout.
+/// The settings of a small heap, because sanitizers leave few addresses, and each thread that is a PE needs a layout.
 inline config small_heap() {
   config settings = quick();
   settings.heap_limit = 256 * MiB;

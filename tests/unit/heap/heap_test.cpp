@@ -271,7 +271,7 @@ TEST(heap, calls_that_differ_are_noticed_wherever_pes_talk) {
 TEST(heap, with_checks_every_call_is_compared) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     config settings = small_heap();
-    settings.checks = exchange.rank() == 2;  // it is enough if one PE requests checks
+    settings.checks = exchange.rank() == 2;  // one PE that requests checks is enough
     heap_pe at(exchange, settings);
     auto* a = at.allocate<std::byte>(4096);
     const auto different = [&](std::size_t bytes, std::size_t alignment, const std::string& text) {

@@ -73,7 +73,7 @@ TEST(offset_allocator, many_misaligned_blocks_do_not_hide_one_that_fits) {
   space.grow(std::size_t{16} << 20);
   std::vector<std::size_t> offsets;
   // Blocks of 512 bytes at odd multiples of 16, none of which can hold an aligned range of 512 bytes, and one block
-  // that can.
+  // that can hold such a range.
   ASSERT_TRUE(space.allocate({16, 16}));
   for (int i = 0; i < 100; ++i) {
     offsets.push_back(*space.allocate({512, 16}));

@@ -26,7 +26,7 @@ bool readable(const std::byte* at) {
   return read;
 }
 
-/// The number of pages of memory at an address that exist.
+/// The number of pages of this range that exist in memory.
 std::size_t pages_at(std::byte* at, std::size_t bytes) {
   std::vector<unsigned char> resident(bytes / static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
   require(::mincore(at, bytes, resident.data()) == 0, "mincore");

@@ -1,5 +1,5 @@
-// The engine turn by turn, on memory of a device that executes its work only when synchronized: the number of
-// synchronizations, and the results.
+// Runs the engine turn by turn, on memory of a device that executes its work only when synchronized. Checks the number
+// of synchronizations and the results.
 #include <gtest/gtest.h>
 
 #include <algorithm>

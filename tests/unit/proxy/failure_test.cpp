@@ -68,7 +68,7 @@ TEST(proxy_failure, a_pe_is_lost_after_some_operations) {
     for (int i = 0; i < 50; ++i) {
       ring.push(put_signal(1, 64, data.data(), 100'000, 8, 1));
       ring.push(add(1, 16, 1));
-      // The read bytes are not written by the puts, because there is no quiet between them.
+      // The get reads bytes that the puts do not write, because there is no quiet between the puts and the get.
       ring.push(get(1, here.data(), 1 << 18, 1000));
       ring.push(get(1, here.data(), 1 << 19, 500'000));
       ring.push(make(detail::command_kind::fence, 1));
@@ -140,7 +140,7 @@ class scripted_peer : public ::testing::Test, private detail::transport_events {
 
  private:
   detail::transport_token tokens_ = 0;
-  std::deque<std::vector<std::byte>> sent_;  ///< the transport reads them later
+  std::deque<std::vector<std::byte>> sent_;  ///< the transport reads these messages later
 };
 
 TEST_F(scripted_peer, is_served_if_its_messages_are_valid) {

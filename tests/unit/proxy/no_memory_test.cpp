@@ -1,4 +1,4 @@
-// Out of memory. A separate program, whose operator new can be made to fail.
+// Out of memory: tested in a separate program, whose operator new can be made to fail.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace {
 thread_local bool no_memory = false;
 }
 
-// Not inlined, because the compiler would see one half of a pair and warn of a mismatch.
+// Not inlined, because the compiler would see only one of operator new and operator delete, and warn of a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* const memory = no_memory ? nullptr : std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();

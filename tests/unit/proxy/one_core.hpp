@@ -10,8 +10,8 @@
 
 namespace pgas::testing {
 
-/// During its lifetime the threads of this process, and threads that they start, run on the first core that the process
-/// may use.
+/// While an object of this class exists, the threads of this process, and threads that they start, run on the first
+/// core that the process may use.
 class one_core {
  public:
   one_core() {

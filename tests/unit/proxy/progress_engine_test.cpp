@@ -1,4 +1,4 @@
-// The engine turn by turn on one thread. Messages, chunks and rounds are counted.
+// Runs the engine turn by turn on one thread. Counts messages, chunks and rounds.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -132,7 +132,7 @@ TEST(Exporter, TicketsExpireAreUsedUpAndRevoked) {
 TEST(Exporter, ExpiryIsTheExportersToo) {
   export_registration shared(std::make_shared<numbered_files>(1));
   ticket altered = decode(shared.make_ticket({.lifetime = 1s, .opens = 1}, {}));
-  altered.expires = 0;  // like a forger who has the secret
+  altered.expires = 0;  // simulates a forger that has the secret
   altered.opens = 0;
   std::this_thread::sleep_for(1100ms);
   EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(altered, ticket_kind::timeline, soon())); }),
@@ -221,7 +221,7 @@ TEST(Exporter, StrangersGetNothingAndCostNothing) {
     EXPECT_TRUE(wait_for_events(noisy.fd.get(), POLLIN, soon()));  // the end of the connection, or an error
   }
   EXPECT_EQ(open(text).pieces.size(), 1u);
-  for (const unique_fd& one : silent) {  // they are closed when their time limit is reached
+  for (const unique_fd& one : silent) {  // silent connections are closed at their time limit
     EXPECT_TRUE(wait_for_events(one.get(), POLLIN, soon()));
   }
 }
@@ -237,7 +237,7 @@ TEST(Exporter, ManyConnectionsWithoutARequestDoNotDelayImporters) {
   }
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(open_ticket(decode(text), ticket_kind::timeline, deadline(30s)).pieces.size(), 1u);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);  // it would take 6 s if each batch waited for its time limit
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);  // 6 s if each batch waited for its time limit
 }
 
 TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {
@@ -281,7 +281,7 @@ TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
       ASSERT_EQ(receive_packet(from.fd.get(), writable_bytes_of(request)).what, received_packet::status::complete);
       share_reply head;
       head.what = share_reply::status::granted;
-      head.code = speaks ? request.code : random_bits();  // the process only has the code that it has received
+      head.code = speaks ? request.code : random_bits();  // the process knows no code except the received one
       EXPECT_EQ(send_packet(from.fd.get(), bytes_of(head), {}, {}), 0);
       static_cast<void>(wait_for_events(from.fd.get(), POLLIN, soon()));
     });

@@ -106,7 +106,7 @@ void fuzz_ticket(const std::string& good) {
   static_cast<void>(works([&] { static_cast<void>(pgas::opened_memory::open(text, {.timeout = 2s})); }));
 }
 
-/// Sends a packet to the exporter: a valid one, one with changes, or random bytes, with or without descriptors.
+/// Sends a packet to the exporter: a valid packet, a changed packet, or random bytes, with or without descriptors.
 void fuzz_request(const ticket& good) {
   const unix_address address("", good.exporter.socket.substr(1));
   const connect_result made = connect_to(address);

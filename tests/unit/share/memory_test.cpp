@@ -135,7 +135,7 @@ TEST(SharedMemory, ATicketMayBeReadOnlyWhereOthersMayWrite) {
   static_cast<int*>(writer.data())[0] = 6;
   EXPECT_EQ(static_cast<const int*>(reader.data())[0], 6);
   EXPECT_EQ(words[0], 6);
-  // Also after a ticket that allows writing.
+  // A ticket for reading gives read-only access even after a ticket that allows writing.
   expect_read_only(opened_memory::open(mine.ticket({.importers = pgas::access::read_only})), unit);
   auto timeline = pgas::timeline::make(memory_place::host());
   EXPECT_EQ(code_of([&] { static_cast<void>(timeline.ticket({.importers = pgas::access::read_only})); }),
@@ -149,8 +149,8 @@ TEST(SharedMemory, TheExporterRefusesATicketThatWasAltered) {
   EXPECT_EQ(opened.description(), "shape 3");
   EXPECT_EQ(opened_memory::open(mine.ticket()).description(), "");
   EXPECT_EQ(opened.place(), memory_place::host());
-  // A process that has a ticket can make another ticket with a matching code. It differs from the ticket that the
-  // exporter made.
+  // A process that has a ticket can make another ticket with a matching code. The exporter detects that this ticket
+  // differs from the ticket that the exporter made.
   pgas::detail::ticket altered = pgas::detail::decode(text);
   altered.description = "shape 9";
   EXPECT_EQ(code_of([&] { static_cast<void>(opened_memory::open(pgas::detail::encode(altered))); }),
@@ -185,7 +185,7 @@ TEST(SharedMemory, OfMemoryThatExists) {
   EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(at, 4096)); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(at, 1 << 20)); }), code::invalid_argument);
   {
-    // Also without a seal: importers get a descriptor for reading.
+    // Sharing for reading works without a seal, because importers get a descriptor for reading.
     shared_memory mine = shared_memory::share(at, 8192, {.importers = pgas::access::read_only});
     expect_read_only(opened_memory::open(mine.ticket()), 8192);
     static_cast<char*>(at)[1] = 'z';
@@ -281,7 +281,7 @@ TEST(SharedMemory, MovesKeepOneOwner) {
   shared_memory moved = std::move(mine);
   opened_memory theirs = opened_memory::open(text);
   opened_memory also = std::move(theirs);
-  EXPECT_FALSE(theirs);  // NOLINT: that is what is tested
+  EXPECT_FALSE(theirs);  // NOLINT: tests a moved object
   EXPECT_TRUE(also);
   also = opened_memory();
   EXPECT_TRUE(comes([&] { return moved.opened_by().empty(); }));
@@ -348,7 +348,8 @@ TEST(SharedMemory, AChildOfForkHasNeitherTicketsNorConnections) {
       if (failure.code() != code::forked_process) failed = 2;
     }
     theirs.reset();
-    // Memory of the child with its own exporter, and memory of the parent as in any other process.
+    // The child can share its own memory by its own exporter, and can open the parent's memory as any other process
+    // can.
 #if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer ends a child that starts a thread
     shared_memory own = shared_memory::make(memory_place::host(), unit);
     if (!opened_memory::open(own.ticket()).alive()) failed = 3;

@@ -87,7 +87,7 @@ std::string answer(const std::string& line) {
     opened.push_back(pgas::opened_memory::open(ticket, {.place = pgas::memory_place::gpu(ordinal)}));
     party::use(ordinal);
     out << "opened " << opened.back().size();
-  } else if (what == "on_its_gpu") {  // opens on the GPU of the last memory; answers with its number here
+  } else if (what == "on_its_gpu") {  // opens on the last memory's GPU; answers with the GPU's number in this process
     const int ordinal = party::gpu_of(opened.back().data());
     party::use(ordinal);
     out << ordinal;

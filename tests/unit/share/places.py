@@ -116,7 +116,7 @@ def a_directory_is_left_clean():
             os.utime(os.path.join(folder, left), (1, 1))
             return left
 
-        left = killed()  # the next process that uses the directory as an importer
+        left = killed()  # the next importer that uses the directory removes the socket
         Party().good(f"open {three.good('ticket')}")
         assert comes(lambda: left not in os.listdir(folder))
         info = os.environ.get("SHARE_INFO")

@@ -181,7 +181,7 @@ TEST(Ready, GoesToThoseWhoHaveOpenedTheMemory) {
   EXPECT_EQ(here.ready.opened_by().size(), 1u);
   here.memory.revoke();
   EXPECT_EQ(code_of([&] { open_for(once, 1s); }), code::authentication);
-  // A ticket without a timeline does not open one, whatever the request says.
+  // A ticket without a timeline opens no timeline, whatever the request says.
   const std::string plain = here.memory.ticket();
   theirs = opened_memory::open(plain);
   EXPECT_EQ(code_of([&] {

@@ -3,7 +3,7 @@
     share_test.py PROGRAM [TEST...]
 
 PROGRAM is party.cpp, compiled for the host or for GPUs. Runs all tests, or the named tests. Each process is started by
-another process that ends at once, so no process is the parent or child of another one or of this script.
+another process that ends at once, so no process is the parent or child of another process or of this script.
 """
 import os
 import pathlib

@@ -44,7 +44,7 @@ int main(void) {
   CHECK(count == 1 && openers[0].pid == getpid() && openers[0].user == geteuid() && openers[0].since_s > 0);
   CHECK(pgas_shared_openers(mine, NULL, 0, &count) == 0 && count == 1);
 
-  /* A timeline says when it is ready. */
+  /* A timeline tells when the memory is ready. */
   CHECK(pgas_opened_has_timeline(theirs) == 0);
   CHECK(pgas_opened_wait(theirs, NULL) == 304 && pgas_opened_wait_host(theirs, 10) == 304);
   pgas_opened_close(theirs);

@@ -47,8 +47,8 @@ std::string text_of(const auto& call) {
   return "no error";
 }
 
-/// Words like those of a GPU: a stream does not keep the pages, a wait calls no check, and only a write of the word
-/// ends the wait.
+/// Words that behave like a GPU's words: a stream does not keep the pages, a wait calls no check, and only a write of
+/// the word ends the wait.
 class device_words final : public stream_words {
  public:
   [[nodiscard]] std::uint64_t* address(std::uint64_t* word) const noexcept override { return word; }

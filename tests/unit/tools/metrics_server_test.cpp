@@ -154,7 +154,7 @@ TEST_F(MetricsServer, many_connections_without_a_request_do_not_delay_others) {
   for (int i = 0; i < 400; ++i) silent.push_back(connected());
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(status_of(scrape()), "HTTP/1.0 200 OK");
-  // It would take a minute if each batch waited for its time limit.
+  // The answers would take a minute if each batch waited for its time limit.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 

@@ -243,7 +243,7 @@ TEST_P(ucx_end, leaving_does_not_wait_for_a_pe_that_hangs) {
   }
 }
 
-// Like a program that ends by an exception: the transport is destroyed with operations in flight.
+// Simulates a program that ends by an exception: the transport is destroyed with operations in flight.
 TEST_P(ucx_end, a_pe_that_ends_without_leaving_does_no_harm) {
   for (const int calls : {0, 1, 3, 1000}) {
     const ends both = run_two(

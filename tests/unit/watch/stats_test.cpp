@@ -55,7 +55,7 @@ TEST(operation_counter, counts_of_many_threads_are_exact) {
 
 TEST(call_list, adds_up_the_calls_of_a_name) {
   detail::call_list calls;
-  const std::string same = "barrier";  // has another address than the literal
+  const std::string same = "barrier";  // has a different address than the literal
   for (const char* const name : {"barrier", same.c_str(), "quiet"}) {
     ASSERT_TRUE(calls.enter(name));
     EXPECT_FALSE(calls.enter("inside"));

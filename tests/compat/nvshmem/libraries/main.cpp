@@ -1,5 +1,5 @@
 // Three pieces of device code in one process, and a fourth piece that is loaded late. Each piece has a copy of the
-// state, and all copies are updated when teams are made and destroyed. Compiled by g++ only.
+// state, and all copies are updated when teams are made and destroyed. This file is compiled by g++ only.
 #include <dlfcn.h>
 #include <nvshmem.h>
 
