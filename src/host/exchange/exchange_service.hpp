@@ -21,7 +21,7 @@
 #include "host/exchange/control_group.hpp"
 #include "host/exchange/device_collective.hpp"
 #include "host/exchange/group_exchange.hpp"
-#include "host/failure/question_service.hpp"
+#include "host/failure/long_wait_warning.hpp"
 #include "host/failure/world_failure.hpp"
 #include "host/log/logger.hpp"
 #include "pgas/config.hpp"

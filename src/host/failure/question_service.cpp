@@ -20,42 +20,15 @@ namespace {
 
 /// The time limit for answers. A stopped PE never answers.
 constexpr auto patience = std::chrono::milliseconds(1100);
-/// A wait with a shorter limit gets no warning, because it ends soon.
-constexpr auto shortest_limit_to_warn = std::chrono::seconds(10);
-/// The longest interval between two searches for long waits.
-constexpr auto most_between_looks = std::chrono::seconds(15);
-/// If a call and a kernel begin to wait within this time, they count as one wait.
-constexpr auto one_wait = std::chrono::seconds(2);
-constexpr std::size_t most_warned = 256;
 constexpr int backlog = 64;
 constexpr std::size_t most_clients = 16;
 constexpr auto pause_without_descriptors = std::chrono::milliseconds(200);
-
-using stage = exchange_service::stage;
 
 /// The name of a host without characters that JSON would need to escape.
 std::string plain(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return c < 0x21 || c > 0x7e || c == '"' || c == '\\'; }, '?');
   return name;
-}
-
-/// The time after which a wait gets a warning.
-std::chrono::milliseconds warn_after(const exchange_service& exchanges, std::chrono::milliseconds wait_warning,
-                                     stage now) {
-  // A PE may have begun to leave long before the last PE. The limit begins only when all PEs leave.
-  const std::chrono::milliseconds limit =
-      now == stage::leaving ? std::chrono::milliseconds(0) : exchanges.limit_at(now);
-  return limit < shortest_limit_to_warn ? wait_warning : std::min(wait_warning, limit / 2);
-}
-
-/// A sentence about the time limit that ends a wait.
-std::string words_of_limit(const exchange_service& exchanges, std::chrono::milliseconds wait_warning, stage now) {
-  if (now == stage::leaving) return "PGAS_JOIN_TIMEOUT ends the wait for work on streams";
-  const char* const setting = now == stage::joining ? "PGAS_JOIN_TIMEOUT" : "PGAS_WAIT_TIMEOUT";
-  if (warn_after(exchanges, wait_warning, now) < wait_warning) return fmt::format("Half of {} is over", setting);
-  return exchanges.limit_at(now).count() == 0 ? fmt::format("The wait goes on, as {} is 0", setting)
-                                              : fmt::format("{} will end the wait", setting);
 }
 
 }  // namespace
@@ -68,9 +41,9 @@ question_service::question_service(event_loop& loop, tree_links& links, const ex
       peers_(exchanges.peers()),
       bell_(bell),
       log_(log),
-      wait_warning_(settings.wait_warning),
       directory_(settings.socket_directory),
-      job_(job) {
+      job_(job),
+      warning_(exchanges, settings.wait_warning, log) {
   try {
     listener_.emplace(unix_address(directory_, name_of(peers_.me)), backlog);
     close_after_fork(listener_->fd());  // a child that outlives this process must not accept connections
@@ -102,8 +75,7 @@ question_service::~question_service() {
 }
 
 void question_service::start() {
-  // The PEs of a world search at different times, so that the questions of all PEs are not sent at the same time.
-  next_look_ = clock::now() + time_between_looks() + time_between_looks() * peers_.me / peers_.n();
+  warning_.start(peers_.me, peers_.n());
   if (listener_) loop_.watch(listener_->fd(), POLLIN, [this](short) { attempt([this] { accept(); }); });
   if (bell_ && bell_->fd() >= 0)
     loop_.watch(bell_->fd(), POLLIN, [this](short) {
@@ -175,10 +147,9 @@ void question_service::ask_all(question what) {
     one.number = number;
     one.until = now + patience;
   }
-  if (what == question::waits && warning_ && warning_->number == 0) {
+  if (what == question::waits && warning_.needs_question()) {
     if (number == 0) number = ++questions_;
-    warning_->number = number;
-    warning_->until = now + patience;
+    warning_.on_asked(number, now + patience);
   }
   if (number == 0) return;
   last_asked_[static_cast<std::size_t>(what)] = now;
@@ -211,10 +182,10 @@ void question_service::ask_here(asker who) {
 std::optional<clock::time_point> question_service::next_wake() const {
   std::optional<clock::time_point> next = due_;
   const auto wake_at = [&next](clock::time_point when) { next = next ? std::min(*next, when) : when; };
-  if (warning_)
-    wake_at(warning_->number == 0 ? next_time(question::waits) : warning_->until);
-  else if (wait_warning_.count() > 0)
-    wake_at(next_look_);
+  if (warning_.needs_question())
+    wake_at(next_time(question::waits));
+  else if (const auto at = warning_.next_wake())
+    wake_at(*at);
   for (const client& one : clients_) {
     wake_at(one.asked && one.number == 0 ? next_time(*one.asked) : one.until);
   }
@@ -222,15 +193,16 @@ std::optional<clock::time_point> question_service::next_wake() const {
 }
 
 void question_service::check() noexcept {
-  if (wait_warning_.count() > 0 && !warning_ && clock::now() >= next_look_) {
-    next_look_ = clock::now() + time_between_looks();
-    attempt([this] { ask_here({nobody, 0}); });
-  }
+  if (warning_.begin_search()) attempt([this] { ask_here({nobody, 0}); });
   for (const question what : {question::waits, question::stats})
-    if (!clients_.empty() || warning_) attempt([&] { ask_all(what); });
+    if (!clients_.empty() || warning_.needs_question()) attempt([&] { ask_all(what); });
   if (due_ && clock::now() >= *due_) attempt([this] { answer_here(); });
-  const auto answered_by_all = [this] { return static_cast<int>(warning_->answers.size()) == peers_.n(); };
-  if (warning_ && (answered_by_all() || clock::now() >= warning_->until)) attempt([this] { warn(); });
+  if (warning_.is_complete(peers_.n()))
+    attempt([this] {
+      warning_.log_it([this](const std::vector<std::string>& answers) {
+        return source_ ? source_->root(introduction(), answers) : std::string();
+      });
+    });
   std::erase_if(clients_, [this](const client& one) {
     const bool ends = one.answers == 0 || clock::now() >= one.until;
     if (ends && !one.asked) loop_.forget(one.socket.get());
@@ -253,7 +225,7 @@ void question_service::answer_here() {
     text = fmt::format(R"({{"pe":{},"too_long":true}})", peers_.me);
   for (const asker& who : std::exchange(askers_, {})) {
     if (who.pe == nobody) {
-      find_long_waits();
+      warning_.search(source_ ? source_->overdue : nullptr);
       continue;
     }
     if (who.pe == the_log) {
@@ -272,46 +244,6 @@ void question_service::answer_to(asker who, const std::string& text) {
   links_.offer(answer);
 }
 
-std::chrono::milliseconds question_service::time_between_looks() const {
-  const stage now = exchanges_.reached();
-  std::chrono::milliseconds after = warn_after(exchanges_, wait_warning_, now);
-  if (now == stage::joining)
-    after = std::min(after, warn_after(exchanges_, wait_warning_, stage::joined));  // joining may end earlier
-  return std::min<std::chrono::milliseconds>(after / 2, most_between_looks);
-}
-
-void question_service::find_long_waits() {
-  // A collective knows the missing PEs. The call that contains the collective does not.
-  const stage reached = exchanges_.reached();
-  const std::chrono::milliseconds after = warn_after(exchanges_, wait_warning_, reached);
-  std::vector<long_wait> waits = exchanges_.overdue(after);
-  if (source_) std::ranges::move(source_->overdue(after), std::back_inserter(waits));
-  const clock::time_point now = clock::now();
-  std::string first;
-  std::size_t more = 0;
-  for (long_wait& one : waits) {
-    const clock::time_point began = now - one.lasted;
-    if (std::ranges::any_of(warned_, [&](clock::time_point of) { return std::chrono::abs(began - of) < one_wait; }))
-      continue;
-    if (warned_.size() == most_warned) warned_.erase(warned_.begin());
-    warned_.push_back(began);
-    if (first.empty())
-      first = std::move(one.sentence);
-    else
-      ++more;
-  }
-  if (first.empty()) return;
-  if (more != 0) first += fmt::format(", and {} more waits as long", more);
-  warning_ = warning{std::move(first), words_of_limit(exchanges_, wait_warning_, reached), now + patience, 0, {}};
-}
-
-void question_service::warn() {
-  const warning of = *std::exchange(warning_, std::nullopt);
-  std::string root = source_ ? source_->root(introduction(), of.answers) : std::string();
-  if (!root.empty()) root += ' ';
-  log_.warn("{}. {}{}. `pgas-why {}` lists all waits of the job", of.waits, root, of.limit, ::getpid());
-}
-
 void question_service::log_waits() {
   constexpr std::size_t most = 16;
   const std::vector<std::string> waits = source_ ? source_->sentences() : std::vector<std::string>();
@@ -324,8 +256,7 @@ void question_service::log_waits() {
 }
 
 void question_service::on_answer(std::uint64_t number, std::span<const std::byte> text) noexcept {
-  if (warning_ && warning_->number == number)
-    attempt([&] { warning_->answers.emplace_back(reinterpret_cast<const char*>(text.data()), text.size()); });
+  attempt([&] { warning_.on_answer(number, {reinterpret_cast<const char*>(text.data()), text.size()}); });
   for (client& one : clients_) {  // finds no client if the answer is late
     if (one.number != number || one.answers == 0) continue;
     send(one, {reinterpret_cast<const char*>(text.data()), text.size()});

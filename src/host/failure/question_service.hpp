@@ -17,6 +17,7 @@
 
 #include "common/deadline.hpp"
 #include "common/net/unix_socket.hpp"
+#include "host/failure/long_wait_warning.hpp"
 #include "host/log/logger.hpp"
 #include "pgas/config.hpp"
 
@@ -45,12 +46,6 @@ inline constexpr std::chrono::milliseconds between_questions{50};
 /// A question, and the word that a program sends for it.
 enum class question : std::uint64_t { waits, stats, metrics };
 inline constexpr std::string_view question_words[] = {"waits", "stats", "metrics"};
-
-/// A wait that has lasted for some time, as a sentence.
-struct long_wait {
-  std::chrono::milliseconds lasted;
-  std::string sentence;
-};
 
 /// The functions by which a PE reports its state.
 struct wait_source {
@@ -107,15 +102,6 @@ class question_service {
     std::optional<question> asked;  ///< set when the client has sent its word
   };
 
-  /// A warning that waits for the answers of all PEs.
-  struct warning {
-    std::string waits;  ///< the sentence about the wait
-    std::string limit;  ///< the sentence about the limit of the wait
-    clock::time_point until;
-    std::uint64_t number = 0;  ///< the number of the question; 0: not asked yet
-    std::vector<std::string> answers;
-  };
-
   static constexpr int nobody = -1;
   static constexpr int the_log = -2;
 
@@ -127,11 +113,6 @@ class question_service {
     return last_asked_[static_cast<std::size_t>(what)] + between_questions;
   }
   void ask_here(asker who);
-  /// Finds the long waits that have no warning yet, and asks all PEs about them.
-  void find_long_waits();
-  /// Logs the warning with the answers of the PEs.
-  void warn();
-  [[nodiscard]] std::chrono::milliseconds time_between_looks() const;
   void log_waits();
   void answer_here();
   void answer_to(asker who, const std::string& text);
@@ -151,7 +132,6 @@ class question_service {
   const peer_table& peers_;
   signal_bell* const bell_;
   log::logger& log_;
-  const std::chrono::milliseconds wait_warning_;
   std::optional<wait_source> source_;
   const std::string directory_;
   const std::uint64_t job_;
@@ -160,14 +140,11 @@ class question_service {
   std::vector<asker> askers_;
   std::optional<clock::time_point> due_;  ///< the time of this PE's answer
   clock::time_point last_due_{};  ///< the latest time of the answer, even if the answers of waits are not settled
-  std::optional<warning> warning_;
-  /// The start times of the waits that have got a warning.
-  std::vector<clock::time_point> warned_;
+  long_wait_warning warning_;
   std::uint64_t questions_ = 0;
   std::array<clock::time_point, std::size(question_words)> last_asked_{};  ///< by question: the time of the last one
-  bool refused_ = false;         ///< whether a program was refused, which is logged once
-  bool full_ = false;            ///< whether no descriptor was free, which is logged once
-  clock::time_point next_look_;  ///< the time of the next search for long waits
+  bool refused_ = false;  ///< whether a program was refused, which is logged once
+  bool full_ = false;     ///< whether no descriptor was free, which is logged once
 };
 
 }  // namespace pgas::detail
