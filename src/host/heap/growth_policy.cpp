@@ -19,6 +19,11 @@ const char* heap_limit_source(const heap_parameters& parameters, std::size_t slo
 
 }  // namespace
 
+std::size_t growth_policy::segment_bytes(std::size_t needed, std::size_t mapped, std::size_t unit) const {
+  const std::size_t generous = round_up(std::max(first_, mapped / 2), unit);
+  return std::min(std::max(needed, generous), limit_ - mapped);
+}
+
 contiguous_growth::contiguous_growth(const heap_parameters& parameters, std::size_t slot_bytes,
                                      growth_callback on_growth)
     : growth_policy(std::min<std::size_t>(parameters.limit, slot_bytes), heap_limit_source(parameters, slot_bytes),

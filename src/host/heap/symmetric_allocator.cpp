@@ -82,10 +82,8 @@ void symmetric_allocator::grow(offset_allocator::request wanted, const collectiv
   const std::size_t room = growth_->limit() - offsets_.size();
   std::optional<error> refused;
   if (needed > room) refused = no_room(call);
-  // Growth by half of the current size keeps the number of segments small. If the device has too little memory for this
-  // growth, a segment for the request alone may still fit.
-  const std::size_t generous = round_up(std::max<std::size_t>(growth_->first(), offsets_.size() / 2), unit);
-  std::size_t bytes = refused ? unit : std::min(std::max(needed, generous), room);
+  std::size_t bytes = refused ? unit : growth_->segment_bytes(needed, offsets_.size(), unit);
+  // If the device has too little memory for this segment, a segment for the request alone may still fit.
   for (bool last = refused || bytes == needed;; last = true, bytes = needed) {
     try {
       return add_segment(bytes, call, refused);
