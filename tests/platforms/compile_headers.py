@@ -4,8 +4,9 @@
 Usage: compile_headers.py ROOT --toolkits DIR [--download] [--only TEXT] [--jobs N]
 
 DIR has a folder for each version of CUDA, such as DIR/12.4, with the wheels of PACKAGES. --download gets the missing
-ones with pip. Of each version, the program uses NVRTC, nvcc where the wheels have all of nvcc, and a clang++ of the
-machine that knows the version. Each compiler makes machine code, because only ptxas reads inline assembly.
+wheels with pip. The program unpacks the wheels and removes them. Of each version, the program uses NVRTC, nvcc where
+the wheels have all of nvcc, and a clang++ of the machine that knows the version. Each compiler makes machine code,
+because only ptxas reads inline assembly.
 
 Prints a table in Markdown, and below it the first error of each cell that says "no". Exit status 77: a compiler of
 VERSIONS is missing, and none of the others has failed.
@@ -31,6 +32,7 @@ PACKAGES = {
     "12": ("nvidia-cuda-nvrtc-cu12", "nvidia-cuda-runtime-cu12", "nvidia-cuda-nvcc-cu12", "nvidia-cuda-cccl-cu12"),
     "13": ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-nvvm"),
 }
+UNUSED = ("libnvrtc.alt.", "libnvrtc-builtins.alt.", "libnvvm.", "nvlink")  # large files that no compiler here reads
 # Later versions of libcu++ have version numbers that differ from CUDA's.
 CCCL = {"13.0": "13.0.*", "13.5": "13.3.5.*"}
 # By Clang's version: the newest CUDA whose headers Clang can read, and the architectures that Clang knows.
@@ -55,7 +57,9 @@ def download(folder: pathlib.Path) -> None:
     if version in CCCL:
         wanted.append(f"nvidia-cuda-cccl=={CCCL[version]}")
     folder.mkdir(parents=True, exist_ok=True)
-    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", folder, *wanted], check=True)
+    done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", folder, *wanted])
+    if done.returncode != 0:  # an incomplete version is not used
+        shutil.rmtree(folder)
 
 
 def unpacked(folder: pathlib.Path) -> pathlib.Path:
@@ -69,7 +73,7 @@ def unpacked(folder: pathlib.Path) -> pathlib.Path:
         with zipfile.ZipFile(wheel) as archive:
             for name in archive.namelist():
                 parts = name.split("/")
-                if parts[0] != "nvidia" or len(parts) < 3 or name.endswith((".a", "/")):
+                if parts[0] != "nvidia" or len(parts) < 3 or name.endswith((".a", "/")) or parts[-1].startswith(UNUSED):
                     continue
                 target = partial.joinpath(*parts[2:])
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -79,6 +83,8 @@ def unpacked(folder: pathlib.Path) -> pathlib.Path:
                     target.chmod(0o755)
     partial.chmod(0o755)
     partial.rename(toolkit)
+    for wheel in folder.glob("*.whl"):
+        wheel.unlink()
     return toolkit
 
 
@@ -189,7 +195,7 @@ def main() -> int:
     clangs = installed_clangs()
     for version in VERSIONS:
         folder = options.toolkits.resolve() / version
-        if options.download and not any(folder.glob("*.whl")):
+        if options.download and not folder.exists():
             download(folder)
         if not any(folder.glob("*.whl")) and not (folder / "toolkit").exists():
             missing.append(f"the wheels of CUDA {version} in {folder}")
