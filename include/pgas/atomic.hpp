@@ -21,7 +21,7 @@ T fetch_from(world& w, atomic_op update, int pe) {
   update.fetches = true;
   return from_bits<T>(fetch_update(w, update, pe));
 }
-/// Begins an update whose old value, of type T, goes to `result`. Null is an error.
+/// Begins an update. The old value, of type T, goes to `result`, which must not be null.
 template <class T>
 void fetch_nonblocking(world& w, const atomic_op& update, T* result, int pe) {
   if (result == nullptr) throw error(code::invalid_argument, "atomic_*_nbi: the place for the result is null");

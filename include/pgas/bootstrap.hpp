@@ -50,28 +50,30 @@ class PGAS_API bootstrap {
   /// without a clock may keep its first limit.
   virtual void set_time_limit(std::chrono::milliseconds limit) { static_cast<void>(limit); }
   /// @brief Reports the failure of the job to the other PEs and to the launcher: calls of the other PEs throw
-  /// code::aborted, or the launcher ends them.
+  /// code::aborted, or the launcher ends these PEs.
   ///
-  /// Usually returns; never throws. With PMIx and MPI the launcher may also end the calling process.
+  /// The call usually returns, and it never throws. With PMIx and MPI the launcher may also end the calling process.
   ///
-  /// *Callers* any thread, also while another thread is in a collective call; with MPI as MPI allows.
+  /// *Callers* any thread, also while another thread is in a collective call. With MPI, only threads that MPI allows to
+  /// communicate.
   virtual void abort(std::string_view reason) noexcept = 0;
 
-  /// @brief Collective: publishes bytes of this PE, which other PEs fetch when they need them. At most one call.
+  /// @brief Collective: publishes bytes of this PE. Other PEs fetch the bytes when they need them. Each PE makes at
+  /// most one call.
   ///
-  /// @return false if the implementation publishes nothing. Then the library calls all_gather() instead.
+  /// @return false if the implementation does not support publishing. Then the library calls all_gather() instead.
   [[nodiscard]] virtual bool publish(std::span<const std::byte> mine) {
     static_cast<void>(mine);
     return false;
   }
-  /// @brief The bytes that a PE has published. Not collective.
+  /// @brief Returns the bytes that a PE has published. The call is not collective.
   [[nodiscard]] virtual blob fetch(int rank) {
     static_cast<void>(rank);
     return {};
   }
-  /// @brief Reports processes of which the launcher says that they have failed.
+  /// @brief Reports processes that have failed, according to the launcher.
   ///
-  /// The implementation calls `failed` with the number of the process and the launcher's words, on any thread, until
+  /// The implementation calls `failed` with the number of the process and the launcher's message, on any thread, until
   /// watch() is called with an empty function or this object is destroyed. An implementation whose launcher reports
   /// nothing ignores the call.
   virtual void watch(std::function<void(int rank, std::string_view how)> failed) { static_cast<void>(failed); }
@@ -84,11 +86,11 @@ class PGAS_API bootstrap {
 struct bootstrap_options {
   std::size_t struct_size = sizeof(bootstrap_options);  ///< set by the header of the program: do not change
   std::string method = "auto";                          ///< auto, pmix, tcp, local or singleton
-  std::chrono::milliseconds timeout{60'000};            ///< for all PEs to join
-  int rank = -1;                                        ///< of this process
+  std::chrono::milliseconds timeout{60'000};            ///< time limit for all PEs to join
+  int rank = -1;                                        ///< rank of this process
   int size = -1;                                        ///< the number of processes
   std::string unique_id;                                ///< printed form of pgas::unique_id, same on all PEs
-  std::size_t unique_id_length = 255;                   ///< limit of make_unique_id(); shorter ids hold fewer addresses
+  std::size_t unique_id_length = 255;                   ///< maximum length of an id; a shorter id has fewer addresses
   std::string master_address;                           ///< host name or address of rank 0
   int master_port = -1;                                 ///< port of rank 0
   std::string run_id;              ///< distinguishes jobs with the same address (torchrun's run id)
@@ -120,7 +122,7 @@ struct chosen_bootstrap {
 /// *Callers* the process that will be rank 0. This process must live until all processes have joined.
 [[nodiscard]] PGAS_API std::string make_unique_id(const bootstrap_options& options = {});
 
-/// @brief Makes bootstraps for `n` PEs that are threads of this process, one for each.
+/// @brief Makes `n` bootstraps, one for each of `n` PEs that are threads of this process.
 [[nodiscard]] PGAS_API std::vector<std::unique_ptr<bootstrap>> make_thread_bootstraps(
     int n, std::chrono::milliseconds timeout = std::chrono::seconds(60));
 

@@ -5,16 +5,17 @@
 /// *Callers* every member of the team, in the same order on all members; one thread at a time for each team. All
 /// host-called collectives of a team share one channel, which kernels do not use. So these collectives run one after
 /// another on any streams: the library inserts an event where the stream changes. A call without a stream runs after
-/// the enqueued collectives. Such a call hangs if the enqueued collectives wait for a later call of the same thread.
+/// the enqueued collectives. A call without a stream hangs if the enqueued collectives wait for a later call of the
+/// same thread.
 ///
-/// *Units* `count` is elements, the same on all members unless a function says otherwise. A count of 0 moves no
-/// element; the members synchronise as usual.
+/// *Units* `count` is the number of elements, the same on all members unless a function says otherwise. A count of 0
+/// moves no element; the members synchronise as usual.
 ///
 /// *Memory* `dst` and `src` are symmetric memory; `dst` is the same variable on every member. `dst` and `src` must not
-/// overlap, except where a function allows it. A member writes into the `dst` of other members as soon as it calls
-/// (reductions and scans: once all members have called). So no member may need the old contents of `dst` when any
-/// member calls. With a stream the program must neither access `dst` nor write `src` before the stream has executed the
-/// call.
+/// overlap, except where a function allows it. A member writes into the `dst` of other members as soon as it makes the
+/// call (reductions and scans: once all members have made the call). So all members must have finished with the old
+/// contents of `dst` before any member makes the call. With a stream the program must neither access `dst` nor write
+/// `src` before the stream has executed the call.
 ///
 /// *On return* without a stream: this PE's `dst` is complete and `src` may be reused. With a stream: the collective is
 /// enqueued and its arguments are checked.
@@ -23,20 +24,20 @@
 /// stream: after earlier work of the stream and before later work of the stream. In both forms the effects of earlier
 /// work of any member are visible after the collective.
 ///
-/// *Graphs* a CUDA graph can capture and replay collectives: their counters of calls are in device memory. Between
-/// collectives on two streams of one capture, the library adds an edge to the graph. A graph waits for the team's
-/// earlier collectives on any stream, and later collectives wait for the graph. All members launch graphs and enqueue
-/// collectives in the same order. If the captured stream itself had the team's last collective, synchronise that stream
-/// before the graph is launched on another stream.
+/// *Graphs* a CUDA graph can capture and replay collectives, because the counters of their calls are in device memory.
+/// Between collectives on two streams of one capture, the library adds an edge to the graph. A graph waits for the
+/// team's earlier collectives on any stream, and later collectives wait for the graph. All members launch graphs and
+/// enqueue collectives in the same order. If the team's last collective before the capture is on the captured stream,
+/// synchronise that stream before the graph is launched on another stream.
 ///
 /// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is not a member, strides below
 /// 1; outside_heap; misaligned. The member with the wrong argument throws, while other members wait. With PGAS_CHECKS,
-/// calls without a stream first compare their arguments, so all members throw the same error, asymmetric_call included.
+/// calls without a stream first compare their arguments, so all members throw the same error, also for asymmetric_call.
 /// fcollect() and reduce_scatter() without a stream always compare them if `src` and `dst` overlap. With a stream,
 /// fcollect() and reduce_scatter() do not detect that a member passes the in-place address of another member. The call
 /// without a stream, or the synchronisation of the stream, throws later failures (with PGAS_CHECKS asymmetric_call for
 /// different calls of members). peer_lost and aborted end the wait. capturing: the team's last collective is on a
-/// stream whose capture has started since, so other work cannot wait for that collective.
+/// stream that began a capture after the collective, so other work cannot wait for that collective.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -81,21 +82,21 @@ template <class Op, class T>
 /// @brief Returns when every member has called barrier() and earlier host-called operations of all members are complete
 /// and visible to all members.
 ///
-/// The barrier does not wait for work on streams, cudaMemset() included: see world::barrier_all().
+/// The barrier does not wait for work on streams, and not for cudaMemset(): see world::barrier_all().
 PGAS_API void barrier(const team& members);
 /// @brief Enqueues a barrier of the members.
 ///
-/// The effects of earlier work of the stream are visible to the members after it.
+/// The effects of earlier work of the stream are visible to the members after the barrier.
 PGAS_API void barrier(const team& members, const stream& on);
 /// @brief Enqueues a barrier that uses words of the caller, so that several barriers of one team can be in progress at
 /// once, each on its own stream.
 ///
 /// Kernels of other PEs can take part: a member adds 1 to its word, words[my_pe()], on each member including itself,
-/// waits until each of its own words is at least 1, and subtracts 1 from it.
+/// waits until each of its own words is at least 1, and subtracts 1 from each of them.
 ///
-/// *Memory* `words`: n_pes() words of symmetric memory of the team, aligned to 8 bytes, zero before the first barrier
-/// and zero again when all members have passed.
-/// *Units* `limit`: the time limit in place of PGAS_WAIT_TIMEOUT; 0: PGAS_WAIT_TIMEOUT.
+/// *Memory* `words`: n_pes() words of symmetric memory of the team, aligned to 8 bytes, zero before the first barrier.
+/// The words are zero again when all members have passed the barrier.
+/// *Units* `limit` replaces the time limit PGAS_WAIT_TIMEOUT, unless `limit` is 0.
 /// *Order* as barrier() on a stream. A CUDA graph can replay the barrier any number of times.
 ///
 /// @throws error outside_heap, misaligned, invalid_argument; wait_timeout naming the missing PE when the stream is
@@ -118,15 +119,15 @@ PGAS_API void sync(const team& members, const stream& on);
 
 /// @brief Enqueues a barrier of all PEs.
 ///
-/// Collective. The effects of earlier work of the stream are visible to every PE after it.
+/// Collective. The effects of earlier work of the stream are visible to every PE after the barrier.
 ///
 /// *Order* all PEs enqueue the barriers and syncs of a world in the same order, on one stream at a time.
 PGAS_API void barrier_all(world& w, const stream& on);
-/// @brief Enqueues a sync of all PEs: the stream waits until the streams of all PEs have reached the call.
+/// @brief Enqueues a sync of all PEs: the stream waits until the streams of all PEs have reached this sync.
 ///
 /// Collective.
 ///
-/// *Order* none for earlier work.
+/// *Order* the sync does not order earlier work.
 PGAS_API void sync_all(world& w, const stream& on);
 
 /// @brief Copies the elements of member `root` to every member.
@@ -138,7 +139,7 @@ void broadcast(const team& members, T* dst, const T* src, std::size_t count, int
   request.root = root;
   detail::run_collective(members, nullptr, request);
 }
-/// @brief broadcast() on a stream.
+/// @brief Like broadcast(), on a stream.
 template <rma_type T>
 void broadcast(const team& members, const stream& on, T* dst, const T* src, std::size_t count, int root) {
   auto request = detail::copy_request(detail::collective_kind::broadcast, dst, src, count);
@@ -154,7 +155,7 @@ template <rma_type T>
 void fcollect(const team& members, T* dst, const T* src, std::size_t count) {
   detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
 }
-/// @brief fcollect() on a stream.
+/// @brief Like fcollect(), on a stream.
 template <rma_type T>
 void fcollect(const team& members, const stream& on, T* dst, const T* src, std::size_t count) {
   detail::run_collective(members, &on, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
@@ -164,12 +165,12 @@ void fcollect(const team& members, const stream& on, T* dst, const T* src, std::
 ///
 /// *Units* `count` is the count of this member.
 /// *Memory* `dst` has room for the elements of all members; only PGAS_CHECKS verifies that. In place: `src` may be this
-/// member's place in `dst`.
+/// member's part of `dst`.
 template <rma_type T>
 void collect(const team& members, T* dst, const T* src, std::size_t count) {
   detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::collect, dst, src, count));
 }
-/// @brief collect() on a stream.
+/// @brief Like collect(), on a stream.
 template <rma_type T>
 void collect(const team& members, const stream& on, T* dst, const T* src, std::size_t count) {
   detail::run_collective(members, &on, detail::copy_request(detail::collective_kind::collect, dst, src, count));
@@ -182,7 +183,7 @@ template <rma_type T>
 void alltoall(const team& members, T* dst, const T* src, std::size_t count) {
   detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
 }
-/// @brief alltoall() on a stream.
+/// @brief Like alltoall(), on a stream.
 template <rma_type T>
 void alltoall(const team& members, const stream& on, T* dst, const T* src, std::size_t count) {
   detail::run_collective(members, &on, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
@@ -190,7 +191,8 @@ void alltoall(const team& members, const stream& on, T* dst, const T* src, std::
 
 /// @brief Like alltoall(), for strided elements.
 ///
-/// *Units* strides are elements, at least 1. *Memory* the memory between the elements of `dst` is not written.
+/// *Units* strides are numbers of elements, at least 1. *Memory* the memory between the elements of `dst` is not
+/// written.
 template <rma_type T>
 void alltoalls(const team& members, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                std::size_t count) {
@@ -199,7 +201,7 @@ void alltoalls(const team& members, T* dst, const T* src, std::ptrdiff_t dst_str
   request.src_stride = src_stride;
   detail::run_collective(members, nullptr, request);
 }
-/// @brief alltoalls() on a stream.
+/// @brief Like alltoalls(), on a stream.
 template <rma_type T>
 void alltoalls(const team& members, const stream& on, T* dst, const T* src, std::ptrdiff_t dst_stride,
                std::ptrdiff_t src_stride, std::size_t count) {
@@ -222,14 +224,14 @@ void reduce(const team& members, T* dst, const T* src, std::size_t count, Op) {
   detail::run_collective(members, nullptr,
                          detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
 }
-/// @brief reduce() on a stream.
+/// @brief Like reduce(), on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {
   detail::run_collective(members, &on, detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
 }
 
-/// @brief reduce() to member `root` only.
+/// @brief Like reduce(), but only member `root` receives the result.
 ///
 /// The `dst` of other members is not written.
 template <class T, class Op>
@@ -239,7 +241,7 @@ void reduce_to_root(const team& members, T* dst, const T* src, std::size_t count
   request.root = root;
   detail::run_collective(members, nullptr, request);
 }
-/// @brief reduce_to_root() on a stream.
+/// @brief Like reduce_to_root(), on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce_to_root(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op, int root) {
@@ -250,15 +252,15 @@ void reduce_to_root(const team& members, const stream& on, T* dst, const T* src,
 
 /// @brief Combines the n_pes() * count elements of all members; member k receives block k.
 ///
-/// *Units* `count` is the elements that each member receives. In place, on all members or on none: `dst == src +
-/// my_pe() * count`.
+/// *Units* `count` is the number of elements that each member receives. In place, on all members or on none: `dst ==
+/// src + my_pe() * count`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce_scatter(const team& members, T* dst, const T* src, std::size_t count, Op) {
   detail::run_collective(members, nullptr,
                          detail::reduce_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
 }
-/// @brief reduce_scatter() on a stream.
+/// @brief Like reduce_scatter(), on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce_scatter(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {
@@ -275,7 +277,7 @@ void inclusive_scan(const team& members, T* dst, const T* src, std::size_t count
   detail::run_collective(members, nullptr,
                          detail::reduce_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
 }
-/// @brief inclusive_scan() on a stream.
+/// @brief Like inclusive_scan(), on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void inclusive_scan(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {
@@ -292,7 +294,7 @@ void exclusive_scan(const team& members, T* dst, const T* src, std::size_t count
   detail::run_collective(members, nullptr,
                          detail::reduce_request<Op>(detail::collective_kind::exclusive_scan, dst, src, count));
 }
-/// @brief exclusive_scan() on a stream.
+/// @brief Like exclusive_scan(), on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void exclusive_scan(const team& members, const stream& on, T* dst, const T* src, std::size_t count, Op) {

@@ -26,10 +26,11 @@ namespace pgas::detail {
 /// @throws error config_value if a variable of the launcher is not a number in its range.
 [[nodiscard]] PGAS_API bootstrap_options make_bootstrap_options(const config& settings);
 
-/// @brief The text that a program prints when it starts: the version if PREFIX_VERSION is set, the options if
-/// PREFIX_INFO is set, for the first prefix with such a variable; otherwise empty.
+/// @brief The text that a program prints when it starts: the version if the variable PREFIX_VERSION is set, and the
+/// options if PREFIX_INFO is set. PREFIX is the first of `prefixes` with such a variable. The text is empty if no
+/// prefix has such a variable.
 ///
-/// @param interface its name and version, such as "OpenSHMEM 1.5".
+/// @param interface the name and version of the interface, such as "OpenSHMEM 1.5".
 /// @throws error config_value.
 [[nodiscard]] PGAS_API std::string opening_text(std::string_view interface,
                                                 std::initializer_list<std::string_view> prefixes);
@@ -63,24 +64,24 @@ class PGAS_API interface_log {
 /// @brief Calls run_collective() without a stream, after the members have compared their arguments, as with
 /// PGAS_CHECKS.
 ///
-/// All members call it, or none does.
+/// Either all members make this call, or no member does.
 ///
 /// @throws error the same on all members; asymmetric_call if the arguments differ or a member leaves the world.
 PGAS_API void run_compared_collective(const team& members, const collective_request& request);
 
-/// @brief Collective: returns when all PEs have called it and work on the world's streams is complete. world::leave()
-/// begins with this step. A program may call world::abort() between this call and world::leave().
+/// @brief Collective: returns when all PEs have called await_leave() and work on the world's streams is complete.
+/// world::leave() begins with this step. A program may call world::abort() between this call and world::leave().
 ///
 /// @throws error asymmetric_call if a PE is in another collective call; wait_timeout.
 PGAS_API void await_leave(world& joined);
-/// @brief Whether all work of a stream of the world is known to be complete, without waiting.
+/// @brief Whether all work of a stream of the world is known to be complete. Does not wait.
 [[nodiscard]] PGAS_API bool is_idle(const world& joined, const stream& on);
 
 class stream_order;
 
 /// @brief Orders work that shares memory and is enqueued on several streams of a world, also during captures.
 ///
-/// Work that is enqueued between before() and after() runs after the previous such work.
+/// Work that is enqueued between before() and after() runs after all work that was enqueued in this way before.
 ///
 /// *Callers* one thread at a time, from before() to after().
 class PGAS_API ordered_work {
@@ -92,7 +93,8 @@ class PGAS_API ordered_work {
 
   /// @brief Makes the stream wait for the previous work.
   ///
-  /// @throws error capturing if the stream of that work is now being captured, so that no stream can wait for it.
+  /// @throws error capturing if the stream of the previous work is now being captured, because no stream can wait for a
+  /// captured stream.
   void before(const stream& on);
   /// @brief Ends the section: the work is enqueued on the stream.
   void after(const stream& on);

@@ -46,7 +46,7 @@ enum class code : int {
   wait_timeout = 403,      ///< a wait exceeded PGAS_WAIT_TIMEOUT
   transport_failed = 404,  ///< the network library reported an error
   // device
-  device_unavailable = 501,  ///< no usable GPU, driver or runtime, although requested
+  device_unavailable = 501,  ///< a requested GPU, its driver or its runtime is not usable
   device_failed = 502,       ///< the driver or the GPU reported an error
   launch_failed = 503,       ///< a kernel could not be launched as requested
   capturing = 504,           ///< the call is not possible on a stream in a capture
@@ -58,8 +58,9 @@ enum class code : int {
 
 /// @brief The exception that every host entry point throws.
 ///
-/// Thread-safe to copy; the text starts with the code. None of its functions is inline: a program may have another C++
-/// runtime than the library (-static-libstdc++), and each runtime frees only texts of its own.
+/// Copying is thread-safe. The text starts with the code. The functions are not inline, because the program and the
+/// library may have different C++ runtimes (-static-libstdc++), and each runtime can free only the texts that it has
+/// allocated.
 class PGAS_API error : public std::runtime_error {
  public:
   /// @param code the kind of failure;

@@ -2,8 +2,8 @@
 /// CUDA's interprocess events, for programs that already use them. New programs should use a timeline
 /// (`pgas/timeline.hpp`): it works in graphs, between containers and on the host, and pgas-why reports waits for it.
 ///
-/// An interprocess event works only if both processes see the same /dev/shm. A wait is for the last record at the time
-/// of the call. A wait before the first record would return at once, so it is an error here.
+/// An interprocess event works only if both processes see the same /dev/shm. A wait is for the newest record at the
+/// time of the call. With CUDA, a wait before the first record returns at once. This class reports an error instead.
 ///
 /// Records and waits of this class also use a word in a page that the processes share. A wait therefore ends if the
 /// recording process ends; CUDA's own wait would never end (measured with driver 580). For records of
@@ -29,8 +29,8 @@ class event_state;
 
 /// An interprocess event, made by this process or opened by a ticket. Move-only; initially empty.
 ///
-/// CUDA's event stays until no process has it open and no stream of this process uses it, also after the destructor. An
-/// object registers 7 pages of host memory with CUDA.
+/// CUDA's event exists until no process has the event open and no stream of this process uses it, even after the
+/// destructor has run. Each object registers 7 pages of host memory with CUDA.
 ///
 /// *Callers* any thread. A child of fork() may only call the destructor, which does nothing there.
 /// *Errors* of all functions: invalid_argument on an empty object; forked_process; device_failed.
@@ -50,9 +50,9 @@ class PGAS_API ipc_event {
   /// opened_by() is empty. *Errors* as make(); invalid_argument if CUDA cannot share the event.
   [[nodiscard]] static ipc_event share(memory_place place, void* event);
   /// Opens a ticket of ipc_event::ticket(), on the same GPU.
-  /// *Errors* as opened_memory::open(); handle_invalid if the ticket is not one of an event, or if the driver refuses
-  /// it; peer_unreachable if the two processes see different /dev/shm; device_unavailable if this process does not see
-  /// the GPU; peer_lost if the event was destroyed.
+  /// *Errors* as opened_memory::open(); handle_invalid if the ticket does not belong to an event, or if the driver
+  /// refuses the ticket; peer_unreachable if the two processes see different /dev/shm; device_unavailable if this
+  /// process does not see the GPU; peer_lost if the event was destroyed.
   [[nodiscard]] static ipc_event open(std::string_view ticket, const open_options& options = {});
 
   /// Makes a ticket, as shared_memory::ticket(). *Errors* invalid_argument unless this process made the event.
@@ -66,7 +66,7 @@ class PGAS_API ipc_event {
 
   /// CUDA's event, a `cudaEvent_t`, for streams of its GPU. `cudaStreamWaitEvent` with a stream of another GPU ends the
   /// process (driver 580); wait() works with such streams. This object owns the event. If a process ends before its
-  /// stream has reached its record, the event stays at that record, because CUDA cannot record it again.
+  /// stream has reached a record, CUDA cannot record the event again, and the event stays at that record.
   [[nodiscard]] void* cuda_event() const;
 
   /// Records the event in a stream of the GPU (a `cudaStream_t`), as `cudaEventRecord` does. The call waits while 1024
@@ -74,8 +74,8 @@ class PGAS_API ipc_event {
   /// from 1. *Errors* capturing: a graph cannot record an interprocess event; peer_lost as wait(); wait_timeout if
   /// another process was stopped for 10 s while it recorded.
   std::uint64_t record(void* stream);
-  /// The number of record() calls of all processes. A host that needs record n waits until records() is at least n, and
-  /// then calls wait().
+  /// The number of record() calls of all processes. A process that needs record n polls until records() is at least n,
+  /// and then calls wait().
   [[nodiscard]] std::uint64_t records() const;
   /// Makes the stream wait until the last record has been reached. If the recording process ends before its stream
   /// reaches the record, the waiting stream continues within a second, a line is logged, and check() throws: call

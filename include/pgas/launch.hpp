@@ -23,14 +23,14 @@ struct launch_config {
   const stream* on = nullptr;    ///< null: world::stream()
   /// @brief Whether all blocks must be resident at the same time.
   ///
-  /// Kernels that wait for other blocks or PEs, or use this_grid(), need this. The launch fails if the blocks do not
-  /// fit on the device. False: any number of blocks, in any order.
+  /// Kernels that wait for other blocks or PEs, or use this_grid(), need this setting. The launch fails if the blocks
+  /// do not fit on the device. If false, the launch may have any number of blocks, which run in any order.
   bool resident = true;
   /// @brief Whether the GPU schedules the blocks before the blocks of other launches, under MPS also before those of
   /// other PEs.
   ///
-  /// Use this setting for a short kernel on which other work depends while long kernels fill the GPU. No effect on the
-  /// host heap.
+  /// Use this setting for a short kernel on which other work depends while long kernels fill the GPU. The setting has
+  /// no effect on the host heap.
   bool urgent = false;
   /// @brief Whether the kernel may start before the preceding launch of the stream ends: when that launch calls
   /// trigger_next_launch() (`device/launch_order.hpp`).
@@ -59,17 +59,19 @@ struct launch_config {
 /// The number of blocks is limited. The limit depends on the kernel's registers and shared memory, on the GPU's
 /// multiprocessors, and on the number of PEs that run on the GPU at the same time. The count includes the PEs of this
 /// process, and under MPS the PEs of all processes. Each of n such PEs gets a grid on 1/n of the multiprocessors that
-/// it may use. CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces the number of multiprocessors, because it gives all
-/// processes the same ones. Without MPS, processes share the GPU by time slices; their kernels may wait for one
-/// another, one time slice for each wait. In a world with proxied PEs the limit is one or a few blocks lower: the proxy
-/// executes commands of those PEs by a kernel of one warp, and blocks may wait for that kernel. The limit does not
-/// account for other work of the program on the GPU, such as work on other streams. Leave room for this work.
+/// it may use. CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces the number of multiprocessors: it does not give the
+/// processes different multiprocessors. Without MPS, processes share the GPU by time slices. Their kernels may wait for
+/// one another, but each wait takes a time slice. In a world with proxied PEs the limit is one or a few blocks lower:
+/// the proxy executes commands of those PEs by a kernel of one warp, and blocks may wait for that kernel. The limit
+/// does not account for other work of the program on the GPU, such as work on other streams. Leave resources for this
+/// work.
 ///
-/// Joining a world loads this kernel and the library's kernels, and reserves memory for their stacks. The program must
-/// load all other kernels, also kernels of libraries that are loaded later, before any kernel waits for them. With
-/// proxied PEs the program must load these kernels before any kernel waits at all, because loading may wait for the
-/// GPU; CUDA_MODULE_LOADING=EAGER loads all kernels at once. A kernel with a larger stack than all earlier kernels also
-/// makes the driver wait: call cudaDeviceSetLimit(cudaLimitStackSize, ...) first.
+/// Joining a world loads the kernels that the program passes to launch(), and the library's kernels, and reserves
+/// memory for their stacks. The program must load all other kernels, also kernels of libraries that are loaded later,
+/// before any kernel waits for them. With proxied PEs the program must load these kernels before any kernel waits at
+/// all, because loading may wait for the GPU; CUDA_MODULE_LOADING=EAGER loads all kernels at once. A kernel with a
+/// larger stack than all earlier kernels also makes the driver wait: call cudaDeviceSetLimit(cudaLimitStackSize, ...)
+/// first.
 ///
 /// With drivers of CUDA 12.3 and later, the GPU prepares a kernel that was compiled for sm_90 or later while the
 /// preceding kernel of the stream ends. The kernel begins when the preceding kernel has ended and its stores are
@@ -77,8 +79,8 @@ struct launch_config {
 /// trigger_next_launch().
 ///
 /// *Callers* any thread. *Memory* kernel and arguments are copied.
-/// *Order* after earlier work of the same stream. During a stream capture the launch becomes part of the CUDA graph.
-/// Instances of the graph may run at once.
+/// *Order* the kernel runs after earlier work of the same stream. During a stream capture the launch becomes part of
+/// the CUDA graph. Several instances of the graph may run at the same time.
 ///
 /// @throws error launch_failed: an impossible shape, a block of more than `max_threads` threads, blocks that do not fit
 /// (with the number that fits), a kernel compiled for the CPU with a GPU heap, or a kernel compiled for the GPU with a

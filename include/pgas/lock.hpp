@@ -3,10 +3,10 @@
 /// device/lock.hpp, so kernels and hosts may contend for the same lock. A lock is a 64-bit word in the symmetric heap,
 /// initially zero, on either heap. PEs acquire a lock in the order of their calls.
 ///
-/// *Callers* any thread. A PE holds the lock, not a thread: if several threads of a PE call, one at a time holds or
-/// awaits the lock, in unspecified order. Any thread of the PE may clear the lock. *Errors* of all functions:
-/// outside_heap, misaligned; the first failure of the world, such as peer_lost naming a holder that has died. The lock
-/// is unusable after an error.
+/// *Callers* any thread. A PE holds the lock, not a thread. If several threads of a PE call set_lock(), one of these
+/// threads at a time holds or awaits the lock, in unspecified order. Any thread of the PE may clear the lock. *Errors*
+/// of all functions: outside_heap, misaligned; the first failure of the world, such as peer_lost naming a holder that
+/// has died. The lock is unusable after an error.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -1,6 +1,6 @@
 /// @file
 /// Joining a world with the processes of an MPI communicator. This header is compiled in a translation unit of the
-/// program, against its MPI; the library itself does not depend on MPI.
+/// program, against the program's MPI; the library itself does not depend on MPI.
 ///
 ///     MPI_Init(&argc, &argv);
 ///     pgas::world world = pgas::world::join(std::make_unique<pgas::mpi_bootstrap>(MPI_COMM_WORLD));
@@ -64,8 +64,8 @@ struct mpi_of_program {
 
 }  // namespace detail
 
-/// @brief A bootstrap over a communicator of any size; it keeps a duplicate of the communicator: `mpi_bootstrap(comm,
-/// timeout)`, a collective over `comm`.
+/// @brief A bootstrap over an MPI communicator of any size. The constructor `mpi_bootstrap(comm, timeout)` is
+/// collective over `comm`. The object keeps a duplicate of the communicator.
 ///
 /// *Callers* a thread that MPI allows to communicate: MPI_THREAD_FUNNELED suffices for the thread that initialized MPI.
 /// MPI must stay initialized while the object is used; it may be finalized before the object is destroyed.

@@ -1,6 +1,5 @@
 /// @file
-/// The host side of pgas in one include: worlds, the symmetric heap, host-called and stream-ordered operations,
-/// launch().
+/// Includes all headers for the host: worlds, the symmetric heap, host-called and stream-ordered operations, launch().
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -27,8 +27,9 @@ class world;
 ///
 /// The registration keeps the pieces alive, even if their owner frees them while they are registered. One piece of
 /// memory may be registered with several teams and several times with one team; each registration has its own alias and
-/// its own end. An alias cannot be registered, because it is symmetric memory already. PEs that are not members have no
-/// memory there: host operations on them throw outside_heap, and device operations must not address them.
+/// ends separately. An alias cannot be registered, because it is symmetric memory already. PEs that are not members
+/// have no memory at the alias: host operations on these PEs throw outside_heap, and device operations must not address
+/// these PEs.
 ///
 /// *Callers* all members, with the same size, in pieces of the same sizes; pointers may differ.
 /// *Memory* each PE may create its buffer alone, at any time. `shared_memory::make({w.device()}, bytes)` creates memory
@@ -44,8 +45,8 @@ class world;
 /// world.
 ///
 /// @throws error invalid_argument, handle_exchange or out_of_memory naming the PE and the reason; asymmetric_call
-/// naming the first PE whose size differs, with both sizes. The error is the same on all members, and nothing has
-/// changed.
+/// naming the first PE whose size differs, with both sizes. All members throw the same error, and the call has changed
+/// nothing.
 [[nodiscard]] PGAS_API void* register_symmetric(const team& t, void* pointer, std::size_t bytes);
 /// @brief Calls register_symmetric() with world::team().
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes);
@@ -64,7 +65,7 @@ class world;
 /// *Order* as a barrier of the members. Kernels and streams that use the alias must have ended on all members.
 ///
 /// @throws error invalid_free if register_symmetric() did not return `alias` for this team, or if it is already
-/// unregistered; asymmetric_call. The error is the same on all members, and nothing has changed.
+/// unregistered; asymmetric_call. All members throw the same error, and the call has changed nothing.
 PGAS_API void unregister_symmetric(const team& t, void* alias);
 /// @brief Calls unregister_symmetric() with world::team().
 PGAS_API void unregister_symmetric(world& w, void* alias);
@@ -73,7 +74,7 @@ PGAS_API void unregister_symmetric(world& w, void* alias);
 ///
 /// Collective over the team. Calls of the team whose members exchange data also end these registrations:
 /// register_symmetric(), unregister_symmetric(), team::free(), team::allocate() if it needs new memory or checks are
-/// on, and the splits of the team. Barriers and collectives on data do not.
+/// on, and the splits of the team. Barriers and collectives on data do not end registrations.
 ///
 /// *Order* a PE that has released a registration completes its host operations first. Kernels and streams that use a
 /// released registration must have ended before the call.
@@ -100,9 +101,9 @@ struct registration_usage {
 ///
 /// Move-only.
 ///
-/// *Callers* construction is collective over the team. Destruction and release() are local: any thread, at any time, in
-/// any order on the members. They never wait. Destruction and release() have no effect after the team was destroyed or
-/// the PE has left the world.
+/// *Callers* construction is collective over the team. Destruction and release() are local: any thread may call them,
+/// at any time, in any order on the members. Neither of them waits. Destruction and release() have no effect after the
+/// team was destroyed or the PE has left the world.
 /// *Memory* the alias stays mapped until all members have released the registration and then make one of the calls that
 /// collect_released() names, so a late store of a peer never faults. The pieces live as long as the alias. If a member
 /// never releases a registration, all members keep its addresses and pieces until the team is destroyed or they leave

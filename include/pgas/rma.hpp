@@ -68,7 +68,7 @@ template <rma_type T>
 /// @brief Copies `count` elements to PE `pe`: element i goes from `source[i * source_stride]` to `destination[i *
 /// destination_stride]`.
 ///
-/// Strides are elements and may be negative; elements of the destination must not overlap.
+/// Strides are numbers of elements and may be negative. Elements of the destination must not overlap.
 template <rma_type T>
 void iput(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
           std::size_t count, int pe) {
@@ -101,7 +101,7 @@ void iget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destinat
 
 /// @brief Like iput(), for `count` blocks of `block_size` elements.
 ///
-/// Strides are from the start of a block to the start of the next.
+/// A stride is the number of elements from the start of one block to the start of the next.
 template <rma_type T>
 void ibput(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
            std::size_t block_size, std::size_t count, int pe) {

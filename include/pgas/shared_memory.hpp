@@ -35,7 +35,7 @@ struct memory_place {
   [[nodiscard]] static constexpr memory_place host() noexcept { return {-1}; }
   /// @brief Memory of the GPU with this number.
   [[nodiscard]] static constexpr memory_place gpu(int ordinal) noexcept { return {ordinal}; }
-  /// @brief Two places are the same if they are one device.
+  /// @brief Two places are equal if they are the same device.
   friend constexpr bool operator==(memory_place, memory_place) = default;
 };
 
@@ -58,8 +58,8 @@ struct shared_memory_options {
 
 /// @brief The options of a ticket: who may open it, how often and how long, and what it carries.
 struct ticket_options {
-  std::chrono::duration<double> lifetime{0};  ///< from the call on; 0: until it is revoked
-  int opens = 0;                              ///< number of processes that may open it, in all; 0: any number
+  std::chrono::duration<double> lifetime{0};  ///< from the call on; 0: until the ticket is revoked
+  int opens = 0;                              ///< total number of processes that may open the ticket; 0: any number
   std::optional<uid_t> user{};  ///< the user whose processes may open it; not set: the user of this process
   /// @brief A timeline of this process (`pgas/timeline.hpp`) that tells importers when the memory is ready.
   ///
@@ -98,8 +98,8 @@ struct memory_exporter {
 ///
 /// Move-only; initially empty.
 ///
-/// *Callers* any thread; one at a time for each object. A child of fork() may only call the destructor, which does
-/// nothing there.
+/// *Callers* any thread; one thread at a time for each object. A child of fork() may only call the destructor, which
+/// does nothing there.
 /// *Memory* an importer keeps the memory until it closes it, even after the end of this object or of this process. The
 /// destructor invalidates all tickets. The destructor frees memory of make() if no importer has the memory open;
 /// otherwise the last importer frees the memory, and the log says so. The destructor does not wait for streams: memory
@@ -150,8 +150,8 @@ class PGAS_API shared_memory {
   /// @brief Makes a ticket: printable text without blanks of at most 1024 characters, and four more for each three
   /// bytes of a description.
   ///
-  /// A file, a pipe, an HTTP body or a variable can carry it. Every process of the ticket's user on this host that has
-  /// the ticket can open the memory.
+  /// A file, a pipe, an HTTP body or a variable can carry the ticket. Every process of the ticket's user on this host
+  /// that has the ticket can open the memory.
   ///
   /// @throws error invalid_argument, also if this process opened `ready` instead of making it; system if no socket or
   /// thread can be created; config_value if the cause is PGAS_SOCKET_DIR.
@@ -176,7 +176,7 @@ struct open_options {
   std::chrono::milliseconds timeout{10'000};
   /// @brief The device that will access the memory.
   ///
-  /// Not set: the device of the memory. Any GPU that can access the memory's GPU works.
+  /// If not set, this is the device that contains the memory. Any GPU that can access the memory's GPU is allowed.
   std::optional<memory_place> place = std::nullopt;
   /// @brief Whether opened_memory::open() waits until the memory is ready.
   ///
@@ -188,12 +188,12 @@ struct open_options {
 ///
 /// Move-only; initially empty.
 ///
-/// *Callers* any thread; one at a time for each object. A child of fork() may only call the destructor, which does
-/// nothing there.
+/// *Callers* any thread; one thread at a time for each object. A child of fork() may only call the destructor, which
+/// does nothing there.
 /// *Memory* a process maps the same memory once, even if it opens the memory several times. The destructor of the last
 /// object unmaps the memory after all work that was enqueued before the destructor, on GPUs or on streams of the host
-/// heap. The destructor does not wait for that. The memory stays readable and writable after the exporter has freed it
-/// or has died.
+/// heap. The destructor does not wait for this work. The memory stays readable and writable after the exporter has
+/// freed it or has died.
 class PGAS_API opened_memory {
  public:
   opened_memory() noexcept;
@@ -242,7 +242,7 @@ class PGAS_API opened_memory {
   [[nodiscard]] bool alive() const noexcept;
   /// @brief Throws if the exporter has ended.
   ///
-  /// @throws error peer_lost, naming host and process, unless alive(), and if a wait() of a GPU's stream has ended
+  /// @throws error peer_lost, naming host and process, if alive() is false, or if a wait() of a GPU's stream has ended
   /// without its record.
   void check() const;
 
@@ -251,13 +251,13 @@ class PGAS_API opened_memory {
   /// @brief Makes the stream wait until all records that the exporter has enqueued by now, and at least one record,
   /// have been reached.
   ///
-  /// Later work of the stream sees the memory as of these records, or newer.
+  /// Later work of the stream sees the contents of the memory at these records, or newer contents.
   ///
   /// @param stream a `cudaStream_t` of the GPU that uses the memory; for host memory as in timeline::wait()
   /// @throws error invalid_argument without a timeline; as timeline::wait(). A stream of a GPU continues if the
   /// exporter ends: check() reports the end of the exporter.
   void wait(void* stream) const;
-  /// @brief Makes the calling thread wait as wait() does a stream.
+  /// @brief Makes the calling thread wait, as wait() makes a stream wait.
   ///
   /// @throws error invalid_argument without a timeline; wait_timeout, and peer_lost within a second, both naming host
   /// and process.
@@ -265,8 +265,8 @@ class PGAS_API opened_memory {
 
  private:
   std::shared_ptr<detail::imported_memory> memory_;
-  std::shared_ptr<detail::carried_timeline> ready_;  // of the ticket that opened this object
-  std::string description_;                          // of the same ticket
+  std::shared_ptr<detail::carried_timeline> ready_;  // the timeline of the ticket that opened this object
+  std::string description_;                          // the description in the same ticket
 };
 
 }  // namespace pgas

@@ -66,8 +66,8 @@ size_t pgas_shared_size(const pgas_shared_memory* memory);
 int pgas_shared_ticket(pgas_shared_memory* memory, const pgas_ticket_options* options, char* text);
 /// Invalidates all tickets made so far.
 int pgas_shared_revoke(pgas_shared_memory* memory);
-/// The processes that have the memory open now. @param list has room for `room` of them @param count their number,
-/// which may be larger
+/// The processes that have the memory open now. @param list has space for `room` processes @param count the number of
+/// processes, which may be larger than `room`
 int pgas_shared_openers(const pgas_shared_memory* memory, pgas_opener* list, size_t room, size_t* count);
 /// Invalidates all tickets, and frees the memory if pgas_share_new() allocated it. Null is ignored.
 void pgas_shared_free(pgas_shared_memory* memory);
@@ -78,27 +78,29 @@ int pgas_open_memory(const char* ticket, int place, uint64_t timeout_ms, pgas_op
 /// Like pgas_open_memory(), but does not wait until the memory is ready. Call pgas_opened_wait() or
 /// pgas_opened_wait_host() for this wait.
 int pgas_open_memory_unready(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened);
-/// 1 if the ticket carries a timeline.
+/// Returns 1 if the ticket carries a timeline, otherwise 0.
 int pgas_opened_has_timeline(const pgas_opened_memory* memory);
 /// opened_memory::wait(): waits for all records that the exporter has enqueued so far. @param stream a `cudaStream_t`,
 /// null on the host
 int pgas_opened_wait(const pgas_opened_memory* memory, void* stream);
-/// opened_memory::wait_host(). 403 (wait_timeout) if the memory is not ready in time; PGAS_FOREVER: no time limit.
+/// opened_memory::wait_host(). Returns 403 (wait_timeout) if the memory is not ready in time. With PGAS_FOREVER there
+/// is no time limit.
 int pgas_opened_wait_host(const pgas_opened_memory* memory, uint64_t timeout_ms);
 /// The memory in this process.
 void* pgas_opened_data(const pgas_opened_memory* memory);
 /// The size in bytes.
 size_t pgas_opened_size(const pgas_opened_memory* memory);
-/// 1 if this process may only read the memory.
+/// Returns 1 if this process may only read the memory, otherwise 0.
 int pgas_opened_read_only(const pgas_opened_memory* memory);
 /// The exporter's process number, in its own PID namespace.
 pid_t pgas_opened_exporter(const pgas_opened_memory* memory);
-/// 0 while the exporter runs, otherwise 401 (peer_lost).
+/// Returns 0 while the exporter runs, otherwise 401 (peer_lost).
 int pgas_opened_check(const pgas_opened_memory* memory);
-/// Closes the memory. The last object of this process that has it open unmaps it. Null is ignored.
+/// Closes the memory. Unmaps the memory if no other object of this process has it open. Null is ignored.
 void pgas_opened_close(pgas_opened_memory* memory);
 
-/// A timeline, made by this process or opened: pgas::timeline. Streams are a `cudaStream_t` on a GPU, null on the host.
+/// A timeline, made by this process or opened: pgas::timeline. A stream is a `cudaStream_t` on a GPU, and null on the
+/// host.
 typedef struct pgas_timeline pgas_timeline;
 /// timeline::make().
 int pgas_timeline_new(int place, pgas_timeline** timeline);
@@ -112,13 +114,13 @@ int pgas_timeline_record(pgas_timeline* timeline, void* stream, uint64_t value);
 int pgas_timeline_set(pgas_timeline* timeline, uint64_t value);
 /// timeline::wait().
 int pgas_timeline_wait(pgas_timeline* timeline, void* stream, uint64_t value);
-/// timeline::wait_host(). 403 (wait_timeout) if the value is not reached in time.
+/// timeline::wait_host(). Returns 403 (wait_timeout) if the value is not reached in time.
 int pgas_timeline_wait_host(const pgas_timeline* timeline, uint64_t value, uint64_t timeout_ms);
 /// timeline::query().
 int pgas_timeline_query(const pgas_timeline* timeline, uint64_t* value);
 /// timeline::recorded().
 int pgas_timeline_recorded(const pgas_timeline* timeline, uint64_t* value);
-/// timeline::check(): 0, or 401 (peer_lost).
+/// timeline::check(). Returns 0, or 401 (peer_lost).
 int pgas_timeline_check(const pgas_timeline* timeline);
 /// timeline::word().
 int pgas_timeline_word(const pgas_timeline* timeline, uint64_t** word);
@@ -138,7 +140,7 @@ int pgas_event_open(const char* ticket, uint64_t timeout_ms, pgas_ipc_event** op
 int pgas_event_ticket(pgas_ipc_event* event, const pgas_ticket_options* options, char* text);
 /// ipc_event::cuda_event().
 int pgas_event_cuda(const pgas_ipc_event* event, void** cuda_event);
-/// ipc_event::record(). @param number of the record; may be null
+/// ipc_event::record(). @param number receives the number of the record; may be null
 int pgas_event_record(pgas_ipc_event* event, void* stream, uint64_t* number);
 /// ipc_event::records().
 int pgas_event_records(const pgas_ipc_event* event, uint64_t* records);
@@ -146,7 +148,7 @@ int pgas_event_records(const pgas_ipc_event* event, uint64_t* records);
 int pgas_event_wait(pgas_ipc_event* event, void* stream);
 /// ipc_event::reached(). @param reached 1 or 0
 int pgas_event_reached(const pgas_ipc_event* event, int* reached);
-/// ipc_event::check(): 0, or 401 (peer_lost).
+/// ipc_event::check(). Returns 0, or 401 (peer_lost).
 int pgas_event_check(const pgas_ipc_event* event);
 /// Destroys or closes the event. Null is ignored.
 void pgas_event_free(pgas_ipc_event* event);

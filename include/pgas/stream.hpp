@@ -27,7 +27,7 @@ class PGAS_API stream {
   explicit stream(world& joined);
   /// @brief Wraps a stream of the application (a `cudaStream_t`, null for CUDA's default stream) without owning it.
   ///
-  /// Only for worlds on a GPU heap. The object is cheap enough to create for each use.
+  /// This constructor is for worlds on a GPU heap only. The object is cheap enough to create for each use.
   ///
   /// @throws error invalid_argument on the host heap.
   [[nodiscard]] static stream wrap(world& joined, void* native);
@@ -42,7 +42,7 @@ class PGAS_API stream {
   stream& operator=(const stream&) = delete;
   /// @brief Waits for the enqueued work, unless the object wraps a stream of the application.
   ///
-  /// A stream in a capture is not destroyed; the destructor logs that.
+  /// If the stream is in a capture, the destructor does not destroy the stream, and logs a message.
   ~stream();
 
   /// @brief Returns when all enqueued work has been executed.
@@ -52,9 +52,9 @@ class PGAS_API stream {
   /// @brief The `cudaStream_t`, or the backend's own handle on the host heap.
   [[nodiscard]] void* native() const noexcept { return native_; }
 
-  /// @brief native(), if the stream belongs to the world `of`; for functions of the library.
+  /// @brief For functions of the library: native(), if the stream belongs to the world `state`.
   ///
-  /// @throws error invalid_argument.
+  /// @throws error invalid_argument if the stream belongs to another world.
   [[nodiscard]] void* native(const detail::world_state& state) const;
 
  private:

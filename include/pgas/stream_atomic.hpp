@@ -1,11 +1,12 @@
 /// @file
-/// Atomic operations on a stream: executed in the order of the stream. Types and meaning as in device/atomic.hpp.
+/// Atomic operations on a stream, executed in the order of the stream. device/atomic.hpp describes the types and the
+/// meaning of the operations.
 ///
 /// Fetching functions write the old value to `*result`: memory of this PE that kernels can write (the heap, GPU memory,
 /// pinned host memory; any memory on the host heap). The value is valid once the stream has executed the operation.
 ///
-/// *Callers* any thread. *Order* after earlier work of the stream, complete before later work. *Errors* as in
-/// stream_rma.hpp.
+/// *Callers* any thread. *Order* the operation follows earlier work of the stream, and is complete before later work
+/// begins. *Errors* as in stream_rma.hpp.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

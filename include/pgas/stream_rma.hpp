@@ -8,9 +8,10 @@
 /// the operation. In a capture, host memory must be pinned (cudaHostAlloc, cudaHostRegister). This header includes
 /// signals and waits.
 ///
-/// *Callers* any thread. *Order* after earlier work of the stream; complete at its target before later work. *Errors*
-/// arguments are checked at the call: pe_out_of_range, outside_heap, misaligned, invalid_argument (also for a stream of
-/// another world); capturing, for pageable memory in a capture. stream::synchronize() throws later failures.
+/// *Callers* any thread. *Order* the operation follows earlier work of the stream, and is complete at its target before
+/// later work begins. *Errors* arguments are checked at the call: pe_out_of_range, outside_heap, misaligned,
+/// invalid_argument (also for a stream of another world); capturing, for pageable memory in a capture.
+/// stream::synchronize() throws later failures.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -23,52 +24,52 @@
 
 namespace pgas {
 
-/// @brief put() in the order of the stream.
+/// @brief Like put(), in the order of the stream.
 template <rma_type T>
 void put(world& w, const stream& on, T* destination, const T* source, std::size_t count, int pe) {
   detail::put_bytes(detail::on_stream(w, on), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
-/// @brief get() in the order of the stream.
+/// @brief Like get(), in the order of the stream.
 template <rma_type T>
 void get(world& w, const stream& on, T* destination, const T* source, std::size_t count, int pe) {
   detail::get_bytes(detail::on_stream(w, on), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
 
-/// @brief p() in the order of the stream.
+/// @brief Like p(), in the order of the stream.
 ///
 /// The call copies the value.
 template <rma_type T>
 requires(sizeof(T) <= 16) void p(world& w, const stream& on, T* destination, std::type_identity_t<T> value, int pe) {
   detail::store_bytes(detail::on_stream(w, on), destination, &value, sizeof(T), alignof(T), pe);
 }
-/// @brief g() in the order of the stream: reads `*source` on PE `pe` into `*result`.
+/// @brief Like g(), in the order of the stream: reads `*source` on PE `pe` into `*result`.
 template <rma_type T>
 void g(world& w, const stream& on, T* result, const T* source, int pe) {
   detail::load_bytes(detail::on_stream(w, on), result, source, sizeof(T), pe);
 }
 
-/// @brief iput() in the order of the stream.
+/// @brief Like iput(), in the order of the stream.
 template <rma_type T>
 void iput(world& w, const stream& on, T* destination, const T* source, std::ptrdiff_t destination_stride,
           std::ptrdiff_t source_stride, std::size_t count, int pe) {
   detail::put_strided(detail::on_stream(w, on), destination, source,
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
-/// @brief iget() in the order of the stream.
+/// @brief Like iget(), in the order of the stream.
 template <rma_type T>
 void iget(world& w, const stream& on, T* destination, const T* source, std::ptrdiff_t destination_stride,
           std::ptrdiff_t source_stride, std::size_t count, int pe) {
   detail::get_strided(detail::on_stream(w, on), destination, source,
                       {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
-/// @brief ibput() in the order of the stream.
+/// @brief Like ibput(), in the order of the stream.
 template <rma_type T>
 void ibput(world& w, const stream& on, T* destination, const T* source, std::ptrdiff_t destination_stride,
            std::ptrdiff_t source_stride, std::size_t block_size, std::size_t count, int pe) {
   detail::put_strided(detail::on_stream(w, on), destination, source,
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
-/// @brief ibget() in the order of the stream.
+/// @brief Like ibget(), in the order of the stream.
 template <rma_type T>
 void ibget(world& w, const stream& on, T* destination, const T* source, std::ptrdiff_t destination_stride,
            std::ptrdiff_t source_stride, std::size_t block_size, std::size_t count, int pe) {
@@ -76,9 +77,9 @@ void ibget(world& w, const stream& on, T* destination, const T* source, std::ptr
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
-/// @brief Orders earlier work of the stream, kernels included, before later work, to each PE.
+/// @brief Orders earlier work of the stream, including kernels, before later work to the same PE.
 PGAS_API void fence(world& w, const stream& on);
-/// @brief Completes earlier work of the stream, kernels included, at its targets before later work begins.
+/// @brief Completes earlier work of the stream, including kernels, at its targets before later work begins.
 PGAS_API void quiet(world& w, const stream& on);
 
 }  // namespace pgas

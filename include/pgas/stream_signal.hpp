@@ -2,8 +2,8 @@
 /// Signals on a stream: the names of signal.hpp with a stream after the world. A call enqueues the operation and
 /// returns. CUDA graphs can capture all operations.
 ///
-/// *Callers* any thread. *Order* after earlier work of the stream, complete before later work. *Errors* as in
-/// stream_rma.hpp.
+/// *Callers* any thread. *Order* the operation follows earlier work of the stream, and is complete before later work
+/// begins. *Errors* as in stream_rma.hpp.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -16,7 +16,7 @@
 
 namespace pgas {
 
-/// @brief put_signal() in the order of the stream.
+/// @brief Like put_signal(), in the order of the stream.
 ///
 /// *Order* a PE that sees the signal sees the data and all earlier work of the stream.
 template <rma_type T>
@@ -26,14 +26,14 @@ void put_signal(world& w, const stream& on, T* destination, const T* source, std
                            value, op, pe);
 }
 
-/// @brief signal_set() in the order of the stream.
+/// @brief Like signal_set(), in the order of the stream.
 ///
 /// *Order* a PE that sees the signal sees all earlier work of the stream.
 inline void signal_set(world& w, const stream& on, signal_t* signal, signal_t value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on),
                          {detail::atomic_update::set, detail::datatype::u64, signal, value, 0, true}, nullptr, pe);
 }
-/// @brief signal_add() in the order of the stream.
+/// @brief Like signal_add(), in the order of the stream.
 ///
 /// *Order* as signal_set().
 inline void signal_add(world& w, const stream& on, signal_t* signal, signal_t value, int pe) {

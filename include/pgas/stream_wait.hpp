@@ -2,8 +2,8 @@
 /// Waits on a stream: the names of wait.hpp with a stream after the world. A call enqueues the wait and returns. CUDA
 /// graphs can capture all waits.
 ///
-/// *Callers* any thread. *Order* after earlier work of the stream, complete before later work. *Errors* as in
-/// stream_rma.hpp.
+/// *Callers* any thread. *Order* the wait follows earlier work of the stream, and is complete before later work begins.
+/// *Errors* as in stream_rma.hpp.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

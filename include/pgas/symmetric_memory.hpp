@@ -15,7 +15,7 @@ namespace pgas {
 
 /// @brief Sizes of the calling PE's part of the heap, in bytes.
 struct heap_usage {
-  std::size_t used = 0;          ///< in live allocations, rounding included
+  std::size_t used = 0;          ///< in live allocations, including rounding
   std::size_t mapped = 0;        ///< physical memory of the slot
   std::size_t limit = 0;         ///< largest size of `mapped`
   std::size_t largest_free = 0;  ///< largest allocation that needs no new segment
@@ -26,7 +26,7 @@ struct heap_usage {
 struct heap_layout {
   void* base = nullptr;    ///< start of this PE's slot
   std::size_t mapped = 0;  ///< the bytes of the slot that memory backs
-  std::size_t stride = 0;  ///< bytes between the slots of successive PEs; with PGAS_MEM_HANDLE=cuda_ipc, of a slot
+  std::size_t stride = 0;  ///< bytes between slots of successive PEs; with PGAS_MEM_HANDLE=cuda_ipc, bytes of a slot
   bool same_base = false;  ///< whether slots have the same addresses on all PEs: pointers are valid on every PE
 };
 
@@ -37,7 +37,7 @@ enum class initialize : bool { no = false, zero = true };
 ///
 /// `|` combines hints. An allocation with a hint has separate cache lines: it starts at a multiple of memory_hint_line
 /// bytes, and no other allocation shares its last line. So updates of its words and traffic to neighbouring memory do
-/// not slow each other down. Words inside the allocation are not spread out.
+/// not slow each other down. Words inside the allocation remain adjacent.
 enum class memory_hint : std::uint32_t {
   none = 0,
   atomics_remote = 1,  ///< other PEs update it atomically (SHMEM_MALLOC_ATOMICS_REMOTE)
@@ -47,16 +47,16 @@ enum class memory_hint : std::uint32_t {
 [[nodiscard]] constexpr memory_hint operator|(memory_hint a, memory_hint b) {
   return static_cast<memory_hint>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
-/// @brief The unit in which GPUs, and CPUs with their neighbour-line prefetch, move memory.
+/// @brief The unit of memory transfers on GPUs, and on CPUs that prefetch the neighbouring cache line.
 inline constexpr std::size_t memory_hint_line = 128;
 
 namespace detail {
 class team_state;
 class world_state;
-/// Frees one allocation of symmetric<T> on a thread with this number of exceptions in flight; collective, does nothing
-/// once the world has been left.
+/// Frees one allocation of symmetric<T>. Collective. `exceptions` is the number of exceptions in flight on the calling
+/// thread. Does nothing after the PE has left the world.
 PGAS_API void release(world_state& world, void* pointer, int exceptions) noexcept;
-/// Frees one allocation of a team's symmetric<T>; does nothing once the team was destroyed.
+/// Frees one allocation of a team's symmetric<T>. Does nothing after the team has been destroyed.
 PGAS_API void release(team_state& team, void* pointer, int exceptions) noexcept;
 /// The world that `world` points to. *Errors* invalid_argument if `world` is null.
 [[nodiscard]] PGAS_API world_state& world_of(world_state* world);

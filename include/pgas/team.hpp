@@ -20,7 +20,7 @@ namespace pgas {
 namespace detail {
 class team_state;
 class world_state;
-/// Destroys the team, as the destructor of `team` does on a thread with this number of exceptions in flight.
+/// Implements the destructor of `team`. `exceptions` is the number of exceptions in flight on the calling thread.
 PGAS_API void destroy_or_abandon(team_state& team, int exceptions) noexcept;
 }  // namespace detail
 
@@ -71,7 +71,7 @@ class PGAS_API team {
     if (state_) detail::destroy_or_abandon(*state_, std::uncaught_exceptions());
   }
 
-  /// @brief Whether this PE is a member.
+  /// @brief Whether this PE is a member of the team.
   [[nodiscard]] explicit operator bool() const noexcept;
 
   /// @brief This PE's number in the team.
@@ -142,11 +142,11 @@ class PGAS_API team {
   [[nodiscard]] team split(int color, int key, const team_config& how = {}) const;
   /// @brief Creates a team of the listed members in this order.
   ///
-  /// Collective over this team, same list on all members.
+  /// Collective over this team, with the same list on all members.
   [[nodiscard]] team split_list(std::span<const int> members, const team_config& how = {}) const;
-  /// @brief Creates a team of `members`, numbers in this team in the order of the new team.
+  /// @brief Creates a team of `members`, a list of numbers in this team, in the order of the new team.
   ///
-  /// Only these members call; all pass the same list.
+  /// Only these members make the call, and all pass the same list.
   ///
   /// *Units* `key` is below 2^62 and the same on all members. Teams that share a member and exist, or are created, at
   /// the same time must have different keys. A key can be reused after the destruction of its team and a barrier of all
@@ -163,9 +163,9 @@ class PGAS_API team {
 
   /// @brief Allocates `count` objects of T on every member, at the same offset.
   ///
-  /// Collective over this team. PEs that are not members have no memory there: host operations on them throw
-  /// outside_heap, and device operations must not address them. Everything else is as for world::allocate(). The team's
-  /// destruction frees the memory; a symmetric<T> that is destroyed later does nothing.
+  /// Collective over this team. PEs that are not members have no memory at this offset: host operations on these PEs
+  /// throw outside_heap, and device operations must not address these PEs. In all other respects the call behaves as
+  /// world::allocate(). The team's destruction frees the memory; a symmetric<T> that is destroyed later does nothing.
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no,
                                       std::size_t alignment = alignof(T)) const {

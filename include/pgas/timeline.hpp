@@ -4,8 +4,8 @@
 ///
 /// A timeline is a 64-bit word in host memory. A ticket opens a timeline as it opens memory (`pgas/shared_memory.hpp`).
 /// Streams of a GPU access the word by the driver's stream memory operations. The value begins at 0 and grows. A wait
-/// is for at least a value, so a late wait misses nothing. Only one process should record in a timeline: use two
-/// timelines for two directions.
+/// ends when the word is at least the awaited value, so a late wait misses no record. Only one process should record in
+/// a timeline: use two timelines for two directions.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -28,8 +28,9 @@ class timeline_state;
 
 /// A timeline, made by this process or opened by a ticket. Move-only; initially empty.
 ///
-/// Streams belong to the application: a `cudaStream_t` (null: CUDA's default stream) if the place is a GPU. On the host
-/// streams are pgas::stream::native() of a world on the host heap; null means the calling thread, immediately.
+/// Streams belong to the application: a `cudaStream_t` (null: CUDA's default stream) if the place is a GPU. On the
+/// host, a stream is a pgas::stream::native() of a world on the host heap; with null the calling thread performs the
+/// operation immediately.
 ///
 /// When the recording process has ended or has destroyed the timeline, waits for later values end within a second.
 /// wait_host() throws peer_lost. A stream continues as if the value had arrived: a host stream throws at its
@@ -80,8 +81,8 @@ class PGAS_API timeline {
   /// *Order* a waiter for the value sees all earlier work of the stream.
   /// *Errors* invalid_argument for a value above max_value; device_failed.
   void record(void* stream, std::uint64_t value);
-  /// Sets the value immediately, from the calling thread, whether the place is a GPU or the host. *Order* as record(),
-  /// for this thread's earlier work.
+  /// Sets the value immediately, from the calling thread. The place may be a GPU or the host. *Order* as record(), for
+  /// this thread's earlier work.
   void set(std::uint64_t value);
   /// Makes the stream wait until the value is at least `value`. A graph may contain a wait. Each launch waits for the
   /// same value again, so the program must reset the timeline between two launches. *Order* later work of the stream
@@ -90,17 +91,17 @@ class PGAS_API timeline {
   void wait(void* stream, std::uint64_t value);
   /// The current value. *Order* acquires.
   [[nodiscard]] std::uint64_t query() const;
-  /// The value of the last call of record() or set() by any process, whether reached or not. A wait for this value
-  /// waits for all work that the other process has enqueued before its last record.
+  /// The value of the last call of record() or set() by any process, even if no stream has reached the record yet. A
+  /// wait for this value waits for all work that the other process has enqueued before its last record.
   [[nodiscard]] std::uint64_t recorded() const;
   /// Returns when the value is at least `value`. *Order* acquires. *Errors* wait_timeout; peer_lost, naming host and
   /// process, within a second after the end of the process that recorded last, or of the maker if no process has
   /// recorded.
   void wait_host(std::uint64_t value, std::chrono::milliseconds timeout = forever) const;
 
-  /// The word, for kernels of the place. A kernel waits with `signal_wait_until(ctx, word, cmp::ge, value)`, and
-  /// records with `fence(ctx)` and `signal_set(ctx, word, value, ctx.my_pe())`, with the context of any world without
-  /// PGAS_CHECKS.
+  /// The address of the word, for kernels on the device of the timeline. A kernel waits with `signal_wait_until(ctx,
+  /// word, cmp::ge, value)`, and records with `fence(ctx)` and `signal_set(ctx, word, value, ctx.my_pe())`, with the
+  /// context of any world without PGAS_CHECKS.
   [[nodiscard]] std::uint64_t* word() const;
   /// The device whose streams and kernels use the timeline in this process.
   [[nodiscard]] memory_place place() const;
@@ -110,7 +111,7 @@ class PGAS_API timeline {
   void check() const;
 
  private:
-  friend class shared_memory;  // whose tickets carry timelines
+  friend class shared_memory;  // its tickets carry timelines
   explicit timeline(std::shared_ptr<detail::timeline_state> state) noexcept;
   [[nodiscard]] detail::timeline_state& state() const;
   std::shared_ptr<detail::timeline_state> state_;

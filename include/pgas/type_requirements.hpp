@@ -1,6 +1,6 @@
 /// @file
 /// What operations require of the types of their elements, on host and device, as concepts and as constants: rma_type,
-/// amo_type, wait_type. No CUDA header, no state.
+/// amo_type, wait_type. This header includes no CUDA header and defines no state.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -12,7 +12,7 @@ namespace pgas {
 
 /// @brief Whether the bytes of a T may be copied to another PE: every trivially copyable object type.
 ///
-/// (CUDA's packed 16-bit types count too, although they are not declared as such.)
+/// (CUDA's packed 16-bit types count too, although CUDA does not declare them trivially copyable.)
 template <class T>
 inline constexpr bool is_rma_type =
     std::is_object_v<T> && !std::is_const_v<T> && (std::is_trivially_copyable_v<T> || is_float16_pair_type<T>);

@@ -28,30 +28,30 @@ class stream;
 class team;
 
 namespace detail {
-/// Leaves the world, as the destructor of `world` does on a thread with this number of exceptions in flight.
+/// Implements the destructor of `world`. `exceptions` is the number of exceptions in flight on the calling thread.
 PGAS_API void leave_or_abandon(world_state& world, int exceptions) noexcept;
 }  // namespace detail
 
 /// @brief The properties of a PE, for messages, logs and placement decisions.
 struct pe_info {
   std::string host;          ///< host name
-  int pid = 0;               ///< of its process on that host
+  int pid = 0;               ///< number of its process on that host
   int local_rank = 0;        ///< among the PEs of its host
   std::string device;        ///< "NVIDIA H200", "host memory"
   std::string device_uuid;   ///< equal for PEs that share a device
-  bool direct = true;        ///< whether loads and stores reach its heap (direct peer); otherwise the proxy does
+  bool direct = true;        ///< whether loads and stores reach its heap (direct peer); if not, the proxy is used
   std::string route;         ///< for messages: "load and store", "proxy over ucx 1.16.0"
   bool time_sliced = false;  ///< whether its GPU is shared between processes by time slices, without MPS
 };
 
-/// @brief A wait of this PE, as world::waits() finds it.
+/// @brief A wait of this PE, as world::waits() reports it.
 struct wait_info {
   std::string what;                    ///< the device operation, the operation of the proxy, or the host call
   bool in_kernel = false;              ///< whether a thread of a kernel waits; otherwise a host thread
-  std::uint32_t block = 0;             ///< of that kernel
-  std::uint32_t thread = 0;            ///< of that block
-  int pe = -1;                         ///< the PE that the wait needs; -1 if unknown
-  std::uint64_t heap_offset = 0;       ///< of the word that must change: its context::offset()
+  std::uint32_t block = 0;             ///< number of the block in its grid
+  std::uint32_t thread = 0;            ///< number of the thread in its block
+  int pe = -1;                         ///< the PE for which the wait waits; -1 if unknown
+  std::uint64_t heap_offset = 0;       ///< context::offset() of the word that must change
   std::string compare;                 ///< the comparison, such as ">="; empty for calls that do not wait for a word
   std::uint64_t expected = 0;          ///< the value that the word is compared with
   std::uint64_t seen = 0;              ///< the current value of the word
@@ -76,9 +76,9 @@ enum class thread_level {
 /// queries, check() and abort(). Collective calls (join, leave, allocate, reallocate, free, barrier_all, the
 /// destruction of a symmetric<T>, teams and their collectives) run one after another: any thread may make them, but all
 /// PEs must make them in the same order. No other call except abort() may run during or after leave(). Different worlds
-/// are independent. A child of fork() is not a member of its parent's worlds: every call throws forked_process there,
-/// and the destructors of its copies of worlds, teams, streams and symmetric memory do nothing. The child shares the
-/// memory itself, so all PEs see its stores.
+/// are independent. A child of fork() is not a member of its parent's worlds: in the child every call throws
+/// forked_process, and the destructors of worlds, teams, streams and symmetric memory do nothing. The child shares the
+/// symmetric memory, so all PEs see the stores of the child.
 /// *Errors* every function throws pgas::error; after a PE has died or aborted, every call throws the first cause.
 class PGAS_API world {
  public:
@@ -124,16 +124,17 @@ class PGAS_API world {
   ///
   /// A second call has no effect.
   ///
-  /// @throws error asymmetric_call if a PE is in another collective call; wait_timeout if that work continues for
-  /// PGAS_JOIN_TIMEOUT after all PEs have called leave(), or if PGAS_WAIT_TIMEOUT is set and a PE does not call leave()
-  /// in that time, or does not continue within the sum of both times. After one of these errors the world has failed on
-  /// all PEs.
+  /// @throws error asymmetric_call if a PE is in another collective call; wait_timeout if the work on streams continues
+  /// for PGAS_JOIN_TIMEOUT after all PEs have called leave(). If PGAS_WAIT_TIMEOUT is set, also wait_timeout if a PE
+  /// does not call leave() in that time, or does not continue within the sum of both times. After one of these errors
+  /// the world has failed on all PEs.
   void leave();
   /// @brief Aborts the world on all PEs: waits end, and every later call on any PE throws code::aborted with this
   /// reason.
   ///
-  /// Then bootstrap::abort() reports the failure to the launcher, which ends the job: pgasrun after its --grace-period.
-  /// Launchers with PMIx and MPI may end all processes, this process included, before this call returns.
+  /// Then bootstrap::abort() reports the failure to the launcher, which ends the job. (pgasrun ends the job after its
+  /// --grace-period.) Launchers with PMIx and MPI may end all processes, including this process, before this call
+  /// returns.
   ///
   /// *Callers* any thread.
   void abort(std::string_view reason) noexcept;
@@ -178,7 +179,7 @@ class PGAS_API world {
   ///
   /// @throws error pe_out_of_range.
   [[nodiscard]] const pe_info& pe(int number) const;
-  /// @brief heap_kind::cuda or heap_kind::host.
+  /// @brief The kind of the heap: heap_kind::cuda or heap_kind::host.
   [[nodiscard]] heap_kind heap() const;
   /// @brief The number of this PE's GPU for cudaSetDevice() in this process; -1 on the host heap.
   ///
@@ -208,7 +209,7 @@ class PGAS_API world {
   [[nodiscard]] const pgas::team& team() const;
   /// @brief The team of this PE's domain: this PE and its direct peers.
   [[nodiscard]] const pgas::team& domain_team() const;
-  /// @brief The team of all PEs of this host, proxied peers included.
+  /// @brief The team of all PEs of this host, including proxied peers.
   [[nodiscard]] const pgas::team& host_team() const;
 
   /// @brief Allocates `count` objects of T on every PE, at the same offset.
@@ -267,8 +268,8 @@ class PGAS_API world {
   /// *Callers* any thread.
   [[nodiscard]] heap_layout layout() const;
 
-  /// @brief The address at which PE `pe` has the memory that this PE has at `local`, for loads and stores: by this
-  /// process on the host heap, by kernels on a GPU heap.
+  /// @brief The address of PE `pe`'s copy of `local`, for loads and stores. On the host heap this process can use the
+  /// address, on a GPU heap kernels can.
   ///
   /// Null if PE `pe` does not exist or is a proxied peer, or if `local` is not symmetric.
   ///
@@ -288,7 +289,7 @@ class PGAS_API world {
   /// *Callers* any thread.
   [[nodiscard]] bool accessible(const void* pointer, int pe) const;
 
-  /// @brief Every world supports thread_level::multiple, see
+  /// @brief The thread level of every world: thread_level::multiple. See
   ///
   /// *Callers* above.
   [[nodiscard]] static constexpr pgas::thread_level thread_level() { return pgas::thread_level::multiple; }

@@ -31,19 +31,19 @@ struct peer_stats {
   bool direct = true;        ///< the route: true for loads, stores and copies, false for the proxy
   operation_counts host;     ///< operations that threads of the host called
   operation_counts streams;  ///< enqueued on streams; operations of a CUDA graph count once, at the capture
-  /// @brief Commands of this PE's kernels, streams and host threads for that PE that the proxy has received.
+  /// @brief The commands for that PE that the proxy has received from this PE's kernels, streams and host threads.
   ///
   /// A strided or long operation can be several commands. signal_set() and signal_add() count as atomic operations
   /// here.
   operation_counts proxy;
-  /// @brief Time since the last message of the control plane from that PE, heartbeats included. -1: the PE is on this
+  /// @brief Time since the last message of the control plane from that PE, including heartbeats. -1: the PE is on this
   /// host, where the kernel reports the end of a process.
   std::chrono::milliseconds silence{-1};
 };
 
-/// @brief Calls of one name that wait for other PEs: collectives, allocations, quiet, waits, locks, synchronize.
+/// @brief All calls with one name that wait for other PEs: collectives, allocations, quiet, waits, locks, synchronize.
 ///
-/// Only the outermost call of a thread counts: a barrier_all() counts, the quiet inside it does not.
+/// Only the outermost call of a thread counts: a barrier_all() counts, but the quiet inside the barrier_all() does not.
 struct call_stats {
   std::string name;         ///< name of the call, "pgas::barrier_all"
   std::uint64_t calls = 0;  ///< number of calls that have returned
@@ -54,14 +54,14 @@ struct call_stats {
 
 /// @brief The work of this PE's proxy; zero if all PEs are direct.
 struct proxy_stats {
-  std::uint64_t commands = 0;          ///< received from kernels, streams and host threads, fences and quiets included
-  std::uint64_t messages = 0;          ///< sent, with operations
-  std::uint64_t message_bytes = 0;     ///< in them
-  std::uint64_t acknowledgements = 0;  ///< sent without operations
-  std::uint64_t message_ops = 0;       ///< executed for other PEs
-  std::uint64_t early_messages = 0;    ///< received out of order
-  std::uint64_t chunks = 0;            ///< written or read by the transport directly
-  std::uint64_t chunk_bytes = 0;       ///< in them
+  std::uint64_t commands = 0;          ///< received from kernels, streams and host threads, including fences and quiets
+  std::uint64_t messages = 0;          ///< messages sent that contain operations
+  std::uint64_t message_bytes = 0;     ///< bytes of these messages
+  std::uint64_t acknowledgements = 0;  ///< messages sent without operations
+  std::uint64_t message_ops = 0;       ///< operations executed for other PEs
+  std::uint64_t early_messages = 0;    ///< messages received out of order
+  std::uint64_t chunks = 0;            ///< chunks that the transport has written or read directly
+  std::uint64_t chunk_bytes = 0;       ///< bytes of these chunks
 };
 
 /// @brief The statistics of a PE.
@@ -69,13 +69,13 @@ struct proxy_stats {
 /// Loads and stores of kernels on direct PEs are not counted.
 struct world_stats {
   int pe = 0;                             ///< the PE itself
-  std::vector<peer_stats> peers;          ///< by PE, itself included
+  std::vector<peer_stats> peers;          ///< by PE number; this PE is included
   std::vector<call_stats> calls;          ///< by name
   heap_usage heap;                        ///< memory of all PEs; during an allocation the state before the allocation
   std::size_t heap_reserved = 0;          ///< bytes of addresses of this PE's slot
   proxy_stats proxy;                      ///< of this PE
   std::uint64_t heartbeats_sent = 0;      ///< to PEs of other hosts
-  std::uint64_t heartbeats_received = 0;  ///< from them
+  std::uint64_t heartbeats_received = 0;  ///< from PEs of other hosts
   /// @brief Time since a host thread of this PE was last in a call of this world.
   ///
   /// Short calls such as put are noticed when stats() or pgas-info reads the statistics.

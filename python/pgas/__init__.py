@@ -7,7 +7,7 @@
         world.put(x, x + world.my_pe, (world.my_pe + 1) % world.n_pes)
         world.barrier()
 
-An import does not join a world and does not use a GPU. docs/python.md is the guide.
+An import of the package does not join a world and does not use a GPU. docs/python.md is the guide.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# The module of each name, imported when the name is first used.
+# The module that defines each name. The module is imported when the name is first used.
 _places = {
     "CURRENT": "_stream",
     "Context": "_world",
@@ -56,7 +56,7 @@ _places = {
 }
 _modules = ("cupy", "numba", "nvrtc", "torch", "triton")
 
-# `open` is not in the list, because an import of all names would replace Python's function.
+# `open` is not in the list, because `from pgas import *` would replace Python's function.
 __all__ = ["CURRENT", "Code", "Context", "Error", "Memory", "OpenedArray", "Stream", "Team", "Ticket", "Timeline", "World", "cmake_dir", "include_dirs",
            "join", "library_dir", "make_unique_id", "opened", "share", "shared_empty", "show_versions"]
 

@@ -1,4 +1,4 @@
-"""Arrays of all libraries: the description of an array for the C++ library, and arrays made from memory."""
+"""Arrays of all supported libraries: describes an array for the C++ library, and makes arrays from memory."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _precisions = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
 
 
 def _as_kept(value: Any, dtype: str) -> Any:
-    """The value as an int or a float that converts to an element of this type without loss. A real number is rounded to
-    a float."""
+    """Returns the value as an int or a float that converts to an element of this type without loss. A real number is
+    rounded to a float."""
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{value!r} is text, not a number of type {dtype}")
     precision = _precisions.get(dtype)
@@ -63,12 +63,12 @@ def _as_kept(value: Any, dtype: str) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Whether `value` is a real number of Python or NumPy, not an array, a complex number or a structured value."""
+    """Whether `value` is a real number of Python or NumPy. Arrays, complex numbers and structured values are not."""
     return isinstance(value, numbers.Real) or (type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"))
 
 
 def pe_number(pe: Any, what: str) -> int:
-    """The number of a PE, or of a member of a team."""
+    """Converts an argument to the number of a PE, or of a member of a team."""
     if type(pe) is int and -1 << 31 <= pe < 1 << 31:
         return pe
     try:
@@ -81,7 +81,7 @@ def pe_number(pe: Any, what: str) -> int:
 
 
 def word_bytes(value: Any, dtype: str) -> bytes:
-    """The bytes of one number."""
+    """Returns the bytes of one number."""
     if dtype == "bfloat16":
         bits = struct.unpack("<I", struct.pack("<f", _as_kept(value, dtype)))[0]
         if value == value:  # rounds to nearest, ties to even; a NaN stays a NaN
@@ -96,7 +96,7 @@ def word_bytes(value: Any, dtype: str) -> bytes:
 
 
 def whole_number(value: Any, what: str) -> int:
-    """A count or a number of bytes."""
+    """Converts an argument to a count or a number of bytes."""
     number = operator.index(value)
     if not 0 <= number < 1 << 62:
         raise ValueError(f"{what} is a number from 0 to 2**62 - 1, not {number}")
@@ -104,12 +104,12 @@ def whole_number(value: Any, what: str) -> int:
 
 
 def word_bits(value: Any, dtype: str) -> int:
-    """The bit pattern of one number."""
+    """Returns the bit pattern of one number."""
     return int.from_bytes(word_bytes(value, dtype), "little")
 
 
 def number_of(bits: int, dtype: str, itemsize: int) -> Any:
-    """The number with a bit pattern."""
+    """Returns the number that has a bit pattern."""
     if dtype == "bfloat16":
         return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
     if dtype not in _formats:
@@ -134,8 +134,8 @@ _torch_types: dict[Any, tuple[str, int]] = {}
 
 
 def _native(dtype: Any) -> Any:
-    """A NumPy type in the processor's byte order. The library moves and adds bytes, so another byte order would give
-    other numbers."""
+    """Returns the NumPy type. Raises unless it has the processor's byte order, because the library would misread other
+    numbers."""
     if not dtype.isnative:
         raise TypeError(f"the element type {dtype.str if dtype.names is None else dtype} has another byte order than this machine: convert "
                         "the array first, a.astype(a.dtype.newbyteorder('='))")
@@ -143,7 +143,7 @@ def _native(dtype: Any) -> Any:
 
 
 def _type_of_numpy(dtype: Any) -> tuple[str, int]:
-    # All structures of the same size have the same dtype.name, so str(dtype) names them here.
+    # All structured types of the same size have the same dtype.name, so this function uses str(dtype).
     name = str(_native(dtype).name) if dtype.names is None else str(dtype)
     found = _numpy_types[dtype] = (name, int(dtype.itemsize))
     return found
@@ -281,7 +281,7 @@ def bytes_of(what: str, shape: tuple[int, ...], dtype: str) -> int:
 
 
 def may_overlap(about: Array) -> bool:
-    """Whether two elements may share memory. False means that no two elements share memory."""
+    """Whether two elements of an array may share memory. False means that no two elements share memory."""
     if about.strides is None:
         return False
     reach = 0
@@ -305,7 +305,7 @@ def writable(about: Array, what: str) -> Array:
 
 
 def gpu_of(x: Array) -> int | None:
-    """The number of the GPU whose memory has the array; None for the host."""
+    """The number of the GPU whose memory contains the array; None for the host."""
     of = x.source
     if x.library == "torch":
         return int(of.get_device()) if of.is_cuda else None
@@ -333,7 +333,8 @@ def dtype_name(dtype: Any) -> str:
 
 
 def library_of(like: Any, on_gpu: bool) -> str:
-    """The library that `like` names: by an array, by the name of the library, or None for the default library."""
+    """The library for new arrays: `like` is an array of the library, the name of the library, or None for the default
+    library."""
     if like is None:
         if not on_gpu:
             return "numpy"
@@ -356,7 +357,7 @@ def _as_jax(memory: Memory) -> Any:
     made = jax.dlpack.from_dlpack(memory)
     if made.unsafe_buffer_pointer() == memory.ptr and made.dtype.name == memory.dtype:
         return made
-    # JAX has copied the memory, and the copy is outside the heap.
+    # If JAX has copied the memory, the copy is outside the heap.
     if made.dtype.name != memory.dtype:
         raise TypeError(f"JAX converts {memory.dtype} to {made.dtype.name}: choose another type, or call "
                         "jax.config.update('jax_enable_x64', True) first")
@@ -364,7 +365,7 @@ def _as_jax(memory: Memory) -> Any:
 
 
 def check_representable(dtype: str, library: str) -> None:
-    """Raises if this Python does not have the library, or if the library has no such element type."""
+    """Raises if the library is not installed, or if the library has no such element type."""
     if library != "memory" and library not in sys.modules and importlib.util.find_spec(library) is None:
         package = {"cupy": "cupy-cuda13x"}.get(library, library)
         raise ModuleNotFoundError(f"like='{library}': this Python has no {library}: pip install {package}, or name another library", name=library)
@@ -376,7 +377,7 @@ def check_representable(dtype: str, library: str) -> None:
 
 
 def make(memory: Memory, library: str) -> Any:
-    """The memory as an array of a library. The array keeps the memory alive."""
+    """Returns the memory as an array of a library. The array keeps the memory alive."""
     if library == "memory":
         return memory
     if library == "numpy":

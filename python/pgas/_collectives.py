@@ -19,7 +19,7 @@ _operations = {"sum": "sum", "product": "prod", "prod": "prod", "min": "min", "m
 
 @traceable
 def _operation(op: Any) -> str:
-    """The library's name for an operation of torch, such as ReduceOp.SUM or 'sum', or of OpenSHMEM."""
+    """Returns this library's name for an operation of torch, such as ReduceOp.SUM or 'sum', or of OpenSHMEM."""
     found = _operations.get(op) if isinstance(op, str) else None
     if found is None:
         found = _operations.get(str(op).rsplit(".", 1)[-1].lower())
@@ -83,8 +83,8 @@ class Collectives:
 
     @traceable
     def barrier(self, *, stream: Any = CURRENT) -> None:
-        """Returns when all members have called barrier() and the earlier operations of the host are complete. On a
-        stream, the barrier comes in the order of the stream."""
+        """Returns when all members have called barrier() and the earlier operations of the host are complete. With a
+        stream, the barrier is executed in the order of the stream."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.synchronize(node.order_of(self._world()), "barrier", self._number, stream is CURRENT)
@@ -102,17 +102,19 @@ class Collectives:
 
     @traceable
     def broadcast(self, x: Any, root: int = 0, *, source: Any = None, stream: Any = CURRENT) -> None:
-        """Copies member `root`'s elements to every member: in place, or from `source` on the root."""
+        """Copies member `root`'s elements to every member. The root sends the elements of `source`, or works in
+        place."""
         self._collective("broadcast", x, x if source is None else source, stream, root=root)
 
     @traceable
     def all_reduce(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
-        """Combines every member's elements, with the result on every member: in place, or in `out`."""
+        """Combines every member's elements. Every member receives the result, in `out` or in place."""
         self._collective("all_reduce", x if out is None else out, x, stream, op=op)
 
     @traceable
     def reduce(self, x: Any, root: int = 0, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
-        """all_reduce() with the result on member `root` only. The memory of the other members is not written."""
+        """Like all_reduce(), but only member `root` receives the result. The memory of the other members is not
+        written."""
         self._collective("reduce", x if out is None else out, x, stream, op=op, root=root)
 
     @traceable
@@ -127,8 +129,8 @@ class Collectives:
 
     @traceable
     def all_gather_v(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
-        """all_gather() with counts that differ between members. `out` has room for all elements; with checks on, the
-        call verifies this."""
+        """Like all_gather(), with counts that differ between members. `out` has space for all elements; with checks on,
+        the call verifies this."""
         self._collective("all_gather_v", out, x, stream, any_count=True)
 
     @traceable

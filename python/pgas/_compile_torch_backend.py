@@ -1,5 +1,5 @@
-"""Compiles torch's backend. _load_torch_backend.py calls this module at the first use of the backend. A build of a
-wheel with torch runs it as a program.
+"""Compiles the backend for torch's symmetric memory. _load_torch_backend.py calls this module at the first use of the
+backend. If torch is installed, the build of a wheel runs this module as a program.
 
     python _compile_torch_backend.py --name                                         prints the name of the extension's file
     python _compile_torch_backend.py FILE --include DIR --library DIR COMPILER...   compiles it for a wheel; COMPILER may have a launcher before it
@@ -26,7 +26,8 @@ sources = pathlib.Path(__file__).resolve().parent / "torch_backend"
 
 
 def file_name() -> str:
-    """The file name of the extension, which is for one version and build of torch and for one version of Python."""
+    """The file name of the extension. An extension works with one version and build of torch and with one version of
+    Python."""
     version = torch.__version__.replace("+", "_")
     return f"{name}.{version}.{sys.implementation.cache_tag}.so"
 
@@ -34,7 +35,7 @@ def file_name() -> str:
 def _command(source: pathlib.Path, made: pathlib.Path, compiler: Sequence[str], include: Sequence[str], library: str,
              found_in: Sequence[str]) -> list[str]:
     abi = int(torch._C._GLIBCXX_USE_CXX11_ABI)
-    # The options of torch.utils.cpp_extension, without its need for ninja and nvcc.
+    # The options that torch.utils.cpp_extension uses. That module is not used itself, because it needs ninja and nvcc.
     torch_lib = pathlib.Path(torch.__file__).parent / "lib"
     torch_include = pathlib.Path(torch.__file__).parent / "include"
     headers = [torch_include, torch_include / "torch" / "csrc" / "api" / "include", sysconfig.get_paths()["include"]]
@@ -46,11 +47,11 @@ def _command(source: pathlib.Path, made: pathlib.Path, compiler: Sequence[str], 
 
 
 def compile_to(made: pathlib.Path, compiler: Sequence[str], include: Sequence[str], library: str, found_in: Sequence[str] = ()) -> None:
-    """Compiles the extension to the file `made`, in about 40 s. All sources are one unit, because torch's headers take
-    most of the time.
+    """Compiles the extension to the file `made`, in about 40 s. All sources are one translation unit, because torch's
+    headers take most of the time.
 
-    found_in: directories in which the loader finds the libraries. The default is the present directories of the
-    libraries.
+    found_in: directories in which the loader finds the libraries. The default is the directories in which the libraries
+    are now.
     *Errors* RuntimeError, with the output of the compiler."""
     with tempfile.TemporaryDirectory(dir=made.parent) as folder:
         unit = pathlib.Path(folder) / "unit.cpp"

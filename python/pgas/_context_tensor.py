@@ -12,7 +12,7 @@ def _field(raw: bytes, at: int) -> int:
 
 
 def context_bytes(of: Any) -> bytes:
-    """The bytes of the C++ struct pgas::context: `of` is a world, a team, a context, or these bytes."""
+    """The bytes of the C++ struct pgas::context for `of`, which is a world, a team, a context, or such bytes."""
     if not isinstance(of, (bytes, bytearray, memoryview)):
         inner = getattr(of, "context", of)
         inner = inner() if callable(inner) else inner
@@ -36,8 +36,8 @@ def check_direct(raw: bytes) -> None:
 
 
 def direct_context_bytes(of: Any) -> bytes:
-    """context_bytes() for kernels that are compiled for direct PEs at evenly spaced addresses only. Raises for other
-    PEs."""
+    """Like context_bytes(), for kernels that are compiled for direct PEs at evenly spaced addresses only. Raises if
+    `of` has other PEs."""
     raw = context_bytes(of)
     flags = _field(raw, _struct_offsets.CONTEXT_FLAGS)
     if flags & _struct_offsets.FLAG_PROXY:
@@ -51,7 +51,7 @@ def direct_context_bytes(of: Any) -> bytes:
 def context(of: Any, device: Any = None, direct_only: bool = False) -> Any:
     """The context tensor that the functions of pgas.triton take: int64, on the GPU of the world.
 
-    A program can create the tensor once, and pass it to any number of kernels until the world is left.
+    A program can create the tensor once, and pass it to any number of kernels until the PE leaves the world.
 
     of: the world, a team, or the bytes of a pgas::context.
     device: the device of the tensor, as torch names devices. None: the world's GPU, or torch's current device.
@@ -80,7 +80,7 @@ def _tensor(raw: bytes, of: Any, device: Any, dtype: Any) -> Any:
     import torch
 
     if device is None:
-        world = getattr(of, "world", of)  # a team has a reference to its world
+        world = getattr(of, "world", of)  # a team refers to its world, a world does not
         if hasattr(world, "device"):
             device = "cpu" if world.device is None else world.device
         else:

@@ -1,4 +1,4 @@
-"""The exception of all failures."""
+"""The exception pgas.Error, which reports all failures."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _rows = {row[0]: row for row in _core.error_table()}
 
 
 class Error(RuntimeError):
-    """A failure of pgas. The text says what failed, where it failed, and how to fix it, and has the code."""
+    """A failure of pgas. The text contains the code, and says what failed, where it failed, and how to fix it."""
 
     code: Code
     pe: int | None

@@ -1,6 +1,6 @@
-"""Keeps torch.compile out of the package, except for functions that become operators (_tracing.py). torch calls all
-other functions between graphs. In functions that torch.compile traces, it may treat values such as the current stream
-as constants."""
+"""Prevents torch.compile from tracing the package, except for functions that become operators (_tracing.py). All other
+functions break the graph, and torch calls them between graphs. In functions that torch.compile traces, it may treat
+values such as the current stream as constants."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def _functions() -> Iterator[Any]:
 
 
 def _skipper() -> Callable[[Any], None] | None:
-    """torch._dynamo.skip for code objects, from the module that implements it, because an import of torch._dynamo takes
-    seconds."""
+    """The function that implements torch._dynamo.skip for code objects. It is imported from the implementing module,
+    because an import of torch._dynamo takes seconds."""
     try:
         from torch._C._dynamo import eval_frame
 
@@ -44,7 +44,8 @@ def _skipper() -> Callable[[Any], None] | None:
 
 
 def hide_from_torch() -> None:
-    """Called at the first tensor, so that the package need not import torch."""
+    """Hides the functions of the package from torch.compile. Called at the first tensor, so that the package need not
+    import torch."""
     global _done
     if _done:
         return

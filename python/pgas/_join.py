@@ -21,7 +21,7 @@ def make_unique_id() -> str:
 
 
 def _exchange_id(rank: int, share: Any) -> str:
-    """Rank 0's new id on all ranks, or the failure of rank 0."""
+    """Makes an id on rank 0 and returns it on all ranks. Raises the failure of rank 0 on all ranks."""
     made: tuple[str, str] = ("", "")
     if rank == 0:
         try:
@@ -63,7 +63,7 @@ def _id_of_comm(comm: Any) -> tuple[str, int, int]:
 
 
 def _setting(name: str, value: Any) -> Any:
-    """A setting in the form that the extension takes."""
+    """Converts a setting to the form that the extension takes."""
     try:
         if name == "heap":
             if not isinstance(value, str):
@@ -102,12 +102,13 @@ def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, r
     checks: whether calls and kernels check their arguments. By default, blocking collectives on the host heap compare
     their arguments.
 
-    Settings that the call does not give come from the environment (`pgas-info --config`)."""
+    Settings that are not passed come from the environment (`pgas-info --config`)."""
     given = {"heap": heap, "device": device, "join_timeout": join_timeout, "wait_timeout": wait_timeout, "checks": checks}
     settings = {name: _setting(name, value) for name, value in given.items() if value is not None}
     if heap is None and "PGAS_HEAP" not in os.environ and like is not None and library_of(like, True) == "numpy":
         settings["heap"] = "host"  # NumPy has no arrays on GPUs
-    # Arguments that differ would give wrong values or an endless wait. The checks of the library also compare on GPUs.
+    # Different arguments on different PEs would give wrong values or an endless wait. With checks on, the library
+    # compares arguments on GPUs too.
     compares = checks is None and "PGAS_CHECKS" not in os.environ
     if sum(way is not None for way in (group, comm, unique_id)) > 1:
         raise ValueError("join: give one of group, comm and unique_id")
@@ -130,8 +131,8 @@ def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, r
 
 @atexit.register
 def _end() -> None:
-    """If an exception has ended the program, aborts its worlds with the text of the exception. Otherwise the worlds are
-    left after Python has ended."""
+    """If an exception has ended the program, aborts the program's worlds with the text of the exception. Otherwise the
+    PE leaves the worlds after Python has ended."""
     raised = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if raised is None or hasattr(sys, "ps1") or sys.flags.interactive:
         return

@@ -1,4 +1,4 @@
-"""Joining of torch.distributed and of the world in one call, under any launcher."""
+"""Initializes torch.distributed and joins the world in one call, under any launcher."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _ADDRESS_BYTES = 256
 
 
 def join_with_process_group(backend: str, device: int | None, options: dict[str, Any]) -> World:
-    """Collective. Joins by torch's variables (torchrun) if they are set. Otherwise joins by the launcher of the world,
-    and gives torch a store of the world."""
+    """Collective. If torch's variables are set (torchrun), uses them for both. Otherwise joins the world by the
+    launcher, and initializes torch with a store whose address PE 0 sends through the world."""
     if all(name in os.environ for name in ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")):
         device = _gpu_of_rank() if device is None else device
         if device is not None:
-            torch.cuda.set_device(device)  # joining is the first collective, for which NCCL needs the device
+            torch.cuda.set_device(device)  # joining makes the first collective call, for which NCCL needs the device
         dist.init_process_group(backend, **options)
         joined = join(group=True, device=device, like="torch")
         _use_gpu_of(joined)

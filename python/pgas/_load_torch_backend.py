@@ -40,7 +40,8 @@ def _digest() -> str:
 
 
 def load() -> ModuleType:
-    """The extension. Processes that need the extension at the same time compile it once."""
+    """Loads and returns the extension. If several processes need the extension at the same time, one of them compiles
+    it."""
     made = _here / file_name()
     if not made.exists():
         folder = cache_directory() / f"torch-{_digest()}"

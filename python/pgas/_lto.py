@@ -1,5 +1,5 @@
-"""LTO-IR of generated device code, compiled by NVRTC and kept in the user's cache directory under a hash of all its
-inputs."""
+"""Compiles generated device code to LTO-IR by NVRTC. The result is kept in the user's cache directory, under a hash of
+all its inputs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _compile(text: str, options: tuple[str, ...]) -> bytes:
 
 
 def build(text: str, arch: str) -> bytes:
-    """The LTO-IR of `text` for `arch`, such as "90". The first call takes a few seconds. nvcc is not needed."""
+    """Returns the LTO-IR of `text` for `arch`, such as "90". The first call takes a few seconds. nvcc is not needed."""
     from cuda.bindings import nvrtc as binding
 
     options = nvrtc.compile_options(arch=f"compute_{arch}") + ("-dlto",)

@@ -1,8 +1,8 @@
 """The operations of pgas/device.hpp as a table, and the `extern "C"` functions that are generated from it.
 
-Languages that link device code by C names use these functions, as pgas.numba does. A row is one operation: its name,
-its C++ expression, its result and its parameters, for each of its element types and groups of threads. `{g}` in an
-expression is the group with its comma.
+Languages that link device code by C names can use these functions. pgas.numba uses them. A row is one operation: its
+name, its C++ expression, its result and its parameters, for each of its element types and groups of threads. `{g}` in
+an expression stands for the group argument and the comma after it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import dataclasses
 import itertools
 from typing import Any, Iterator
 
-# Names of types here: (C++, bytes, is integer).
+# For each name of a type: its C++ type, its size in bytes, and whether it is an integer.
 TYPES = {
     "int8": "std::int8_t", "uint8": "std::uint8_t", "int16": "std::int16_t", "uint16": "std::uint16_t",
     "int32": "std::int32_t", "uint32": "std::uint32_t", "int64": "std::int64_t", "uint64": "std::uint64_t",
@@ -23,7 +23,7 @@ NUMBERS = WORDS + ("float32", "float64")
 GROUPS = {"": "", "_warp": "pgas::this_warp(pgas::block()), ", "_block": "pgas::block(), "}
 THREAD = ("",)
 
-# Kinds of parameters: address of elements, address of a signal, element by value, and C++ types.
+# The kinds of parameters: an address of elements, an address of a signal, an element by value, and C++ types.
 PARAMETERS = {
     "dst": ("array", "T*"), "src": ("array", "const T*"), "word": ("array", "T*"), "sig": ("signal", "pgas::signal_t*"),
     "value": ("element", "T"), "condition": ("element", "T"), "signal": ("uint64", "pgas::signal_t"), "count": ("uint64", "std::size_t"),
@@ -43,7 +43,8 @@ class Operation:
     doc: str = ""
 
     def variants(self) -> Iterator[tuple[str, str]]:
-        """The element type and the group of each function. The element type is empty if the operation has none."""
+        """The element type and the group of each function of the operation. The element type is empty if the operation
+        has none."""
         return itertools.product(self.types or ("",), self.groups)
 
     def symbol(self, element: str, group: str) -> str:
@@ -149,7 +150,7 @@ def _function(row: Operation, element: str, group: str) -> str:
 
 
 def source(family: str) -> str:
-    """The C++ of all functions of a family."""
+    """The C++ source of all functions of a family."""
     rows = [row for row in OPERATIONS if row.family == family]
     functions = (_function(row, *variant) for row in rows for variant in row.variants())
     return HEAD + "\n" + "\n".join(functions) + "\n}  // namespace pgas\n"

@@ -90,7 +90,7 @@ class Operations:
 
     @traceable
     def put(self, destination: Any, source: Any, pe: int, *, stream: Any = CURRENT, nbi: bool = False) -> None:
-        """Copies `source` to PE `pe`'s part of `destination`. Both may have strides. `source` may be a number if
+        """Copies `source` to PE `pe`'s part of `destination`. Both arrays may have strides. `source` may be a number if
         `destination` has one element. With `nbi` and without a stream, the copy may be incomplete until quiet(). Keep
         the source until then."""
         self._copy(False, destination, source, pe, stream, nbi)
@@ -119,8 +119,8 @@ class Operations:
     @traceable
     def put_signal(self, destination: Any, source: Any, signal: Any, value: int, pe: int, *, op: str = "set",
                    stream: Any = CURRENT, nbi: bool = False) -> None:
-        """put(), then sets the signal word of PE `pe` to `value`, or adds `value` to the word with op='add'. A PE that
-        sees the signal sees the data."""
+        """Like put(), then sets the signal word of PE `pe` to `value`, or adds `value` to the word with op='add'. A PE
+        that sees the signal sees the data."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.put_signal(node.order_of(self), destination, source, signal, value, self._number, pe, op, stream is CURRENT)
@@ -184,10 +184,10 @@ class Operations:
     @traceable
     def wait_until(self, words: Any, how: str, value: int, *, timeout: float | None = None, stream: Any = None) -> None:
         """Waits until the comparison `how` with `value` is true for all of this PE's own `words`, for example
-        wait_until(signal, '>=', 1). With a stream, the stream waits and the call returns. Ctrl-C ends a wait without a
-        stream, and leaves the world unchanged.
+        wait_until(signal, '>=', 1). With a stream, the stream waits and the call returns at once. Ctrl-C ends a wait
+        without a stream; the world remains usable.
 
-        `timeout` is seconds; the default is PGAS_WAIT_TIMEOUT. A wait of a stream takes no `timeout`."""
+        `timeout` is in seconds; the default is PGAS_WAIT_TIMEOUT. A wait with a stream takes no `timeout`."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
             node.wait_until(node.order_of(self), words, how, value, self._number, timeout, stream is CURRENT)
@@ -205,7 +205,7 @@ class Operations:
     def wait_until_all(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None,
                        timeout: float | None = None) -> None:
         """Waits until the comparison `how` is true for every word, with one value for all words or one value for each
-        word. Words with a status other than 0 are left out."""
+        word. Words with a status other than 0 are ignored."""
         self._wait(words, "all", how, values, status, timeout, False)
 
     def wait_until_any(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None,
@@ -263,8 +263,8 @@ class Operations:
         return None
 
     def atomic_fetch(self, target: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """Reads one word. Every operation that fetches returns the value before the operation. With `out`, the
-        operation writes the value to `out`, in the order of the stream."""
+        """Reads one word. All operations with `fetch` in their name return the value of the word before the operation.
+        With `out`, the operation writes this value to `out`, in the order of the stream."""
         return self._atomic_fetch("fetch", target, 0, pe, out, stream)
 
     @traceable
@@ -305,7 +305,7 @@ class Operations:
         self._atomic("and", target, value, pe, stream)
 
     def atomic_fetch_and(self, target: Any, value: int, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """atomic_and() that returns the old value."""
+        """Like atomic_and(), but returns the old value."""
         return self._atomic_fetch("and", target, value, pe, out, stream)
 
     @traceable
@@ -314,7 +314,7 @@ class Operations:
         self._atomic("or", target, value, pe, stream)
 
     def atomic_fetch_or(self, target: Any, value: int, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """atomic_or() that returns the old value."""
+        """Like atomic_or(), but returns the old value."""
         return self._atomic_fetch("or", target, value, pe, out, stream)
 
     @traceable
@@ -323,7 +323,7 @@ class Operations:
         self._atomic("xor", target, value, pe, stream)
 
     def atomic_fetch_xor(self, target: Any, value: int, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """atomic_xor() that returns the old value."""
+        """Like atomic_xor(), but returns the old value."""
         return self._atomic_fetch("xor", target, value, pe, out, stream)
 
     @traceable
@@ -332,7 +332,7 @@ class Operations:
         self._atomic("min", target, value, pe, stream)
 
     def atomic_fetch_min(self, target: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """atomic_min() that returns the old value."""
+        """Like atomic_min(), but returns the old value."""
         return self._atomic_fetch("min", target, value, pe, out, stream)
 
     @traceable
@@ -341,7 +341,7 @@ class Operations:
         self._atomic("max", target, value, pe, stream)
 
     def atomic_fetch_max(self, target: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
-        """atomic_max() that returns the old value."""
+        """Like atomic_max(), but returns the old value."""
         return self._atomic_fetch("max", target, value, pe, out, stream)
 
     # ---- order ------------------------------------------------------------------------------------------------------
@@ -366,8 +366,8 @@ class Operations:
 
     @contextmanager
     def lock(self, word: Any) -> Iterator[None]:
-        """One PE at a time enters `with world.lock(word):`. The word is a uint64 or int64 of the heap, initially
-        zero."""
+        """A lock: `with world.lock(word):` is executed by one PE at a time. The word is a uint64 or int64 of the heap,
+        initially zero."""
         at = writable(_signal_word(word, "lock"), "lock").ptr
         self._core.set_lock(at)
         try:

@@ -1,4 +1,5 @@
-"""The line of the program, outside this package, that makes a call or raises an exception. Error messages name it."""
+"""Finds the line of the program, outside this package, that makes a call or raises an exception. Error messages name
+this line."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def calling_line() -> str:
 
 
 def raising_line(trace: TracebackType | None) -> str:
-    """The last line of a traceback that is in the program, as " at file:line". Without a traceback, an empty text."""
+    """The last line of a traceback that is in the program, as " at file:line". Empty without a traceback."""
     line = ""
     while trace is not None:
         if not line or _of_program(trace.tb_frame):

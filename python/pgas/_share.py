@@ -1,4 +1,4 @@
-"""Arrays and timelines shared by ticket, between any two processes of a host, without a world."""
+"""Arrays and timelines that any two processes of a host share by ticket, without a world."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Opener(NamedTuple):
 
 
 class Ticket(str):
-    """A text that opens shared arrays: pgas.open(ticket). A program can pass a ticket by a file, a pipe or a
-    variable."""
+    """A text by which another process opens shared arrays: pgas.open(ticket). A program can pass a ticket by a file, a
+    pipe or a variable."""
 
     _shared: Sequence[_core.SharedMemory] = ()
 
@@ -51,13 +51,13 @@ class OpenedArray(NamedTuple):
 
 
 # Memory that this process shares, by its start address. An entry exists while memory of shared_empty(), or a shared
-# array, is alive.
+# array, exists.
 _shared: weakref.WeakValueDictionary[int, _core.SharedMemory] = weakref.WeakValueDictionary()
-# The objects that share arrays of other libraries. An entry is dropped with its array.
+# The objects that share arrays of other libraries. An entry is removed when its array is dropped.
 _keeping: dict[tuple[int, int], _core.SharedMemory] = {}
 # Memory that this process has opened, by its start address.
 _opened: weakref.WeakValueDictionary[int, _core.OpenedMemory] = weakref.WeakValueDictionary()
-# Carries the tickets of arrays without elements.
+# Memory for the tickets of arrays without elements.
 _nothing: list[_core.SharedMemory] = []
 
 
@@ -78,7 +78,7 @@ def shared_empty(shape: int | Sequence[int], dtype: Any = "float32", *, like: An
 
 
 def _keep(array: Any, shared: _core.SharedMemory) -> None:
-    """Keeps the tickets of `shared` valid while the array is alive."""
+    """Keeps the tickets of `shared` valid until the array is dropped."""
     key = (id(array), shared.memory.ptr)
     if key not in _keeping:
         _keeping[key] = shared
@@ -86,7 +86,8 @@ def _keep(array: Any, shared: _core.SharedMemory) -> None:
 
 
 def _with_signal_pad(begin: int, size: int, whole_block: bool) -> tuple[int, int]:
-    """The memory that a handle can share: for a tensor of torch's symmetric memory, its whole block."""
+    """The memory that a handle can share. For a tensor in torch's symmetric memory, this is the tensor's whole
+    block."""
     backend = sys.modules.get("pgas.torch")
     block: tuple[int, int] | None = None if backend is None else backend._block_of(begin)
     if block is None:
@@ -105,7 +106,7 @@ def _shared_of(about: Array, whole_block: bool) -> tuple[_core.SharedMemory, int
             _keep(about.source, shared)
             return shared, begin - start
     if about.library == "torch":
-        # The memory of all arrays with a common storage.
+        # The memory of all arrays that have a storage in common.
         storage = about.source.untyped_storage()
         begin, size = _with_signal_pad(storage.data_ptr(), storage.nbytes(), whole_block)
     shared = _core.SharedMemory.share(begin, size, gpu_of(about), False, whole_block)
@@ -142,14 +143,14 @@ def share(arrays: Any, *, read_only: bool = False, whole_block: bool = False, li
     """A ticket for an array, or for a mapping of names to arrays, such as a state_dict: a process that opens the ticket
     uses the same memory.
 
-    The memory of an array is from shared_empty(), or is memory that a handle can share: arrays of torch and CuPy on a
-    GPU. Tickets are valid as long as an array of the shared memory is alive.
+    The memory of an array must come from shared_empty(), or be memory that a handle can share: arrays of torch and CuPy
+    on a GPU. Tickets are valid as long as an array of the shared memory exists.
 
     read_only: importers may only read. Arrays that are read-only in this process are always shared read-only. Processes
     with other tickets may write.
-    whole_block: permits a ticket that opens more memory than the arrays, such as the array of which they are parts, or
-    neighbouring memory of PyTorch's allocator.
-    lifetime: the validity of the ticket in seconds.
+    whole_block: permits a ticket that opens more memory than the arrays. Examples are a larger array that contains the
+    arrays, and neighbouring memory of PyTorch's allocator.
+    lifetime: the time in seconds for which the ticket is valid.
     opens: the number of processes that may open the ticket.
     user: the number of the user that may open the ticket, in place of this process's user."""
     named: Mapping[str, Any] = arrays if isinstance(arrays, Mapping) else {"": arrays}
@@ -206,7 +207,7 @@ def _content_of(description: bytes) -> dict[str, Any]:
 
 
 def open(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 10.0) -> Any:
-    """The arrays of a ticket, in the memory of the process that shares them: an array, or a dict of arrays.
+    """Opens a ticket. Returns an array, or a dict of arrays, in the memory of the process that shares them.
 
     like: the library of the arrays. The default is the library of the exporter.
     device: the number of the GPU, or 'host', that uses the arrays. The default is the device of the memory.
@@ -215,7 +216,7 @@ def open(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 
     The ticket of a program in C or C++ opens as one array of bytes."""
     first = _core.OpenedMemory.open(ticket, timeout, device)
     if not first.description:
-        # Memory of a C or C++ exporter, which has no shapes.
+        # The exporter is a C or C++ program, so the ticket contains no shapes.
         memory = first.memory()
         _opened[memory.ptr] = first
         return _writable_or_not(memory, library_of(like, memory.device is not None))
@@ -243,7 +244,7 @@ def _writable_or_not(memory: _core.Memory, library: str) -> Any:
 
 
 def opened(array: Any) -> OpenedArray:
-    """The process that shares an opened array, and whether that process still runs."""
+    """Tells which process shares an opened array, and whether that process still runs."""
     begin, size = extent_bytes(describe(array))
     for start, one in list(_opened.items()):
         if start <= begin and begin + size <= start + one.memory().nbytes:
@@ -253,8 +254,8 @@ def opened(array: Any) -> OpenedArray:
 
 class Timeline:
     """A growing 64-bit value that orders streams and threads of two processes: one process records values, the other
-    process waits for values. Created by Timeline(), or opened by Timeline.open(). docs/sharing.md describes the end of
-    a process that uses a timeline."""
+    process waits for values. Timeline() creates a timeline, and Timeline.open() opens one. docs/sharing.md describes
+    what happens when a process that uses a timeline ends."""
 
     def __init__(self, device: int | None = None, *, _core_timeline: _core.Timeline | None = None) -> None:
         self._timeline = _core.Timeline.make(device) if _core_timeline is None else _core_timeline
@@ -263,11 +264,11 @@ class Timeline:
 
     @classmethod
     def open(cls, ticket: str, *, device: Any = None, timeout: float = 10.0) -> Timeline:
-        """The timeline of another process."""
+        """Opens the timeline of another process."""
         return cls(_core_timeline=_core.Timeline.open(ticket, timeout, device))
 
     def ticket(self, *, lifetime: float | None = None, opens: int | None = None, user: int | None = None) -> str:
-        """A new ticket for open(). Only the process that has created the timeline can make tickets."""
+        """Makes a ticket for open(). Only the process that has created the timeline can make tickets."""
         return self._timeline.ticket(lifetime, opens, user)
 
     def revoke(self) -> None:
@@ -299,9 +300,9 @@ class Timeline:
         self._timeline.set(value)
 
     def wait(self, value: int, *, stream: Any = CURRENT, timeout: float | None = None) -> None:
-        """Makes the stream wait until the value is at least `value`. On the host, the call waits, at most `timeout`
-        seconds, unless `stream` is a stream of a world's host heap. Streams wait without a limit, and take no
-        `timeout`."""
+        """Makes the stream wait until the value is at least `value`. If the timeline is on the host and `stream` is not
+        a stream of a world on the host heap, the call itself waits, at most `timeout` seconds. Streams wait without a
+        time limit, and take no `timeout`."""
         queue = self._queue(stream)
         if self.device is None and queue is None:
             self.wait_host(value, timeout=timeout)
@@ -316,7 +317,7 @@ class Timeline:
         self._timeline.wait_host(value, timeout)
 
     def query(self) -> int:
-        """The value now."""
+        """The current value."""
         return self._timeline.query()
 
     def recorded(self) -> int:
@@ -330,7 +331,7 @@ class Timeline:
 
     @property
     def alive(self) -> bool:
-        """Whether values that were not reached yet can still be reached."""
+        """Whether the process that records can still record values."""
         return self._timeline.alive
 
     def check(self) -> None:

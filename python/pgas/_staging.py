@@ -1,4 +1,5 @@
-"""Symmetric memory that a world, or a process group of torch, lends to collectives of tensors in other memory."""
+"""Symmetric memory that a world, or a process group of torch, lends to collectives on tensors that are not in symmetric
+memory."""
 
 from __future__ import annotations
 
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
 
 
 class Staging:
-    """One tensor for each use and element type, at most twice as large as the largest requested tensor. All collectives
-    share these tensors. The work that is enqueued within one section() runs after the work of all earlier sections, on
-    any streams."""
+    """A tensor for each use and element type, at most twice as large as the largest requested tensor. All collectives
+    share these tensors. Work that is enqueued within a section() runs after the work of all earlier sections, whatever
+    streams they use."""
 
     def __init__(self, world: World, make: Callable[[int, torch.Tensor], torch.Tensor]) -> None:
-        """make: collective; allocates elements of symmetric memory, with the type and on the device of a tensor."""
+        """make: a collective function that allocates a number of elements of symmetric memory, with the type and on the
+        device of a tensor."""
         self._world = world
         self._make = make
         self._order = _core.WorkOrder(world._core)
@@ -30,7 +32,8 @@ class Staging:
 
     @contextmanager
     def section(self, stream: Any) -> Iterator[None]:
-        """`stream`: a number, or None if the calls within the section block."""
+        """A section of calls that use the memory. `stream`: the stream's number, or None if the calls within the
+        section block."""
         with self._lock:
             if stream is None:
                 yield
@@ -42,8 +45,8 @@ class Staging:
                 self._order.after(stream)
 
     def lend(self, x: torch.Tensor, use: str, what: str) -> torch.Tensor:
-        """Symmetric memory with the size and the shape of the tensor. *Callers* within section(). Collective if the
-        memory must be allocated."""
+        """Returns symmetric memory with the size and the shape of the tensor. *Callers* within section(). Collective if
+        the memory must be allocated."""
         capturing = x.is_cuda and torch.cuda.is_current_stream_capturing()
         key = (use, x.dtype)
         found = self._tensors.get(key)
@@ -53,10 +56,11 @@ class Staging:
                                        f"It has none yet for {x.numel()} elements of {x.dtype}, and it can't allocate during the "
                                        "capture of a CUDA graph. Call the function once before the capture with a tensor of "
                                        "this size, or pass tensors of symmetric memory after a rendezvous of the group", -1)
-            # A larger tensor is at least twice as large, so all tensors that graphs keep are together smaller than the
-            # present tensor. The rule is the same on all members, with and without a capture.
+            # A new tensor is at least twice as large as the old tensor. So the old tensors, which graphs may keep, are
+            # together smaller than the new tensor. The rule is the same on all members, with and without a capture.
             found = self._tensors[key] = self._make(x.numel() if found is None else max(x.numel(), 2 * found.numel()), x)
         if capturing:
-            # A graph uses this memory at each launch, and no event tells when the graph is destroyed.
+            # A graph uses this memory at each launch, and the library does not learn when the graph is destroyed, so
+            # the memory is kept.
             self._in_graphs[found.data_ptr()] = found
         return found[:x.numel()].view(x.shape)

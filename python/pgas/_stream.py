@@ -26,8 +26,8 @@ CURRENT = _Current()
 
 class Stream:
     """A stream of a world: on a GPU heap a CUDA stream, on the host heap a thread with a queue. The stream keeps the
-    arrays of its operations alive until synchronize(). If the stream is dropped before, the arrays are kept until its
-    work is complete. Dropping does not wait."""
+    arrays of its operations alive until synchronize(). If the program drops the stream earlier, the arrays are kept
+    until the work of the stream is complete. Dropping a stream does not wait."""
 
     def __init__(self, world: World) -> None:
         self._held: list[Any] = []
@@ -54,7 +54,7 @@ class Stream:
 
 def _current_of(library: str, gpu: int) -> int | None:
     if library == "torch":
-        # torch.cuda.current_stream(gpu).cuda_stream, without creating the object.
+        # The value of torch.cuda.current_stream(gpu).cuda_stream. The function does not create the stream object.
         native: int = sys.modules["torch"]._C._cuda_getCurrentRawStream(gpu)
         return native
     if library == "cupy":
@@ -63,7 +63,7 @@ def _current_of(library: str, gpu: int) -> int | None:
 
 
 def native_of(stream: Any) -> Any:
-    """A stream in a form that the C++ library takes: None, a number, or a stream object of the extension."""
+    """Converts a stream to the form that the C++ library takes: None, a number, or a stream object of the extension."""
     if stream is None:
         return stream
     if isinstance(stream, int):

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 class Team(Collectives):
     """An ordered set of PEs of a world, with its own PE numbers. Dropping a team object is local; the team is destroyed
-    when the world is left. destroy(), or the end of a `with`, destroys the team at once, and is collective over its
-    members."""
+    when the PE leaves the world. destroy(), or the end of a `with` block, destroys the team at once, and is collective
+    over the team's members."""
 
     def __init__(self, world: World, core: _core.Team) -> None:
         self.world = world
@@ -59,7 +59,7 @@ class Team(Collectives):
 
     @property
     def context(self) -> Context:
-        """The argument of kernels whose operations take this team's PE numbers."""
+        """The context for kernels whose operations take this team's PE numbers."""
         from ._world import Context
 
         return Context(self._group.context_bytes())
@@ -73,29 +73,29 @@ class Team(Collectives):
         return self._group.translate_pe(pe_number(pe, "translate_pe"), to._group)
 
     def split_strided(self, start: int, stride: int, size: int) -> Team:
-        """Collective over this team: a team of the `size` members start, start + stride, and so on. Other callers get
-        an empty team."""
+        """Collective over this team: creates a team of the `size` members start, start + stride, and so on. All other
+        members get an empty team."""
         return Team(self.world, self._group.split_strided(start, stride, size))
 
     def split(self, color: int, key: int = 0) -> Team:
-        """Collective over this team: members with the same color form a team, in the order of key, then of their number
-        in this team. A caller with a negative color gets an empty team."""
+        """Collective over this team: members with the same color form a team, ordered by key, then by their number in
+        this team. A member with a negative color gets an empty team."""
         return Team(self.world, self._group.split(color, key))
 
     def split_list(self, members: Sequence[int]) -> Team:
-        """Collective over this team: a team of these members, in this order."""
+        """Collective over this team: creates a team of these members, in this order."""
         return Team(self.world, self._group.split_list(list(members)))
 
     def create_group(self, members: Sequence[int], key: int, *, staged: bool = False) -> Team:
-        """Collective over `members` only: a team of these members of this team, in this order. `key`, below 2**62, is
-        equal on all members, and differs from the keys of other groups that share a member. `staged`: allocates 5 MiB
-        of memory on each member. This memory makes all-reduces of up to 2 MiB divided by the number of members faster,
-        on GPUs that are load/store accessible to each other."""
+        """Collective over `members` only: creates a team of these members of this team, in this order. `key`, below
+        2**62, is equal on all members, and differs from the keys of other groups that share a member. `staged`:
+        allocates 5 MiB of memory on each member. This memory makes all-reduces of up to 2 MiB divided by the number of
+        members faster, on GPUs that are load/store accessible to each other."""
         return Team(self.world, self._group.create_group(list(members), key, staged))
 
     def split_2d(self, x_range: int) -> tuple[Team, Team]:
-        """Collective over this team: the teams of this PE's row and column. The members are numbered row by row, with
-        `x_range` members in a row."""
+        """Collective over this team: creates a team for each row and each column, and returns the teams of this PE's
+        row and column. The members are numbered row by row, with `x_range` members in a row."""
         row, column = self._group.split_2d(x_range)
         return Team(self.world, row), Team(self.world, column)
 

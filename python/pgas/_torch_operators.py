@@ -1,10 +1,10 @@
-"""Operations as custom operators of torch, so that torch.compile compiles functions with calls of pgas without graph
-breaks. Imported at the first tensor.
+"""Defines operations as custom operators of torch. torch.compile can then compile functions that call pgas without
+graph breaks. The module is imported at the first tensor.
 
-The schema of an operator declares the writes that the call makes to this PE's memory at once. The compiler has no
-information about memory that other PEs write. A destination on another PE is declared as read, so the compiler passes
-the tensor in the heap, and not a copy. All operators of a world are declared to write `order`, a tensor of one element,
-so the compiler keeps all operators and their order.
+The schema of an operator declares the writes to this PE's memory that the call itself makes. The compiler does not know
+that other PEs write to memory. The tensor that names a destination on another PE is declared as read, so the compiler
+passes the tensor in the heap, and not a copy. All operators of a world are declared to write `order`, a tensor of one
+element, so the compiler keeps all operators and their order.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def atomic(order: Tensor, word: Tensor, name: str, value: Number, world: int, pe
 
 @torch.library.custom_op("pgas::synchronize", mutates_args=("order",))
 def synchronize(order: Tensor, name: str, group: int, current: bool) -> None:
-    """barrier, sync, quiet or fence."""
+    """Executes a barrier, sync, quiet or fence."""
     getattr(groups[group], name)(stream=_stream(current))
 
 
@@ -124,8 +124,9 @@ def _run(name: str, group: int, out: Tensor, x: Optional[Tensor], op: str, root:
     if on_heap(out) and on_heap(given):
         enqueue(out, given)
         return
-    # A compiler may pass a copy. All PEs have the same graph, so all PEs lend memory. torch copies on its current
-    # stream, independent of the library of the world's arrays; a blocking collective does not wait for work on streams.
+    # The compiler may pass a copy that is not in the heap. All PEs have the same graph, so all PEs lend memory in this
+    # case. torch copies on its current stream, even if the world's arrays belong to another library. A blocking
+    # collective does not wait for work on streams, so this function waits for the copies.
     staging = _staging_of(of)
     copies = None if world.device is None else _current_of("torch", world.device)
 
@@ -159,7 +160,8 @@ def collective_in_place(order: Tensor, x: Tensor, name: str, op: str, root: int,
 
 
 def _nothing(*arguments: Any) -> None:
-    """The operator on tensors without memory. An operator returns no tensor, so there is no shape to compute."""
+    """The implementation for tensors without memory. The operators return no tensor, so there is no shape to
+    compute."""
 
 
 for _operator in (put, put_number, get, put_signal, signal, wait_until, atomic, synchronize, collective, collective_in_place):

@@ -1,5 +1,5 @@
-"""Whether torch.compile traces the caller. The operations check this at each call. In a trace, they call the operators
-of _torch_operators.py, which become nodes of the graph."""
+"""Detects whether torch.compile traces the caller. Each operation checks this at each call. In a trace, the operation
+calls an operator of _torch_operators.py, which becomes a node of the graph."""
 
 from __future__ import annotations
 
@@ -36,15 +36,14 @@ def traceable(function: Function) -> Function:
 
 
 def number_of(group: Any) -> int:
-    """A new number for a world or a team."""
+    """Gives a world or a team a new number, by which nodes name it."""
     number = next(_numbers)
     groups[number] = group
     return number
 
 
 def fits(stream: Any) -> bool:
-    """Whether a node can represent this stream. For another stream, the graph breaks, and the call is an ordinary
-    call."""
+    """Whether a node can represent this stream. If not, the graph breaks, and the call is an ordinary call."""
     return stream is CURRENT or stream is None
 
 

@@ -1,4 +1,4 @@
-"""The waits of pgas.triton if Triton interprets kernels (TRITON_INTERPRET=1). PEs are processes, and the heap is host
+"""The waits of pgas.triton for Triton's interpreter (TRITON_INTERPRET=1). Each PE is a process, and the heap is host
 memory.
 
 The interpreter runs the programs of a grid one after another, so a program may wait for other PEs, but not for a later
@@ -22,12 +22,11 @@ POLLS_BETWEEN_CHECKS = 32
 
 
 class KernelEnded(Exception):
-    """The end of a kernel that has given up, in place of the end of a GPU kernel. The record for the host is
-    written."""
+    """The exception that ends a kernel that has given up. The record for the host has been written."""
 
 
 def _number(value) -> int:
-    """A scalar of the interpreter as a number."""
+    """Converts a scalar of the interpreter to a number."""
     return int(value.handle.data.reshape(-1)[0]) if isinstance(value, tl.tensor) else int(value)
 
 
@@ -72,15 +71,15 @@ def _poll(control: int, holds) -> int:
 
 
 def _called_by_kernels(function):
-    """Marks a function for Triton's compiler, which finds the function in a branch that it does not compile, and would
-    otherwise refuse the function."""
+    """Marks a function for Triton's compiler. The compiler finds the function in a branch that it does not compile, and
+    would otherwise refuse it."""
     function.__triton_builtin__ = True
     return function
 
 
 @_called_by_kernels
 def wait(word, op, value, control, my_slot) -> None:
-    """pgas._triton_ptx.wait."""
+    """Interprets pgas._triton_ptx.wait."""
     op = getattr(op, "value", op)
     seen = 0
 
@@ -95,13 +94,13 @@ def wait(word, op, value, control, my_slot) -> None:
 
 @_called_by_kernels
 def refuse(control, my_slot, pe, offset) -> None:
-    """pgas._triton_ptx.refuse."""
+    """Interprets pgas._triton_ptx.refuse."""
     _leave_record(_number(control), _number(my_slot), at.FAILURE_NOT_DIRECT, at.OPERATION_PUT, _number(pe), _number(offset), 0, 0, at.CMP_EQ)
 
 
 @_called_by_kernels
 def barrier(state, control, my_slot, context) -> None:
-    """pgas._triton_ptx.barrier, of teams without proxied members."""
+    """Interprets pgas._triton_ptx.barrier, for teams without proxied members."""
     state, control, my_slot, context = (_number(each) for each in (state, control, my_slot, context))
     me, n, first, step, here = (_int32(context + field).value for field in (at.TEAM_MY_PE, at.TEAM_N_PES, at.TEAM_START, at.TEAM_STRIDE,
                                                                             at.CONTEXT_WORLD_PE))

@@ -1,19 +1,19 @@
-"""PTX for operations that Triton's language does not have: loads that poll, bounded waits, the record of a failure, the
-end of a thread.
+"""PTX for operations that Triton's language does not have: loads that poll, bounded waits, failure records, and the end
+of a thread.
 
 Each function returns the text of one block of inline assembly. `$0` is an unused result; the following numbers are the
 operands. All threads of a program (a CTA) execute the block. Labels and registers are local to the braces of the block.
 The functions are translations of C++ in `pgas/device/impl/sync/`: `wait.hpp`, `failure_report.hpp` and `barrier.hpp`.
 
 The threads of a program vote at the end of a wait, by `bar.red.or`, which also orders memory among the threads as
-`bar.sync` does. If one thread has given up, all threads end by `exit`, as if the kernel had returned. There is no trap,
-so the GPU's context stays valid.
+`bar.sync` does. If one thread has given up, all threads end by `exit`, as if the kernel had returned. The code uses no
+trap instruction, so the GPU's context stays valid.
 """
 
 from pgas import _struct_offsets as at
 
-# As in pgas/detail/isa/ptx_memory.hpp: a check of abort word and clock reads host memory, so a wait checks every 0.6
-# ms.
+# As in pgas/detail/isa/ptx_memory.hpp: a check of the abort word and the clock reads host memory, so a wait checks only
+# every 0.6 ms.
 POLLS_BETWEEN_CHECKS = 4096
 RECORD_PATIENCE_NS = 100_000_000
 
@@ -30,11 +30,11 @@ def acquire_fence(one_sided: bool) -> str:
 
 def leave_record(control: str, my_slot: str, what: int, pe: str, offset: str, bytes_: int, expected: str, seen: str,
                  compare: int) -> str:
-    """The calling thread leaves a failure_record in the control block, unless another thread has left a record. The
-    reason is in register `why`.
+    """The calling thread writes a failure_record to the control block, unless another thread has already written a
+    record. The reason is in register `why`.
 
-    The claim is a word of the heap, because few GPUs support atomic operations on host memory. On return the record is
-    complete, and visible to the host.
+    Threads claim the record by a word in the heap, because few GPUs support atomic operations on host memory. At the
+    end of the code the record is complete, and visible to the host.
     """
     return f"""
   add.u64 record, {control}, {at.CONTROL_RECORD};
@@ -82,7 +82,8 @@ def poll(load: str, holds: str, control: str) -> str:
     """Polls until a comparison is true. Then continues at HELD. If the wait must end, continues after the block with
     the reason in `why`.
 
-    After a reason is found, there is another round of polls, so that an arrival in time is not lost.
+    After a reason to end the wait has been found, the code polls for another round, so that a value that has arrived in
+    time is not lost.
     """
     return f"""
   mov.u32 why, 0;
@@ -156,13 +157,13 @@ VOTE:
 
 
 def barrier(one_sided: bool) -> str:
-    """A barrier of the context's team. Thread k arrives at the (k + 1)th member after this PE, waits for that member,
-    and then takes further members.
+    """A barrier of the context's team. Thread k arrives at the (k + 1)th member after this PE and waits for that
+    member. Then the thread continues with further members.
 
     Operands: state of the team's channel in this PE's slot, control block, this PE's slot, list of members, table of
     distances (null if there is none), this member, number of members, first member's PE, distance of members, this PE,
-    log2 of the slots' distance. The words are the words of C++'s barrier on the same channel, so kernels of both kinds
-    may alternate.
+    log2 of the slots' distance. The barrier uses the same words as the C++ barrier on the same channel, so kernels in
+    both languages may alternate.
     """
     state, control, my_slot, members, table, me, n, first, step, world_pe, log2_stride = (f"${i}" for i in range(1, 12))
     member = f"""

@@ -17,7 +17,7 @@ from ._stream import CURRENT, Stream, native_of, resolve
 from ._team import Team
 from ._tracing import traceable
 
-_alignment = 64  # required by JAX; equal on all PEs, with any library
+_alignment = 64  # JAX requires this alignment; the value must be equal on all PEs, with any library
 
 
 class Context:
@@ -31,7 +31,8 @@ class Context:
 
 
 class World(Operations, Collectives):
-    """The PEs that joined together. pgas.join() creates a world. The end of a `with` leaves the world."""
+    """The PEs that joined together. pgas.join() creates a world. At the end of a `with` block the PE leaves the
+    world."""
 
     def __init__(self, core: _core.World, like: Any = None) -> None:
         self._core = core
@@ -71,7 +72,7 @@ class World(Operations, Collectives):
         try:
             self.leave()
         except Error:
-            pass  # the first failure of the world, which is already being raised
+            pass  # this is the first failure of the world, which is already being raised
 
     def leave(self) -> None:
         """Collective: waits for all PEs, then releases all resources. Afterwards the arrays of the world are invalid:
@@ -99,22 +100,22 @@ class World(Operations, Collectives):
 
     @property
     def context(self) -> Context:
-        """The argument of kernels."""
+        """The context that kernels take as an argument."""
         return Context(self._core.context_bytes())
 
     @property
     def team(self) -> Team:
-        """All PEs."""
+        """The team of all PEs."""
         return Team(self, self._group)
 
     @property
     def domain_team(self) -> Team:
-        """The PEs whose memory this PE accesses directly by loads and stores, including this PE."""
+        """The team of the PEs whose memory this PE accesses directly by loads and stores, including this PE."""
         return Team(self, self._core.domain_team)
 
     @property
     def host_team(self) -> Team:
-        """The PEs of this host."""
+        """The team of the PEs of this host."""
         return Team(self, self._core.host_team)
 
     @property
@@ -123,7 +124,7 @@ class World(Operations, Collectives):
         return library_of(self._like, self.device is not None)
 
     def stream(self) -> Stream:
-        """A new stream of the world."""
+        """Creates a stream of the world."""
         return Stream(self)
 
     def synchronize(self, stream: Any = CURRENT) -> None:
@@ -142,7 +143,8 @@ class World(Operations, Collectives):
         except Error as failed:
             if failed.code is not Code.out_of_memory:
                 raise
-        # All PEs execute this line. Only the garbage collector drops arrays in reference cycles.
+        # The garbage collector runs here because all PEs execute this line. Arrays in reference cycles are dropped only
+        # by the collector.
         gc.collect()
         return self._core.allocate(nbytes, alignment, zero, call)
 
@@ -159,24 +161,24 @@ class World(Operations, Collectives):
         return make(memory.view(extents, name), library)
 
     def empty(self, shape: int | Sequence[int], dtype: Any = None, *, like: Any = None) -> Any:
-        """Collective: an array on the heap of every PE, with the same shape and type on all of them, not initialized.
-        The type is float32 if neither `dtype` nor an array `like` determines the type.
+        """Collective: creates an array on the heap of every PE, with the same shape and type on all PEs. The array is
+        not initialized. The type is float32 if neither `dtype` nor an array `like` determines the type.
 
         `like` is the name of a library, or an array. A new array has the library of the array `like`, and, without
-        `dtype`, also its type. Dropping the array is local, in any order. The next collective call that allocates, or
-        collect(), frees the memory."""
+        `dtype`, also its type. Dropping an array is local, and PEs may drop arrays in any order. The next collective
+        call that allocates, or collect(), frees the memory."""
         return self._array("empty", shape, dtype, like, False)
 
     def zeros(self, shape: int | Sequence[int], dtype: Any = None, *, like: Any = None) -> Any:
-        """empty() with zeros as elements. On return, the elements are zero on all PEs."""
+        """Like empty(), but all elements are zero. On return, the elements are zero on all PEs."""
         return self._array("zeros", shape, dtype, like, True)
 
     def full(self, shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, like: Any = None) -> Any:
-        """empty() with `fill_value` as elements. On return, the elements have their value on all PEs. PEs may pass
-        different values. The default type is the type of the value: int64, bool, complex64, the type of a NumPy number,
-        or float32."""
+        """Like empty(), but all elements have the value `fill_value`. On return, the elements have their value on all
+        PEs. PEs may pass different values. The default type is the type of the value: int64, bool, complex64, the type
+        of a NumPy number, or float32."""
         if dtype is None and (like is None or isinstance(like, (str, ModuleType))):
-            own = getattr(fill_value, "dtype", None)  # NumPy numbers have one
+            own = getattr(fill_value, "dtype", None)  # NumPy numbers have a dtype
             dtype = own if own is not None else {bool: "bool", int: "int64", complex: "complex64"}.get(type(fill_value), "float32")
         if is_number(fill_value):
             name = dtype_name(dtype if dtype is not None else describe(like).dtype)
@@ -193,8 +195,8 @@ class World(Operations, Collectives):
         return made
 
     def allocate(self, nbytes: int, *, alignment: int = 16, zero: bool = False) -> Memory:
-        """Collective: plain memory on the heap of every PE, for libraries that take DLPack, the CUDA array interface or, on
-        the host heap, buffers."""
+        """Collective: allocates plain memory on the heap of every PE, for libraries that accept DLPack, the CUDA array
+        interface or, on the host heap, the buffer protocol."""
         nbytes, alignment = whole_number(nbytes, "allocate: nbytes"), whole_number(alignment, "allocate: alignment")
         return self._allocate(f"allocate({nbytes}, alignment={alignment}, zero={zero})", nbytes, alignment, zero)
 
@@ -213,7 +215,7 @@ class World(Operations, Collectives):
         return make(memory.view(about.shape, about.dtype, about.ptr - begin, about.strides), about.library)
 
     def peers(self, x: Any) -> list[Any]:
-        """peer() of every PE, in the order of their numbers."""
+        """The results of peer() for all PEs, in the order of their numbers."""
         return [self.peer(x, pe) for pe in range(self.n_pes)]
 
     def ptrs(self, x: Any) -> Any:
@@ -240,5 +242,5 @@ class World(Operations, Collectives):
         return numpy.asarray(numbers, "uint64")
 
     def accessible(self, x: Any, pe: int) -> bool:
-        """Whether operations on the array can reach PE `pe`: whether it is symmetric memory of that PE."""
+        """Whether operations on the array can reach PE `pe`: whether the array is symmetric memory of that PE."""
         return self._core.accessible(describe(x).ptr, pe_number(pe, "accessible"))

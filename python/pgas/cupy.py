@@ -34,7 +34,8 @@ def context(of: Any) -> Any:
 
 
 def direct_context(of: Any) -> Any:
-    """context() for a parameter `pgas::direct_context`. Raises ValueError if some PEs are not load/store accessible."""
+    """Like context(), for a parameter `pgas::direct_context`. Raises ValueError if some PEs are not load/store
+    accessible."""
     return _by_value(direct_context_bytes(of))
 
 
@@ -49,6 +50,7 @@ def raw_module(source: str, *, std: str = STANDARD, options: Sequence[str] = (),
     arguments of cupy.RawModule."""
     import cupy
 
-    # CuPy caches compiled modules on disk by source and options, so other headers need another option.
+    # CuPy caches compiled modules on disk by source and options. An option with a hash of the headers makes CuPy
+    # compile again when the headers change.
     version = f"-DPGAS_HEADERS={headers_digest()[:16]}"
     return cupy.RawModule(code=source, backend="nvrtc", options=(*compile_options(std=std), version, *options), **others)

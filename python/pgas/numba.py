@@ -1,4 +1,4 @@
-"""The device API in Numba kernels.
+"""The device API of pgas for Numba kernels.
 
     import pgas.numba as shm
 
@@ -14,10 +14,10 @@ The functions have the names and arguments of pgas/device, for one thread (`put`
 All threads of the warp or block make the call together. Arrays of the symmetric heap take the place of C++ pointers:
 `halo[i:]` is the address of an element. `peer(ctx, x, pe)` is `x` in another PE's memory, for plain loads and stores.
 
-`jit` is numba.cuda.jit with link-time optimization. The functions that a kernel calls are linked with the kernel, as
+`jit` is numba.cuda.jit with link-time optimization. The functions that a kernel calls are linked to the kernel as
 LTO-IR. At the first use, NVRTC compiles the LTO-IR for the current GPU in some seconds; the user's cache directory
-keeps the result. The functions have no state, so modules need no hook. pgas.numba needs numba-cuda 0.30, with its
-cuda-bindings and nvJitLink.
+keeps the result. The functions have no state, so a module needs no initialization when it is loaded. pgas.numba needs
+numba-cuda 0.30, with its cuda-bindings and nvJitLink.
 """
 
 # mypy: ignore-errors (most functions are created from a table, and Numba's types differ from Python's.)
@@ -43,7 +43,7 @@ from pgas._struct_offsets import CMP_NE as NE
 from pgas._struct_offsets import SIGNAL_ADD as ADD
 from pgas._struct_offsets import SIGNAL_SET as SET
 
-__all__ = ["ADD", "EQ", "GE", "GT", "LE", "LT", "NE", "SET", "context", "jit", "peer"]  # plus all of _numba_operations
+__all__ = ["ADD", "EQ", "GE", "GT", "LE", "LT", "NE", "SET", "context", "jit", "peer"]  # and all operations
 
 
 def context(of):
@@ -60,7 +60,8 @@ def jit(*arguments, **options):
 
 
 class _Library(cuda.LTOIR):
-    """A family of functions. When a kernel is first linked with the family, it is compiled for the current GPU."""
+    """A family of functions. The family is compiled for the current GPU when a kernel is linked with it for the first
+    time."""
 
     def __init__(self, family: str):
         super().__init__(b"", name=f"pgas_{family}.ltoir")
@@ -84,7 +85,7 @@ _LIBRARIES = {family: _Library(family) for family in table.FAMILIES}
 
 @intrinsic
 def _address(typingctx, of):
-    """An array's, pointer's or integer's address as a number."""
+    """The address of an array, or of a pointer or an integer, as a number."""
     if isinstance(of, types.Array):
         def generate(context, builder, signature, arguments):
             array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -101,7 +102,7 @@ def _address(typingctx, of):
 
 
 def _element_of(row: table.Operation, given: dict) -> str:
-    """The element type of a call of an operation."""
+    """The element type that a call of an operation uses."""
     arrays = [given[name] for name in row.parameters if table.PARAMETERS[name][0] == "array"]
     for array in arrays:
         if not isinstance(array, types.Array):
@@ -122,7 +123,7 @@ _DECLARED: dict[str, object] = {}
 
 
 def _declared(row: table.Operation, element: str, group: str):
-    """The C function, declared for Numba."""
+    """Declares the C function to Numba."""
     symbol = row.symbol(element, group)
     if symbol not in _DECLARED:
         kinds = {"array": "uint64", "signal": "uint64", "element": element}
@@ -134,7 +135,8 @@ def _declared(row: table.Operation, element: str, group: str):
 
 
 def _implementation(row: table.Operation, group: str):
-    """The argument of Numba's overload(): for the types of a call's arguments, a function that calls the C function."""
+    """The argument of Numba's overload(): a function that takes the types of a call's arguments, and returns a function
+    that calls the C function."""
     def choose(ctx, *rest):
         element = _element_of(row, dict(zip(row.parameters, rest))) if row.types else ""
         names = {"call": _declared(row, element, group), "address": _address, "uint64": types.uint64, "int32": types.int32}
@@ -188,7 +190,7 @@ for _each in table.OPERATIONS:
 @intrinsic
 def peer(typingctx, ctx, array, pe):
     """`array` in PE `pe`'s memory, for loads and stores. The address is null if the PE is not load/store accessible."""
-    # An intrinsic, because a Numba function can only return arrays that it received.
+    # This is an intrinsic, because a Numba function can return only arrays that it has received.
     row = next(each for each in table.OPERATIONS if each.name == "peer_address")
     address_of_peer, address, int32 = _declared(row, "uint8", ""), _address, types.int32
     if not isinstance(array, types.Array):
@@ -201,7 +203,8 @@ def peer(typingctx, ctx, array, pe):
         there = context.compile_internal(builder, address_there, types.uint64(*signature.args), arguments)
         moved = context.make_array(signature.return_type)(context, builder, arguments[1])
         byte = context.get_value_type(types.uint8).as_pointer()
-        # An offset from the original pointer: NVVM drops stores to a pointer that is made from a number.
+        # The result is an offset from the original pointer, because NVVM removes stores to a pointer that is made from
+        # a number.
         distance = builder.sub(there, builder.ptrtoint(moved.data, there.type))
         moved.data = builder.bitcast(builder.gep(builder.bitcast(moved.data, byte), [distance]), moved.data.type)
         return moved._getvalue()

@@ -4,9 +4,9 @@
     code = Program(source, "c++", pgas.nvrtc.program_options(arch="sm_90")).compile("cubin")
 
 `compile_options()` returns these options as text, for CuPy (pgas.cupy) and for NVRTC. A kernel takes the world's
-context by value, as a parameter `pgas::context ctx`. If a launcher does not take structs, as cuda.core's launcher, the
-kernel takes a pointer to a copy on the GPU. Kernels get all data of the world from the context, so nothing is linked
-and modules need no hook.
+context by value, as a parameter `pgas::context ctx`. Some launchers, such as cuda.core's, do not accept structs as
+arguments. The kernel then takes a pointer to a copy of the context on the GPU. Kernels get all data of the world from
+the context. So no library is linked, and modules need no initialization.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def _package_include_dirs() -> list[str]:
 
 
 def headers_digest() -> str:
-    """A hash of the package's headers, for caches of compiled kernels, because run-time compilers do not check whether
-    a header has changed."""
+    """A hash of the package's headers. Caches of compiled kernels use this hash as a part of the key, because run-time
+    compilers do not check whether a header has changed."""
     digest = hashlib.sha256()
     for directory in _package_include_dirs():
         for path in sorted(pathlib.Path(directory).glob("pgas/**/*.hpp")):
@@ -91,8 +91,8 @@ def compile_options(arch: str | None = None, std: str = STANDARD) -> tuple[str, 
 
 
 def program_options(arch: str | None = None, std: str = STANDARD, **others: Any) -> Any:
-    """compile_options() as cuda.core.ProgramOptions. `others` are further fields of ProgramOptions. The default of
-    `arch` is the architecture of the current GPU."""
+    """The result of compile_options() as cuda.core.ProgramOptions. `others` are further fields of ProgramOptions. The
+    default of `arch` is the architecture of the current GPU."""
     try:
         from cuda.core import ProgramOptions
     except ImportError:

@@ -71,10 +71,10 @@ def world() -> World:
 def enable(world: World | None = None, *, group: Any = None) -> World:
     """Makes pgas the backend of torch's symmetric memory, and returns the world. Collective.
 
-    world: a joined world. Without `world`, enable() joins the processes of torch's `group`; True: the processes of all
-    ranks. Without `group`, enable() joins the processes of the launcher. On a GPU, call torch.cuda.set_device() before,
-    because the world uses the current GPU. A process can enable one world, because tensors and handles refer to the
-    world during their lifetime."""
+    world: a joined world. If `world` is not given, enable() joins a world: with the processes of torch's `group` (True:
+    with all ranks), or, without `group`, with the processes of the launcher. On a GPU, call torch.cuda.set_device()
+    before enable(), because the world uses the current GPU. A process can enable one world, because tensors and handles
+    refer to the world during their lifetime."""
     global _extension, _world
     with _lock:
         if _world is not None:
@@ -102,8 +102,8 @@ _overrides: Any = None
 
 
 def _refuse_operators_of_nvshmem() -> None:
-    """Replaces torch's operators that call NVSHMEM with every backend by functions that raise. NVSHMEM is not
-    initialized and would end the process."""
+    """Some of torch's operators call NVSHMEM whatever the backend is. Replaces these operators by functions that raise,
+    because NVSHMEM is not initialized and would end the process."""
     global _overrides
     _overrides = torch.library.Library("symm_mem", "IMPL")
     of_nvshmem = ("nvshmem_", "all_to_all_vdev", "tile_reduce", "multi_root_tile_reduce")
@@ -117,7 +117,7 @@ def _refuse_operators_of_nvshmem() -> None:
                          "backend is PGAS: docs/torch.md, \"From the backend NVSHMEM\", names the replacement")
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's kernel is replaced on purpose
+            warnings.simplefilter("ignore")  # torch warns that its kernel is replaced, which is intended here
             for key in ("CUDA", "CPU"):
                 _overrides.impl(operator, refuse, key, allow_override=True)
 
@@ -127,8 +127,8 @@ def init_process_group(backend: str = "gloo", *, device: int | None = None, **op
     Collective. Returns the world.
 
     device: the number of the GPU, which becomes torch's current GPU. The default is the GPU that the program has set,
-    or a GPU by the rank on its host. torch defines the other arguments. Ranks that share a GPU can't use
-    "nccl"."""
+    or else a GPU that depends on the rank within its host. torch defines the other arguments. Ranks that share a GPU
+    can't use "nccl"."""
     return enable(_join_with_torch.join_with_process_group(backend, device, options))
 
 
@@ -160,7 +160,8 @@ def _is_registered(name: str, group: Any) -> bool:
 
 
 def _exchange(joined: World, store: Any, rank: int, n: int, name: str, mine: dict[str, Any]) -> list[dict[str, Any]]:
-    """The data of each rank of a group. The exchange ends when the world fails; a wait of the store would not end."""
+    """Returns the data of each rank of a group. The exchange ends when the world fails. A wait of torch's store would
+    not end in this case."""
     store.set(str(rank), json.dumps(mine))
     end = time.monotonic() + _GROUP_TIMEOUT
     for each in range(n):
@@ -188,11 +189,11 @@ def _meet(name: str) -> None:
         if _extension.knows(name) and name in _groups:
             return
         for gone in [each for each in _groups if not _extension.knows(each)]:
-            del _groups[gone]  # destroyed; a new group may have its name
+            del _groups[gone]  # the group was destroyed; a new group may have its name
         taken_here = _extension.retire_groups()
         process_group = dist.distributed_c10d._resolve_process_group(name)
         rank, n = process_group.rank(), process_group.size()
-        # The store may belong to an earlier group with this name, with different or with the same ranks.
+        # The store may contain keys of an earlier group with this name, which had the same or different ranks.
         ranks = hashlib.sha256(repr(dist.get_process_group_ranks(process_group)).encode()).hexdigest()[:16]
         store = dist.PrefixStore(f"pgas/{name}/{ranks}", dist.distributed_c10d._get_process_group_store(process_group))
         store = dist.PrefixStore(f"{(store.add('came', 1) - 1) // n}", store)
@@ -220,12 +221,12 @@ def _meet(name: str) -> None:
         _extension.add_group(name, team._group.native, free[0], [each["rank"] for each in all_ranks],
                              [0 if each is None else _address(each) for each in pages], (team, pages))
         team.sync(stream=None)
-        page.revoke()  # all ranks have it open
+        page.revoke()  # all ranks have the page open
 
 
 def _pes_of_this_host(joined: World) -> set[int]:
-    """The PEs that can open this PE's tickets. Several containers may have one host name, so equal names are not
-    sufficient."""
+    """The PEs that can open this PE's tickets. Several containers may have the same host name, so comparing names is
+    not sufficient."""
     host = joined.host_team
     return {host.world_pe(pe) for pe in range(host.n_pes)}
 
@@ -288,7 +289,8 @@ def _run(what: str, out: torch.Tensor, x: torch.Tensor, name: str, op: str = "su
     if _is_symmetric(out) and _is_symmetric(x):
         enqueue(out, x)
         return
-    # A compiler may pass a copy. All ranks have the same graph, so all ranks lend memory.
+    # The compiler may pass a copy that is not in symmetric memory. All ranks have the same graph, so all ranks lend
+    # memory in this case.
     with group.staging.section(stream):
         to = out if _is_symmetric(out) else group.staging.lend(out, "out", f"pgas.torch.{what}")
         source = to if out is x else x if _is_symmetric(x) else group.staging.lend(x, "in", f"pgas.torch.{what}")
@@ -329,17 +331,18 @@ def _all_to_all(out: torch.Tensor, x: torch.Tensor, group: str) -> None:
     _run("all_to_all", out, x, group, in_blocks=n, out_blocks=n)
 
 
-# These functions modify their arguments and return nothing. A compiler needs no further information.
+# These functions modify their arguments and return nothing, so a compiler needs no further information.
 for _each in (_all_reduce, _broadcast, _all_gather, _reduce_scatter, _all_to_all):
     _each.register_fake(lambda *_: None)
 
 
 def all_reduce(x: torch.Tensor, op: str = "sum", group: Any = None) -> torch.Tensor:
-    """Combines the tensors of all ranks, with the result on every rank, in place, in the current stream. op: sum, prod,
+    """Combines the tensors of all ranks in place, in the current stream. Every rank receives the result. op: sum, prod,
     min, max, band, bor, bxor.
 
     The collectives of this module use tensors with a symm_mem.rendezvous() of this group directly. Other tensors are
-    copied to and from symmetric memory that the group keeps. All ranks pass tensors of the same kind."""
+    copied to and from symmetric memory that the group keeps. Either all ranks pass tensors with a rendezvous, or no
+    rank does."""
     _all_reduce(x, op, _name_of(group))
     return x
 
@@ -351,7 +354,7 @@ def broadcast(x: torch.Tensor, root: int = 0, group: Any = None) -> torch.Tensor
 
 
 def all_gather(out: torch.Tensor, x: torch.Tensor, group: Any = None) -> torch.Tensor:
-    """Gathers the tensors of all ranks, in the order of the ranks, in `out` of every rank."""
+    """Gathers the tensors of all ranks in `out` on every rank, in the order of the ranks."""
     _all_gather(out, x, _name_of(group))
     return out
 

@@ -10,14 +10,14 @@
 
     shift[(1,)](shm.context(world), halo, row, halo.numel(), arrived)
 
-The functions are Triton source, as the kernel is, so nothing is linked and no hook is needed. `tl.load` and `tl.store`
-take addresses of a peer's memory. A program (a block of threads) calls each function as a whole, as Triton requires.
-The functions have the arguments and the meaning of C++'s `pgas/device`. `put`, `put_signal`, `wait_until` and `barrier` of both
-languages work on the same words.
+The functions are Triton source code, like the kernel, so no library is linked and no hook is needed. `tl.load` and
+`tl.store` take addresses of a peer's memory. A program (a block of threads) calls each function as a whole, as Triton
+requires. The functions have the arguments and the meaning of C++'s `pgas/device`. `put`, `put_signal`, `wait_until` and
+`barrier` of both languages work on the same words.
 
 Order. Triton does not define the order of memory accesses between threads of a program, but PTX does.
-`tl.debug_barrier()` is `bar.sync`. After this barrier, a release of one thread is cumulative over earlier accesses of
-the other threads. The functions that other PEs observe, `put_signal`, `signal_set`, `signal_add`, `fence`, `quiet` and
+`tl.debug_barrier()` is `bar.sync`. After this barrier, a release by one thread also covers earlier accesses of the
+other threads. The functions that other PEs observe, `put_signal`, `signal_set`, `signal_add`, `fence`, `quiet` and
 `barrier`, therefore begin with `tl.debug_barrier()`; then one thread releases at system scope. In a wait, one thread
 polls and acquires. The wait ends with a vote of all threads, which is also a barrier, so later loads of any thread come
 after the wait. Data that a wait has acquired is visible to the program that waited. Other programs of the grid need
@@ -51,11 +51,11 @@ __all__ = ["atomic_add", "barrier", "context", "direct_context", "fence", "get",
 _INTERPRETED = tl.constexpr(triton.knobs.runtime.interpret)
 _COMPARISONS = {"eq": CMP_EQ, "ne": CMP_NE, "gt": CMP_GT, "le": CMP_LE, "lt": CMP_LT, "ge": CMP_GE}
 
-# Triton caches compiled kernels on disk, by their source and by the constants that they use. This constant represents
-# the source of the PTX.
+# Triton caches compiled kernels on disk, by their source and by the constants that they use. This constant is a hash of
+# the source of the PTX, so that a change of the source leads to a new compilation.
 _PTX = tl.constexpr(hashlib.sha256((inspect.getsource(_triton_ptx) + inspect.getsource(_struct_offsets)).encode()).hexdigest())
 for _text in (_triton_ptx.wait, _triton_ptx.barrier, _triton_ptx.refuse, _triton_ptx.fence):
-    _text.__triton_builtin__ = True  # Triton inspects functions for the kernels that they call, and would refuse these functions
+    _text.__triton_builtin__ = True  # otherwise Triton would refuse these functions
 
 _WORLD_PE = tl.constexpr(_struct_offsets.CONTEXT_WORLD_PE)
 _BIAS = tl.constexpr(_struct_offsets.CONTEXT_BIAS)
@@ -122,7 +122,8 @@ def _log2_bytes(dtype):
 
 @triton.constexpr_function
 def _is_direct(dtype):
-    """Whether the context is a direct_context(), whose type shows that arithmetic gives the address on every PE."""
+    """Whether the context comes from direct_context(). Its type shows that the address on every PE can be computed by
+    arithmetic."""
     return dtype == tl.uint64
 
 
@@ -143,8 +144,9 @@ def _address(pointer):
 
 @triton.jit
 def _load32(address, PURE: tl.constexpr = True):
-    # The load takes the read-only path, because these values never change. The load is pure, so loops load the value
-    # once. For an address that may be null, PURE is false, because pure code may be executed before the test.
+    # The load takes the read-only path, because these values never change. The assembly is declared pure, so the
+    # compiler moves the load out of loops. For an address that may be null, PURE is false, because the compiler may
+    # move pure code before the test of the address.
     if _INTERPRETED:
         value = tl.load(address.to(tl.pointer_type(tl.int32), bitcast=True))
     else:
@@ -175,7 +177,7 @@ def n_pes(ctx):
 
 @triton.jit
 def _distances(ctx):
-    """The table of distances by PE of the world; null if all PEs are direct."""
+    """The address of the table of distances, indexed by the PE's number in the world; null if all PEs are direct."""
     routes = _load64(_address(ctx) + _ROUTES)
     table = routes
     if routes != 0:
@@ -185,8 +187,8 @@ def _distances(ctx):
 
 @triton.jit
 def _listed_slots(ctx, offset, pe):
-    """The distance of PE `pe` in slots, if arithmetic does not give the distance. Ends the program if the PE is
-    proxied."""
+    """The distance to PE `pe` in slots, for teams whose distances can't be computed by arithmetic. Ends the program if
+    the PE is proxied."""
     here = _address(ctx)
     members = _load64(here + _MEMBERS)
     there = _load32(here + _START) + pe * _load32(here + _STEP)
@@ -242,14 +244,14 @@ def _copy(to, source, count, BLOCK: tl.constexpr):
     for begin in range(0, count, BLOCK):
         at = begin + tl.arange(0, BLOCK)
         inside = at < count
-        # L2 has the stores of peers. A line in L1 may be older.
+        # L2 contains the stores of peers, but a line in L1 may be older.
         tl.store(to + at, tl.load(source + at, inside, cache_modifier=".cg"), inside)
 
 
 @triton.jit
 def put(ctx, dst, src, count, pe, BLOCK: tl.constexpr = 1024):
     """Copies `count` elements from `src`, any memory of this GPU, to PE `pe`'s copy of `dst`. BLOCK elements are in
-    flight at a time. 64 bytes for each thread keep a round trip short: BLOCK is then 2048 for int32 and four warps.
+    flight at a time. With 64 bytes for each thread a round trip is short: choose BLOCK = 2048 for int32 and four warps.
 
     Earlier stores of the program to `src` are sent. On return `src` may be reused; the data is in flight. Order: none.
     `put_signal`, `fence`, `quiet` and `barrier` order the copy.
@@ -264,7 +266,7 @@ def get(ctx, dst, src, count, pe, BLOCK: tl.constexpr = 1024):
     """Copies `count` elements from PE `pe`'s copy of `src` to `dst`, any memory of this GPU. On return `dst` holds all
     elements.
 
-    Stores of another PE are visible if a wait or a barrier has ordered them before.
+    Stores of another PE are visible if a wait or a barrier has ordered them before this call.
     """
     tl.debug_barrier()
     _copy(dst, peer(ctx, src, pe), count, BLOCK)
@@ -285,7 +287,8 @@ def _signal(there, value, op: tl.constexpr, sem: tl.constexpr):
 
 @triton.jit
 def put_signal(ctx, dst, src, count, sig, value, op: tl.constexpr, pe, BLOCK: tl.constexpr = 1024):
-    """put(), then sets PE `pe`'s signal word to `value` (`op` "set") or adds `value` to the word ("add").
+    """Like put(), then sets PE `pe`'s signal word to `value` (`op` is "set") or adds `value` to the word (`op` is
+    "add").
 
     A PE that sees the signal by a wait sees the data, and all earlier stores of the program, to any PE. A count of 0 sends the signal
     alone.
@@ -371,8 +374,8 @@ def barrier(ctx, channel: tl.constexpr = 0):
     """Returns when all PEs of the context's team have called barrier(). Orders all accesses before the barrier on any
     PE before all accesses after the barrier on any PE.
 
-    One program of each PE calls the function. Programs that call it at the same time each use their own `channel`,
-    which is the same on all PEs.
+    One program of each PE calls the function. Programs of a PE that call the function at the same time must use
+    different channels. Programs on different PEs that take part in the same barrier must use the same `channel`.
     """
     tl.debug_barrier()
     here = _address(ctx)

@@ -9,7 +9,7 @@ namespace pgas::python {
 
 const array_library* array_library::find(nb::handle array) {
   struct known {
-    nb::handle type;  // a reference, so that no other type gets this address
+    nb::handle type;  // a reference, so that no other type can have this address
     const array_library* library;
   };
   static auto& all = *new std::vector<known>;
@@ -20,8 +20,8 @@ const array_library* array_library::find(nb::handle array) {
     for (const known& one : all)
       if (one.type.is(type)) return one.library;
   }
-  // The lock is not held, because the calls run Python code, which may let another thread run. If two threads find the
-  // same type, the type has two entries.
+  // The lock is not held here, because the calls run Python code, and Python code may let another thread run. If two
+  // threads look up the same type at the same time, the type gets two entries.
   const array_library* found = find_dlpack_library(type);
   if (found == nullptr) found = find_cupy(type);
   const std::lock_guard guard(lock);

@@ -1,6 +1,6 @@
 /// @file
-/// Arrays of other libraries, and the current streams of these libraries, without calls of Python code. A call of
-/// Python code takes longer than an operation. Supports libraries with DLPack's table of C functions
+/// Reads arrays of other libraries, and the current streams of these libraries, without running Python code, because
+/// running Python code takes longer than an operation. Supports libraries with DLPack's table of C functions
 /// (`__dlpack_c_exchange_api__`, in torch 2.11), and CuPy.
 #pragma once
 
@@ -23,25 +23,26 @@ struct array_description {
 class array_library {
  public:
   virtual ~array_library() = default;
-  /// The description of an array in C order; nothing for other objects. Leaves no Python exception set.
+  /// The description of an array in C order; nothing for other objects. On return no Python exception is set.
   [[nodiscard]] virtual std::optional<array_description> describe(nanobind::handle array) const = 0;
   /// The current stream of a GPU, a cudaStream_t. Nothing if the library does not report it.
   [[nodiscard]] virtual std::optional<void*> current_stream(int gpu) const = 0;
 
-  /// The library of an array, which is never destroyed. If the result is null, Python code must read the array.
+  /// The library that an array belongs to. The library object is never destroyed. If the result is null, Python code
+  /// must read the array.
   [[nodiscard]] static const array_library* find(nanobind::handle array);
 };
 
-/// The library of a type, if it has DLPack's table; otherwise null.
+/// The library that a type belongs to, if the type has DLPack's table; otherwise null.
 [[nodiscard]] const array_library* find_dlpack_library(nanobind::handle type);
-/// The library of a type, if it is CuPy's array; otherwise null.
+/// The library that a type belongs to, if the type is CuPy's array; otherwise null.
 [[nodiscard]] const array_library* find_cupy(nanobind::handle type);
 
 /// Two arrays of one library, and the stream for work on them.
 class array_pair {
  public:
-  /// The pair, if both are arrays in C order, with the same element type, of the same library, and the library is
-  /// supported; otherwise nothing. *Callers* hold the GIL.
+  /// The pair, if both objects are arrays in C order, with the same element type, of the same supported library;
+  /// otherwise nothing. *Callers* hold the GIL.
   [[nodiscard]] static std::optional<array_pair> find(nanobind::handle first, nanobind::handle second);
 
   [[nodiscard]] const array_description& first() const { return first_; }

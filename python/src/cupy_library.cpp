@@ -62,7 +62,7 @@ class cupy_library final : public array_library {
     return array_description{*address, *count, *type};
   }
 
-  /// NumPy has one object for each of its built-in types.
+  /// The lookup compares addresses, because NumPy has one object for each of its built-in types.
   [[nodiscard]] static std::optional<element_type> type_of(const nb::object& dtype) {
     struct known {
       nb::object dtype;
@@ -79,10 +79,10 @@ class cupy_library final : public array_library {
     try {
       found = element_type_of(nb::cast<std::string>(nb::str(dtype)));
     } catch (const std::exception&) {
-      found = std::nullopt;  // a structure, or a type that the operations do not support: Python code reports it
+      found = std::nullopt;  // a structure, or a type that operations do not support; Python code reports the error
     }
     const std::lock_guard guard(lock);
-    // Types that are created repeatedly, such as structures, would fill the list.
+    // The list is limited, because types that a program creates repeatedly, such as structures, would fill it.
     if (constexpr std::size_t most = 64; all.size() < most) all.push_back({dtype, found});
     return found;
   }
@@ -95,7 +95,8 @@ class cupy_library final : public array_library {
   nb::handle dtype_ = interned("dtype");
 };
 
-/// CuPy's function for the current stream of a GPU, as Cython exports it: a capsule that is named after its type.
+/// CuPy's function for the current stream of a GPU. Cython exports the function as a capsule that is named after the
+/// function's type.
 cupy_library::stream_function find_stream_function() {
   constexpr const char* signature = "intptr_t (int)";
   const nb::object exported =

@@ -13,19 +13,20 @@ constexpr std::size_t text_bytes = 512;
 constexpr std::size_t hash_words = 2;
 constexpr std::size_t word_bits = 64;
 
-/// FNV-1a: equal texts have equal hashes.
+/// The FNV-1a hash of a text. PEs compare hashes in place of texts.
 std::uint64_t hash_of(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
 }
 
-/// The part of a description that must be equal on all PEs: the text before the location of the call.
+/// The part of a call's description that must be equal on all PEs: the text before the location of the call.
 std::string agreed_part(const std::string& call) { return call.substr(0, call.find(" at ")); }
 
 }  // namespace
 
-/// Marks its entry as dropped when the last reference is gone.
+/// An allocation. The destructor, which runs when the last reference is gone, marks the entry of the allocation as
+/// dropped.
 class deferred_free::allocation {
  public:
   allocation(std::shared_ptr<deferred_free> of, std::uint64_t id) : of_(std::move(of)), id_(id) {}
@@ -63,7 +64,7 @@ std::pair<std::size_t, std::size_t> deferred_free::allocations() {
   return {live_.size(), static_cast<std::size_t>(dropped)};
 }
 
-// The size is equal on all PEs, because all PEs have the same number of entries.
+// The new size is equal on all PEs, because all PEs have the same number of entries.
 void deferred_free::reserve_words(std::size_t count) {
   if (2 * count <= room_) return;
   std::size_t room = std::max<std::size_t>(room_, 128);
@@ -90,7 +91,7 @@ std::vector<std::uint64_t> deferred_free::agree(const std::string& call) {
       any |= of.dropped;
     }
   }
-  sync(everyone_);  // over the control plane, which detects a PE that leaves the world
+  sync(everyone_);  // uses the control plane, which detects a PE that leaves the world
   // Work that uses dropped memory was enqueued before the drop. This work must end before other allocations get the
   // memory.
   if (any) {
@@ -103,7 +104,7 @@ std::vector<std::uint64_t> deferred_free::agree(const std::string& call) {
   reduce(everyone_, result, words_, mine.size(), op::bit_and{});
   std::vector<std::uint64_t> all(mine.size());
   pgas::get(world_, all.data(), result, all.size(), my_pe_);
-  // If any two PEs differ, a bit of the hash or of its complement is lost.
+  // The result is the bitwise AND of all PEs. If any two PEs differ, a bit of the hash or of its complement is 0.
   if (all[0] != mine[0] || all[1] != mine[1] || (all[0] ^ all[1]) != ~std::uint64_t{0}) report_difference(call);
 
   std::vector<std::uint64_t> agreed;
@@ -153,7 +154,7 @@ std::size_t deferred_free::collect(const std::string& call) {
 memory deferred_free::allocate(std::shared_ptr<deferred_free> self, std::size_t bytes, std::size_t alignment, bool zero,
                                const std::string& call) {
   free_all(agree(call));
-  // An empty array also gets an address, because lookups find arrays by their address.
+  // An array without elements also gets an address, because lookups find arrays by their address.
   void* const data =
       world_.allocate_bytes(std::max<std::size_t>(bytes, 1), 1, alignment, zero ? initialize::zero : initialize::no);
   const std::lock_guard entries(table_);

@@ -1,7 +1,7 @@
 /// @file
-/// Memory of the heap whose references Python drops in any order. Freeing is collective, dropping is local. A PE marks
-/// the allocations that it has dropped. The next collective call finds the allocations that all PEs have dropped, and
-/// frees these allocations in the order of their numbers.
+/// Heap memory whose references Python drops in any order. Freeing memory is collective, but dropping a reference is
+/// local. A PE marks the allocations that it has dropped. The next collective call finds the allocations that all PEs
+/// have dropped, and frees these allocations in the order of their numbers.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +22,23 @@ namespace pgas::python {
 /// The allocations of one world. *Callers* any thread without the GIL; one at a time for collective calls.
 class deferred_free {
  public:
-  /// @param of outlives all calls
+  /// @param of the world, which must outlive all calls
   explicit deferred_free(world& of);
   deferred_free(const deferred_free&) = delete;
   deferred_free& operator=(const deferred_free&) = delete;
 
-  /// Collective, once, before all other calls: memory and a team of its own. Returns whether any PE compares.
-  /// @param compares as joined_world::begin()
+  /// Collective, called once, before all other calls: allocates internal memory and creates a team. Returns whether any
+  /// PE requests the comparison of arguments.
+  /// @param compares as for joined_world::begin()
   [[nodiscard]] bool begin(bool compares);
-  /// Collective: frees the memory that all PEs have dropped, then allocates. @param self also keeps the world
+  /// Collective: frees the memory that all PEs have dropped, then allocates. @param self this object; the memory keeps
+  /// it, and thereby the world, alive
   /// *Errors* as joined_world::allocate().
   [[nodiscard]] memory allocate(std::shared_ptr<deferred_free> self, std::size_t bytes, std::size_t alignment,
                                 bool zero, const std::string& call);
   /// Collective: frees the memory that all PEs have dropped. Returns the number of freed allocations.
   std::size_t collect(const std::string& call);
-  /// As joined_world::peer().
+  /// Implements joined_world::peer().
   [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
   /// The number of allocations that are not yet freed, and the number of these that this PE has dropped.
   [[nodiscard]] std::pair<std::size_t, std::size_t> allocations();
@@ -53,7 +55,7 @@ class deferred_free {
   };
 
   void drop(std::uint64_t id) noexcept;
-  /// The allocations that all PEs have dropped, if all make this call. Collective.
+  /// Collective: the allocations that all PEs have dropped. Throws if PEs make different calls.
   [[nodiscard]] std::vector<std::uint64_t> agree(const std::string& call);
   [[noreturn]] void report_difference(const std::string& call);
   void free_all(const std::vector<std::uint64_t>& ids);
@@ -64,7 +66,7 @@ class deferred_free {
   const int my_pe_;
   const int n_pes_;
   const int gpu_;
-  std::size_t room_ = 0;  ///< words of words_, half of them for results
+  std::size_t room_ = 0;  ///< number of words in words_; half of the words are for results
   std::uint64_t* words_ = nullptr;
   char* texts_ = nullptr;
 

@@ -15,7 +15,7 @@ struct exchange_table {
   void* allocate;
   void* managed_tensor_from_object;
   void* managed_tensor_to_object;
-  int (*tensor_from_object)(void* object, dl_tensor* to);  ///< null if the library has none
+  int (*tensor_from_object)(void* object, dl_tensor* to);  ///< null if the library has no such function
   int (*current_stream)(std::int32_t device_type, std::int32_t device, void** stream);
 };
 
@@ -73,8 +73,8 @@ class dlpack_library final : public array_library {
   }
 
   const exchange_table& functions_;
-  /// Whether arrays may have a pending conjugation or negation, as torch's arrays may. The table does not report
-  /// either.
+  /// Whether arrays may have a pending conjugation or negation, as torch's arrays may. The table does not report these
+  /// states.
   const bool lazy_;
   const nb::handle is_neg_ = PyUnicode_InternFromString("is_neg");
   const nb::handle is_conj_ = PyUnicode_InternFromString("is_conj");

@@ -11,10 +11,11 @@ using namespace nb::literals;
 namespace pgas::python {
 namespace {
 
-/// The class pgas.Error. The first error looks up the class, because the module of the class imports this module.
+/// The class pgas.Error. The class is looked up at the first error, because the module that defines the class imports
+/// this module.
 PyObject* error_class = nullptr;
 
-/// The Python functions for C++ functions that messages name.
+/// C++ functions that messages name, with the Python functions that replace them in messages.
 constexpr std::pair<std::string_view, std::string_view> python_names[] = {
     {"shared_memory::make(memory_place::host(), ...) and register that", "pgas.shared_empty()"},
     {"shared_memory::make()", "pgas.shared_empty()"},
@@ -46,7 +47,7 @@ void translate(const std::exception_ptr& thrown, void*) {
       const nb::object made = nb::handle(error_class)(in_python(e.what()), static_cast<int>(e.code()), e.pe());
       PyErr_SetObject(error_class, made.ptr());
     } catch (nb::python_error& raised) {
-      raised.restore();  // a signal handler has run during the call and raised
+      raised.restore();  // a signal handler has run during the call, and has raised an exception
     }
   }
 }

@@ -1,4 +1,5 @@
-// The end of the process with worlds still joined. Python has already ended, so no code here may use it.
+// Handles the end of the process while worlds are still joined. Python has already ended, so no code in this file may
+// use Python.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,13 +17,13 @@ namespace {
 struct joined_worlds {
   std::mutex mutex;
   std::vector<std::shared_ptr<joined_world>> list;
-  /// The parent's worlds, in a child of fork(). Only the process that has joined a world may destroy it, so these
-  /// worlds are never destroyed.
+  /// In a child of fork(): the parent's worlds. Only the process that has joined a world may destroy it, so the child
+  /// never destroys these worlds.
   std::vector<std::shared_ptr<joined_world>> of_parent;
   pid_t process = 0;
 };
 
-/// Exists until the end of the process.
+/// The list of worlds. It exists until the end of the process.
 joined_worlds& all() {
   static auto* const worlds = new joined_worlds;
   return *worlds;
@@ -53,7 +54,7 @@ void leave_in_time(joined_world& of) {
   try {
     of.await_leave();
   } catch (const std::exception&) {
-    // leave() throws the same failure.
+    // The failure is ignored here, because leave() throws it again.
   }
   {
     const std::lock_guard lock(mutex);
@@ -64,11 +65,11 @@ void leave_in_time(joined_world& of) {
   try {
     of.leave();
   } catch (const std::exception&) {
-    // Already logged.
+    // The failure has already been logged.
   }
 }
 
-/// glibc passes the status of exit(), which shows whether the process ends normally.
+/// Called by glibc with the status of exit(), which shows whether the process ends normally.
 void at_exit(int status, void*) {
   for (const auto& one : still_joined()) {
     if (status != 0)
@@ -84,7 +85,8 @@ void leave_at_exit(const std::shared_ptr<joined_world>& of) {
   joined_worlds& worlds = all();
   const std::lock_guard lock(worlds.mutex);
   if (worlds.process != getpid()) {
-    // Registered after joining has loaded its libraries, so at_exit() runs before these libraries are unloaded.
+    // The handler is registered after joining has loaded libraries, so at_exit() runs before these libraries are
+    // unloaded.
     if (on_exit(at_exit, nullptr) != 0) throw error(code::system, "on_exit: no room for another function");
     std::move(worlds.list.begin(), worlds.list.end(), std::back_inserter(worlds.of_parent));
     worlds.list.clear();
@@ -98,7 +100,7 @@ void abort_all(const std::string& reason) noexcept {
   try {
     for (const auto& one : still_joined()) one->abort(reason);
   } catch (const std::exception&) {
-    // There is no memory for the list. The end of the process also notifies the other PEs.
+    // There is no memory for the list. The other PEs then learn of the failure from the end of the process.
   }
 }
 

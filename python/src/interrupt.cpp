@@ -28,7 +28,8 @@ struct task {
   bool done = false;
 };
 
-/// A thread that runs one task at a time. The thread ends when it has no owner. No other thread waits for its end.
+/// A thread that runs one task at a time. The thread ends when no owner refers to it. No other thread waits for its
+/// end.
 struct runner {
   std::mutex mutex;
   std::condition_variable changed;
@@ -60,12 +61,12 @@ std::shared_ptr<runner>* idle = new std::shared_ptr<runner>;
 
 std::shared_ptr<runner> take() {
   if (*idle != nullptr && (*idle)->process == getpid()) return std::exchange(*idle, nullptr);
-  // A child of fork() has its parent's object without the thread. The locks of the object may be held for ever, so the
-  // object is never destroyed.
+  // A child of fork() has a copy of its parent's object, but not the thread. The locks of the object may stay locked
+  // for ever, so the object is never destroyed.
   static auto* const of_parents = new std::vector<std::shared_ptr<runner>>;
   if (*idle != nullptr) of_parents->push_back(std::exchange(*idle, nullptr));
   auto made = std::make_shared<runner>();
-  // Only threads of the program handle signals.
+  // The thread blocks all signals, so that only threads of the program handle signals.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -90,7 +91,8 @@ void give(std::shared_ptr<runner> used) {
   used->changed.notify_all();
 }
 
-/// "interrupted by Ctrl-C", or the exception of a handler of the program.
+/// The text for an interruption: "interrupted by Ctrl-C", or the exception that a signal handler of the program has
+/// raised.
 std::string words_for(const nb::python_error& raised) {
   if (raised.matches(PyExc_KeyboardInterrupt)) return "interrupted by Ctrl-C";
   std::string words = "interrupted by a signal; its handler raised ";

@@ -1,5 +1,5 @@
 /// @file
-/// Blocking calls of the library that Ctrl-C ends. Python runs signal handlers in its main thread only, and the
+/// Lets Ctrl-C end blocking calls of the library. Python runs signal handlers in its main thread only, and the
 /// library's waits do not return for a signal. The main thread therefore runs a blocking call in a second thread, and
 /// checks for signals while it waits. Other threads call directly, and no signal interrupts them.
 #pragma once
@@ -15,9 +15,9 @@
 namespace pgas::python {
 
 /// Releases the GIL during its lifetime, as nanobind's gil_scoped_release does, and also handles the end of the
-/// interpreter: a thread that would then acquire the GIL stays in the destructor until the process ends. Python before
-/// 3.14 ends such a thread by unwinding its stack; destructors and `noexcept` functions of C++ stop the unwinding, and
-/// the process would abort.
+/// interpreter: if a thread would acquire the GIL after that, it stays in the destructor until the process ends. Python
+/// before 3.14 ends such a thread by unwinding its stack; destructors and `noexcept` functions of C++ stop the
+/// unwinding, and the process would abort.
 class gil_released {
  public:
   gil_released() : state_(PyEval_SaveThread()) {}
@@ -29,15 +29,15 @@ class gil_released {
   PyThreadState* state_;
 };
 
-/// Whether the calling thread is the thread in which Python runs signal handlers.
+/// Whether the calling thread is Python's main thread, in which Python runs signal handlers.
 [[nodiscard]] bool on_main_thread();
 
 /// Runs `body` in the second thread, returns when it has ended, and throws its exception. *Callers* the main thread,
-/// with the GIL, which is released meanwhile.
+/// with the GIL. The GIL is released during the call.
 /// @param interrupt called, without the GIL, when a handler has raised, with the text of the exception. The function
 /// must make `body` end soon.
-/// @param abandon whether the call then returns at once, while `body` continues; otherwise the call waits for the end
-/// of `body`
+/// @param abandon whether the call returns at once after `interrupt`, while `body` continues; otherwise the call waits
+/// for the end of `body`
 void run_elsewhere(std::function<void()> body, const std::function<void(const std::string&)>& interrupt, bool abandon);
 
 /// Calls `body()` without the GIL. Ctrl-C calls `interrupt`, and the handler's exception is thrown after `body` has
@@ -58,8 +58,9 @@ auto interruptible(const Body& body, const std::function<void(const std::string&
   }
 }
 
-/// Calls `body()` without the GIL. When a handler has raised, its exception is thrown at once. `body` then continues in
-/// the second thread, and its result is dropped. `body` must not refer to objects of the caller.
+/// Calls `body()` without the GIL. If a signal handler raises an exception, the call throws this exception at once.
+/// `body` then continues in the second thread, and its result is dropped. So `body` must not refer to objects of the
+/// caller.
 template <class Body>
 auto abandonable(Body body) {
   using result = std::invoke_result_t<const Body&>;
@@ -72,7 +73,7 @@ auto abandonable(Body body) {
   return std::move(**value);
 }
 
-/// Throws the exception that a signal handler has raised since the last call. *Callers* any thread, without the GIL.
+/// Runs pending signal handlers, and throws the exception that a handler raises. *Callers* any thread, without the GIL.
 void check_signals();
 
 }  // namespace pgas::python

@@ -44,7 +44,8 @@ void joined_world::release_held() noexcept {
   }
   if (unused.empty()) return;
   {
-    // Leaving the world waits for a stream that still works, possibly for an action of a Python thread.
+    // Leaving the world waits for streams with unfinished work, and this work may wait for an action of a Python
+    // thread.
     const gil_released free;
     for (dropped_stream& each : unused) each.on.reset();
   }
@@ -53,7 +54,7 @@ void joined_world::release_held() noexcept {
 
 void joined_world::keep(team&& dropped) {
   const std::lock_guard lock(table_);
-  if (!took_teams_) dropped_teams_.push_back(std::move(dropped));  // otherwise leave() has taken the dropped teams
+  if (!took_teams_) dropped_teams_.push_back(std::move(dropped));  // after leave(), `dropped` is destroyed here
 }
 
 std::size_t joined_world::collect(const std::string& call) {

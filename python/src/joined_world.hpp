@@ -1,6 +1,6 @@
 /// @file
-/// The world object of Python. The C++ world exists until it is left or the process ends, independent of Python
-/// objects, because dropping a reference is never collective.
+/// The world object of Python. The C++ world exists until the PE leaves the world or the process ends. It does not
+/// depend on Python objects, because leaving is collective and dropping a reference is local.
 #pragma once
 
 #include <atomic>
@@ -27,8 +27,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   joined_world(const joined_world&) = delete;
   joined_world& operator=(const joined_world&) = delete;
 
-  /// Collective, once, before all calls except abort(): allocates internal memory and a team. *Callers* without the
-  /// GIL.
+  /// Collective, called once, before all calls except abort(): allocates internal memory and creates a team. *Callers*
+  /// without the GIL.
   /// @param compares whether this PE requests that blocking collectives compare their arguments on the host heap
   void begin(bool compares);
 
@@ -43,7 +43,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   }
 
   /// Calls body(), which may wait for other PEs. Ctrl-C aborts the world, because a collective can't be completed
-  /// without this PE. *Callers* with the GIL, which is released meanwhile.
+  /// without this PE. *Callers* with the GIL. The GIL is released during the call.
   template <class Body>
   auto blocking(const Body& body) {
     static_cast<void>(get());
@@ -61,14 +61,14 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// Collective: frees the memory that all PEs have dropped. @return The number of freed allocations. *Callers* without
   /// the GIL.
   std::size_t collect(const std::string& call);
-  /// PE `pe`'s memory that corresponds to [from, from + bytes) on this PE; nothing if the PE is proxied. The result
-  /// keeps the allocation alive.
+  /// PE `pe`'s copy of the memory [from, from + bytes) of this PE; nothing if PE `pe` is proxied. The result keeps the
+  /// allocation alive.
   [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
   /// The number of allocations that are not yet freed, and the number of these that this PE has dropped.
   [[nodiscard]] std::pair<std::size_t, std::size_t> allocations() { return memory_->allocations(); }
 
-  /// Takes a stream that Python has dropped and that may have work. The stream is destroyed when it is idle, at the
-  /// latest when the world is left. Does not wait.
+  /// Takes a stream that Python has dropped and that may have unfinished work. The stream is destroyed when it is idle,
+  /// or when the PE leaves the world. Does not wait.
   /// @param held the arrays that the work of the stream uses; the function takes over the reference. *Callers* with the
   /// GIL.
   void drop(stream&& one, PyObject* held) noexcept;
@@ -76,30 +76,30 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   void release_held() noexcept;
   /// Whether blocking collectives compare their arguments: the same on all PEs.
   [[nodiscard]] bool compares() const { return compares_; }
-  /// Keeps a team until the world is left, because destroying a team is collective and dropping the Python object is
-  /// local.
+  /// Keeps a team until the PE leaves the world, because destroying a team is collective, but dropping the Python
+  /// object is local.
   void keep(team&& dropped);
 
-  /// Collective: waits until all PEs leave. The world may be aborted during this wait. The following leave() is short,
-  /// and destroys the objects that abort() uses. *Callers* without the GIL.
+  /// Collective: waits until all PEs leave. abort() may be called during this wait. The following leave() takes little
+  /// time. It destroys the objects that abort() uses. *Callers* without the GIL.
   void await_leave() { detail::await_leave(get()); }
   /// Calls that begin later throw not_joined. *Callers* with the GIL, so no call that holds the GIL is in progress.
   void refuse_calls() noexcept { refuses_ = true; }
   /// Collective: waits for calls in progress and leaves, after await_leave(). Aborts the world if a call does not end
   /// within PGAS_JOIN_TIMEOUT. *Callers* without the GIL.
   void leave();
-  /// world::abort().
+  /// Calls world::abort().
   void abort(const std::string& reason) noexcept;
 
  private:
-  std::optional<deferred_free> memory_;  ///< its team outlives the world: destroying the team earlier is collective
+  std::optional<deferred_free> memory_;  ///< its team outlives the world: destroying it earlier is collective
   std::optional<world> world_;
   const int my_pe_;
   std::atomic<bool> refuses_{false};  ///< calls throw not_joined
   std::atomic<bool> left_{false};     ///< abort() has no effect
   std::shared_timed_mutex in_use_;
 
-  std::mutex collective_;  ///< one collective call of memory_ at a time
+  std::mutex collective_;  ///< allows one collective call of memory_ at a time
 
   std::mutex table_;  ///< guards the following members
   std::vector<team> dropped_teams_;
@@ -112,8 +112,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   bool compares_ = false;
 };
 
-/// A call of the library by a Python thread: the GIL is released, and leave() waits for the end of the call. *Callers*
-/// with the GIL. *Errors* not_joined.
+/// A call of the library by a Python thread: releases the GIL during its lifetime, and leave() waits for the end of the
+/// call. *Callers* with the GIL. *Errors* not_joined.
 class library_call {
  public:
   explicit library_call(joined_world& of) : held_(of.hold()) {}
@@ -123,7 +123,7 @@ class library_call {
   std::shared_lock<std::shared_timed_mutex> held_;
 };
 
-/// Joins on the calling thread, as world::join(), but Ctrl-C returns at once.
+/// Joins as world::join() does. After Ctrl-C the call returns at once.
 [[nodiscard]] std::shared_ptr<joined_world> join_launched(const config& settings, bool compares);
 /// Joins the processes with the same id.
 [[nodiscard]] std::shared_ptr<joined_world> join_by_id(const config& settings, bool compares,
@@ -139,7 +139,7 @@ void synchronize_gpu(int ordinal);
 
 /// The Python classes World and Stream, and joining.
 void bind_world(nanobind::module_& m);
-/// World's operations on memory of other PEs.
+/// Operations of the class World on memory of other PEs.
 void bind_operations(nanobind::class_<joined_world>& c);
 /// The Python class Team, with collectives.
 void bind_teams(nanobind::module_& m, nanobind::class_<joined_world>& c);
@@ -153,7 +153,7 @@ class stream_argument {
   stream_argument(joined_world& of, nanobind::handle given);
   /// The current stream of the arrays' library on a GPU; null on the host heap.
   stream_argument(joined_world& of, const array_pair& arrays);
-  /// Null: the call blocks.
+  /// The stream; null if the call blocks.
   [[nodiscard]] const stream* get() const { return owned_ ? &*owned_ : borrowed_; }
 
  private:

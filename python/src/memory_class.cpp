@@ -50,7 +50,7 @@ memory reshape(const memory& of, std::vector<std::int64_t> shape, const std::str
     throw nb::value_error("view: pass one stride for each dimension");
   if (!of.strides.empty()) throw nb::value_error("view: the memory must be in C order");
   const std::int64_t item = made.type.bytes();
-  // The product ignores dimensions of 0, so the strides also do not overflow.
+  // The product ignores dimensions of 0, so a check of the product also ensures that the strides do not overflow.
   std::int64_t product = item;
   for (const std::int64_t extent : made.shape) {
     if (extent < 0) throw nb::value_error("view: a dimension is negative");
@@ -79,7 +79,7 @@ memory reshape(const memory& of, std::vector<std::int64_t> shape, const std::str
 
 /// The data that a Py_buffer points to.
 struct buffer_shape {
-  memory of;  // keeps the owner alive, independent of the Python object
+  memory of;  // keeps the owner alive even after the Python object has been destroyed
   std::vector<Py_ssize_t> shape;
   std::vector<Py_ssize_t> strides;
 };
@@ -210,7 +210,7 @@ void bind_memory(nb::module_& m) {
           "__dlpack__",
           [](const memory& of, const nb::object&, const nb::object& max_version, const nb::object& device,
              const nb::object& copy) {
-            // The stream of the consumer is ignored: the program must order work that uses the memory.
+            // The argument with the consumer's stream is ignored: the program must order the work that uses the memory.
             if (!copy.is_none() && nb::cast<bool>(copy)) throw nb::buffer_error("__dlpack__: copy the array instead");
             if (!device.is_none()) {
               const int kind = nb::cast<int>(device[0]);

@@ -15,7 +15,7 @@
 
 namespace pgas::python {
 
-/// An element type: DLPack's numbers.
+/// An element type, by DLPack's numbers.
 struct element_type {
   std::uint8_t code = 1;
   std::uint8_t bits = 8;
@@ -28,7 +28,7 @@ struct element_type {
 /// The name that NumPy and torch use for the element type. *Errors* invalid_argument.
 [[nodiscard]] std::string name_of(element_type type);
 
-/// An array of plain memory. Copies refer to the same memory.
+/// An array: plain memory with a shape and a type. Copies of this struct refer to the same memory.
 struct memory {
   std::shared_ptr<const void> owner;  ///< must stay alive while the memory is used
   std::byte* data = nullptr;
@@ -40,7 +40,7 @@ struct memory {
 
   /// The number of elements of the shape.
   [[nodiscard]] std::int64_t count() const;
-  /// The strides in elements, even if none are stored.
+  /// The strides in elements. If no strides are stored, these are the strides of C order.
   [[nodiscard]] std::vector<std::int64_t> all_strides() const;
 };
 

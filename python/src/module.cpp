@@ -1,5 +1,5 @@
-// The extension pgas._core: the C++ library for Python. The package's Python code passes addresses and sizes, which it
-// takes from arrays.
+// The extension pgas._core: the C++ library for Python. The Python code of the package takes addresses and sizes from
+// arrays, and passes them to the extension.
 #include <nanobind/nanobind.h>
 
 #include "error.hpp"
@@ -9,8 +9,8 @@ namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
   m.doc() = "The C++ library pgas. Use the package pgas.";
-  // Python may end with worlds still joined and their arrays alive. The objects that worlds and arrays keep are not
-  // leaks.
+  // Python may end while worlds are joined and arrays in them exist. The objects that these worlds and arrays keep
+  // alive are not leaks.
   nb::set_leak_warnings(false);
   pgas::python::bind_errors(m);
   pgas::python::bind_memory(m);

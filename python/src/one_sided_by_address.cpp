@@ -1,4 +1,4 @@
-// World's one-sided operations, with addresses and sizes that Python has taken from arrays.
+// One-sided operations of the class World, with addresses and sizes that Python code has taken from arrays.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -26,7 +26,7 @@ void* pointer(address at) { return reinterpret_cast<void*>(at); }
 /// the return of the call or later.
 class place {
  public:
-  /// @param on `stream=`, or the arrays whose library has the current stream
+  /// @param on the argument `stream=`, or the arrays whose library knows the current stream
   template <class On>
   place(joined_world& of, const On& on, bool nbi) : of_(of), stream_(of, on), nbi_(nbi) {}
   [[nodiscard]] detail::op_target target() const {
@@ -67,7 +67,8 @@ void copy(joined_world& of, bool get, address to, address from, std::size_t byte
   copy_at(place(of, on, nbi), get, to, from, bytes, pe);
 }
 
-/// copy() in the current stream, for arrays that array_pair accepts. Returns false, without a copy, for other arrays.
+/// Like copy(), in the current stream, for arrays that array_pair accepts. For other arrays, returns false and copies
+/// nothing.
 bool copy_arrays(joined_world& of, bool get, nb::handle to, nb::handle from, int pe, bool nbi) {
   const auto both = array_pair::find(to, from);
   if (!both || both->first().count != both->second().count) return false;
@@ -76,7 +77,7 @@ bool copy_arrays(joined_world& of, bool get, nb::handle to, nb::handle from, int
   return true;
 }
 
-/// One dimension of a strided copy: extent, and strides in elements.
+/// One dimension of a strided copy: its extent, and the strides in elements.
 struct dimension {
   std::int64_t extent, to, from;
 };
@@ -88,7 +89,7 @@ void copy_strided(joined_world& of, bool get, address to, address from, const st
   if (shape.size() != to_strides.size() || shape.size() != from_strides.size())
     throw nb::value_error("a strided copy: pass one stride for each dimension");
   const place where(of, on, nbi);
-  // Outermost first. Neighbouring dimensions that are contiguous in both arrays are merged.
+  // The outermost dimension is first. Neighbouring dimensions that are contiguous in both arrays are merged.
   std::vector<dimension> dims;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0) return;
@@ -170,8 +171,8 @@ void signal(joined_world& of, address word, std::uint64_t value, bool add, int p
 struct update_name {
   const char* name;
   detail::atomic_update how;
-  bool floats;       ///< float32 and float64 support it
-  bool half_floats;  ///< the 16-bit formats support it
+  bool floats;       ///< whether float32 and float64 support the operation
+  bool half_floats;  ///< whether the 16-bit formats support the operation
 };
 constexpr std::array updates{
     update_name{"fetch", detail::atomic_update::fetch, true, true},
@@ -201,7 +202,7 @@ detail::atomic_op atomic_op_of(const std::string& name, const std::string& type,
   refuse("there is no atomic operation '" + name + "'");
 }
 
-/// Values are bit patterns. Returns the old value if the caller requests it and no stream writes it.
+/// Values are bit patterns. Returns the old value if the caller requests it, unless a stream writes the old value.
 std::optional<std::uint64_t> atomic(joined_world& of, const std::string& name, const std::string& type, address target,
                                     std::uint64_t value, std::uint64_t condition, bool fetches, int pe, nb::handle on,
                                     address result) {
@@ -224,7 +225,7 @@ struct waited_words {
   detail::word_set set{};
 };
 
-/// One value for all words, or one value for each word, as bytes.
+/// Fills `made` for a wait. The values are bytes: one value for all words, or one value for each word.
 void describe(waited_words& made, const std::string& type, address words, std::size_t count, int compare,
               const nb::bytes& values, const std::vector<int>& status) {
   const detail::datatype as = datatype_of(type);
@@ -282,7 +283,7 @@ nb::object wait(joined_world& of, const std::string& type, address words, std::s
         how.limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(timeout));
       auto looked = clock::now();
       how.pause = [&](std::chrono::microseconds time) {
-        held.reset();  // another thread may leave the world
+        held.reset();  // from here on another thread may leave the world
         std::this_thread::sleep_for(time);
         if (interruptible_here && clock::now() - looked > std::chrono::milliseconds(20)) {
           check_signals();

@@ -1,4 +1,4 @@
-// The only call of the package to the driver: waits for all work of a GPU, on all streams.
+// Waits for all work of a GPU, on all streams. This is the only place where the package calls the driver.
 #include <dlfcn.h>
 
 #include <string>

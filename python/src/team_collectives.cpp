@@ -1,4 +1,4 @@
-// The Python class Team: members of a world, and collectives.
+// The Python class Team, and its collectives.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -91,7 +91,8 @@ reduction reduction_of(std::string_view name) {
   refuse("there is no reduction '" + std::string(name) + "': choose sum, prod, min, max, band, bor or bxor");
 }
 
-/// The library's number for elements of a type. The number depends on signs only for min and max.
+/// The library's enumerator for an element type. Signed and unsigned types have different enumerators only for min and
+/// max.
 number_type number_of(element_type type, reduction op, std::string_view name) {
   const bool ordered = op == reduction::min || op == reduction::max;
   const bool bitwise = op == reduction::bit_and || op == reduction::bit_or || op == reduction::bit_xor;
@@ -99,7 +100,7 @@ number_type number_of(element_type type, reduction op, std::string_view name) {
   const auto integer = [&](number_type first) { return static_cast<number_type>(static_cast<int>(first) + by_width); };
   if (type.code == 0) return integer(ordered ? number_type::i8 : number_type::u8);
   if (type.code == 1) return integer(number_type::u8);
-  if (type.code == 6 && (bitwise || ordered)) return number_type::u8;  // bytes of 0 and 1
+  if (type.code == 6 && (bitwise || ordered)) return number_type::u8;  // bool: bytes with the value 0 or 1
   if (bitwise || (ordered && type.code == 5) || type.code == 6)
     refuse("there is no reduction '" + std::string(name) + "' of " + name_of(type));
   if (type.code == 4) return number_type::bf16;
@@ -107,7 +108,7 @@ number_type number_of(element_type type, reduction op, std::string_view name) {
   return type.bits == 16 ? number_type::f16 : type.bits == 32 ? number_type::f32 : number_type::f64;
 }
 
-/// The part of a request that does not depend on addresses and counts.
+/// A request without addresses and counts.
 collective_request request_for(const named_kind& kind, element_type elements, const char* op, int root) {
   collective_request request;
   request.what = kind.what;
@@ -136,7 +137,8 @@ void run(const python_team& of, const stream_argument& where, const collective_r
   }
 }
 
-/// @param root of broadcast and reduce @param strides of all_to_all_strided, elements: destination and source
+/// @param root the root of broadcast and reduce @param strides for all_to_all_strided: strides of destination and
+/// source, in elements
 void collective(const python_team& of, const char* name, const std::string& type, const char* op, std::uintptr_t dst,
                 std::uintptr_t src, std::size_t count, int root, std::pair<std::int64_t, std::int64_t> strides,
                 nb::handle on) {
@@ -149,8 +151,8 @@ void collective(const python_team& of, const char* name, const std::string& type
   run(of, stream_argument(of.joined(), on), request);
 }
 
-/// collective() in the current stream, for arrays that array_pair accepts. Returns false, without an operation, for
-/// other arrays.
+/// Like collective(), in the current stream, for arrays that array_pair accepts. For other arrays, returns false and
+/// does nothing.
 /// @param in_blocks number of blocks of elements in the input @param out_blocks number of blocks in the output; 0: any
 /// number
 bool collective_arrays(const python_team& of, const char* name, const char* op, nb::handle out, nb::handle in,
@@ -169,7 +171,7 @@ bool collective_arrays(const python_team& of, const char* name, const char* op, 
   return true;
 }
 
-/// barrier() or sync().
+/// Implements barrier() and sync().
 template <auto Blocking, auto Enqueued>
 void wait_for_members(const python_team& of, nb::handle on) {
   const stream_argument where(of.joined(), on);

@@ -10,7 +10,7 @@ namespace nb = nanobind;
 namespace pgas::python {
 namespace {
 
-/// Before version 1.0.
+/// The form of DLPack before version 1.0.
 struct unversioned {
   dl_tensor tensor;
   void* context;
@@ -19,7 +19,7 @@ struct unversioned {
   static constexpr const char* name = "dltensor";
 };
 
-/// From version 1.0 on.
+/// The form of DLPack from version 1.0 on.
 struct versioned {
   std::uint32_t major;
   std::uint32_t minor;
@@ -66,7 +66,8 @@ struct exported_tensor {
 template <class Managed>
 nb::object capsule_of(const memory& from) {
   auto made = std::make_unique<exported_tensor<Managed>>(from);
-  // A consumer renames the capsule. A capsule with the original name has not been consumed.
+  // A consumer renames the capsule. If the capsule still has the original name, no consumer has taken the memory, so it
+  // is released here.
   PyObject* const capsule = PyCapsule_New(&made->managed, Managed::name, [](PyObject* self) {
     if (PyCapsule_IsValid(self, Managed::name) == 0) return;
     auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(self, Managed::name));

@@ -17,7 +17,8 @@ using namespace nb::literals;
 namespace pgas::python {
 namespace {
 
-/// Joins in the second thread. After Ctrl-C, the call returns, and a world that joins later is aborted.
+/// Joins in the second thread (interrupt.hpp). After Ctrl-C the call returns, and the world is aborted if joining
+/// succeeds later.
 std::shared_ptr<joined_world> join_elsewhere(std::function<world()> join, bool compares) {
   struct result {
     std::mutex mutex;
@@ -34,7 +35,7 @@ std::shared_ptr<joined_world> join_elsewhere(std::function<world()> join, bool c
       given_up = shared->given_up;
     }
     if (given_up) return made->abort("joining was interrupted on PE " + std::to_string(made->get().my_pe()));
-    made->begin(compares);  // waits for the other PEs, and an abort ends the wait
+    made->begin(compares);  // waits for the other PEs; an abort ends this wait
   };
   if (on_main_thread()) {
     run_elsewhere(
@@ -116,7 +117,7 @@ nb::dict usage_of(joined_world& of) {
   return made;
 }
 
-/// A stream, with the arrays that its work uses. Dropping the stream does not wait for the work.
+/// A stream, and the arrays that the stream's work uses. Dropping the stream does not wait for the work.
 struct python_stream {
   std::shared_ptr<joined_world> of;
   std::optional<stream> on;
@@ -142,7 +143,7 @@ void bind_stream(nb::module_& m) {
            [](const python_stream& s) { return nb::make_tuple(0, reinterpret_cast<std::uintptr_t>(s.on->native())); });
 }
 
-/// Orders work that is enqueued on several streams.
+/// The Python class that orders work on several streams.
 class python_work_order {
  public:
   explicit python_work_order(std::shared_ptr<joined_world> world) : of_(std::move(world)), order_(of_->get()) {}
@@ -239,7 +240,7 @@ void bind_world(nb::module_& m) {
              try {
                of.blocking([&] { of.await_leave(); });
              } catch (const error&) {
-               // leave() throws the failure of the world.
+               // The failure is ignored here, because leave() throws it.
              }
              const auto leave = [&] {
                of.refuse_calls();

@@ -4,11 +4,12 @@
 /// which is empty).
 ///
 /// PGAS_NVSHMEM_DIRECT, defined before the first include, requires that all PEs are load/store accessible: device calls
-/// then compile to loads and stores only (pgas::direct_context). A job without this property ends with an error when it
-/// joins.
+/// then compile to loads and stores only (pgas::direct_context). If some PEs are not load/store accessible, joining
+/// ends with an error.
 ///
-/// *Errors* host functions that return a status or a pointer return nonzero or null. All others log the failure with
-/// their name and end the processes of all PEs with status 1, as nvshmem_global_exit() does.
+/// *Errors* on failure, host functions that return a status return nonzero, and host functions that return a pointer
+/// return null. All other host functions log the failure with their name and end the processes of all PEs with status
+/// 1, as nvshmem_global_exit() does.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

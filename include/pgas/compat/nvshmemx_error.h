@@ -33,7 +33,7 @@ PGAS_NVSHMEM_ON_BOTH inline const char* nvshmemx_status_string(int status) {
 #undef PGAS_NVSHMEM_ON_BOTH
 
 #if !defined(__CUDACC_RTC__)
-/// Prints to stderr like printf(), after file and line.
+/// Prints file and line to stderr, followed by the arguments as printf() prints them.
 #define NVSHMEMI_ERROR_PRINT(...)                                      \
   do {                                                                 \
     static_cast<void>(fprintf(stderr, "%s:%d: ", __FILE__, __LINE__)); \

@@ -1,10 +1,11 @@
 /// @file
-/// OpenSHMEM 1.5 for C and C++ on top of pgas: <shmem.h>. It has the whole interface, with the deprecated parts of 1.4,
-/// and the parts of 1.6 that pgas supports. Compile and link with pgas-cc or pgas-c++, or with the flags of
-/// pgas-shmem.pc.
+/// OpenSHMEM 1.5 for C and C++ on top of pgas: <shmem.h>. The header has the whole interface, including the parts of
+/// 1.4 that 1.5 deprecates, and the parts of 1.6 that pgas supports. Compile and link with pgas-cc or pgas-c++, or with
+/// the flags of pgas-shmem.pc.
 ///
-/// *Errors* functions that return a status or a pointer return nonzero or null. All others log the failure with their
-/// name and end the processes of all PEs with status 1, as shmem_global_exit() does.
+/// *Errors* on failure, functions that return a status return nonzero, and functions that return a pointer return null.
+/// All other functions log the failure with their name and end the processes of all PEs with status 1, as
+/// shmem_global_exit() does.
 #pragma once
 
 #include "../detail/names_begin.inc"

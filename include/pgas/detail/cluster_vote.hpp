@@ -17,7 +17,7 @@ inline constexpr bool clustered = valid<cluster_members, G>;
 
 #if defined(__CUDACC__)
 
-/// Returns the value of the thread with rank 0, which is in block 0, on all threads. Also a sync().
+/// Returns, on all threads, the value of the thread with rank 0, which is in block 0. The call is also a sync().
 template <class G, class T>
 [[nodiscard]] PGAS_FN T cluster_broadcast(const G& g, T value) {
   __shared__ T room;
@@ -28,7 +28,7 @@ template <class G, class T>
   return all;
 }
 
-/// Votes: true on all threads if `yes` is true on any thread. Also a sync().
+/// Votes: true on all threads if `yes` is true on any thread. The call is also a sync().
 template <class G>
 [[nodiscard]] PGAS_FN bool cluster_any(const G& g, bool yes) {
   __shared__ std::uint32_t room;

@@ -1,5 +1,5 @@
 /// @file
-/// Lanes of a warp that call an operation individually at the same time: they may do the work together.
+/// Detects lanes of a warp that call an operation individually at the same time. Such lanes may do the work together.
 #pragma once
 
 #include "pgas/detail/isa/ptx_memory.hpp"
@@ -8,9 +8,9 @@ namespace pgas::detail {
 
 #if defined(__CUDACC__)
 
-/// The eight neighbouring lanes 8k..8k + 7 of a warp, if all of them construct this object at the same time, as
-/// cooperative_groups::coalesced_threads() would detect. If complete() is true, it is true on all eight lanes, and they
-/// may continue together.
+/// The eight neighbouring lanes 8k..8k + 7 of a warp. complete() is true if all eight lanes construct this object at
+/// the same time (as cooperative_groups::coalesced_threads() would detect). If complete() is true on one of the lanes,
+/// it is true on all eight lanes, and the lanes may continue together.
 class lane_octet {
  public:
   static constexpr bool possible = true;
@@ -24,7 +24,7 @@ class lane_octet {
   /// Makes earlier memory accesses of the eight lanes visible to all of them.
   PGAS_FN void sync() const { __syncwarp(mask_); }
   [[nodiscard]] PGAS_FN bool any(bool yes) const { return __any_sync(mask_, yes ? 1 : 0) != 0; }
-  /// Returns the value of lane `from` of the eight.
+  /// Returns the value of lane `from`, 0 to 7.
   [[nodiscard]] PGAS_FN std::uint32_t from_lane(std::uint32_t value, std::uint32_t from) const {
     return __shfl_sync(mask_, value, static_cast<int>(from), 8);
   }

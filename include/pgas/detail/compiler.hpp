@@ -1,14 +1,14 @@
 /// @file
-/// The differences between the compilers of these headers: g++ and clang++ (host code, CPU heap), nvcc (both sides) and
-/// NVRTC (device side only, without a standard library); and between C++20 and C++17, which is sufficient for device
-/// code.
+/// The differences between the compilers of these headers: g++ and clang++ compile host code and the CPU heap, nvcc
+/// compiles host and device code, and NVRTC compiles device code only and has no standard library. This header also
+/// hides the differences between C++20 and C++17. C++17 is sufficient for device code.
 #pragma once
 
 #if defined(__CUDACC_RTC__)
 #include <cuda/std/cstddef>
 #include <cuda/std/cstdint>
 #include <cuda/std/type_traits>
-/// Inside pgas, `std::` means libcu++ under NVRTC, so every signature is written once.
+/// Under NVRTC, `std::` inside pgas means libcu++, so each signature is the same for all compilers.
 namespace pgas {
 namespace std = ::cuda::std;
 }
@@ -22,15 +22,15 @@ namespace std = ::cuda::std;
 /// both sides. PGAS_OUTLINE marks device code that stays out of line, so that it does not cost the caller registers;
 /// PGAS_COLD marks such code that is rarely executed; PGAS_OUTLINE_IN_UNIT marks long code with many callers.
 #if defined(__CUDACC__)
-#if !defined(PGAS_INLINED)  // tests that only compile use plain `inline`, which halves the compile time
+#if !defined(PGAS_INLINED)  // tests that only compile define plain `inline`, which halves the compile time
 #define PGAS_INLINED __forceinline__
 #endif
 #define PGAS_FN __device__ PGAS_INLINED
 #define PGAS_HD __host__ __device__ PGAS_INLINED
-// With -rdc=true the compiler does not know the callers of an out-of-line function. The function then uses more
-// registers than a thread of a block of 1024 threads has. Such functions are therefore inlined, except code that would
-// make compilation slow. That code has internal linkage, so it is compiled a second time for kernels with a register
-// limit.
+// With -rdc=true the compiler does not know the callers of an out-of-line function. The function may then use more
+// registers than a thread in a block of 1024 threads can have. Such functions are therefore inlined, except code that
+// would make compilation slow. That code has internal linkage, so it is compiled a second time for kernels with a
+// register limit.
 #if defined(__CUDACC_RDC__)
 #define PGAS_OUTLINE __device__ PGAS_INLINED
 #define PGAS_OUTLINE_IN_UNIT static __device__ __noinline__
@@ -47,13 +47,13 @@ namespace std = ::cuda::std;
 #define PGAS_COLD [[gnu::noinline, gnu::cold]] inline
 #endif
 
-/// PGAS_UNROLL before a loop of a few iterations repeats its body, so that arrays indexed in it stay in registers.
-/// PGAS_ROLLED before a loop prevents an unrolling that has no benefit.
-// Sanitizers instrument each repetition, so unrolled loops compile slowly.
+/// PGAS_UNROLL before a loop of a few iterations unrolls the loop, so that arrays that the loop indexes stay in
+/// registers. PGAS_ROLLED before a loop prevents unrolling where it has no benefit.
+// Sanitizers instrument each unrolled iteration, so unrolled loops compile slowly.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PGAS_UNROLL
 #define PGAS_ROLLED
-#elif defined(__NVCC__) && !defined(__CUDA_ARCH__)  // the host's compiler sees functions of both sides and would warn
+#elif defined(__NVCC__) && !defined(__CUDA_ARCH__)  // the host's compiler sees all functions, and would warn
 #define PGAS_UNROLL
 #define PGAS_ROLLED
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
@@ -88,7 +88,7 @@ namespace std = ::cuda::std;
 
 namespace pgas::detail {
 
-/// An object of type T, for unevaluated expressions.
+/// An object of type T, for unevaluated expressions (std::declval).
 template <class T>
 const T& some();
 

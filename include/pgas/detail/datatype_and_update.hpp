@@ -1,6 +1,6 @@
 /// @file
-/// The type of a word and the update of an atomic operation, as values: for operations that the host library or the
-/// proxy executes on behalf of templates.
+/// Enumerations for the type of a word and for the update of an atomic operation. Templates pass these values to the
+/// host library and to the proxy, which have no templates.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -8,13 +8,13 @@
 
 namespace pgas::detail {
 
-/// The type of the bits of a word.
+/// The type of a word.
 enum class datatype : std::uint8_t { i16, u16, i32, u32, i64, u64, f32, f64, f16, bf16, f16x2, bf16x2 };
 
 /// The update that an atomic operation applies to its word.
 enum class atomic_update : std::uint8_t { fetch, set, add, bit_and, bit_or, bit_xor, min, max, swap, compare_swap };
 
-/// Bytes of a word.
+/// The size of a word in bytes.
 [[nodiscard]] PGAS_HD constexpr std::size_t size_of(datatype as) {
   switch (as) {
     case datatype::i16:

@@ -1,6 +1,6 @@
 /// @file
-/// The record that a kernel leaves when it fails, the names of failures and operations in it, and the control block
-/// around it, by which the host controls running kernels.
+/// The record that a kernel leaves when it fails, the enumerations of failures and operations in the record, and the
+/// control block, which contains the record and by which the host controls running kernels.
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
@@ -8,7 +8,7 @@
 
 namespace pgas::detail {
 
-/// Why a device operation ended early. The host converts it to a pgas::error.
+/// The reason why a device operation ended early. The host converts the reason to a pgas::error.
 enum class failure : std::uint32_t {
   none = 0,
   aborted,          ///< the abort word was set: a peer died or gave up
@@ -21,14 +21,14 @@ enum class failure : std::uint32_t {
   asymmetric,       ///< PEs called different collectives, or with different sizes; found with checks on
   not_held,         ///< a lock was cleared by a PE that does not hold it
   too_long,         ///< a message is longer than its channel
-  out_of_turn,      ///< a PE sent or received two messages without one in the other direction
+  out_of_turn,      ///< a PE sent or received two messages without a message in the other direction
   no_such_value,    ///< an unknown enumerator, or no comparison values; found with checks on
-  not_direct,       ///< a proxied PE in a kernel of a language that has only loads and stores
+  not_direct,       ///< a proxied PE was addressed in a language whose kernels have only loads and stores
   asked,            ///< no failure: the host asks what the wait is for, and the wait continues
   not_received,     ///< a round of a channel began before the previous round was received; found with checks on
 };
 
-/// The device operation of a record.
+/// The device operation that wrote a record.
 enum class operation : std::uint32_t {
   none = 0,
   put,
@@ -58,7 +58,7 @@ enum class operation : std::uint32_t {
   send,
   receive,
   bulk_copy,
-  atomic_fetch,  ///< from this one on, in the order of atomic_update
+  atomic_fetch,  ///< this and the next operations have the order of atomic_update
   atomic_set,
   atomic_add,
   atomic_and,
@@ -68,7 +68,7 @@ enum class operation : std::uint32_t {
   atomic_max,
   atomic_swap,
   atomic_compare_swap,
-  atomic_fetch_add,  ///< from here on the operations from atomic_add on, with the old value
+  atomic_fetch_add,  ///< this and the next operations are those from atomic_add on, but return the old value
   atomic_fetch_and,
   atomic_fetch_or,
   atomic_fetch_xor,
@@ -85,9 +85,9 @@ enum class operation : std::uint32_t {
   return static_cast<operation>(first + static_cast<std::uint32_t>(how) - skipped);
 }
 
-/// Written by the first device thread of a PE that fails, or by a thread that answers a question.
+/// A record, written by the first device thread of a PE that fails, or by a thread that answers a question of the host.
 struct failure_record {
-  std::uint32_t complete;  ///< 0: no record; 1 or the number of the question: the record is complete
+  std::uint32_t complete;  ///< 0: no record; otherwise complete: 1 for a failure, the question's number for an answer
   failure why;
   operation what;
   std::int32_t pe;            ///< the addressed or awaited PE; -1 if the wait does not know it
@@ -103,13 +103,14 @@ struct failure_record {
 };
 static_assert(sizeof(failure_record) == 64);
 
-/// The number of waits that can answer a question. If more threads wait, a bit tells that there are more.
+/// The maximum number of waits that can answer a question. If more threads wait, control_block::unanswered tells the
+/// host.
 inline constexpr std::uint32_t most_answers = 128;
 
 /// Host memory that kernels can read, one per PE and world. The host writes the first line; kernels write the records.
 struct alignas(128) control_block {
   std::uint32_t abort;                ///< 0: continue; otherwise 1 + the PE that failed, or abort_no_pe
-  std::uint32_t question;             ///< 0: none; otherwise the number of the question: each wait that sees it leaves
+  std::uint32_t question;             ///< 0: none; otherwise the number of the question: each wait that sees it writes
                                       ///< one answer
   std::uint64_t heap_bytes;           ///< the mapped bytes of each slot, for checks
   std::uint64_t wait_timeout_ns;      ///< 0: waits have no deadline
@@ -119,7 +120,7 @@ struct alignas(128) control_block {
   alignas(128) failure_record record;
   failure_record answers[most_answers];
   std::uint32_t unanswered;  ///< the last question that some waits could not answer for lack of space
-  proxy_bell bell;           ///< the bell of this PE's proxy
+  proxy_bell bell;           ///< wakes host threads and this PE's proxy
 };
 static_assert(sizeof(control_block) % 128 == 0);
 

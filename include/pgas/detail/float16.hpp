@@ -14,7 +14,8 @@ struct __nv_bfloat162;
 
 namespace pgas {
 
-/// A 16-bit floating-point number: storage that converts to and from float. Arithmetic is done in float.
+/// A 16-bit floating-point number. The type only stores the number and converts it to and from float. Arithmetic uses
+/// float.
 template <detail::format16 Format>
 struct basic_float16 {
   std::uint16_t bits = 0;
@@ -26,12 +27,12 @@ struct basic_float16 {
   [[nodiscard]] friend PGAS_HD bool operator!=(basic_float16 a, basic_float16 b) { return !(a == b); }
 };
 
-/// IEEE 754 binary16, as CUDA's `__half`.
+/// IEEE 754 binary16, like CUDA's `__half`.
 using float16 = basic_float16<detail::format16::binary16>;
-/// The upper half of a float, as CUDA's `__nv_bfloat16`.
+/// The upper half of a float, like CUDA's `__nv_bfloat16`.
 using bfloat16 = basic_float16<detail::format16::bfloat>;
 
-/// Two adjacent 16-bit numbers that an atomic_add updates in one access, as CUDA's `__half2` and `__nv_bfloat162`.
+/// Two adjacent 16-bit numbers that an atomic_add updates in one access, like CUDA's `__half2` and `__nv_bfloat162`.
 template <detail::format16 Format>
 struct alignas(4) basic_float16_pair {
   basic_float16<Format> x;
@@ -42,7 +43,7 @@ using bfloat16_pair = basic_float16_pair<detail::format16::bfloat>;
 
 namespace detail {
 
-/// The composition of a type: `numbers` 16-bit numbers of one format; 0 for other types.
+/// The number of 16-bit numbers in a type, and their format; `numbers` is 0 for other types.
 template <class T>
 struct float16_traits {
   static constexpr int numbers = 0;

@@ -8,8 +8,8 @@
 
 namespace pgas {
 
-/// A value and its index: the elements of maxloc and minloc. `I` is any sufficiently wide integer type. If both have
-/// the same size, the struct has no padding.
+/// A value and its index: the elements of maxloc and minloc. `I` is any sufficiently wide integer type. If value and
+/// index have the same size, the struct has no padding.
 template <class T, class I = std::int64_t>
 struct indexed {
   T value;
@@ -56,8 +56,8 @@ concept complex_type = is_complex_type<T>;
 
 namespace detail {
 
-/// A complex number in the form that reductions accumulate: without the member functions of std::complex, which GPU
-/// code lacks.
+/// The complex number that reductions accumulate. It does not use std::complex, because its member functions do not
+/// exist in GPU code.
 template <class R>
 struct two_reals {
   R re;
@@ -73,8 +73,8 @@ struct is_indexed : std::false_type {};
 template <class T, class I>
 struct is_indexed<indexed<T, I>> : std::bool_constant<is_reduce_ordered<T> && is_reduce_integer<I>> {};
 
-/// The unsigned type for integer arithmetic that wraps around: of the size of `T`, or of the type to which T is
-/// promoted.
+/// The unsigned type for integer arithmetic that wraps around. It has the size of `T`, or the size of the type to which
+/// T is promoted.
 template <class T>
 using wrapping = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
 
@@ -116,8 +116,8 @@ using operation_number = decltype(Op::id);
 template <class Op>
 inline constexpr bool library_op = valid<operation_number, Op>;
 
-/// The type in which `Op` accumulates elements of type T: float for 16-bit floats if it accepts float, so that only the
-/// result is rounded; two reals for complex numbers, in the library's operations; otherwise T itself.
+/// The type in which `Op` accumulates elements of type T. For 16-bit floats: float, if `Op` accepts float, so that only
+/// the result is rounded. For complex numbers in the library's operations: a pair of reals. Otherwise: T.
 template <class Op, class T, class = void>
 struct accumulator {
   using type = T;
@@ -134,11 +134,11 @@ struct accumulator<Op, T, std::enable_if_t<library_op<Op> && is_complex_type<T>>
 template <class Op, class T>
 using accumulator_of = typename accumulator<Op, T>::type;
 
-/// The form of an element of type T in memory if it is accumulated as A.
+/// The type that represents an element of type T in memory if the element is accumulated as A.
 template <class T, class A>
 using stored_as = std::conditional_t<sizeof(T) == sizeof(A), A, std::uint16_t>;
 
-/// An element in the form that is accumulated.
+/// Converts an element to the type in which it is accumulated.
 template <class T, class A>
 [[nodiscard]] PGAS_HD A accumulated(const stored_as<T, A>& element) {
   if constexpr (sizeof(T) == sizeof(A)) {
@@ -148,7 +148,7 @@ template <class T, class A>
   }
 }
 
-/// An accumulated value in the form that is stored: rounded, for 16-bit floats.
+/// Converts an accumulated value to the type that is stored. Rounds for 16-bit floats.
 template <class T, class A>
 [[nodiscard]] PGAS_HD stored_as<T, A> stored(const A& value) {
   if constexpr (sizeof(T) == sizeof(A)) {

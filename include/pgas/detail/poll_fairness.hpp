@@ -13,8 +13,9 @@ namespace pgas::detail {
 
 #if !defined(__CUDACC__)
 /// Decides when a polling thread yields. A yield costs a few hundred nanoseconds even if the core has no other thread,
-/// and the thread does not poll meanwhile. After a yield that returns at once, the next 1, 2, 4, ... yields are
-/// skipped. If other threads have run, none is skipped, because the thread may be waiting for them.
+/// and the thread does not poll during this time. After a yield that returns at once, the next 1, 2, 4, ... yields are
+/// skipped. If other threads have run during a yield, no yield is skipped, because this thread may be waiting for those
+/// threads.
 class yield_rhythm {
  public:
   /// Called at each opportunity. @return Whether the thread should yield now.
@@ -23,7 +24,7 @@ class yield_rhythm {
     --to_leave_out_;
     return false;
   }
-  /// Called after a yield. @param absence_ns its duration
+  /// Called after a yield. @param absence_ns duration of the yield
   void came_back(std::uint64_t absence_ns) noexcept {
     if (absence_ns >= others_have_run_ns)
       apart_ = 0;
@@ -33,10 +34,11 @@ class yield_rhythm {
   }
 
  private:
-  /// Two context switches take longer than this. A yield without another thread takes a third of this.
+  /// A yield of at least this time includes two context switches, so another thread has run. A yield without another
+  /// thread takes a third of this time.
   static constexpr std::uint64_t others_have_run_ns = 1000;
-  /// A larger number has little benefit: a thread that becomes ready on the core waits until the skipped yields are
-  /// over.
+  /// The largest number of skipped yields. A larger number has little benefit: a thread that becomes ready on the core
+  /// waits until the skipped yields are over.
   static constexpr std::uint32_t most_apart = 64;
 
   std::uint32_t apart_ = 0;
@@ -45,8 +47,8 @@ class yield_rhythm {
 
 /// Detects whether the calling thread shares its core with a thread that computes. A yield to such a thread lasts a
 /// whole time slice, which is several milliseconds. A sleeping thread gets the core back as soon as its timer expires.
-/// After a yield of that length the waits of the thread therefore sleep, for a period that doubles while such yields
-/// follow soon after it.
+/// After a yield of that length, the thread's waits therefore sleep instead of yielding, for some period. The period
+/// doubles if another yield of that length follows soon after the period.
 class core_sharing {
  public:
   [[nodiscard]] bool crowded(std::uint64_t now_ns) const noexcept { return now_ns < until_; }
@@ -70,9 +72,9 @@ class core_sharing {
   /// A yield of this length has waited for a thread that computes. The value is shorter than a time slice of Linux, and
   /// longer than the time that a polling thread needs for a message.
   static constexpr std::uint64_t time_slice_ns = 500'000;
-  /// Shorter than most time slices, so a core that was shared for a moment costs little.
+  /// The first period is shorter than most time slices, so it costs little if the core was shared only for a moment.
   static constexpr std::uint64_t shortest_period_ns = 1'000'000;
-  /// A thread that computes on the same core has run within this time.
+  /// If a thread computes on the same core, that thread runs within this time.
   static constexpr std::uint64_t turn_ns = 8'000'000;
   /// The yield at the end of a period costs a fiftieth of the period.
   static constexpr std::uint64_t longest_period_ns = 256'000'000;
@@ -81,10 +83,10 @@ class core_sharing {
   std::uint64_t until_ = 0;
 };
 
-/// The time that a waiting thread sleeps: a quarter of the time that it has waited. A sleep of less than 20 us gives
-/// the core to no other thread. The sleep is short even if an event wakes the thread: a kernel with lazy preemption may
-/// start a thread that another core wakes only at the next tick, some milliseconds later. A timer on its own core
-/// starts it at once.
+/// The time that a waiting thread sleeps: a quarter of the time that it has waited. During a sleep of less than 20 us
+/// no other thread gets the core. The sleep is short even if an event wakes the thread. In Linux with lazy preemption,
+/// a thread that another core wakes may start only at the next tick, some milliseconds later. A thread that a timer on
+/// its own core wakes starts at once.
 [[nodiscard]] constexpr std::uint64_t sleep_after(std::uint64_t waited_ns) noexcept {
   constexpr std::uint64_t shortest_ns = 20'000;
   constexpr std::uint64_t longest_ns = 1'000'000;
@@ -92,7 +94,7 @@ class core_sharing {
   return quarter < shortest_ns ? shortest_ns : quarter > longest_ns ? longest_ns : quarter;
 }
 
-/// During the lifetime of this object the timers of the calling thread have no slack, which is 50 us by default.
+/// Minimizes the timer slack of the calling thread during the lifetime of this object. The default slack is 50 us.
 class precise_timers {
  public:
   precise_timers() noexcept : before_(::prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0)) {
@@ -125,8 +127,8 @@ PGAS_COLD void sleep_waiting(const proxy_bell* bell, std::uint64_t waited_ns) {
 }
 #endif
 
-/// Lets other threads run after the calling thread has polled for a while. GPU threads continue. @param bell of the
-/// proxy that the thread may be waiting for; null: none @param waited_ns the time that it has waited
+/// Lets other threads run after the calling thread has polled for a while. GPU threads continue. @param bell the bell
+/// of the proxy that the thread may be waiting for; null: none @param waited_ns the time that the thread has waited
 PGAS_FN void yield_now_and_then([[maybe_unused]] const proxy_bell* bell = nullptr,
                                 [[maybe_unused]] std::uint64_t waited_ns = 0) {
 #if !defined(__CUDACC__)
@@ -142,7 +144,7 @@ PGAS_FN void yield_now_and_then([[maybe_unused]] const proxy_bell* bell = nullpt
 #endif
 }
 
-// Each search starts at a different word, so no word is starved.
+// Each search for a word starts at a different word, so that every word is eventually found.
 
 /// A number that the calling thread has not received before.
 [[nodiscard]] PGAS_FN std::uint64_t new_number() {
@@ -154,8 +156,8 @@ PGAS_FN void yield_now_and_then([[maybe_unused]] const proxy_bell* bell = nullpt
 #endif
 }
 
-/// A number less than `count`; 0 if `count` is 0. The numbers are scattered, so that calls at regular intervals, or of
-/// several searches in turn, also reach every number.
+/// A number less than `count`; 0 if `count` is 0. The numbers are scattered. So every number is reached even if a
+/// thread calls at regular intervals, or alternates between several searches.
 [[nodiscard]] PGAS_FN std::size_t anywhere_below(std::size_t count) {
   std::uint64_t bits = new_number() * 0x9e3779b97f4a7c15u;
   bits = (bits ^ bits >> 32) * 0xff51afd7ed558ccdu;

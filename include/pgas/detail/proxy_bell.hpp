@@ -13,8 +13,8 @@
 
 namespace pgas::detail {
 
-/// Each proxy has one such struct, in the control block of its PE. *Memory* initially zero; without a proxy it stays
-/// zero.
+/// The words for wakeups. The control block of each PE has one proxy_bell. *Memory* initially zero; without a proxy the
+/// words stay zero.
 struct proxy_bell {
   std::uint32_t rung;              ///< a futex; the proxy changes it whenever it has made progress
   mutable std::uint32_t sleepers;  ///< the number of threads that sleep until `rung` changes
@@ -26,7 +26,7 @@ struct proxy_bell {
 #if !defined(__CUDACC__)
 
 /// Sleeps until `word` differs from `seen`, the word's owner wakes the thread, or `limit_ns` have passed. A futex wait
-/// is not a cancellation point, and neither are other waits of the library.
+/// is not a cancellation point of POSIX threads. No wait of the library is a cancellation point.
 inline void sleep_on(const std::uint32_t& word, std::uint32_t seen, std::uint64_t limit_ns) noexcept {
   const timespec limit{static_cast<time_t>(limit_ns / 1'000'000'000u), static_cast<long>(limit_ns % 1'000'000'000u)};
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, &limit, nullptr, 0);
@@ -36,8 +36,8 @@ inline void sleep_on(const std::uint32_t& word, std::uint32_t seen, std::uint64_
   return __atomic_load_n(&bell.rung, __ATOMIC_ACQUIRE);
 }
 
-/// Sleeps until the proxy has made progress since times_rung() returned `seen`, or `limit_ns` have passed. A thread
-/// polls its condition between times_rung() and this call, so it misses no wakeup.
+/// Sleeps until the proxy has made progress since times_rung() returned `seen`, or `limit_ns` have passed. The thread
+/// polls its condition between times_rung() and this call, so the thread misses no wakeup.
 inline void sleep_until_rung(const proxy_bell& bell, std::uint32_t seen, std::uint64_t limit_ns) noexcept {
   __atomic_fetch_add(&bell.sleepers, 1, __ATOMIC_SEQ_CST);
   sleep_on(bell.rung, seen, limit_ns);
@@ -46,22 +46,22 @@ inline void sleep_until_rung(const proxy_bell& bell, std::uint32_t seen, std::ui
 
 /// Wakes the sleeping threads. *Callers* the proxy, after it has published its answers.
 inline void ring_bell(proxy_bell& bell) noexcept {
-  __atomic_fetch_add(&bell.rung, 1, __ATOMIC_SEQ_CST);  // this thread or the sleeper sees the other's word
+  __atomic_fetch_add(&bell.rung, 1, __ATOMIC_SEQ_CST);  // this thread sees `sleepers`, or the sleeper sees `rung`
   if (__atomic_load_n(&bell.sleepers, __ATOMIC_SEQ_CST) != 0)
     ::syscall(SYS_futex, &bell.rung, FUTEX_WAKE_PRIVATE, 0x7fffffff, nullptr, nullptr, 0);
 }
 
-/// Announces that the proxy is about to sleep. It must look for commands again after this call.
+/// Announces that the proxy is about to sleep. The proxy must look for commands again after this call.
 inline void announce_sleep(proxy_bell& bell) noexcept { __atomic_exchange_n(&bell.proxy_sleeps, 1, __ATOMIC_SEQ_CST); }
 inline void end_sleep(proxy_bell& bell) noexcept { __atomic_store_n(&bell.proxy_sleeps, 0, __ATOMIC_RELAXED); }
 
 #endif
 
-/// Wakes the proxy if it sleeps. *Callers* producers, after a command; GPU threads wake no thread.
+/// Wakes the proxy if it sleeps. *Callers* producers, after a command. Has no effect on GPU threads.
 PGAS_FN void wake_proxy([[maybe_unused]] proxy_bell& bell) {
 #if !defined(__CUDACC__)
-  // The addition of 0 modifies the word: of two modifications of one word, the later one sees all accesses before the
-  // earlier one.
+  // The addition of 0 is a modification of the word. The later of two modifications of a word sees all accesses that
+  // precede the earlier modification, so this thread and the proxy can't miss each other.
   if (__atomic_fetch_add(&bell.proxy_sleeps, 0, __ATOMIC_SEQ_CST) != 0 &&
       __atomic_exchange_n(&bell.proxy_sleeps, 0, __ATOMIC_RELAXED) != 0)
     bell.wake(bell.proxy);

@@ -10,10 +10,10 @@
 /// A producer that needs an answer takes a number m from ring_heads::next_answer, waits until cell m % cells is free
 /// (its ring_heads::free_laps is m / cells), and names the cell in its command. The proxy writes the values and
 /// releases them by setting the cell's lap to m / cells + 1; the reader then sets the free lap to m / cells + 1. The
-/// thread that requested an answer waits for it, so a cell always becomes free.
+/// thread that requested an answer waits for the answer, so every cell becomes free again.
 ///
-/// (Credits and laps are those of NCCL's and DPDK's rings. One release for each command conforms to the memory model,
-/// whereas a parity bit in each 16 bytes would rely on atomic 16-byte stores.)
+/// (NCCL's and DPDK's rings use the same credits and laps. A release for each command conforms to the memory model. A
+/// parity bit in each 16 bytes would need no release, but would rely on atomic 16-byte stores.)
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
@@ -24,32 +24,32 @@ namespace pgas::detail {
 /// most 8 bytes are transferred in one piece.
 ///
 /// Commands may be executed in any order, except as stated here. Values, signals and atomic operations to one PE take
-/// effect in the order of the ring; atomic operations on different words do so only with another command between them,
-/// for example a fence. `complete` means that the command has taken effect at the target and that its result has
-/// arrived.
+/// effect in the order of the ring; atomic operations on different words take effect in this order only if another
+/// command, for example a fence, is between them. `complete` means that the command has taken effect at the target and
+/// that its result has arrived.
 enum class command_kind : std::uint8_t {
-  put,        ///< `bytes` from `local` to `offset`. Answer: `local` may be reused
-  put_value,  ///< `bytes`, at most 16, of `value` to `offset`. No answer
-  get,        ///< `bytes` from `offset` to `local`. Answer: the data has arrived
-  get_value,  ///< `bytes`, at most 16, from `offset`. Answer: the bytes
-  /// `bytes` in blocks of `block`, from `local` on, `value[0]` bytes apart, to `offset`, `value[1]` bytes apart (both
-  /// signed). Answer as put.
+  put,        ///< copies `bytes` bytes from `local` to `offset`. Answer: `local` may be reused
+  put_value,  ///< copies `bytes` bytes, at most 16, of `value` to `offset`. No answer
+  get,        ///< copies `bytes` bytes from `offset` to `local`. Answer: the data has arrived
+  get_value,  ///< reads `bytes` bytes, at most 16, at `offset`. Answer: the bytes
+  /// Copies `bytes` bytes in blocks of `block` bytes. The blocks are `value[0]` bytes apart at `local`, and `value[1]`
+  /// bytes apart at `offset` (both signed). Answer as put.
   put_strided,
-  get_strided,  ///< as put_strided in the other direction; `value[0]` is again the distance at `local`. Answer as get
-  /// `update` on the word of kind `as` at `offset`, with `value[0]`, compared with `value[1]` if it compares. Answer:
-  /// the old bits.
+  get_strided,  ///< put_strided in the other direction; `value[0]` is also the distance at `local`. Answer as get
+  /// Applies `update` to the word of type `as` at `offset`, with the operand `value[0]` and, for compare_swap, the
+  /// comparison value `value[1]`. Answer: the old bits.
   atomic,
-  /// Put, then `update` (set or add) with `value[0]` on the u64 at offset `value[1]`. Answer as put. The signal comes
-  /// after the data, after all earlier commands to that PE, and after the data (except signals) of all earlier commands
-  /// to other PEs.
+  /// A put, and then a signal: `update` (set or add) of the 64-bit word at offset `value[1]`, with the operand
+  /// `value[0]`. Answer as put. The signal takes effect after the data, after all earlier commands to that PE, and
+  /// after the data (but not the signals) of all earlier commands to other PEs.
   put_signal,
   put_value_signal,  ///< as put_signal, with `bytes`, at most 8, of the value in `local`. No answer
-  signal,            ///< put_signal without data, no answer
-  fence,             ///< later commands to PE `pe` come after earlier ones to it. No answer
-  quiet,             ///< Answer: all earlier commands to PE `pe`, or to all PEs if it is -1, are complete
+  signal,            ///< put_signal without data. No answer
+  fence,             ///< orders earlier commands to PE `pe` before later ones. No answer
+  quiet,             ///< Answer: all earlier commands to `pe` (-1: to all PEs) are complete
 };
 
-/// One operation, in one cache line: the proxy polls the line that a producer writes, and then reads the next one.
+/// One operation. A command is one cache line: the proxy polls the line that a producer will write next.
 /// *Memory* `local` is an address of this process that its proxy can access: any memory of the host, and on GPUs global
 /// memory, but not a stack or the shared memory of a block.
 struct alignas(64) command {
@@ -80,12 +80,13 @@ static_assert(sizeof(answer) == 32);
 
 /// The proxy's progress; only the proxy writes it.
 struct ring_progress {
-  /// The number of commands that it has read; producers may overwrite their slots.
+  /// The number of commands that the proxy has read. Producers may overwrite the slots of these commands.
   alignas(128) std::uint64_t taken;
   alignas(128) std::uint64_t completed;  ///< the commands before this number are all complete
 };
 
-/// The producers' progress, in memory close to the producers. `free_laps` of the answer cells follow this struct.
+/// The producers' progress, in memory close to the producers. The array `free_laps` of the answer cells follows this
+/// struct.
 struct ring_heads {
   alignas(128) std::uint64_t next;         ///< the number of commands so far
   alignas(128) std::uint64_t next_answer;  ///< the number of answers requested so far
@@ -93,7 +94,7 @@ struct ring_heads {
   std::uint64_t completed;                 ///< ring_progress::completed, as a producer last read it
 };
 
-/// A ring, from the point of view of its producers.
+/// The addresses of a ring for its producers.
 struct ring_view {
   command* commands = nullptr;              ///< memory of the host
   answer* answers = nullptr;                ///< memory of the host
@@ -109,10 +110,10 @@ struct ring_view {
   }
 };
 
-/// Memory of a PE with proxied PEs that groups reserve temporarily for data from and to the proxy. It consists of
-/// units, which are reserved like answer cells: a group takes number m from `next`, and waits until unit m % units is
-/// free, which is when the unit's word after `next` is m / units. A group reserves at most one unit and always releases
-/// it.
+/// The workspace: memory that groups reserve temporarily for data from and to the proxy, on PEs with proxied peers. The
+/// workspace consists of units, which are reserved like answer cells. A group takes number m from `next`, and waits
+/// until unit m % units is free: the word of each unit follows `next`, and the unit is free when its word is m / units.
+/// A group reserves at most one unit, and always releases the unit.
 struct workspace_view {
   static constexpr std::size_t unit_bytes = std::size_t{128} << 10;
 

@@ -12,12 +12,12 @@ namespace pgas::detail {
 struct domain_words {
   std::uint64_t arrivals;  ///< on the first member of a domain: the number of arrivals of its members
   std::uint64_t waited;    ///< the number of waits of this PE
-  std::uint64_t notified;  ///< a count from the leader of a group to its other threads
+  std::uint64_t notified;  ///< a count that the leader of a group passes to the other threads
 };
 
-/// One PE's view of the domains of a team, for collectives of teams that span several domains: 32-bit words that the
-/// host writes after the state of the team. Domains are numbered in the order of their first members; the members of a
-/// domain have the order of the team. All zeros, or one domain, means that no member is proxied.
+/// One PE's view of the domains of a team, for collectives of teams that span several domains: an array of 32-bit
+/// words, which the host writes after the state of the team. Domains are numbered in the order of their first members;
+/// the members of a domain have the order of the team. All zeros, or one domain, means that no member is proxied.
 struct team_hierarchy {
   const std::int32_t* words;
 
@@ -34,7 +34,7 @@ struct team_hierarchy {
   /// The number of members of the team, and the number of members in domain `d`.
   [[nodiscard]] PGAS_HD std::int32_t members() const { return words[3]; }
   [[nodiscard]] PGAS_HD std::int32_t count(std::int32_t d) const { return begin(d + 1) - begin(d); }
-  /// The first index of domain `d` among all members, sorted by domain.
+  /// The index of domain `d`'s first member in the list of all members, sorted by domain.
   [[nodiscard]] PGAS_HD std::int32_t begin(std::int32_t d) const { return words[first_begin + d]; }
   /// The number in the team, and in the world, of member `k` of domain `d`.
   [[nodiscard]] PGAS_HD std::int32_t member(std::int32_t d, std::int32_t k) const {
@@ -46,8 +46,9 @@ struct team_hierarchy {
   /// For each member of this PE's domain, the distance from this PE's slot to the member's slot.
   [[nodiscard]] PGAS_HD const std::int32_t* slots() const { return words + first_begin + 1 + 3 * members(); }
 
-  /// Writes the view of PE `me` of the world. @param list the members by their numbers in the world @param domain_of a
-  /// number for each PE of the world, equal only within a domain @param slot_of the slot of each PE of this PE's domain
+  /// Writes the view for PE `me` of the world. @param list the members, by their numbers in the world @param domain_of
+  /// a number for each PE of the world; PEs of one domain have the same number @param slot_of the slot of each PE of
+  /// this PE's domain
   PGAS_HD static void write(std::int32_t* to, const std::int32_t* list, std::int32_t members, std::int32_t me,
                             const std::int32_t* domain_of, const std::int32_t* slot_of) {
     std::int32_t* const begins = to + first_begin;
@@ -84,21 +85,23 @@ struct team_hierarchy {
   static constexpr std::int32_t first_begin = 4;
 };
 
-/// The state of a team in every member's slot. It has parts of equal size, so that several blocks can call collectives
-/// of one team at the same time: one part for each channel, one for the host's collectives, and one for each block of
-/// the kernels that execute the host's collectives. Each part has, for each member i,
+/// The state of a team in every member's slot. The state consists of parts of equal size, so that several blocks can
+/// call collectives of one team at the same time. There is one part for each channel, one part for the host's
+/// collectives, and one part for each block of the kernels that execute the host's collectives. Each part has, for each
+/// member i,
 ///
-/// * two words of the barrier: i's arrivals here (counted by i), and this PE's waits for i. Words per source need no
-///   reset and show a missing member: i is missing if arrived == waited. The thread that waits for i maintains both
-///   counts, so no thread of a group needs to pass them on;
-/// * a word for i's message to the others in a collective (`value`), and one to compare with checks on (`signature`).
-///   No member completes a collective before all members have read these words, so one word of each kind is sufficient;
+/// * two words of the barrier: the number of i's arrivals at this PE, which i increments, and the number of this PE's
+///   waits for i. The words need no reset, and show a missing member: i is missing if arrived == waited. The thread
+///   that waits for i uses both words, so the threads of a group need not exchange counts;
+/// * a word for a value that i sends to the other members in a collective (`value`), and a word by which members
+///   compare their calls if checks are on (`signature`). No member completes a collective before all members have read
+///   these words, so one word of each kind is sufficient;
 ///
 /// and the domain_words of teams that span domains.
 ///
 /// After the parts follow the LL packets of channel 0 and of the host's channel (`impl/ll/ll_exchange.hpp`); a copy of
-/// the team's context, for code that receives it by a pointer; the team_hierarchy; and the world PE of each member
-/// (int32), for teams with members that are not evenly spaced.
+/// the team's context, for code that receives the context by a pointer; the team_hierarchy; and the world PE of each
+/// member (int32), for teams with members that are not evenly spaced.
 struct team_state_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
@@ -108,7 +111,7 @@ struct team_state_layout {
     return (bytes + line - 1) / line * line;
   }
 
-  /// The arrivals of team member `member`; the count of waits is 8 bytes further.
+  /// The offset of the arrivals of team member `member`. The number of waits is 8 bytes further.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t arrived(std::int32_t member) {
     return static_cast<std::uint64_t>(member) * member_bytes;
   }
@@ -118,11 +121,11 @@ struct team_state_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t signature(std::int32_t members, std::int32_t member) {
     return value(members, members) + static_cast<std::uint64_t>(member) * 8;
   }
-  /// The domain_words.
+  /// The offset of the domain_words.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain(std::int32_t members) {
     return signature(members, members);
   }
-  /// The distance between two channels.
+  /// The distance between the parts of two channels.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t channel_bytes(std::int32_t members) {
     return rounded(domain(members) + sizeof(domain_words));
   }
@@ -130,31 +133,32 @@ struct team_state_layout {
   [[nodiscard]] PGAS_HD static constexpr std::int32_t parts(std::int32_t channels) {
     return channels + 1 + most_blocks;
   }
-  /// The packets that members send to one member in one collective, on channel 0 or on the host's channel, or for one
-  /// block of a kernel that the host enqueues. There are two buffers; 64 teams need 10 MiB.
+  /// The size of the packets that all members send to one member in one collective, on channel 0 or on the host's
+  /// channel, or for one block of a kernel that the host enqueues. There are two buffers of this size. 64 teams need 10
+  /// MiB.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_buffer_bytes(bool of_host) {
     return std::uint64_t{of_host ? 16u : 64u} << 10;
   }
-  /// The data of the packets; the other half of each packet is its epoch.
+  /// The size of the data in these packets. The other half of each packet is its epoch.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_data_bytes(bool of_host) {
     return packet_buffer_bytes(of_host) / 2;
   }
-  /// The epoch; the packets start one line after it.
+  /// The offset of the epoch. The packets start one line after the epoch.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t members, std::int32_t channels,
                                                                bool of_host) {
     return channel_bytes(members) * static_cast<std::uint64_t>(parts(channels)) +
            (of_host ? line + 2 * packet_buffer_bytes(false) : 0);
   }
-  /// The copy of the team's context.
+  /// The offset of the copy of the team's context.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t context_copy(std::int32_t members, std::int32_t channels) {
     return members > 1 ? packets(members, channels, true) + line + 2 * packet_buffer_bytes(true)
                        : packets(members, channels, false);
   }
-  /// The team_hierarchy.
+  /// The offset of the team_hierarchy.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t plan(std::int32_t members, std::int32_t channels) {
     return context_copy(members, channels) + line;
   }
-  /// The start of the list of members.
+  /// The offset of the list of members.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t list(std::int32_t members, std::int32_t channels) {
     return plan(members, channels) + rounded(static_cast<std::uint64_t>(team_hierarchy::size(members)) * 4);
   }
@@ -167,16 +171,17 @@ struct team_state_layout {
 /// The number of channels of the predefined teams, and the default for other teams.
 inline constexpr std::int32_t default_channels = 32;
 
-/// Staging memory of all-reduces that the host enqueues, for each block of their kernel: two halves for stored elements
-/// (`impl/reduce/oneshot_reduce.hpp`), and LL packets (`impl/ll/ll_reduce.hpp`). The domain has staging memory, and so
-/// has the world if it is one domain. Other teams have it if they were created with it (team_config::staged).
+/// Staging memory for all-reduces that the host enqueues. Each block of their kernel has two halves for elements that
+/// other members store (`impl/reduce/oneshot_reduce.hpp`), and LL packets (`impl/ll/ll_reduce.hpp`). The team of the
+/// domain has staging memory, and also the team of the world if the world is one domain. Other teams have staging
+/// memory if they were created with team_config::staged.
 struct oneshot_staging {
-  static constexpr std::int32_t most_members = 64;  ///< for more members, it would hold no more data than the LL
-                                                    ///< packets do
+  static constexpr std::int32_t most_members = 64;  ///< for more members, the staging memory would hold no more
+                                                    ///< data than the LL packets
   static constexpr std::uint32_t log2_block_bytes = 16;
   /// the size of a half, for all members
   static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;
-  /// The epoch of block `which`; its packets start one line after it.
+  /// The offset of the epoch of block `which`. The packets of the block start one line after the epoch.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t which) {
     constexpr std::uint64_t each = team_state_layout::line + 2 * team_state_layout::packet_buffer_bytes(true);
     return 2 * block_bytes * team_state_layout::most_blocks + each * static_cast<std::uint64_t>(which);
@@ -185,15 +190,16 @@ struct oneshot_staging {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes() { return packets(blocks); }
 };
 
-/// The library's own area at the start of every slot: a word for failures, words for answers, and the states of the
-/// world, of the domain and of the team of one host. The last two may be lists.
+/// The library's own area at the start of every slot: a word for failures, words for answers, and the states of three
+/// teams: of the world, of the domain and of the host. The teams of the domain and of the host may be lists.
 struct internal_area {
-  /// Set by the thread that writes the PE's failure record. It is not in the control block, because few links give a
-  /// GPU atomic operations on host memory.
+  /// Set by the thread that writes the PE's failure record. The word is not in the control block, because most links do
+  /// not support atomic operations of a GPU on host memory.
   static constexpr std::uint64_t failure_claim = 0;
   /// The address of the trace_area, for kernels compiled with PGAS_TRACE; null: the host does not record.
   static constexpr std::uint64_t traced = 64;
-  /// For each place of control_block::answers the question and the thread that has claimed the place, 64 bits.
+  /// A 64-bit word for each element of control_block::answers: the number of the question, and the thread that has
+  /// claimed the element.
   static constexpr std::uint64_t answer_claims = 128;
   static constexpr std::uint64_t world_state = answer_claims + 8 * std::uint64_t{most_answers};
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain_state(std::int32_t n_pes) {

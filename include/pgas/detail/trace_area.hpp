@@ -11,7 +11,7 @@ namespace pgas::detail {
 enum class traced_update : std::uint16_t { none, set, add, other };
 
 struct traced_event {
-  std::uint64_t number;  ///< 1 + the number of earlier events in its ring; written last
+  std::uint64_t number;  ///< 1 + the number of earlier events in the ring; written last
   std::uint64_t begin;   ///< the value of clock_ns()
   std::uint64_t end;
   std::uint64_t bytes;
@@ -26,7 +26,8 @@ struct traced_event {
   traced_update update;
 };
 
-/// A warp writes to one ring and shares it with few others. A full ring loses its oldest events.
+/// The trace area: an array of rings. A warp writes to one ring, which it shares with few other warps. A full ring
+/// loses its oldest events.
 struct trace_area {
   static constexpr std::uint32_t rings = 64;
   static constexpr std::uint32_t ring_events = 4096;

@@ -1,9 +1,10 @@
 /// @file
-/// Fences in a form that ThreadSanitizer can model. It models releasing and acquiring *operations*, not stand-alone
+/// Emulates fences for ThreadSanitizer. ThreadSanitizer models releasing and acquiring *operations* but no stand-alone
 /// fences, and GCC rejects fences under `-fsanitize=thread`. If every relaxed operation were an acquire and a release,
-/// the sanitizer could not find missing fences, so this file emulates the fences per thread:
+/// the sanitizer could not find missing fences. This file therefore keeps a state for each thread:
 ///
-/// * a release fence marks the thread; its later relaxed stores are releases, until it writes bulk data again;
+/// * a release fence marks the thread. Later relaxed stores of the thread are releases, until the thread writes bulk
+///   data again;
 /// * relaxed loads record their address; an acquire fence acquires what was released to the recorded addresses.
 ///
 /// Used by `ptx_memory.hpp` and `ptx_atomic.hpp` only, and empty without the sanitizer.
@@ -49,7 +50,7 @@ inline void tsan_note_load(const void* p) {
     if (t.loaded[i] == address) return;
   }
   if (t.count == tsan_state::capacity) {
-    __tsan_acquire(t.loaded[t.next]);  // the entry is overwritten next, so its address is acquired early and not lost
+    __tsan_acquire(t.loaded[t.next]);  // the entry is overwritten next, so its address is acquired now
   } else {
     ++t.count;
   }

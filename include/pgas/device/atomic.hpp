@@ -13,7 +13,7 @@
 /// On GPUs, `float` sums flush subnormal numbers to zero. An addition to a pair is atomic for each of the two numbers,
 /// not for the pair as a whole. compare_swap compares bits. For floating-point numbers, -0 therefore differs from 0,
 /// and a NaN equals a NaN with the same bits. Minima and maxima of floating-point numbers follow IEEE 754's totalOrder:
-/// -0 below 0, NaN above infinity, NaN with the sign bit set below -infinity.
+/// -0 is below 0, NaN is above infinity, and NaN with the sign bit set is below -infinity.
 ///
 /// The proxies execute operations on proxied PEs. These operations are atomic with respect to all other operations on
 /// the word. For a proxied PE, the `_nbi` forms wait for the result, which takes about one round trip of the network.
@@ -40,7 +40,8 @@ template <class T>
   return std::uint64_t{bits_as<word_of<T>>(value)};
 }
 
-/// The kind of an update in the trace. Readers of the trace can add up additions of integers only.
+/// The kind of an update in the trace. A reader of the trace can add up only additions of integers, so other additions
+/// have another kind.
 template <atomic_update Update, class T>
 [[nodiscard]] PGAS_FN traced_update traced_as() {
   if (Update == atomic_update::fetch) return traced_update::none;
@@ -100,7 +101,8 @@ template <PGAS_IS(amo_add_type) T>
 
 /// @brief Writes the word.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is issued; quiet() completes it.
+/// *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_set(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::set>(ctx, dst, value, pe,
@@ -109,7 +111,8 @@ PGAS_FN void atomic_set(const context& ctx, T* dst, detail::type_identity_t<T> v
 
 /// @brief Adds `value`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is issued; quiet() completes it.
+/// *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_add(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::add>(
@@ -118,7 +121,8 @@ PGAS_FN void atomic_add(const context& ctx, T* dst, detail::type_identity_t<T> v
 
 /// @brief Adds one.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is issued; quiet() completes it.
+/// *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_inc(const context& ctx, T* dst, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::add>(
@@ -127,7 +131,8 @@ PGAS_FN void atomic_inc(const context& ctx, T* dst, pe_or_peer pe) {
 
 /// @brief Bitwise AND with `value`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is issued; quiet() completes it.
+/// *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_and>(
@@ -136,7 +141,8 @@ PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> v
 
 /// @brief Bitwise OR with `value`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is issued; quiet() completes it.
+/// *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_or>(
@@ -145,7 +151,8 @@ PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> va
 
 /// @brief Bitwise XOR with `value`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is issued; quiet() completes it.
+/// *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_xor>(
@@ -154,7 +161,8 @@ PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> v
 
 /// @brief Writes `value` if it is less than the word.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is issued; quiet() completes it.
+/// *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_min(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::min>(
@@ -163,7 +171,8 @@ PGAS_FN void atomic_min(const context& ctx, T* dst, detail::type_identity_t<T> v
 
 /// @brief Writes `value` if it is greater than the word.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is issued; quiet() completes it.
+/// *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::max>(
@@ -172,7 +181,8 @@ PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> v
 
 /// @brief Writes the word.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is complete at the target. *Order*
+/// none.
 ///
 /// @return The old value.
 template <PGAS_IS(amo_add_type) T>
@@ -183,7 +193,8 @@ PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> val
 
 /// @brief Writes `value` if the word equals `condition`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is complete at the target. *Order*
+/// none.
 ///
 /// @return The old value.
 template <PGAS_IS(amo_type) T>
@@ -195,7 +206,8 @@ PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_
 
 /// @brief Adds `value`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is complete at the target. *Order*
+/// none.
 ///
 /// @return The old value.
 template <PGAS_IS(amo_add_type) T>
@@ -206,7 +218,8 @@ PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T
 
 /// @brief Adds one.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is complete at the target. *Order*
+/// none.
 ///
 /// @return The old value.
 template <PGAS_IS(amo_integer) T>
@@ -217,7 +230,8 @@ PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, pe_or_peer pe) {
 
 /// @brief Bitwise AND with `value`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is complete at the target. *Order*
+/// none.
 ///
 /// @return The old value.
 template <PGAS_IS(amo_integer) T>
@@ -228,7 +242,8 @@ PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T
 
 /// @brief Bitwise OR with `value`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is complete at the target. *Order*
+/// none.
 ///
 /// @return The old value.
 template <PGAS_IS(amo_integer) T>
@@ -239,7 +254,8 @@ PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T>
 
 /// @brief Bitwise XOR with `value`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is complete at the target. *Order*
+/// none.
 ///
 /// @return The old value.
 template <PGAS_IS(amo_integer) T>
@@ -250,7 +266,8 @@ PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T
 
 /// @brief Writes `value` if it is less than the word.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is complete at the target. *Order*
+/// none.
 ///
 /// @return The old value.
 template <PGAS_IS(amo_type) T>
@@ -261,7 +278,8 @@ PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T
 
 /// @brief Writes `value` if it is greater than the word.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* complete at the target. *Order* none.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* the operation is complete at the target. *Order*
+/// none.
 ///
 /// @return The old value.
 template <PGAS_IS(amo_type) T>
@@ -273,7 +291,7 @@ PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, detail::type_identity_t<T
 /// @brief Non-blocking atomic_fetch().
 ///
 /// *Callers* any thread. *Memory* `src` is symmetric; `result` is any memory of this PE.
-/// *On return* issued; quiet() makes `*result` valid. *Order* none.
+/// *On return* the operation is issued; quiet() makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_fetch_nbi(const context& ctx, detail::type_identity_t<T>* result, const T* src, pe_or_peer pe) {
   *result = atomic_fetch(ctx, src, pe);
@@ -282,7 +300,7 @@ PGAS_FN void atomic_fetch_nbi(const context& ctx, detail::type_identity_t<T>* re
 /// @brief Non-blocking atomic_swap().
 ///
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
-/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
+/// *On return* the operation is issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_swap_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                              detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -292,7 +310,7 @@ PGAS_FN void atomic_swap_nbi(const context& ctx, detail::type_identity_t<T>* res
 /// @brief Non-blocking atomic_compare_swap().
 ///
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
-/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
+/// *On return* the operation is issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_compare_swap_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                      detail::type_identity_t<T> condition, detail::type_identity_t<T> value,
@@ -303,7 +321,7 @@ PGAS_FN void atomic_compare_swap_nbi(const context& ctx, detail::type_identity_t
 /// @brief Non-blocking atomic_fetch_inc().
 ///
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
-/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
+/// *On return* the operation is issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_inc_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst, pe_or_peer pe) {
   *result = atomic_fetch_inc(ctx, dst, pe);
@@ -312,7 +330,7 @@ PGAS_FN void atomic_fetch_inc_nbi(const context& ctx, detail::type_identity_t<T>
 /// @brief Non-blocking atomic_fetch_add().
 ///
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
-/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
+/// *On return* the operation is issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_fetch_add_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -322,7 +340,7 @@ PGAS_FN void atomic_fetch_add_nbi(const context& ctx, detail::type_identity_t<T>
 /// @brief Non-blocking atomic_fetch_and().
 ///
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
-/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
+/// *On return* the operation is issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_and_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -332,7 +350,7 @@ PGAS_FN void atomic_fetch_and_nbi(const context& ctx, detail::type_identity_t<T>
 /// @brief Non-blocking atomic_fetch_or().
 ///
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
-/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
+/// *On return* the operation is issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_or_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                  detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -342,7 +360,7 @@ PGAS_FN void atomic_fetch_or_nbi(const context& ctx, detail::type_identity_t<T>*
 /// @brief Non-blocking atomic_fetch_xor().
 ///
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
-/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
+/// *On return* the operation is issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_xor_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -352,7 +370,7 @@ PGAS_FN void atomic_fetch_xor_nbi(const context& ctx, detail::type_identity_t<T>
 /// @brief Non-blocking atomic_fetch_min().
 ///
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
-/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
+/// *On return* the operation is issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_fetch_min_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {
@@ -362,7 +380,7 @@ PGAS_FN void atomic_fetch_min_nbi(const context& ctx, detail::type_identity_t<T>
 /// @brief Non-blocking atomic_fetch_max().
 ///
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE.
-/// *On return* issued; quiet() completes it and makes `*result` valid. *Order* none.
+/// *On return* the operation is issued; quiet() completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_fetch_max_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                   detail::type_identity_t<T> value, pe_or_peer pe) {

@@ -1,6 +1,7 @@
 /// @file
 /// Synchronization of a team's members. barrier() makes earlier accesses visible; barrier_arrive() and barrier_wait()
-/// are the two halves of a barrier(), for other work between the halves. sync() does not order memory.
+/// are the two halves of a barrier(), so that a program can do other work between the halves. sync() does not order
+/// memory.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -17,7 +18,7 @@ namespace pgas {
 /// *Callers* all threads of the group `g`, converged, on every PE of the team, one call at a time for each team and PE.
 /// The groups may differ from PE to PE.
 /// *On return* earlier operations of the group are complete at their targets.
-/// *Order* everything before the call on any PE is visible to everything after it on any PE, by any route.
+/// *Order* accesses before the call on any PE, by any route, are visible to all accesses after the call on any PE.
 /// *Errors* ends the group with a record that names a missing PE when the world is aborted or the deadline passes. If
 /// another domain is incomplete, the record names the first member of that domain.
 template <PGAS_IS(group) G>
@@ -26,33 +27,33 @@ PGAS_FN void barrier(const context& ctx, const G& g, const team_view& team) {
   detail::barrier_or_end<detail::arrival::release>(ctx, g, team);
 }
 
-/// @brief barrier() called by one thread of each member.
+/// @brief Like barrier(), called by one thread of each member.
 PGAS_FN void barrier(const context& ctx, const team_view& team) { barrier(ctx, this_thread{}, team); }
 
-/// @brief barrier() of all PEs.
+/// @brief Like barrier(), for all PEs.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier(const context& ctx, const G& g) {
   barrier(ctx, g, ctx.world());
 }
 
-/// @brief barrier() of all PEs, called by one thread of each.
+/// @brief Like barrier(), for all PEs, called by one thread of each PE.
 PGAS_FN void barrier(const context& ctx) { barrier(ctx, this_thread{}, ctx.world()); }
 
-/// @brief barrier() of the members of the context's team.
+/// @brief Like barrier(), for the members of the context's team.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> barrier(const direct_context& ctx, const G& g) {
   barrier(ctx, g, ctx.team());
 }
 
-/// @brief barrier() of the members of the context's team, called by one thread of each.
+/// @brief Like barrier(), for the members of the context's team, called by one thread of each member.
 PGAS_FN void barrier(const direct_context& ctx) { barrier(ctx, this_thread{}, ctx.team()); }
 
 /// @brief The first half of a barrier(): arrives and does not wait.
 ///
 /// *Callers* all threads of the group `g`, converged, on every member of `team`. Any group of the same PE must then
 /// call barrier_wait() before the PE calls another collective of this team and channel.
-/// *Order* everything before the call, on this PE, is visible after the matching barrier_wait() of any member.
-/// Operations between the two calls are not ordered.
+/// *Order* accesses before the call on this PE are visible after the matching barrier_wait() of any member. Operations
+/// between the two calls are not ordered.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier_arrive(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) PGAS_UNLIKELY
@@ -60,14 +61,15 @@ PGAS_FN void barrier_arrive(const context& ctx, const G& g, const team_view& tea
   detail::arrive<detail::arrival::release>(ctx, g, team);
 }
 
-/// @brief barrier_arrive() by one thread.
+/// @brief Like barrier_arrive(), called by one thread.
 PGAS_FN void barrier_arrive(const context& ctx, const team_view& team) { barrier_arrive(ctx, this_thread{}, team); }
 
 /// @brief The second half of a barrier(): returns when every member of `team` has arrived.
 ///
 /// *Callers* all threads of the group `g`, converged, once for each barrier_arrive() of this PE. The group may differ
 /// from the group that arrived if the program orders the two calls.
-/// *Order* everything before the barrier_arrive() of any member is visible. *Errors* as for barrier().
+/// *Order* all accesses before the barrier_arrive() of any member are visible after the call. *Errors* as for
+/// barrier().
 template <PGAS_IS(group) G>
 PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) PGAS_UNLIKELY
@@ -76,13 +78,14 @@ PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team)
   detail::exit_if_any(g, !detail::await(ctx, g, team, detail::operation::barrier));
 }
 
-/// @brief barrier_wait() by one thread.
+/// @brief Like barrier_wait(), called by one thread.
 PGAS_FN void barrier_wait(const context& ctx, const team_view& team) { barrier_wait(ctx, this_thread{}, team); }
 
 /// @brief Returns when every PE of `team` has called sync().
 ///
 /// *Callers* as for barrier(). *On return* all members have arrived.
-/// *Order* none for earlier puts, sets and stores. Use sync() if the data has already arrived or was only read.
+/// *Order* sync() does not order earlier puts, sets and stores. Use sync() if the data has already arrived or was only
+/// read.
 /// *Errors* as for barrier().
 template <PGAS_IS(group) G>
 PGAS_FN void sync(const context& ctx, const G& g, const team_view& team) {
@@ -90,25 +93,25 @@ PGAS_FN void sync(const context& ctx, const G& g, const team_view& team) {
   detail::barrier_or_end<detail::arrival::relaxed>(ctx, g, team);
 }
 
-/// @brief sync() called by one thread of each member.
+/// @brief Like sync(), called by one thread of each member.
 PGAS_FN void sync(const context& ctx, const team_view& team) { sync(ctx, this_thread{}, team); }
 
-/// @brief sync() of all PEs.
+/// @brief Like sync(), for all PEs.
 template <PGAS_IS(group) G>
 PGAS_FN void sync(const context& ctx, const G& g) {
   sync(ctx, g, ctx.world());
 }
 
-/// @brief sync() of all PEs, called by one thread of each.
+/// @brief Like sync(), for all PEs, called by one thread of each PE.
 PGAS_FN void sync(const context& ctx) { sync(ctx, this_thread{}, ctx.world()); }
 
-/// @brief sync() of the members of the context's team.
+/// @brief Like sync(), for the members of the context's team.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> sync(const direct_context& ctx, const G& g) {
   sync(ctx, g, ctx.team());
 }
 
-/// @brief sync() of the members of the context's team, called by one thread of each.
+/// @brief Like sync(), for the members of the context's team, called by one thread of each member.
 PGAS_FN void sync(const direct_context& ctx) { sync(ctx, this_thread{}, ctx.team()); }
 
 }  // namespace pgas

@@ -12,16 +12,16 @@
 ///
 /// Some copies use the single-thread calls of `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp` instead. These
 /// are the copies on GPUs before sm_90 or on the CPU, between addresses that differ modulo 16 bytes, to or from proxied
-/// PEs, and for arrays in other memory. Such copies are complete on return, as the blocking calls are.
+/// PEs, and for arrays in other memory. Such copies are complete on return, like the blocking calls.
 ///
 /// *Errors* as in `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp`. A copy that never completes also ends the
 /// thread with a record (operation::bulk_copy): other code has written to the copier's memory, or an mbarrier awaits
 /// bytes that no copy sends.
 ///
 /// The copy unit accesses memory through the *async proxy*, which fences of threads do not order. fence(), quiet() and
-/// put_signal() *with a copier* order its copies. bulk_wait_all() turns the copies into earlier stores of the thread. A
-/// program may also start bulk copies by `cp.async.bulk` or by a library. Such a program orders these copies with
-/// accesses of peers by fence_proxy_async() and bulk_wait_all().
+/// put_signal() *with a copier* order its copies. After bulk_wait_all() the copies count as earlier stores of the
+/// thread. A program may also start bulk copies by `cp.async.bulk` or by a library. Such a program orders these copies
+/// with accesses of peers by fence_proxy_async() and bulk_wait_all().
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -40,7 +40,7 @@
 namespace pgas {
 namespace detail {
 
-/// The common body of all puts of tiles.
+/// The common implementation of all puts of tiles.
 template <operation What, class T>
 PGAS_FN void put_tile(const context& ctx, bulk_ring* ring, T* dst, const T* src, tile_rows rows, pe_or_peer pe) {
   ctx.by_route(
@@ -61,7 +61,7 @@ PGAS_FN void put_tile(const context& ctx, bulk_ring* ring, T* dst, const T* src,
       });
 }
 
-/// The common body of all gets of tiles.
+/// The common implementation of all gets of tiles.
 template <operation What, class T>
 PGAS_FN void get_tile(const context& ctx, std::uint64_t* word, T* dst, const T* src, tile_rows rows, pe_or_peer pe) {
   ctx.by_route(
@@ -84,9 +84,9 @@ PGAS_FN void get_tile(const context& ctx, std::uint64_t* word, T* dst, const T* 
       });
 }
 
-/// The common body of all additions of tiles. The bulk instruction is in this function and not in an out-of-line one
-/// that by_route() calls: in a function that several kernels call, ptxas 13.0 loses the element type and adds 64-bit
-/// integers (tests/codegen/warp_specialised.cu).
+/// The common implementation of all additions of tiles. The bulk instruction must be inline in this function. If the
+/// instruction is in an out-of-line function that several kernels call, ptxas 13.0 loses the element type and adds
+/// 64-bit integers (tests/codegen/warp_specialised.cu).
 template <class T>
 PGAS_FN void add_tile(const context& ctx, T* dst, const T* src, tile_rows rows, pe_or_peer pe) {
   T* const remote = ctx.by_route(
@@ -149,9 +149,10 @@ class bulk_copier {
 
 /// @brief Copies `count` elements to PE `pe`.
 ///
-/// *Callers* the copier's thread. *Units* `count` is elements.
-/// *Memory* `dst` is symmetric; `src` is any memory of this PE. Global memory is staged in the copier's memory; shared
-/// memory of the block is not. Stores of other threads to `src` are sent if the caller has synchronized with them.
+/// *Callers* the copier's thread. *Units* `count` is a number of elements.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE. Data in global memory passes through the copier's
+/// memory. Data in shared memory of the block does not pass through the copier's memory. Stores of other threads to
+/// `src` are sent if the caller has synchronized with them.
 /// *On return* `src` may be reused. *Order* as put(). fence(), quiet() or a put_signal() of this thread orders the
 /// copy.
 template <PGAS_IS(rma_type) T>
@@ -163,7 +164,7 @@ PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
 
 /// @brief Copies `count` elements from PE `pe`.
 ///
-/// *Callers* the copier's thread. *Units* `count` is elements.
+/// *Callers* the copier's thread. *Units* `count` is a number of elements.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE. Global memory is written through the copier's memory;
 /// shared memory of the block is written directly.
 /// *On return* `dst` holds the data, for this thread and for threads that synchronize with this thread. *Order* as
@@ -177,7 +178,7 @@ PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
 
 /// @brief Copies `count` elements to PE `pe`, then sets that PE's signal word to `value` or adds `value` to the word.
 ///
-/// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed.
+/// *Callers* the copier's thread. *Units* `count` is a number of elements; 0 is allowed.
 /// *Memory* `dst` and `sig` are symmetric; `src` as for put().
 /// *On return* `src` and the tiles of the copier's earlier put_nbi() and add_nbi() may be reused.
 /// *Order* a thread that sees the signal sees the data and this thread's earlier puts and stores, including the
@@ -203,7 +204,7 @@ PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* sr
 ///     ...
 ///     pgas::put_signal(ctx, by, dst, tile, 0, sig, 1, pgas::signal_op::add, pe);
 ///
-/// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed.
+/// *Callers* the copier's thread. *Units* `count` is a number of elements; 0 is allowed.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE. From shared memory of the block the copy is
 /// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. From other memory,
 /// put_nbi() is a put() with the copier. Stores of other threads to `src` are sent if the caller has synchronized with
@@ -219,7 +220,8 @@ PGAS_FN void put_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src, 
 ///
 /// Row i goes from `src + i * src_stride` to `dst + i * dst_stride`.
 ///
-/// *Callers* the copier's thread. *Units* strides and `block_size` are elements, `count` is rows; 0 allowed.
+/// *Callers* the copier's thread. *Units* strides and `block_size` are numbers of elements, `count` is a number of
+/// rows; 0 is allowed.
 /// *Memory* as put_nbi(); a row takes one instruction if its ends on both sides are multiples of 16 bytes.
 /// *On return* as put_nbi(). *Order* as put_nbi().
 template <PGAS_IS(rma_type) T>
@@ -236,7 +238,7 @@ PGAS_FN void ibput_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src
 /// or use atomic_add(). Sums round to nearest. `float` sums flush subnormal numbers to zero; 16-bit sums keep subnormal
 /// numbers. The order of several additions to an element is unspecified.
 ///
-/// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed.
+/// *Callers* the copier's thread. *Units* `count` is a number of elements; 0 is allowed.
 /// *Memory* as put_nbi(). Elements in memory other than shared memory, and elements that the copy unit can't handle,
 /// are added one by one as by atomic_add().
 /// *On return* as put_nbi(). *Order* as put_nbi().
@@ -262,11 +264,12 @@ PGAS_FN void ibadd_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, s
 /// @brief Copies `count` elements from PE `pe` without waiting for completion. An mbarrier counts the arriving bytes.
 ///
 /// The program announces `count * sizeof(T)` bytes of the current phase, by arrive_and_expect() or another mbarrier
-/// interface. The announcement comes before the call. It may come after the call if one arrival that the phase needs is
-/// still missing. Several gets may complete in one phase. One arrival may announce the bytes of all these gets.
+/// interface. The announcement comes before the call. The announcement may come after the call if the phase still needs
+/// at least one more arrival. Several gets may complete in one phase. One arrival may announce the bytes of all these
+/// gets.
 ///
 /// *Callers* any thread of the block that has the mbarrier.
-/// *Units* `count` is elements, 0 allowed; the bytes of a phase are less than 1 MiB.
+/// *Units* `count` is a number of elements, and may be 0; the bytes of a phase are less than 1 MiB.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE. A copy into shared memory of the
 /// block is asynchronous. It is one instruction if both addresses and the number of bytes are multiples of 16. Into
 /// other memory, get_nbi() is a get(), and the mbarrier counts the bytes of this get as well. *On return* `dst` must
@@ -290,7 +293,7 @@ PGAS_FN void ibget_nbi(const context& ctx, mbarrier on, T* dst, const T* src, st
   detail::get_tile<detail::operation::iget>(ctx, on.word(), dst, src, {dst_stride, src_stride, block_size, count}, pe);
 }
 
-/// @brief Waits until the copier's earlier copies have read their sources, which may then be reused.
+/// @brief Waits until the copier's earlier copies have read their sources. The sources may then be reused.
 ///
 /// *Callers* the copier's thread. *Order* none: the data may not have arrived.
 PGAS_FN void flush(bulk_copier&) {
@@ -328,7 +331,7 @@ PGAS_FN void quiet(const context& ctx, bulk_copier&) {
 /// *Order* accesses that are ordered before this call, including accesses of peers, come before the accesses of later
 /// bulk copies. A wait or a barrier alone orders loads and stores only.
 ///
-/// @note No effect on GPUs before sm_90 and on the CPU, which have no such copies.
+/// @note The call has no effect on GPUs before sm_90 and on the CPU, which have no such copies.
 PGAS_FN void fence_proxy_async() {
 #if defined(PGAS_HAS_BULK_COPIES)
   detail::fence_proxy_async();
@@ -346,7 +349,7 @@ PGAS_FN void fence_proxy_async() {
 /// *Order* after the call, a put_signal(), fence() or barrier() covers the bulk stores, as other stores of this thread.
 /// Before the call, the bulk stores are unordered.
 ///
-/// @note No effect on GPUs before sm_90 and on the CPU.
+/// @note The call has no effect on GPUs before sm_90 and on the CPU.
 PGAS_FN void bulk_wait_all() { detail::bulk_copies_made(); }
 
 }  // namespace pgas

@@ -7,20 +7,20 @@
 /// (team_view::channel()), are independent: several blocks can call collectives at the same time, each on its own
 /// channel. The form without a group is for a single thread.
 ///
-/// *Units* `count` is elements and the same on all members, unless a function says otherwise. With a count of 0 no data
-/// is moved, but the members still synchronize.
+/// *Units* `count` is the number of elements, the same on all members unless a function says otherwise. With a count of
+/// 0 no data is moved, but the members still synchronize.
 ///
 /// *Memory* `dst` is symmetric: the same variable on every member. A member writes to the `dst` of other members as
-/// soon as it calls. Every member must therefore have finished with the old contents before any member calls; a
-/// barrier() ensures this. `src` is any memory of this PE. `src` and `dst` must not overlap, except where a function
-/// allows it.
+/// soon as it makes the call. Every member must therefore have finished with the old contents before any member makes
+/// the call; a barrier() ensures this. `src` is any memory of this PE. `src` and `dst` must not overlap, except where a
+/// function allows it.
 ///
 /// *On return* this PE's `dst` is complete, for all threads of the group, and `src` may be reused.
 ///
-/// *Order* earlier stores to `src` by any thread of the group are sent. No other memory is ordered. When a member
-/// returns, all other members have called. Earlier stores of the other members to other memory may not be visible, and
-/// earlier stores of this member may be incomplete. Use a barrier(), or a fence() and a signal, to order other memory.
-/// (Long messages contain barriers, short messages do not: impl/ll/ll_exchange.hpp.)
+/// *Order* earlier stores to `src` by any thread of the group are sent. No other memory is ordered. When the call
+/// returns on a member, all other members have made the call. Earlier stores of the other members to other memory may
+/// not be visible, and earlier stores of this member may be incomplete. Use a barrier(), or a fence() and a signal, to
+/// order other memory. (Long messages contain barriers, short messages do not: impl/ll/ll_exchange.hpp.)
 ///
 /// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on, also ends
 /// the group for memory outside the heap, a team that does not contain this PE, a channel that the team does not have,
@@ -67,7 +67,7 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// @brief broadcast() by one thread of each member.
+/// @brief Like broadcast(), called by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void broadcast(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count,
                        std::int32_t root) {
@@ -98,7 +98,7 @@ PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* 
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// @brief fcollect() by one thread of each member.
+/// @brief Like fcollect(), called by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void fcollect(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   fcollect(ctx, this_thread{}, team, dst, src, count);
@@ -108,7 +108,7 @@ PGAS_FN void fcollect(const context& ctx, const team_view& team, T* dst, const T
 ///
 /// The members first exchange the counts, which takes an additional barrier.
 ///
-/// *Units* `count` is this member's elements.
+/// *Units* `count` is the number of this member's elements.
 /// *Memory* `dst` has room for the sum of all counts. In place: `src` may be this member's part of `dst`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
@@ -126,11 +126,11 @@ PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* d
   } else {
     detail::put_to_all(ctx, g, team, dst + before, src, count);
   }
-  // members have different amounts, and therefore different numbers of blocks
+  // members have different counts, and therefore different numbers of blocks
   detail::collective_barrier(ctx, g, team, what);
 }
 
-/// @brief collect() by one thread of each member.
+/// @brief Like collect(), called by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void collect(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   collect(ctx, this_thread{}, team, dst, src, count);
@@ -157,7 +157,7 @@ PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* 
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// @brief alltoall() by one thread of each member.
+/// @brief Like alltoall(), called by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void alltoall(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   alltoall(ctx, this_thread{}, team, dst, src, count);
@@ -165,7 +165,7 @@ PGAS_FN void alltoall(const context& ctx, const team_view& team, T* dst, const T
 
 /// @brief Like alltoall(), for elements that are `src_stride` apart in `src` and `dst_stride` apart in `dst`.
 ///
-/// *Units* strides are elements, at least 1, and the same on all members.
+/// *Units* strides are numbers of elements, at least 1 and the same on all members.
 /// *Memory* `src` has n_pes() * count * src_stride elements and `dst` n_pes() * count * dst_stride; elements after the
 /// last used one need not exist. The gaps in `dst` are not written. `src` and `dst` must not overlap.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -187,7 +187,7 @@ PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T*
   detail::lockstep_barrier(ctx, g, team, what);
 }
 
-/// @brief alltoalls() by one thread of each member.
+/// @brief Like alltoalls(), called by one thread of each member.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void alltoalls(const context& ctx, const team_view& team, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t count) {

@@ -30,9 +30,9 @@ inline constexpr std::uint32_t abi_version = 13;
   return slots == routes::proxied ? routes::proxied + target_pe : slots;
 }
 
-/// The location of an operation's direct PE: the distance from this PE's slot to that PE's slot. The otherwise()
-/// callback of by_long_route() returns true if the callback performs the operation with memory that the block has lent.
-/// A callback that never uses lent memory returns nothing.
+/// The location of a direct PE: the distance from this PE's slot to that PE's slot. by_long_route() passes the location
+/// to its otherwise() callback. The callback returns true if it has performed the operation with memory that the block
+/// has lent. A callback that never uses lent memory returns nothing.
 struct by_lent_memory {
   std::uintptr_t distance;
 };
@@ -40,8 +40,8 @@ struct by_lent_memory {
 /// Tells the otherwise() callback of by_long_route() to check the arguments, if checks are on.
 struct checked_arguments {};
 
-/// Reasons why an operation may need more than arithmetic and an access: bits of context::flags_, which operations test
-/// together.
+/// Reasons why an operation may need more than arithmetic and an access. Each reason is a bit of context::flags_.
+/// Operations test all bits together.
 struct slow_path {
   static constexpr std::uint32_t checks = 1;
   static constexpr std::uint32_t list = 2;  ///< the team is a list
@@ -128,9 +128,9 @@ class context {
     return is_direct(target_pe) && mapped ? world_remote(local, target_pe) : nullptr;
   }
 
-  /// @brief Bytes from the start of this PE's slot.
+  /// @brief The offset of `local` from the start of this PE's slot, in bytes.
   ///
-  /// Very large for a pointer below the slot.
+  /// The result is very large for a pointer below the slot.
   [[nodiscard]] PGAS_HD std::uint64_t offset(const volatile void* local) const {
     return reinterpret_cast<std::uintptr_t>(local) - my_slot_;
   }
@@ -143,7 +143,7 @@ class context {
   [[nodiscard]] PGAS_FN T* world_remote(T* local, std::int32_t world_pe) const {
     return moved(local, has_proxied() ? routes_->slots[world_pe] : world_pe - world_pe_);
   }
-  /// @brief For the library's internal use: an operation on PE `pe`'s copy of `local`.
+  /// @brief For the library's internal use: performs an operation on PE `pe`'s copy of `local`.
   ///
   /// Calls direct(this context, address) for a direct PE, and proxied(this context, local, the PE's number in the
   /// world) for a proxied PE. If arguments may be checked, check(this context, local, pe) is called first. The path to
@@ -159,8 +159,8 @@ class context {
   }
   /// @brief Like by_route(), for operations that return nothing and have a long direct form.
   ///
-  /// Only the direct form is inline. One callback, otherwise(this context, what), has all other code, because the parts
-  /// of that code need the same arguments. `what` is a detail::checked_arguments, the number of a proxied PE, or a
+  /// Only the direct form is inline. One callback, otherwise(this context, what), contains all other code, because all
+  /// other cases need the same arguments. `what` is a detail::checked_arguments, the number of a proxied PE, or a
   /// detail::by_lent_memory.
   /// @tparam Rolled keeps the compiler from unrolling a loop around the call, for calls of single threads. (A call of a
   /// warp or a block contains a barrier, which has the same effect.)
@@ -199,7 +199,7 @@ class context {
     return !has_proxied() || routes_->slots[world_pe] != detail::routes::proxied;
   }
 
-  // Public data members that the host library fills. Programs use the functions above.
+  // Data members that the host library fills. They are public for the library only: programs use the functions above.
   std::uint32_t abi_ = 0;      ///< detail::abi_version << 16 | sizeof(context)
   std::int32_t world_pe_ = 0;  ///< this PE in the world
   std::int32_t n_world_ = 0;
@@ -210,13 +210,13 @@ class context {
   detail::control_block* control_ = nullptr;  ///< address for kernels of this PE
   const detail::routes* routes_ = nullptr;    ///< null where all PEs are direct and slots lie in a row
   team_view team_;
-  /// @brief A copy of this context in memory, for out-of-line code: a pointer costs the caller few registers
+  /// @brief A copy of this context in memory, for out-of-line code: a pointer takes fewer registers than a context
   const context* copy_ = nullptr;
 
  private:
   /// @brief The distance in slots from this PE's slot to PE `pe`'s slot, if slots are in a row.
   ///
-  /// `pe` may be out of range before the check, and signed arithmetic would overflow.
+  /// Uses unsigned arithmetic: before the check `pe` may be out of range, and signed arithmetic could overflow.
   [[nodiscard]] PGAS_HD std::int32_t slots_in_row(std::int32_t pe) const {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(pe) * static_cast<std::uint32_t>(team_.stride_) +
                                      static_cast<std::uint32_t>(bias_));
@@ -235,8 +235,8 @@ class context {
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
     return moved_by(local, distance_of(slots));
   }
-  /// @brief An operation that by_route() can't perform inline. Like slow_operation, the struct is in the memory of its
-  /// thread.
+  /// @brief An operation that by_route() can't perform inline. Like slow_operation, the struct is in the local memory
+  /// of its thread.
   template <class T, class Check, class Direct, class Proxied>
   struct slow_word {
     const context* copy;
@@ -249,8 +249,8 @@ class context {
   /// @brief The rest of by_route(): for calls with arguments that must be checked, and for PEs whose route must be
   /// looked up in the table of routes or in the list of members.
   ///
-  /// The function reads the context from memory. A context passed by value would be loaded before the caller's loops,
-  /// in 14 words.
+  /// The function reads the context from memory. If the context were passed by value, its 14 words would be loaded
+  /// before the caller's loops and occupy registers.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_COLD static auto slow_path_call(const context* copy, T* local, std::int32_t pe, Check check, Direct direct,
                                        Proxied proxied) {
@@ -262,7 +262,7 @@ class context {
       return word->proxied(*word->copy, word->local, slots - detail::routes::proxied);
     return word->direct(*word->copy, word->copy->moved(word->local, slots));
   }
-  /// @brief An operation that by_long_route() can't perform inline, in the memory of its thread.
+  /// @brief An operation that by_long_route() can't perform inline. The struct is in the local memory of its thread.
   ///
   /// A value that stays in a register across the calls of find_route() would increase the register count of the kernel.
   template <class Otherwise>
@@ -274,10 +274,10 @@ class context {
   /// @brief The result of find_route() if the proxy or lent memory has done the whole operation. The value is never a
   /// distance, because distances are multiples of the page size.
   static constexpr std::uintptr_t no_distance = 1;
-  /// @brief A result that find_route() never returns.
+  /// @brief A value that find_route() never returns.
   ///
-  /// The compiler cannot know this. A test for the value gives the caller's loop a second exit, so the compiler does
-  /// not unroll the loop, and the loop keeps no multiples of its strides in registers.
+  /// The compiler cannot know that the value never occurs. A test for the value gives the caller's loop a second exit.
+  /// The compiler then does not unroll the loop, and the loop keeps no multiples of its strides in registers.
   static constexpr std::uintptr_t thread_ends = 2;
   /// @brief Checks the arguments and finds the route.
   ///

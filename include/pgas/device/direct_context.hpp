@@ -59,9 +59,9 @@ class direct_context {
   [[nodiscard]] PGAS_FN T* ptr(T* local, std::int32_t pe) const {
     return context(*this).ptr(local, pe);
   }
-  /// @brief Bytes from the start of this PE's slot.
+  /// @brief The offset of `local` from the start of this PE's slot, in bytes.
   ///
-  /// Very large for a pointer below the slot.
+  /// The result is very large for a pointer below the slot.
   [[nodiscard]] PGAS_HD std::uint64_t offset(const volatile void* local) const { return context_.offset(local); }
 
   /// @brief The handle of PE `pe`, for repeated operations on that PE.

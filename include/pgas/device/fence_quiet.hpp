@@ -3,9 +3,9 @@
 /// C++ and PTX.
 ///
 /// Forms that name PEs order operations to these PEs only. If all PEs are direct, all forms cost the same, because one
-/// fence covers all PEs. With proxied PEs, the forms that name PEs cost less. A fence() for one PE is a command that no
-/// thread waits for. A quiet() for named PEs waits for these PEs only. A fence() for all PEs waits until every earlier
-/// command is complete, because no later store may overtake a command.
+/// fence covers all PEs. With proxied PEs, the forms that name PEs cost less. A fence() for one PE submits a command to
+/// the proxy and does not wait for the command. A quiet() for named PEs waits for these PEs only. A fence() for all PEs
+/// waits until every earlier command of the proxy is complete, because no later store may overtake a command.
 ///
 /// *Errors* with checks on, all functions end the thread or the group, with a record, for a PE that does not exist.
 /// With proxied PEs, the functions also end the thread or the group if the world is aborted or the deadline passes
@@ -51,8 +51,8 @@ PGAS_FN void for_each_proxied(const context& ctx, const std::int32_t* pes, std::
   }
 }
 
-/// Runs `fence` for all threads of a group. The threads of the first warp execute the fence. One MEMBAR of a warp costs
-/// as much as the MEMBAR of one thread.
+/// Runs `fence` for all threads of a group. The threads of the first warp execute the fence. A MEMBAR instruction costs
+/// the same for a whole warp as for one thread.
 template <PGAS_IS(group) G, class Fence>
 PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
   g.sync();
@@ -160,7 +160,7 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, pe_or_peer pe)
 
 /// @brief Like quiet(), for the operations of all threads of a group to the `n` PEs listed in `pes`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments.
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, const std::int32_t* pes, std::size_t n) {
   detail::check_pes(ctx, pes, n);

@@ -11,8 +11,8 @@ namespace pgas {
 
 /// @brief The threads of a whole grid, numbered block by block.
 ///
-/// The names are those of cooperative_groups::grid_group, whose sync() never returns if a block does not arrive. The
-/// sync() of this class ends the threads when the world has failed, another thread of this PE has given up, or the
+/// The names are those of cooperative_groups::grid_group. There, sync() never returns if a block does not arrive. In
+/// this class, sync() ends the threads when the world has failed, another thread of this PE has given up, or the
 /// deadline of waits passes.
 ///
 /// *Callers* kernels that launch() started with all blocks resident (`launch_config::resident`).
@@ -29,8 +29,8 @@ class grid {
   [[nodiscard]] PGAS_FN std::uint32_t size() const { return block_.num_blocks() * block_.size(); }
   /// @brief Returns when all threads of the grid have called sync().
   ///
-  /// *Order* accesses of any thread before the call are visible to all threads after it. For peers, use fence() and
-  /// quiet() of the grid.
+  /// *Order* accesses of any thread before the call are visible to all threads after the call. For peers, use fence()
+  /// and quiet() of the grid.
   PGAS_FN void sync() const { static_cast<void>(any(false)); }
 
   /// @brief Votes: true on all threads if `yes` is true on any thread.

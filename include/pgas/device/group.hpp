@@ -1,8 +1,8 @@
 /// @file
-/// Groups: the threads that make a call together. The requirements are a subset of cooperative groups, so
-/// `cooperative_groups::thread_block`, tiles and coalesced groups satisfy these requirements unchanged. Calls that may
-/// wait also need a vote, by which all threads of a group end if one of them gives up. `cooperative_groups::grid_group`
-/// has no vote and does not compile with such calls; use `grid`.
+/// Groups: the threads that make a call together. A group needs a subset of the functions of cooperative groups, so
+/// `cooperative_groups::thread_block`, tiles and coalesced groups are groups too. Calls that may wait also need a vote:
+/// if one thread of a group gives up, the vote lets all threads of the group end. `cooperative_groups::grid_group` has
+/// no vote and does not compile with such calls; use `grid`.
 ///
 /// | type | threads | where |
 /// | --- | --- | --- |
@@ -15,8 +15,8 @@
 /// | grid | this_grid(block), see grid.hpp: all threads of all blocks | kernels of launch() |
 ///
 /// **Parts of a block.** A named_group consists of warps of a block that make calls together while its other warps do
-/// something else. These warps share one of the block's 16 hardware barriers (PTX `barrier`, CUTLASS' NamedBarrier).
-/// A warpgroup is a named_group.
+/// something else. The warps of the group share one of the block's 16 hardware barriers (PTX `barrier`, CUTLASS'
+/// NamedBarrier). A warpgroup is a named_group.
 ///
 ///     if (threadIdx.x >= 64) {  // the producers: warps 2 to 5 of a block
 ///       const pgas::named_group producers(6, 128, threadIdx.x - 64);
@@ -30,8 +30,8 @@
 ///   all threads of the group have returned from their last call.
 /// * No warp of a group may end before the other warps' last call, because the other warps would wait for that warp for
 ///   ever. A single thread may end. If the thread with rank 0 has ended, a call that waits ends the other threads.
-/// * Kernels with a call that waits have 256 additional bytes of shared memory for answers, 16 for each barrier.
-/// * Two groups that call collectives of one team at the same time need one channel each, as blocks do.
+/// * In kernels with a call that waits, the votes of the groups take 256 bytes of shared memory, 16 for each barrier.
+/// * Two groups that call collectives of one team at the same time need separate channels, like blocks.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -64,8 +64,8 @@ template <class G>
 inline constexpr bool is_group = detail::valid<detail::group_members, G>;
 
 namespace detail {
-/// void for groups. In C++17, this type prevents overload resolution from taking another argument, such as a PE number,
-/// for a group.
+/// void if G is a group; otherwise substitution fails. In C++17, this prevents overload resolution from taking another
+/// argument, such as a PE number, for a group.
 template <class G>
 using if_group = std::enable_if_t<is_group<G>>;
 }  // namespace detail
@@ -155,9 +155,9 @@ class launched_block : public block {
   PGAS_FN explicit launched_block(detail::grid_state* grid) : grid_(reinterpret_cast<std::uintptr_t>(grid)) {}
   /// @brief Constructor for launchers.
   ///
-  /// @param visit of the calling thread, if the launch takes its shared state from a table
+  /// @param visit the calling thread's grid_visit, if the launch takes its shared state from a table
   PGAS_FN explicit launched_block(detail::grid_visit* visit) : grid_(reinterpret_cast<std::uintptr_t>(visit) + 1) {}
-  /// @brief For the library's internal use: one of the two pointers; the other is null.
+  /// @brief For the library's internal use: the two pointers of the constructors, one of which is null.
   [[nodiscard]] PGAS_FN detail::grid_state* grid_state() const {
     return visit() == nullptr ? reinterpret_cast<detail::grid_state*>(grid_) : nullptr;
   }
@@ -166,7 +166,7 @@ class launched_block : public block {
   }
 
  private:
-  std::uintptr_t grid_;  ///< one of two pointers: groups are passed to out-of-line functions, so they are small
+  std::uintptr_t grid_;  ///< one of two pointers: groups are small because they are passed to out-of-line functions
 };
 
 /// @brief Up to 32 threads of a block with neighbouring ranks; the last warp of a block may have fewer.
@@ -201,8 +201,8 @@ class warp {
   }
 
  private:
-  /// @brief The mask of all lanes, also for a warp with fewer threads: lanes that do not exist count as ended, so no
-  /// lane waits for them.
+  /// @brief The mask of all lanes. A warp with fewer threads uses the same mask: lanes that do not exist count as
+  /// ended, so no lane waits for them.
   ///
   /// If the mask were not a constant, each call would compare the mask with the mask of all lanes.
   static constexpr std::uint32_t every_lane = 0xffffffff;
@@ -260,9 +260,9 @@ class named_group {
   }
 
  private:
-  static constexpr std::uint32_t words = 4;  ///< words of shared memory for the answer of each barrier's group
+  static constexpr std::uint32_t words = 4;  ///< words of shared memory for the result of a vote, for each barrier
 
-  /// @brief The shared memory for the answers of the group's barrier. All types use the same memory.
+  /// @brief The shared memory for results of the group's votes and broadcasts. All types use the same memory.
   [[nodiscard]] PGAS_FN std::uint32_t* answer() const {
     alignas(16) __shared__ std::uint32_t answers[detail::hardware_barriers * words];
     return answers + barrier_ * words;
@@ -279,12 +279,12 @@ class named_group {
 [[nodiscard]] PGAS_FN block this_block() { return {}; }
 
 namespace detail {
-/// Linear index of the calling block in its grid and of the calling thread in its block, for failure records.
+/// For failure records: the linear index of the calling block in its grid, and of the calling thread in its block.
 [[nodiscard]] PGAS_FN std::uint32_t place_block() { return block::block_rank(); }
 [[nodiscard]] PGAS_FN std::uint32_t place_thread() { return block::thread_rank(); }
 /// The number of the launch, because threads of two launches may have equal indices.
 [[nodiscard]] PGAS_FN std::uint32_t place_launch() { return launch_number(); }
-/// The number of places that a thread's answer may use.
+/// The number of places in the table of answers that a thread tries.
 inline constexpr std::uint32_t place_tries = 1;
 }  // namespace detail
 
@@ -394,7 +394,7 @@ class warpgroup : public named_group {
     return left < threads ? left : threads;
   }
 
-  std::uint32_t place_;  ///< two numbers in one word: groups are passed to out-of-line functions, so they are small
+  std::uint32_t place_;  ///< two numbers in one word: groups are small because they are passed to out-of-line functions
 };
 
 /// @brief The warpgroup of block `from` that contains the caller.

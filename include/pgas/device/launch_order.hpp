@@ -26,7 +26,8 @@ PGAS_FN void trigger_next_launch() { detail::trigger_successor(); }
 /// In other launches, the function returns at once.
 ///
 /// *Callers* any thread. The block of the caller stays resident during the wait. Not all blocks of a large grid should
-/// call the function, because the earlier launch may wait for a PE that needs resources of this GPU.
+/// call the function: the earlier launch may wait for a PE that needs resources of this GPU, and the waiting blocks
+/// would occupy these resources.
 /// *Order* writes of the earlier launches are visible to the caller.
 PGAS_FN void await_earlier_launches() { detail::wait_for_predecessor(); }
 

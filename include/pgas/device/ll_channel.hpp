@@ -56,8 +56,9 @@ template <PGAS_IS(ll_type) T>
 /// @brief One side of a channel with another PE, as one thread of a group holds it.
 ///
 /// The other side is the thread of the same rank on that PE. Each side receives one message for each message that it
-/// sends, in either order; therefore two alternating places are sufficient (`impl/ll/ll_value.hpp`). Only the thread
-/// that opened a channel uses and destroys the channel. A channel can't be copied or moved.
+/// sends; a side may send first or receive first. Two alternating places are therefore sufficient
+/// (`impl/ll/ll_value.hpp`). Only the thread that opened a channel uses and destroys the channel. A channel can't be
+/// copied or moved.
 template <PGAS_IS(ll_type) T>
 class ll_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
@@ -87,7 +88,7 @@ class ll_channel {
     g.sync();  // an earlier use by this group has stored its progress
     now_ = detail::load_progress(in_);
   }
-  /// @brief Opens this side of a channel by the calling thread alone.
+  /// @brief Opens this side of a channel for the calling thread alone.
   PGAS_FN ll_channel(const context& ctx, packet_line* in, packet_line* out, pe_or_peer pe)
       : ll_channel(ctx, this_thread{}, in, out, pe) {}
 
@@ -98,11 +99,11 @@ class ll_channel {
   PGAS_FN ~ll_channel() { detail::store_progress(in_, now_); }
 
   // For the library's internal use.
-  /// @brief Packets from the place of one turn to the place of the next turn.
+  /// @brief The distance, in packets, between the places of two successive turns.
   static constexpr std::uint32_t turn = detail::packets_of_value<T> * detail::packets_in_line;
   detail::vec16* in_;
   detail::vec16* out_;     ///< the other PE's places, by their address on this PE
-  detail::vec16* remote_;  ///< these places at their load/store accessible address; null if there is none
+  detail::vec16* remote_;  ///< the load/store accessible address of these places; null if there is none
   bool slow_;              ///< the other PE is proxied, or checks are on; always false with a direct_context
   std::int32_t pe_;        ///< number of the other PE in the world
   detail::ll_progress now_;
@@ -111,7 +112,8 @@ class ll_channel {
 /// @brief Sends a value to the thread of this rank on the other PE.
 ///
 /// *Callers* the thread that opened the channel. *On return* the message is in flight.
-/// *Order* orders no other memory: the receiver may not see earlier puts and stores (use put_signal() for that).
+/// *Order* the message orders no other memory: the receiver may not see earlier puts and stores (use put_signal() for
+/// that).
 /// *Errors* the thread must not send a second message before it has received a message from the other PE. With checks
 /// on, or to a proxied PE, such a second message ends the thread with a record. Otherwise the second message may
 /// overwrite the first one. The other PE's wait then never succeeds, and the record of that wait names this PE.
@@ -130,7 +132,7 @@ PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type
 
 /// @brief Waits for the next value of the thread of this rank on the other PE.
 ///
-/// *Callers* the thread that opened the channel. *Order* only the message is ordered.
+/// *Callers* the thread that opened the channel. *Order* only the message itself is ordered, no other memory.
 /// *Errors* ends the thread with a record that names the other PE when the world is aborted or the deadline passes.
 /// With checks on, or from a proxied PE, also ends the thread for a second receive before this thread has sent a
 /// message, because both PEs would wait for ever.
@@ -194,7 +196,7 @@ class ll_team_channel {
     now_ = detail::load_progress(places_);
     ++now_.sent;  // a box of zeros contains no message of any round
   }
-  /// @brief Opens this PE's side if the program knows the number of rounds that have begun.
+  /// @brief Opens this PE's side, for a program that counts the rounds that have begun.
   ///
   /// The constructor reads nothing, the destructor stores nothing, and the group is not synchronized.
   ///
@@ -210,10 +212,10 @@ class ll_team_channel {
   template <PGAS_IS(group) G>
   PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box, ll_rounds rounds)
       : team_(team), places_(places_of(ctx, g, team, box)), now_{rounds.begun + 1, 0}, is_counted_(true) {}
-  /// @brief Opens this PE's side by the calling thread alone.
+  /// @brief Opens this PE's side for the calling thread alone.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box)
       : ll_team_channel(ctx, this_thread{}, team, box) {}
-  /// @brief Opens this PE's side by the calling thread alone, with the number of rounds that have begun.
+  /// @brief Opens this PE's side for the calling thread alone, with the number of rounds that have begun.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box, ll_rounds rounds)
       : ll_team_channel(ctx, this_thread{}, team, box, rounds) {}
 
@@ -260,7 +262,7 @@ class ll_team_channel {
  private:
   /// @brief The places of the calling thread.
   ///
-  /// Checks its arguments.
+  /// Checks the arguments.
   template <PGAS_IS(group) G>
   [[nodiscard]] PGAS_FN static detail::vec16* places_of(const context& ctx, const G& g, const team_view& team,
                                                         packet_line* box) {
@@ -324,8 +326,8 @@ template <PGAS_IS(ll_type) T>
   return pe == channel.team_.my_pe() ? own : detail::receive_of_round(ctx, channel, pe);
 }
 
-/// @brief Waits for the values of all members in this round and calls f(member, value) for each, in the order of the
-/// members, with this PE's own value at its position.
+/// @brief Waits for the values of all members in this round. Calls f(member, value) for each member, in the order of
+/// the members, including this PE.
 ///
 /// The thread polls several places at once.
 ///

@@ -29,7 +29,7 @@ PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
   detail::lock_or_end(ctx, lock, detail::lock_set(detail::device_lock_words(ctx, lock)));
 }
 
-/// @brief set_lock() by one thread of a group, for all threads of the group.
+/// @brief Like set_lock(), called by one thread of a group, for all threads of the group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
@@ -50,7 +50,7 @@ PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
   return detail::lock_test(detail::device_lock_words(ctx, lock)) == detail::lock_result::done;
 }
 
-/// @brief test_lock() by one thread of a group, for all threads of the group.
+/// @brief Like test_lock(), called by one thread of a group, for all threads of the group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 ///
@@ -71,7 +71,7 @@ PGAS_FN void clear_lock(const context& ctx, lock_t* lock) {
   detail::lock_or_end(ctx, lock, detail::lock_clear(detail::device_lock_words(ctx, lock)));
 }
 
-/// @brief clear_lock() by one thread of a group, after a sync of the group.
+/// @brief Like clear_lock(), called by one thread of a group, after a sync of the group.
 ///
 /// *Callers* all threads of the group `g`, converged. *Order* releases earlier accesses of all these threads.
 template <PGAS_IS(group) G>

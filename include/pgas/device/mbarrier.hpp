@@ -28,8 +28,8 @@ namespace pgas {
 /// is such a word.
 ///
 /// *Callers* any threads of the block.
-/// *Memory* the word is in shared memory (on the CPU in any memory of the block's threads), aligned to 8 bytes, and not
-/// used otherwise from init() to end().
+/// *Memory* the word is in shared memory (on the CPU in any memory of the block's threads), aligned to 8 bytes. From
+/// init() to end() the program must not use the word in any other way.
 class mbarrier {
  public:
   /// @brief A handle of `word`.

@@ -4,7 +4,7 @@
 /// the signal. A message also transfers twice the bytes, so put_signal() is better for long messages.
 ///
 /// A channel consists of two *boxes*, one on each of the two PEs, for messages from the other PE. A box is memory in
-/// the symmetric heap, initially zero; nothing else is required:
+/// the symmetric heap, initially zero. A channel requires nothing else:
 ///
 ///     auto boxes = world.allocate<pgas::packet_line>(2 * pgas::packet_lines(bytes), pgas::initialize::zero);
 ///
@@ -64,7 +64,7 @@ class packet_channel {
     state_.received = detail::load_relaxed(&state_.header()->received);
     g.sync();  // no thread changes the count before all have read it
   }
-  /// @brief Opens this side of a channel by the calling thread alone.
+  /// @brief Opens this side of a channel for the calling thread alone.
   PGAS_FN packet_channel(const context& ctx, packet_line* in, packet_line* out, std::size_t bytes, std::int32_t pe)
       : packet_channel(ctx, this_thread{}, in, out, bytes, pe) {}
 
@@ -74,7 +74,7 @@ class packet_channel {
 /// @brief Sends `count` elements to the other PE.
 ///
 /// *Callers* all threads of the group `g` that opened the channel, converged.
-/// *Units* `count` is elements; 0 sends an empty message. *Memory* `src` is any memory of this PE.
+/// *Units* `count` is a number of elements; 0 sends an empty message. *Memory* `src` is any memory of this PE.
 /// *On return* this thread's part of `src` has been read; the parts of other threads may not have been read.
 /// Synchronize the group before reuse.
 /// *Order* the message follows the group's earlier accesses to `src`. The message orders no other memory: the receiver
@@ -101,7 +101,7 @@ PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const
   if (me.rank == 0) detail::store_relaxed(&now.header()->sent, now.sent);
 }
 
-/// @brief send() by the thread that opened the channel alone.
+/// @brief Like send(), called only by the thread that opened the channel.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std::size_t count) {
   send(ctx, this_thread{}, channel, src, count);
@@ -110,9 +110,10 @@ PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std
 /// @brief Waits for the other PE's next message and stores its `count` elements.
 ///
 /// *Callers* all threads of the group `g` that opened the channel, converged.
-/// *Units* `count` is elements, the same number as was sent. *Memory* `dst` is any memory of this PE.
+/// *Units* `count` is the number of elements that was sent. *Memory* `dst` is any memory of this PE.
 /// *On return* `dst` is complete, for all threads of the group.
-/// *Order* the group's earlier accesses to `dst` come before the receive. Only the message is ordered.
+/// *Order* the group's earlier accesses to `dst` come before the receive. Only the message itself is ordered, no other
+/// memory.
 /// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes. A
 /// wait for a message with fewer elements ends in the same way. Also ends the group for a message that is longer than
 /// the channel, and for a second receive before this PE has sent a message, because both PEs would wait for ever.
@@ -136,7 +137,7 @@ PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T*
   detail::exit_if_any(g, lost);
 }
 
-/// @brief receive() by the thread that opened the channel alone.
+/// @brief Like receive(), called only by the thread that opened the channel.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void receive(const context& ctx, packet_channel& channel, T* dst, std::size_t count) {
   receive(ctx, this_thread{}, channel, dst, count);

@@ -10,8 +10,9 @@ namespace pgas {
 
 /// @brief The handle of a PE, created by context::peer().
 ///
-/// Operations of that context, or of a copy of it, accept the handle in place of the PE number and add the cached
-/// distance to an address, for teams of any kind. A handle is a plain value, and is valid as long as the context.
+/// Operations of that context, or of a copy of that context, accept the handle in place of the PE number, and add the
+/// cached distance to an address. This works for teams of any kind. A handle is a plain value, and is valid as long as
+/// the context.
 class peer {
  public:
   /// @brief The number of the PE in the team of the context that created the handle.
@@ -19,7 +20,7 @@ class peer {
 
   // Public data members that context::peer() fills.
   std::int32_t pe_ = 0;
-  std::uint32_t slow_ = 0;       ///< not 0: operations look up the route again, as for a number
+  std::uint32_t slow_ = 0;       ///< not 0: operations look up the route at each call, as for a PE number
   std::uintptr_t distance_ = 0;  ///< bytes from this PE's slot to that PE's
 };
 
@@ -43,7 +44,7 @@ class pe_or_peer {
  public:
   /// @brief A PE by its number in the context's team.
   PGAS_HD pe_or_peer(std::int32_t pe) : pe_(pe), is_(by_number) {}
-  /// @brief A handle that the context of the operation, or a copy of it, has created.
+  /// @brief A handle that was created by the context of the operation, or by a copy of that context.
   PGAS_HD pe_or_peer(const peer& found)
       : pe_(found.pe_), is_(found.slow_ == 0 ? by_distance : by_slow_path), distance_(found.distance_) {}
   /// @brief A handle that a direct_context has created.
@@ -51,7 +52,7 @@ class pe_or_peer {
 
   /// @brief The PE's number in the context's team.
   [[nodiscard]] PGAS_HD std::int32_t pe() const { return pe_; }
-  /// @brief For the library: whether distance() is known and loads and stores are the whole operation.
+  /// @brief For the library: whether distance() is known, and the operation needs only loads and stores.
   [[nodiscard]] PGAS_HD bool is_found() const { return is_ == by_distance; }
   /// @brief For the library: whether the operation is known to need more than loads and stores.
   [[nodiscard]] PGAS_HD bool is_slow() const { return is_ == by_slow_path; }

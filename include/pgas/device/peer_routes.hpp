@@ -13,7 +13,8 @@ namespace pgas::detail {
 /// @brief A table in memory that kernels of this PE read.
 ///
 /// A context without a table reaches all PEs by load and store, at addresses that arithmetic computes. If slots are at
-/// irregular distances, a context has a table even if all PEs are direct. The ring of such a table never has a command.
+/// irregular distances, a context has a table even if all PEs are direct. The ring of such a table never contains a
+/// command.
 struct routes {
   /// @brief In `slots`: the PE is proxied.
   static constexpr std::int32_t proxied = -0x7fffffff - 1;
@@ -24,15 +25,16 @@ struct routes {
   team_view domain;  ///< the direct PEs, including this PE
   ring_view ring;
   workspace_view workspace;
-  // Copies of the values in this PE's contexts. With these members, producers pass one pointer to out-of-line code.
-  // Each further argument would cost the caller a register.
+  // Copies of the values in this PE's contexts. With these copies, threads that submit commands pass one pointer to
+  // out-of-line code. Each further argument would cost the caller a register.
   control_block* control = nullptr;
   std::uintptr_t my_slot = 0;
 };
 
-/// @brief Addresses of the members of a team: the data that context::world_remote() needs of a context.
+/// @brief The part of a context that is needed to compute the addresses of a team's members, as context::world_remote()
+/// does.
 struct peer_map {
-  const std::int32_t* members;  ///< null if they are evenly spaced
+  const std::int32_t* members;  ///< null if the members are evenly spaced
   /// @brief The distance in slots from this PE's slot to the first member's slot; for a list, to the slot of the
   /// world's PE 0
   std::int32_t first;

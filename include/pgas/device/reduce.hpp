@@ -3,9 +3,9 @@
 /// objects. `impl/reduce/all_reduce_algorithm.hpp` has the table of algorithms, `scan.hpp` the scans. The following
 /// holds in addition to the rules of `collective.hpp`.
 ///
-/// *Memory* `src` and `dst` are symmetric. Threads may write `src` before the call if the program orders them before
-/// the group. `dst` is not written before all members have called. `src` and `dst` may be the same; otherwise they must
-/// not overlap.
+/// *Memory* `src` and `dst` are symmetric. Other threads may write `src` before the call if the program orders their
+/// writes before the call of the group. `dst` is not written before all members have called. `src` and `dst` may be the
+/// same; otherwise they must not overlap.
 ///
 /// *Units* elements have at most 4096 bytes.
 ///
@@ -55,7 +55,7 @@ PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* ds
   detail::all_reduce(ctx, g, team, dst, src, count, op);
 }
 
-/// @brief reduce() by one thread of each member.
+/// @brief Like reduce(), called by one thread of each member.
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void reduce(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   reduce(ctx, this_thread{}, team, dst, src, count, op);
@@ -75,7 +75,7 @@ PGAS_FN void reduce_to_root(const context& ctx, const G& g, const team_view& tea
   detail::twoshot_reduce<detail::reduce_result::whole>(ctx, g, team, dst, src, count, op, root, root + 1, what);
 }
 
-/// @brief reduce_to_root() by one thread of each member.
+/// @brief Like reduce_to_root(), called by one thread of each member.
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void reduce_to_root(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op,
                             std::int32_t root) {
@@ -84,7 +84,7 @@ PGAS_FN void reduce_to_root(const context& ctx, const team_view& team, T* dst, c
 
 /// @brief Combines every member's n_pes() * count elements; member k receives block k of the result.
 ///
-/// *Units* `count` is the elements that each member receives.
+/// *Units* `count` is the number of elements that each member receives.
 /// *Memory* `dst` has room for `count` elements, and only this PE writes `dst`. In place: `dst == src + my_pe() *
 /// count`.
 template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
@@ -97,7 +97,7 @@ PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& tea
   detail::twoshot_reduce_scatter(ctx, g, team, dst, src, count, op);
 }
 
-/// @brief reduce_scatter() by one thread of each member.
+/// @brief Like reduce_scatter(), called by one thread of each member.
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void reduce_scatter(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   reduce_scatter(ctx, this_thread{}, team, dst, src, count, op);

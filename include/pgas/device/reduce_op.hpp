@@ -42,8 +42,8 @@ template <class Op, class T>
 concept scan_op = is_scan_op<Op, T>;
 #endif
 
-/// The operations. Each has a number that collectives compare with checks on, the result for two values, and the
-/// neutral element.
+/// The operations. Each operation has a number, a call operator that combines two values, and a neutral element. With
+/// checks on, collectives compare the numbers.
 namespace op {
 
 /// @brief Sum: a + b.
@@ -183,9 +183,9 @@ struct bit_xor {
   }
 };
 
-/// @brief The pair with the larger value; of equal values the pair with the smaller index.
+/// @brief The pair with the larger value. If the values are equal, the pair with the smaller index.
 ///
-/// NaN counts as larger than any number and as equal to NaN.
+/// NaN counts as larger than any number, and two NaNs count as equal.
 ///
 /// *Units* pgas::indexed.
 struct maxloc {
@@ -203,9 +203,9 @@ struct maxloc {
   }
 };
 
-/// @brief The pair with the smaller value; of equal values the pair with the smaller index.
+/// @brief The pair with the smaller value. If the values are equal, the pair with the smaller index.
 ///
-/// NaN counts as smaller than any number and as equal to NaN.
+/// NaN counts as smaller than any number, and two NaNs count as equal.
 ///
 /// *Units* pgas::indexed.
 struct minloc {

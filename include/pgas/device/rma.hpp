@@ -33,11 +33,11 @@
 namespace pgas {
 namespace detail {
 
-// Strong accesses to single values, used by p() and g(). A machine word moves in one piece. Other values move in the
-// largest pieces that the alignment allows.
+// Strong accesses to single values, used by p() and g(). A machine word is accessed in one piece. Other values are
+// accessed in the largest pieces that the alignment allows.
 
-/// The size of the pieces in which a value of type T moves: the largest power of two, up to 16 bytes, that divides size
-/// and alignment.
+/// The size of the pieces in which a value of type T is accessed: the largest power of two, up to 16 bytes, that
+/// divides size and alignment.
 template <class T>
 inline constexpr std::size_t piece_of = alignof(T) < 16 ? alignof(T) : 16;
 
@@ -77,7 +77,7 @@ template <class T>
   }
 }
 
-/// The common body of all puts. @param copy_to stores the data at a load/store accessible address
+/// The common implementation of all puts. @param copy_to stores the data at a load/store accessible address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe,
                           Copy copy_to) {
@@ -102,7 +102,7 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
       });
 }
 
-/// The common body of all gets. @param copy_from loads the data from a load/store accessible address
+/// The common implementation of all gets. @param copy_from loads the data from a load/store accessible address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe,
                           Copy copy_from) {
@@ -172,8 +172,8 @@ template <PGAS_IS(rma_type) T>
 
 /// @brief Copies `count` elements to PE `pe` and does not wait for the group.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
-/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included.
+/// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory.
 /// *On return* this thread's part of `src` has been read; the parts of other threads may not have been read.
 /// Synchronize the group before reuse. If PE `pe` is proxied, no part may have been read before quiet().
 /// *Order* earlier stores to `src` by any thread of the group are sent. fence(), quiet() or a put_signal() adds more
@@ -186,8 +186,8 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 
 /// @brief Copies `count` elements to PE `pe`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
-/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included.
+/// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory.
 /// *On return* `src` may be reused; the data is in flight.
 /// *Order* earlier stores to `src` by any thread of the group are sent. fence(), quiet() or a put_signal() adds more
 /// order.
@@ -199,8 +199,8 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 
 /// @brief Copies `count` elements from PE `pe` and does not wait for the group.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
-/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included.
+/// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, including shared memory.
 /// *On return* this thread's part of `dst` is written. Synchronize the group before another thread reads that part. If
 /// PE `pe` is proxied, `dst` is written after quiet().
 /// *Order* `dst` is written after all earlier accesses to `dst` by threads of the group. The source PE's stores are
@@ -214,8 +214,8 @@ PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 
 /// @brief Copies `count` elements from PE `pe`.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements.
-/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included.
+/// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, including shared memory.
 /// *On return* `dst` holds the data, for every thread of the group. *Order* as for get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
@@ -224,25 +224,25 @@ PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size
   });
 }
 
-/// @brief put() by the calling thread alone.
+/// @brief Like put(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   put(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// @brief put_nbi() by the calling thread alone.
+/// @brief Like put_nbi(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_nbi(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   put_nbi(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// @brief get() by the calling thread alone.
+/// @brief Like get(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   get(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// @brief get_nbi() by the calling thread alone.
+/// @brief Like get_nbi(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get_nbi(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   get_nbi(ctx, this_thread{}, dst, src, count, pe);

@@ -26,7 +26,7 @@ PGAS_FN void inclusive_scan(const context& ctx, const G& g, const team_view& tea
   detail::twoshot_reduce<detail::reduce_result::inclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
 }
 
-/// @brief inclusive_scan() by one thread of each member.
+/// @brief Like inclusive_scan(), called by one thread of each member.
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void inclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   inclusive_scan(ctx, this_thread{}, team, dst, src, count, op);
@@ -46,7 +46,7 @@ PGAS_FN void exclusive_scan(const context& ctx, const G& g, const team_view& tea
   detail::twoshot_reduce<detail::reduce_result::exclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
 }
 
-/// @brief exclusive_scan() by one thread of each member.
+/// @brief Like exclusive_scan(), called by one thread of each member.
 template <class T, PGAS_IS(scan_op<T>) Op>
 PGAS_FN void exclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   exclusive_scan(ctx, this_thread{}, team, dst, src, count, op);

@@ -34,14 +34,15 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
   return op == signal_op::add ? traced_update::add : traced_update::set;
 }
 
-/// The address of `word` on the PE whose address of `known` is `remote`.
+/// Returns the address of `word` on a PE, if `remote` is the address of `known` on that PE.
 template <class T>
 [[nodiscard]] PGAS_FN signal_t* as_far(signal_t* word, const T* known, const T* remote) {
   return reinterpret_cast<signal_t*>(reinterpret_cast<std::uintptr_t>(word) + reinterpret_cast<std::uintptr_t>(remote) -
                                      reinterpret_cast<std::uintptr_t>(known));
 }
 
-/// The common body of all put_signal() functions. @param copy_to stores the data at a load/store accessible address
+/// The common implementation of all put_signal() functions. @param copy_to stores the data at a load/store accessible
+/// address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                                  signal_t value, signal_op op, pe_or_peer pe, Copy copy_to) {
@@ -113,11 +114,12 @@ template <PGAS_IS(group) G, class Find>
 
 /// @brief Copies `count` elements to PE `pe`, then sets that PE's signal word to `value` or adds `value` to the word.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements, 0 allowed.
+/// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements;
+/// 0 is allowed.
 /// *Memory* `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused.
 /// *Order* a thread that sees the signal sees the data and all earlier puts and stores of the group's threads, to `src`
-/// or elsewhere, by any route, without a sync by the caller. Of earlier signals to proxied PEs, that thread sees only
-/// the signals to PE `pe`.
+/// or elsewhere, by any route, without a sync by the caller. If this PE has sent earlier signals to proxied PEs, that
+/// thread sees only the signals to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, pe_or_peer pe) {
@@ -138,14 +140,14 @@ PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src
       [=](T* remote) { detail::copy_by<detail::direction::put>(g, remote, src, count); });
 }
 
-/// @brief put_signal() by the calling thread alone.
+/// @brief Like put_signal(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
                         signal_op op, pe_or_peer pe) {
   put_signal(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
 }
 
-/// @brief put_signal_nbi() by the calling thread alone.
+/// @brief Like put_signal_nbi(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
                             signal_op op, pe_or_peer pe) {
@@ -154,7 +156,7 @@ PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_
 
 /// @brief Sets PE `pe`'s signal word.
 ///
-/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it.
+/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* the operation is issued; quiet() completes it.
 /// *Order* none. To signal that data has arrived, call fence() before signal_set(), or use put_signal().
 PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::signal);
@@ -184,7 +186,7 @@ PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t 
 
 /// @brief Adds to PE `pe`'s signal word.
 ///
-/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it.
+/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* the operation is issued; quiet() completes it.
 /// *Order* as signal_set().
 PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::signal);
@@ -260,9 +262,9 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
 /// @brief Waits until this PE's own signal word counts `n` arrivals, and subtracts `n`.
 ///
 /// *Callers* any thread; several threads may take from one word while other threads add to the word.
-/// *Units* `n` counts additions by put_signal() with signal_op::add, signal_add() or an atomic.
-/// *Memory* `sig` is symmetric. *Order* acquires from every addition that contributed to the value found, also to
-/// the remainder.
+/// *Units* `n` is the sum of values added by put_signal() with signal_op::add, signal_add() or an atomic operation.
+/// *Memory* `sig` is symmetric. *Order* acquires from all additions that the found value contains, also from those that
+/// remain in the word.
 /// *Errors* as wait_until().
 ///
 /// @return The remainder.

@@ -2,8 +2,8 @@
 /// Reads and writes of other PEs' memory at regular distances: every n-th element (iput, iget), or blocks of elements
 /// (ibput, ibget), by one thread or by a group.
 ///
-/// Strides are elements from the start of one element or block to the start of the next, on either side. Strides may be
-/// negative. Elements of the destination must not overlap. Proxied PEs and *Errors*: as in `rma.hpp`.
+/// A stride is the number of elements from the start of one element or block to the start of the next, on either side.
+/// Strides may be negative. Elements of the destination must not overlap. `rma.hpp` describes proxied PEs and *Errors*.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -17,8 +17,8 @@
 namespace pgas {
 namespace detail {
 
-/// The common body of all strided puts. @param block elements of a block @param copy_to stores the elements at a
-/// load/store accessible address
+/// The common implementation of all strided puts. @param block elements of a block @param copy_to stores the elements
+/// at a load/store accessible address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
@@ -56,7 +56,8 @@ PGAS_FN void put_spaced_by_route(const context& ctx, const G& g, T* dst, const T
   });
 }
 
-/// The common body of all strided gets. @param copy_from loads the elements from a load/store accessible address
+/// The common implementation of all strided gets. @param copy_from loads the elements from a load/store accessible
+/// address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
@@ -100,8 +101,9 @@ PGAS_FN void get_spaced_by_route(const context& ctx, const G& g, T* dst, const T
 ///
 /// Does not wait for the group.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed.
-/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included. *On return* as put_nbi().
+/// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements;
+/// 0 is allowed.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory. *On return* as put_nbi().
 /// *Order* as put_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
@@ -111,21 +113,21 @@ PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
 
 /// @brief Like iput_nbi(), but returns when `src` may be reused, as put() does.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments.
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::put_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// @brief iput_nbi() by the calling thread alone.
+/// @brief Like iput_nbi(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                       std::size_t count, pe_or_peer pe) {
   iput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// @brief iput() by the calling thread alone.
+/// @brief Like iput(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, pe_or_peer pe) {
@@ -136,8 +138,9 @@ PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 ///
 /// Does not wait for the group.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed.
-/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included. *On return* as get_nbi().
+/// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements;
+/// 0 is allowed.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, including shared memory. *On return* as get_nbi().
 /// *Order* as get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
@@ -147,21 +150,21 @@ PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
 
 /// @brief Like iget_nbi(), but returns when `dst` holds the data, as get() does.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments.
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::get_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// @brief iget_nbi() by the calling thread alone.
+/// @brief Like iget_nbi(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                       std::size_t count, pe_or_peer pe) {
   iget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// @brief iget() by the calling thread alone.
+/// @brief Like iget(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, pe_or_peer pe) {
@@ -173,9 +176,9 @@ PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 ///
 /// Does not wait for the group.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments.
-/// *Units* `block_size` is the elements of a block, `count` is blocks; 0 allowed.
-/// *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included. *On return* as put_nbi().
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
+/// *Units* `block_size` is the number of elements of a block, `count` the number of blocks; 0 allowed.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory. *On return* as put_nbi().
 /// *Order* as put_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
@@ -186,7 +189,7 @@ PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std
 
 /// @brief Like ibput_nbi(), but returns when `src` may be reused, as put() does.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments.
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -194,14 +197,14 @@ PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::pt
                                                                count, pe);
 }
 
-/// @brief ibput_nbi() by the calling thread alone.
+/// @brief Like ibput_nbi(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
-/// @brief ibput() by the calling thread alone.
+/// @brief Like ibput(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -212,9 +215,9 @@ PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_
 ///
 /// Block i goes from `src + i * src_stride` to `dst + i * dst_stride`. Does not wait for the group.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments.
-/// *Units* `block_size` is the elements of a block, `count` is blocks; 0 allowed.
-/// *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included. *On return* as get_nbi().
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
+/// *Units* `block_size` is the number of elements of a block, `count` the number of blocks; 0 allowed.
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE, including shared memory. *On return* as get_nbi().
 /// *Order* as get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
@@ -225,7 +228,7 @@ PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std
 
 /// @brief Like ibget_nbi(), but returns when `dst` holds the data, as get() does.
 ///
-/// *Callers* all threads of the group `g`, converged, same arguments.
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -233,14 +236,14 @@ PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::pt
                                                                count, pe);
 }
 
-/// @brief ibget_nbi() by the calling thread alone.
+/// @brief Like ibget_nbi(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
-/// @brief ibget() by the calling thread alone.
+/// @brief Like ibget(), called by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, pe_or_peer pe) {

@@ -1,6 +1,6 @@
 /// @file
-/// A team as kernels see it: its PEs, their order, and the location of its state. Passed by value; created by
-/// team::view() on the host, and by context::world(), domain() and team() in kernels.
+/// A team in kernels: its PEs, their order, and the location of its state. A team_view is passed by value. team::view()
+/// creates it on the host, and context::world(), domain() and team() create it in kernels.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -26,7 +26,7 @@ class team_view {
   }
   /// @brief The member with the number `world_pe` in the world, -1 if there is none.
   ///
-  /// Lists are searched.
+  /// If the team is a list, the function searches the list.
   ///
   /// *Callers* any thread.
   [[nodiscard]] PGAS_FN std::int32_t member(std::int32_t world_pe) const {
@@ -51,8 +51,8 @@ class team_view {
     return other;
   }
 
-  /// @brief For the library's internal use: the channel of the barriers among blocks `which` of a kernel that the host
-  /// has enqueued.
+  /// @brief For the library's internal use: the channel of block `which` of a kernel that the host has enqueued. The
+  /// block uses the channel for barriers with block `which` of the other members.
   [[nodiscard]] PGAS_HD team_view of_block(std::uint32_t which) const {
     return channel(n_channels_ + 1 + static_cast<std::int32_t>(which));
   }
@@ -70,7 +70,7 @@ class team_view {
   std::int32_t n_channels_ = 0;
   std::int32_t channel_ = 0;
   std::uint64_t state_offset_ = 0;  ///< offset of detail::team_state_layout from the start of each slot
-  /// @brief Offset of detail::oneshot_staging; 0: no staging memory, or not the host's view
+  /// @brief Offset of detail::oneshot_staging. 0: the team has no staging memory, or the host did not create this view
   std::uint64_t staging_offset_ = 0;
   const std::int32_t* members_ = nullptr;  ///< list in this PE's slot; null if start_ and stride_ suffice
 };

@@ -8,8 +8,9 @@
 /// threads of the group pass the same arguments and receive the same answer. With checks on, tests end the thread, or
 /// the group, with a record if a word is misaligned or outside the heap.
 ///
-/// Sets: `status`, if not null, excludes every word i with status[i] != 0. Waits on an empty set return at once. All
-/// words are compared with one value, or word i with values[i] (OpenSHMEM's _vector forms).
+/// A set is an array of words. If `status` is not null, every word i with status[i] != 0 does not belong to the set.
+/// Waits on an empty set return at once. All words are compared with one value, or word i is compared with values[i]
+/// (OpenSHMEM's _vector forms).
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -63,7 +64,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
   return detail::all_hold(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}));
 }
 
-/// @brief test_all() by the calling thread alone.
+/// @brief Like test_all(), called by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                     detail::type_identity_t<T> value) {
@@ -79,7 +80,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
   return detail::all_hold(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}));
 }
 
-/// @brief test_all() by the calling thread alone, with a value for each word.
+/// @brief Like test_all(), called by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                     const T* values) {
@@ -98,7 +99,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
                           detail::take_one{});
 }
 
-/// @brief test_any() by the calling thread alone.
+/// @brief Like test_any(), called by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const T* ivars, std::size_t count, const int* status,
                                            cmp op, detail::type_identity_t<T> value) {
@@ -115,7 +116,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
                           detail::take_one{});
 }
 
-/// @brief test_any() by the calling thread alone, with a value for each word.
+/// @brief Like test_any(), called by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const T* ivars, std::size_t count, const int* status,
                                            cmp op, const T* values) {
@@ -125,7 +126,8 @@ template <PGAS_IS(wait_type) T>
 /// @brief Finds all words of the set that satisfy the comparison now, and stores their indices, ascending, in
 /// `indices`.
 ///
-/// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count`, one array for the group.
+/// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count` indices; the whole group
+/// uses one array.
 /// *Order* acquires from the words with these indices.
 ///
 /// @return The number of these words.
@@ -136,7 +138,7 @@ PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, st
                           detail::take_all{indices});
 }
 
-/// @brief test_some() by the calling thread alone.
+/// @brief Like test_some(), called by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                               const int* status, cmp op, detail::type_identity_t<T> value) {
@@ -153,7 +155,7 @@ PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, st
                           detail::take_all{indices});
 }
 
-/// @brief test_some() by the calling thread alone, with a value for each word.
+/// @brief Like test_some(), called by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                               const int* status, cmp op, const T* values) {
@@ -188,7 +190,7 @@ PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, d
 /// @brief Waits until every word of the set satisfies the comparison.
 ///
 /// *Callers* all threads of the group `g`, converged. The threads divide the words among themselves. *Units* `count` is
-/// words. *Order* acquires from all these words.
+/// the number of words. *Order* acquires from all these words.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                             cmp op, detail::type_identity_t<T> value) {
@@ -197,7 +199,7 @@ PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std:
                             detail::part_of(g)));
 }
 
-/// @brief wait_until_all() by the calling thread alone.
+/// @brief Like wait_until_all(), called by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                             detail::type_identity_t<T> value) {
@@ -215,7 +217,7 @@ PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std:
                             detail::part_of(g)));
 }
 
-/// @brief wait_until_all() by the calling thread alone, with a value for each word.
+/// @brief Like wait_until_all(), called by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                             const T* values) {
@@ -235,7 +237,7 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivar
                                   detail::take_one{});
 }
 
-/// @brief wait_until_any() by the calling thread alone.
+/// @brief Like wait_until_any(), called by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                    detail::type_identity_t<T> value) {
@@ -252,7 +254,7 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivar
       ctx, g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}), detail::take_one{});
 }
 
-/// @brief wait_until_any() by the calling thread alone, with a value for each word.
+/// @brief Like wait_until_any(), called by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                    const T* values) {
@@ -262,7 +264,8 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size
 /// @brief Waits until at least one word of the set satisfies the comparison, and stores the indices of all such words,
 /// ascending, in `indices`.
 ///
-/// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count`, one array for the group.
+/// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count` indices; the whole group
+/// uses one array.
 /// *Order* acquires from the words with these indices.
 ///
 /// @return The number of these words; 0 if the set is empty.
@@ -273,7 +276,7 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* iva
                                   detail::take_all{indices});
 }
 
-/// @brief wait_until_some() by the calling thread alone.
+/// @brief Like wait_until_some(), called by the calling thread alone.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                                     const int* status, cmp op, detail::type_identity_t<T> value) {
@@ -291,7 +294,7 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* iva
                                   detail::take_all{indices});
 }
 
-/// @brief wait_until_some() by the calling thread alone, with a value for each word.
+/// @brief Like wait_until_some(), called by the calling thread alone, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                                     const int* status, cmp op, const T* values) {

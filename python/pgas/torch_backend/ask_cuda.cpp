@@ -24,7 +24,7 @@ bool is_capturing(int device) {
   constexpr int none = 0;
   int status = none;
   const int result = ask(current_stream(device), &status);
-  // The legacy stream can't be captured, and the query fails while another stream is captured.
+  // The legacy stream can't be captured. The query for it fails while another stream is captured.
   return result != 0 || status != none;
 }
 

@@ -1,6 +1,6 @@
 /// @file
-/// CUDA queries of the backend, through torch's own guard and the driver. The library therefore works with builds of
-/// torch with and without CUDA.
+/// The backend's queries to CUDA. They use torch's own guard and the driver, so the library works with builds of torch
+/// with and without CUDA.
 #pragma once
 
 namespace pgas::torch_backend {
@@ -9,7 +9,7 @@ namespace pgas::torch_backend {
 [[nodiscard]] void* current_stream(int device);
 /// Whether the current stream is being captured into a graph.
 [[nodiscard]] bool is_capturing(int device);
-/// Returns when all work of the GPU is complete. *Errors* the errors of the work.
+/// Returns when all work of the GPU is complete. *Errors* throws errors of that work.
 void wait_for_gpu(int device);
 
 }  // namespace pgas::torch_backend

@@ -125,8 +125,8 @@ std::vector<std::size_t> backend::retire_groups() {
       each = groups_.erase(each);
     }
   }
-  // Removed objects are destroyed without the lock. The owner of a group acquires the GIL, and a thread with the GIL
-  // may wait for the lock.
+  // Removed objects are destroyed after the lock is released: the owner of a group acquires the GIL, and a thread with
+  // the GIL may wait for the lock.
   std::vector<std::shared_ptr<group_view>> views;
   std::vector<std::shared_ptr<group>> gone;
   const std::vector<std::shared_ptr<block>> blocks = blocks_.all();

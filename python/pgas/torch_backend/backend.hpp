@@ -1,5 +1,5 @@
 /// @file
-/// The state of the backend: the world, the blocks of this process, and the groups of torch with a rendezvous.
+/// The state of the backend: the world, the blocks of this process, and the torch groups that have made a rendezvous.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ class backend {
  public:
   /// The backend of this process. *Errors* not_joined before enable().
   [[nodiscard]] static backend& get();
-  /// Creates the backend for a world, or replaces it for another world. @param rendezvous adds the group with a name;
-  /// collective over the group
+  /// Creates the backend for a world, or replaces it for another world. @param rendezvous a function that adds the
+  /// torch group with a name; collective over the group
   static void set(world& joined, std::function<void(const std::string&)> rendezvous);
 
   /// Allocates a buffer in a new block. Local. *Errors* invalid_argument for a device that is not the device of the
@@ -31,28 +31,29 @@ class backend {
   [[nodiscard]] void* allocate(std::size_t bytes, int device, std::size_t pad_bytes,
                                const std::optional<std::string>& group);
   [[nodiscard]] block_table& blocks() { return blocks_; }
-  /// The block of an address. *Errors* invalid_argument if there is none.
+  /// The block that contains an address. *Errors* invalid_argument if no block contains the address.
   [[nodiscard]] block_table::place place_of(const void* address);
 
   /// Collective over the group: the group's view of the block of an address, and the offset of the address in the
   /// block.
   [[nodiscard]] std::pair<std::shared_ptr<group_view>, std::size_t> rendezvous(const void* address,
                                                                                const std::optional<std::string>& group);
-  /// The symmetric address of an address with a rendezvous of the group. Local.
+  /// The symmetric address for an address in a block with which the group has made a rendezvous. Local.
   [[nodiscard]] std::byte* alias(const void* address, const std::string& group);
 
   /// Whether the present group of torch with this name was added.
   [[nodiscard]] bool knows(const std::string& name) { return find(name) != nullptr; }
   void add(std::shared_ptr<group> made, const std::string& name);
-  /// Removes the groups that torch has destroyed, and their views without handles. Returns the slots in use. Waits for
-  /// the work of the GPU if necessary. While a stream is captured, does not wait, and keeps views that work may use.
+  /// Removes the groups that torch has destroyed, and those of their views that have no handle. Returns the slots that
+  /// are still in use. Waits for the work of the GPU if necessary. While a stream is captured, the function does not
+  /// wait, and keeps views that enqueued work may use.
   /// *Callers* without the GIL.
   [[nodiscard]] std::vector<std::size_t> retire_groups();
 
  private:
   backend(world& joined, std::function<void(const std::string&)> rendezvous)
       : world_(joined), rendezvous_(std::move(rendezvous)), blocks_(joined.device()) {}
-  /// The group with this name, if the group was added and torch still has the group.
+  /// The group with this name, if the group was added and torch has not destroyed it.
   [[nodiscard]] std::shared_ptr<group> find(const std::string& name);
   [[nodiscard]] std::shared_ptr<group> group_of(const std::string& name);
   [[nodiscard]] std::shared_ptr<group_view> view_of(const block& of, const group& by);
@@ -62,7 +63,7 @@ class backend {
   block_table blocks_;
   std::mutex lock_;
   std::map<std::string, std::shared_ptr<group>> groups_;
-  std::vector<std::shared_ptr<group>> retired_;  ///< destroyed groups with views in use
+  std::vector<std::shared_ptr<group>> retired_;  ///< groups that torch has destroyed, with views in use
 };
 
 }  // namespace pgas::torch_backend

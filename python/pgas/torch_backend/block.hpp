@@ -1,5 +1,6 @@
 /// @file
-/// Memory of the backend. Each allocation of torch is a separate block, which is local until a rendezvous of a group.
+/// Memory of the backend. Each allocation of torch is a separate block. A block is local until a group makes a
+/// rendezvous with it.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +19,11 @@ namespace pgas::torch_backend {
 class group;
 class group_view;
 
-/// One allocation: the buffer, the signal pad of torch's kernels, and the words of this backend's barriers.
+/// One allocation: the buffer, the signal pad that torch's kernels use, and the words that the barriers and signals of
+/// this backend use.
 ///
-/// *Memory* a separate piece of a multiple of 2 MiB, freed when the block has no reference and no group has registered
-/// it.
+/// *Memory* a separate piece whose size is a multiple of 2 MiB. The piece is freed when no reference to the block
+/// exists and no group has registered the block.
 class block {
  public:
   /// The maximum number of groups with common members that may have views of one block at the same time.
@@ -36,19 +38,20 @@ class block {
   [[nodiscard]] std::size_t total() const { return total_; }
   [[nodiscard]] std::size_t pad_offset() const { return pad_offset_; }
   [[nodiscard]] std::size_t pad_bytes() const { return pad_bytes_; }
-  /// The start of the words of a group: words of barriers, of put_signal(), and of the answers to put_signal().
+  /// The offset of the words of a group: words for barriers, for put_signal(), and for acknowledgements of
+  /// put_signal().
   [[nodiscard]] std::size_t words_offset(std::size_t group_slot) const;
-  /// The number of words of barriers, and of each other kind.
+  /// The number of words of each kind.
   [[nodiscard]] std::size_t words() const { return pad_bytes_ / sizeof(std::uint32_t); }
   static constexpr std::size_t kinds_of_words = 3;
   [[nodiscard]] int device() const { return device_; }
-  /// The group that the allocation named; nothing if the allocation named no group.
+  /// The group that the program named in the allocation; nothing if it named no group.
   [[nodiscard]] const std::optional<std::string>& group() const { return group_; }
 
   /// The views of the block, by group. *Callers* hold the lock of the backend, or have removed the block from the
   /// table.
   std::map<const pgas::torch_backend::group*, std::shared_ptr<group_view>> views;
-  /// Whether the pad has been zeroed: at the first rendezvous.
+  /// Whether the pad has been zeroed. The first rendezvous zeroes the pad.
   bool zeroed = false;
 
  private:
@@ -80,7 +83,7 @@ class block_table {
     std::shared_ptr<block> of;
     std::size_t offset = 0;  ///< offset in the buffer
   };
-  /// The block with a buffer that contains the address. Nothing if there is none.
+  /// The block with a buffer that contains the address; nothing if no buffer contains the address.
   [[nodiscard]] std::optional<place> find(const void* address);
   /// All blocks except freed blocks. A block is not released while the caller holds it.
   [[nodiscard]] std::vector<std::shared_ptr<block>> all();

@@ -42,7 +42,7 @@ group_view::group_view(world& w, const std::shared_ptr<group>& of, const std::sh
   }
   std::vector<void*> all = buffers_;
   all.insert(all.end(), pads_.begin(), pads_.end());
-  all.resize(all.size() + buffers_.size());  // space for the same number of ints
+  all.resize(all.size() + buffers_.size());  // space for the global ranks, which are ints
   std::copy(of->global_ranks().begin(), of->global_ranks().end(),
             reinterpret_cast<int*>(all.data() + 2 * buffers_.size()));
   table_ = at::from_blob(all.data(), {static_cast<std::int64_t>(all.size())}, at::kLong).clone().to(device_);

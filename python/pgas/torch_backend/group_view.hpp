@@ -1,5 +1,5 @@
 /// @file
-/// A group's view of a block, and torch's handle of the view.
+/// A group's view of a block.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -18,11 +18,11 @@ namespace pgas::torch_backend {
 /// A block that a group has registered. Dropping a view is local. The addresses stay mapped, and the block stays alive,
 /// until all ranks have dropped their views.
 ///
-/// *Memory* torch uses this rank's part at its first address only, the address of the tensor. The backend uses words at
-/// the second address, the alias.
+/// *Memory* torch accesses this rank's part only by its first address, the address of the tensor. The backend accesses
+/// words by the second address, the alias.
 class group_view {
  public:
-  /// Collective over the group. @param device of torch @param number of the allocation in the group
+  /// Collective over the group. @param device torch's device @param number number of the allocation in the group
   group_view(world& w, const std::shared_ptr<group>& of, const std::shared_ptr<block>& from, c10::Device device,
              std::uint64_t number);
 
@@ -44,12 +44,13 @@ class group_view {
 
   /// On a GPU, the operations run in torch's current stream. On the host heap, the calls block.
   void barrier(int channel, std::size_t timeout_ms);
-  /// Waits until `to` has received the last signal of this channel, as torch's backends do, and sends another signal.
+  /// Waits until rank `to` has received the previous signal of this channel, as torch's own backends do. Then sends
+  /// another signal.
   void put_signal(int to, int channel, std::size_t timeout_ms);
   void wait_signal(int from, int channel, std::size_t timeout_ms);
 
  private:
-  /// The kinds of words, in the order of memory.
+  /// The kinds of words, in the order in which they are in memory.
   enum class kind : std::size_t { of_barrier, of_signal, of_answer };
   /// The words of a channel, one for each rank. *Errors* invalid_argument.
   [[nodiscard]] signal_t* words(int channel, kind which, const char* what) const;
@@ -67,7 +68,7 @@ class group_view {
   registration registered_;
   std::vector<void*> buffers_;
   std::vector<void*> pads_;
-  at::Tensor table_;  ///< table on the device: buffers, pads, global ranks
+  at::Tensor table_;  ///< a table on the device: addresses of buffers and pads, and global ranks
   std::mutex streams_lock_;
   std::map<int, stream> streams_;  ///< streams of the host heap, by channel
 };

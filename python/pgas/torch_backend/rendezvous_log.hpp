@@ -14,9 +14,9 @@
 
 namespace pgas::torch_backend {
 
-/// One rendezvous of a rank. The other ranks read the record.
+/// The record of one rendezvous of a rank. The other ranks read the record.
 struct rendezvous_record {
-  /// number of the allocation among the group's allocations with a rendezvous, from 0 on
+  /// number of the allocation, counted from 0 among the allocations with which the group has made a rendezvous
   std::atomic<std::uint64_t> allocation;
   std::atomic<std::uint64_t> offset;  ///< offset in the allocation
   std::atomic<std::uint64_t> bytes;   ///< bytes of the allocation
@@ -29,14 +29,15 @@ struct rendezvous_page {
   std::array<rendezvous_record, length> records;  ///< a ring
 };
 
-/// Compares the rendezvous of the ranks of one host. torch makes a repeated rendezvous of a block without
-/// communication, so ranks that reuse blocks differently would read different tensors of each other. No rank waits. The
-/// second rank that calls sees the difference at once, and the first rank sees the difference at its next call.
+/// Compares the rendezvous calls of the ranks of one host. torch makes a second rendezvous with the same block without
+/// communication. If ranks reuse blocks in different ways, one rank's tensor would therefore correspond to a different
+/// tensor of another rank. The comparison does not wait. The second rank that makes a call detects a difference at
+/// once, and the first rank detects the difference at its next call.
 ///
 /// *Callers* one thread at a time.
 class rendezvous_log {
  public:
-  /// @param pages of all ranks; null for ranks of other hosts, which are not compared
+  /// @param pages the pages of all ranks; null for ranks of other hosts, which are not compared
   rendezvous_log(std::string group, int rank, std::vector<rendezvous_page*> pages)
       : group_(std::move(group)), rank_(rank), pages_(std::move(pages)), compared_(pages_.size(), 0) {}
 
@@ -46,8 +47,9 @@ class rendezvous_log {
     std::uint64_t bytes;
     friend bool operator==(const entry&, const entry&) = default;
   };
-  /// Records the next call of this rank. A rank that is a whole ring ahead of another rank waits for that rank.
-  /// *Errors* asymmetric_call, naming the first rank that differs, also at each later call; wait_timeout.
+  /// Records the next call of this rank. If this rank is a whole ring of records ahead of another rank, it waits for
+  /// that rank.
+  /// *Errors* asymmetric_call, naming the first rank that differs; each later call throws the same error. wait_timeout.
   void enter(const entry& mine, const world& of);
   /// Returns when the other ranks have made the same call as this rank's last call. Called before an operation of all
   /// ranks. After PGAS_WAIT_WARNING, a warning names the awaited rank. *Errors* as enter(), with wait_timeout after
@@ -65,7 +67,7 @@ class rendezvous_log {
   std::string group_;
   int rank_;
   std::vector<rendezvous_page*> pages_;
-  std::vector<std::uint64_t> compared_;  ///< number of calls of each rank
+  std::vector<std::uint64_t> compared_;  ///< for each rank, the number of its calls that have been compared
   std::string difference_;
   int different_rank_ = -1;
 };

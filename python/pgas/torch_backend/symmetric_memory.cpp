@@ -1,4 +1,4 @@
-// The backend "PGAS" of torch.distributed._symmetric_memory, and its functions for pgas/torch.py.
+// The backend "PGAS" of torch.distributed._symmetric_memory, and functions that pgas/torch.py calls.
 #include <c10/core/Device.h>
 #include <torch/csrc/utils/pybind.h>
 
@@ -28,7 +28,7 @@ class without_gil {
   PyThreadState* state_;
 };
 
-/// The place of a tensor in a block, for a group.
+/// torch's handle of a tensor for a group: a view of a block, and the offset of the tensor.
 class handle final : public symm::SymmetricMemory {
  public:
   handle(std::shared_ptr<group_view> view, std::size_t offset) : view_(std::move(view)), offset_(offset) {}
@@ -76,7 +76,7 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   explicit allocator(c10::DeviceType type) : type_(type) {}
 
   void* alloc(size_t size, int device, const std::optional<std::string>& group) override {
-    const without_gil free;  // the call may wait for kernels, and these for a thread that needs the GIL
+    const without_gil free;  // the call may wait for kernels, and the kernels for a thread that needs the GIL
     return backend::get().allocate(size, device, symm::get_signal_pad_size(), group);
   }
   void free(void* buffer) override {
@@ -84,7 +84,7 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   }
   size_t get_alloc_size(void* buffer) override { return backend::get().place_of(buffer).of->bytes(); }
   c10::intrusive_ptr<symm::SymmetricMemory> rendezvous(void* buffer, const std::optional<std::string>& group) override {
-    if (!backend::get().blocks().find(buffer)) {  // the error tells torch that memory is not symmetric
+    if (!backend::get().blocks().find(buffer)) {  // the error tells torch that the memory is not symmetric
       TORCH_WARN_ONCE(
           "pgas.torch: rendezvous() of a tensor that is not symmetric memory returns None: allocate it by "
           "symm_mem.empty(), or "
@@ -102,14 +102,14 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   int64_t get_alloc_id(void* buffer) {
     const auto found = backend::get().blocks().find(buffer);
     return found ? static_cast<int64_t>(found->offset)
-                 : -1;  // the log of the group compares more than torch compares with this value
+                 : -1;  // torch compares this value; the group's log compares more
   }
 
  private:
   c10::DeviceType type_;
 };
 
-/// Raises errors as Python's pgas.Error, through `raise`.
+/// Translates pgas::error to Python's pgas.Error, by calling `raise`.
 void translate_errors(const py::object& raise) {
   static const auto* const make = new py::object(raise);
   py::register_exception_translator([](std::exception_ptr thrown) {
@@ -141,7 +141,7 @@ void add_group(const std::string& name, std::uintptr_t members, std::size_t slot
   std::vector<rendezvous_page*> mapped;
   for (const std::uintptr_t each : pages) mapped.push_back(reinterpret_cast<rendezvous_page*>(each));
   const std::shared_ptr<void> kept(owner.release().ptr(), [](void* object) {
-    if (symm::is_finalizing()) return;  // the interpreter may already be gone
+    if (symm::is_finalizing()) return;  // the interpreter may already have ended
     const py::gil_scoped_acquire lock;
     Py_DECREF(static_cast<PyObject*>(object));
   });

@@ -1,6 +1,6 @@
 /// @file
-/// The parts with which NVSHMEM can be built, for programs that test them in the preprocessor. Parts that are looked up
-/// when a program starts are defined: MPI, OpenSHMEM, PMIx, UCX, NVTX. The transports of NVSHMEM itself (IBRC, IBDEVX,
+/// The macros for optional parts of NVSHMEM, for programs that test these macros. The macros of parts that a program
+/// loads when it starts are defined: MPI, OpenSHMEM, PMIx, UCX, NVTX. The transports of NVSHMEM itself (IBRC, IBDEVX,
 /// IBGDA, GPUNETIO, LIBFABRIC) are not defined, because a program that finds such a definition calls NVSHMEM's internal
 /// functions.
 #pragma once

@@ -8,7 +8,7 @@
 
 namespace pgas::compat {
 
-/// The region of a block. Shared memory is not initialized: the block is in a region only if `owner` is the value of
+/// The region of a block. Shared memory is not initialized, so the struct is valid only if `owner` has the value of
 /// this block.
 struct block_region {
   std::uint64_t owner;
@@ -16,7 +16,7 @@ struct block_region {
   std::uint32_t hints;
   std::uint32_t started;  ///< the number of regions of the block so far
 
-  /// The value of `owner` for the calling block. Uninitialized memory is unlikely to have it.
+  /// The value of `owner` for the calling block. Uninitialized memory is unlikely to contain this value.
   [[nodiscard]] PGAS_FN static std::uint64_t own_owner() {
     const std::uint64_t key = std::uint64_t{detail::place_launch()} << 32 | detail::place_block();
     return (key ^ 0xa5a3564e36d05b8bu) * 0x9e3779b97f4a7c15u;
@@ -27,7 +27,7 @@ struct block_region {
   return (hints & ~std::uint32_t{NVSHMEMX_REGION_HINT_BATCH_RMA}) == 0;
 }
 
-/// nvshmemx_region_start_block().
+/// Implements nvshmemx_region_start_block().
 template <class Block>
 [[nodiscard]] PGAS_FN int start_region(block_region& own, const Block& block, nvshmemx_region_handle_t* handle,
                                        const nvshmemx_region_attrs_t* attrs) {
@@ -50,7 +50,7 @@ template <class Block>
   return NVSHMEMX_SUCCESS;
 }
 
-/// nvshmemx_region_stop_block().
+/// Implements nvshmemx_region_stop_block().
 template <class Block>
 [[nodiscard]] PGAS_FN int stop_region(block_region& own, const Block& block, nvshmemx_region_handle_t handle) {
   block.sync();
@@ -62,7 +62,7 @@ template <class Block>
   return block.broadcast(stopped) ? NVSHMEMX_SUCCESS : NVSHMEMX_ERROR_INVALID_VALUE;
 }
 
-/// nvshmemx_region_is_active(), by any thread of a block.
+/// Implements nvshmemx_region_is_active() for any thread of a block.
 [[nodiscard]] PGAS_FN int is_region_active(const block_region& own, std::uint32_t hints, int* active) {
   if (active == nullptr || !are_region_hints(hints)) return NVSHMEMX_ERROR_INVALID_VALUE;
   const bool inside = own.owner == block_region::own_owner() && own.handle != 0;

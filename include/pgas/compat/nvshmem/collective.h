@@ -5,9 +5,9 @@
 
 #include "pgas/compat/nvshmem/host_device.h"
 
-// Host barriers, allocations and collectives first wait for CUDA's legacy default stream, so an earlier cudaMemset() is
-// complete when peers continue. They do not wait for other streams. The wait ends after PGAS_DEFAULT_STREAM_WAIT with a
-// warning, because a kernel in that stream may wait for later work of this PE.
+// Barriers, allocations and collectives that the host calls first wait for CUDA's legacy default stream, so an earlier
+// cudaMemset() is complete when peers continue. These calls do not wait for other streams. The wait ends after
+// PGAS_DEFAULT_STREAM_WAIT with a warning, because a kernel in that stream may wait for later work of this PE.
 
 // ---- all PEs ----
 
@@ -54,7 +54,7 @@ PGAS_NVSHMEM_FN int nvshmem_sync(nvshmem_team_t team) { return nvshmem_team_sync
 
 // ---- broadcast, fcollect, alltoall ----
 
-// ELEMENTS are the arguments cast to elements of a type, in parentheses.
+// ELEMENTS is a list in parentheses: the arguments, cast to the element type.
 #define PGAS_NVSHMEM_LIST(...) __VA_ARGS__
 
 #define PGAS_NVSHMEM_GATHER(OP, FUNCTION, TYPE, ELEMENTS)                                                            \
@@ -110,7 +110,7 @@ PGAS_NVSHMEM_BROADCAST(broadcastmem, void, PGAS_NVSHMEM_BYTES)
 #undef PGAS_NVSHMEM_BROADCAST
 #undef PGAS_NVSHMEM_GROUP_BROADCAST
 
-// ---- reductions: the result on every member (reduce), or a block of it on each (reducescatter) ----
+// ---- reductions: every member receives the result (reduce), or one block of the result (reducescatter) ----
 
 // KIND is the end of the function's name; HOST_OP is the name of the operation in pgas and in host_abi.h.
 #define PGAS_NVSHMEM_REDUCE(KIND, COLLECTIVE, NAME, TYPE, OP, HOST_OP)                                             \
@@ -140,14 +140,15 @@ PGAS_NVSHMEM_BROADCAST(broadcastmem, void, PGAS_NVSHMEM_BYTES)
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 
-/// Selects the pair (value, location) with the larger value; of equal values the pair with the smaller location.
+/// Selects the pair (value, location) with the larger value. If the values are equal, selects the pair with the smaller
+/// location.
 struct pgas_nvshmem_maxloc {
   PGAS_NVSHMEM_INLINE double2 operator()(const double2& a, const double2& b) const {
     return b.x > a.x || (b.x == a.x && b.y < a.y) ? b : a;
   }
 };
 
-/// The maximum of the members' first numbers, together with the second number of the same member.
+/// The maximum of the members' first numbers, together with the second number of the member that has the maximum.
 PGAS_NVSHMEM_DEVICE_FN int nvshmemx_double2_maxloc_reduce_block(nvshmem_team_t team, double2* dest, const double2* src,
                                                                 size_t nreduce) {
   return PGAS_NVSHMEM_WITH_TEAM(team, pgas::reduce(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_block,

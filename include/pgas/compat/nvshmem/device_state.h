@@ -1,10 +1,11 @@
 /// @file
-/// The state of the world that kernels of an NVSHMEM program read. No argument passes it, so each separately loaded
-/// piece of device code has a copy in constant memory under the same name: one for each translation unit or, with
-/// -rdc=true, one for all units that are linked together.
+/// The state of the world that kernels of an NVSHMEM program read. Kernels receive no argument with the state. Each
+/// separately loaded piece of device code therefore has a copy of the state in constant memory, under the same name:
+/// one copy for each translation unit or, with -rdc=true, one copy for all units that are linked together.
 ///
 /// Each translation unit registers a function that uses the unit's CUDA runtime to write the copy, because a process
-/// may have several runtimes. In modules that a program loads, the library looks up the name (nvshmemx_cumodule_init).
+/// may have several runtimes. In modules that a program loads, the library finds the copy by its name
+/// (nvshmemx_cumodule_init).
 ///
 /// Units compiled by nvcc and libnvshmem_host include this header.
 #pragma once
@@ -25,8 +26,8 @@ struct pgas_nvshmem_state {
   pgas::detail::block_table* blocks;
 };
 
-/// The status of a setter in a unit compiled with PGAS_NVSHMEM_DIRECT, if some PEs are proxied or slots are not evenly
-/// spaced.
+/// The status that a setter returns in a unit compiled with PGAS_NVSHMEM_DIRECT, if some PEs are proxied or slots are
+/// not evenly spaced.
 inline constexpr int pgas_nvshmem_not_direct = -1;
 
 #if !defined(__CUDACC_RTC__)
@@ -34,9 +35,9 @@ extern "C" {
 /// Writes one copy on the current device. Returns the CUDA runtime's status, or pgas_nvshmem_not_direct.
 typedef int (*pgas_nvshmem_state_setter)(const pgas_nvshmem_state* state);
 
-/// Registers a copy: `set` is called now if there is a state, and with each new one.
+/// Registers a copy: the library calls `set` now if there is a state, and again for each new state.
 PGAS_API void pgas_nvshmem_register_state(pgas_nvshmem_state_setter set) noexcept;
-/// Removes one registration of `set`, before its code is unloaded.
+/// Removes one registration of `set`. Called before the code of `set` is unloaded.
 PGAS_API void pgas_nvshmem_unregister_state(pgas_nvshmem_state_setter set) noexcept;
 }
 #endif
@@ -63,7 +64,7 @@ class pgas_nvshmem_registration {
   pgas_nvshmem_registration& operator=(const pgas_nvshmem_registration&) = delete;
 
  private:
-  /// On a new stream: a copy on the default stream would wait for running kernels, which may wait for this PE.
+  /// Uses a new stream: a copy on the default stream would wait for running kernels, which may wait for this PE.
   static int set(const pgas_nvshmem_state* state) {
 #if defined(PGAS_NVSHMEM_DIRECT)
     if (state->context.routes_ != nullptr) return pgas_nvshmem_not_direct;

@@ -1,10 +1,10 @@
 /// @file
-/// The ABI between the typed functions in these headers and libnvshmem_host: one untyped entry for each kind of
-/// operation, with type and operation as arguments. Host side, C++17. device_state.h has the registration of device
-/// state. Conversions of typed arguments follow the entries.
+/// The ABI between the typed functions in these headers and libnvshmem_host: one untyped function (entry) for each kind
+/// of operation, with type and operation as arguments. For host code, C++17. device_state.h has the registration of
+/// device state. At the end of this file are the conversions of typed arguments.
 ///
-/// *Errors* entries that return an nvshmemx_status, a pointer or a number in a team return a failure. All others log
-/// the failure with the name of the function that the program called, and end the processes of all PEs.
+/// *Errors* entries that return an nvshmemx_status, a pointer or a number in a team report a failure by this result.
+/// All others log the failure with the name of the function that the program called, and end the processes of all PEs.
 #pragma once
 
 #include <stddef.h>
@@ -23,7 +23,7 @@ enum class number : int { i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, 
 /// The operation of a reduction.
 enum class reduction : int { sum, prod, min, max, bit_and, bit_or, bit_xor };
 
-/// An atomic operation. inc is an add of one.
+/// An atomic operation. Atomic increments are additions of one.
 enum class update : int { fetch, set, add, bit_and, bit_or, bit_xor, swap, compare_swap };
 
 /// The words of a set that must satisfy a wait or a test.
@@ -40,7 +40,7 @@ struct when {
   };
   mode how;
   void* stream;          ///< a cudaStream_t
-  const char* function;  ///< the name of the function that the program called; it calls one of the three functions
+  const char* function;  ///< the name of the function that the program called, which calls one of the functions
                          ///< below
 };
 inline when blocking(const char* function = __builtin_FUNCTION()) { return {when::mode::blocking, nullptr, function}; }
@@ -62,7 +62,7 @@ struct words {
   number type;
   const void* at;
   size_t count;
-  const int* status;     ///< null, or excludes words with an entry other than 0
+  const int* status;     ///< null, or an array that excludes each word with an entry other than 0
   int cmp;               ///< an NVSHMEM_CMP_*
   uint64_t value;        ///< a bit pattern in the low bytes, for all words
   const void* values;    ///< one value for each word; null: `value` for all
@@ -96,7 +96,7 @@ void pgas_nvshmem_iget(pgas::compat::when when, void* dst, const void* src, ptrd
                        pgas::compat::elements n, int pe);
 /// Writes one value of up to 16 bytes, copied during the call. Values of up to 8 bytes are written in one access.
 void pgas_nvshmem_p(pgas::compat::when when, void* dst, const void* value, size_t bytes, int pe);
-/// Reads one value. On a stream the read is in stream order, and the call waits for the stream.
+/// Reads one value. With a stream, the stream executes the read in its order, and the call waits for the stream.
 void pgas_nvshmem_g(pgas::compat::when when, void* value, const void* src, size_t bytes, int pe);
 /// A put followed by a signal: `op` is NVSHMEM_SIGNAL_SET or _ADD.
 void pgas_nvshmem_put_signal(pgas::compat::when when, void* dst, const void* src, pgas::compat::elements n,
@@ -116,7 +116,8 @@ uint64_t pgas_nvshmem_wait(pgas::compat::words one);
 /// Waits for words of a set. @return which::any: the index of a word, SIZE_MAX for an empty set; which::some: the
 /// number of words that satisfy the comparison, with their indices in `indices`; which::all: 1.
 size_t pgas_nvshmem_wait_set(pgas::compat::which which, pgas::compat::words set, size_t* indices);
-/// Tests once. @return As pgas_nvshmem_wait_set(); if the comparison is not satisfied 0, or SIZE_MAX for which::any.
+/// Tests once. @return As pgas_nvshmem_wait_set(). If the comparison is not satisfied: SIZE_MAX for which::any,
+/// otherwise 0.
 size_t pgas_nvshmem_test_set(pgas::compat::which which, pgas::compat::words set, size_t* indices);
 /// Makes a stream wait until all words satisfy the comparison.
 void pgas_nvshmem_wait_on_stream(pgas::compat::words set, void* stream);
@@ -125,7 +126,7 @@ void pgas_nvshmem_wait_on_stream(pgas::compat::words set, void* stream);
 void pgas_nvshmem_fence(void);
 void pgas_nvshmem_quiet(pgas::compat::when when);
 
-/// A collective of a team, called by the host or enqueued. @return An nvshmemx_status.
+/// Executes a collective of a team, or enqueues it on a stream. @return An nvshmemx_status.
 int pgas_nvshmem_collective(pgas::compat::when when, const pgas::compat::collective_call* call);
 /// A barrier or sync of all PEs, for functions without a result.
 void pgas_nvshmem_barrier_all(pgas::compat::when when, pgas::compat::collective what);
@@ -145,10 +146,11 @@ int pgas_nvshmem_region_is_active(uint32_t hints, int* active);
 
 /// Joins the world if joining was deferred. @return An nvshmemx_status.
 int pgas_nvshmem_join(void);
-/// The number of blocks of a kernel that can be resident for this PE on the given number of multiprocessors, each of
-/// which holds `each` blocks. Joins the world if joining was deferred. @param registers of a thread
+/// The number of blocks of a kernel that can be resident for this PE on the given number of multiprocessors, if each
+/// multiprocessor holds `each` blocks. Joins the world if joining was deferred. @param registers number of registers of
+/// a thread
 int pgas_nvshmem_admitted_blocks(int multiprocessors, int each, int threads, int registers);
-/// Logs why a launch failed: the error of the CUDA runtime or, with null, that only `fit` blocks fit.
+/// Logs why a launch failed: the error of the CUDA runtime or, if that is null, that only `fit` blocks fit.
 /// @return NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED.
 int pgas_nvshmem_launch_failed(const char* function, unsigned long long blocks, unsigned threads, unsigned fit,
                                const char* cause);
@@ -158,7 +160,7 @@ int pgas_nvshmem_launch_failed(const char* function, unsigned long long blocks, 
 
 namespace pgas::compat {
 
-/// The number of a type.
+/// The enumerator of a type.
 template <class T>
 constexpr number number_of() {
   if constexpr (std::is_same_v<T, ::half>)
@@ -209,7 +211,7 @@ T read(when when, const T* src, int pe) {
   return value;
 }
 
-/// Describes words that are compared with one value, or each with its own value.
+/// Describes words. All words are compared with one value, or each word is compared with its own value.
 template <class T>
 words words_of(const T* at, size_t count, const int* status, int cmp, T value,
                const char* function = __builtin_FUNCTION()) {
@@ -221,7 +223,7 @@ words words_of(const T* at, size_t count, const int* status, int cmp, const T* v
   return {number_of<T>(), at, count, status, cmp, 0, values, function};
 }
 
-/// Executes a collective that moves elements, or one that combines elements.
+/// Executes a collective that moves or combines elements.
 template <class T>
 int move(when when, collective what, int team, T* dst, const T* src, size_t count, int root = 0) {
   const collective_call call{what, team, dst, src, count, sizeof(T), root, number_of<T>(), reduction::sum};

@@ -1,11 +1,12 @@
 /// @file
-/// Macros for functions of host and device, which are expanded for each type of types.inc. Undefined at the end of
-/// nvshmem.h.
+/// Macros that define functions for host and device, expanded for each type of types.inc. nvshmem.h undefines the
+/// macros at its end.
 ///
-/// Such a function has two expressions: device code calls the inline operations of pgas, host code calls the untyped
-/// entries of libnvshmem_host (host_abi.h). Functions of a warp or a block have the device expression only.
+/// The body of such a function consists of two expressions. The expression for device code calls the inline operations
+/// of pgas. The expression for host code calls the untyped entries of libnvshmem_host (host_abi.h). Functions of a warp
+/// or a block have only the expression for device code.
 ///
-/// C++17. Without nvcc, or with NVSHMEM_HOSTLIB_ONLY, only the host's functions are declared.
+/// C++17. Without nvcc, or with NVSHMEM_HOSTLIB_ONLY, only functions for the host are declared.
 #pragma once
 
 #include <stddef.h>
@@ -29,8 +30,8 @@
 #else
 #define PGAS_NVSHMEM_INLINE __host__ __device__ PGAS_INLINED
 #endif
-// The interface has thousands of functions. As templates with a default argument they are compiled only if a program
-// calls them.
+// The interface has thousands of functions. They are templates with a default argument, so the compiler compiles only
+// the functions that a program calls.
 #define PGAS_NVSHMEM_FN             \
   template <int pgas_if_called = 0> \
   PGAS_NVSHMEM_INLINE
@@ -51,7 +52,7 @@ __device__ PGAS_INLINED const pgas::context& pgas_nvshmem_context() {
 }
 #endif
 #define PGAS_NVSHMEM_CONTEXT pgas_nvshmem_context<pgas_if_called>()
-/// The calling threads, by the name of their scope.
+/// The group of the calling threads, by the name of its scope.
 #define PGAS_NVSHMEM_GROUP_warp pgas::this_warp(pgas::this_block())
 #define PGAS_NVSHMEM_GROUP_block pgas::this_block()
 
@@ -61,15 +62,16 @@ __device__ PGAS_INLINED const pgas::context& pgas_nvshmem_context() {
 #define PGAS_NVSHMEM_DEVICE_ONLY(...)
 #endif
 
-/// The body of a function for host and device: the expression for the side that is being compiled.
+/// The body of a function for host and device: the expression for host code or for device code, depending on what is
+/// compiled.
 #if defined(PGAS_NVSHMEM_ON_DEVICE) && defined(__CUDA_ARCH__)
 #define PGAS_NVSHMEM_BODY(DEVICE, HOST) return DEVICE
 #else
 #define PGAS_NVSHMEM_BODY(DEVICE, HOST) return HOST
 #endif
 
-/// Elements of Bytes bytes as integers with the alignment that programs use: 16 bytes are two integers of 8 bytes, like
-/// complex numbers.
+/// The type for elements of `Bytes` bytes: integers with the alignment that programs use. An element of 16 bytes is two
+/// integers of 8 bytes, like a complex number.
 template <class Unit, int Units>
 struct pgas_nvshmem_units {
   static constexpr int count = Units;

@@ -10,7 +10,7 @@ namespace pgas::compat {
 
 inline unsigned threads_in(dim3 block) { return block.x * block.y * block.z; }
 
-/// The maximum number of resident blocks of a kernel for this PE on the current GPU; 0 if none.
+/// The maximum number of blocks of a kernel that can be resident for this PE on the current GPU; 0 if no block fits.
 inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_bytes, unsigned* blocks) {
   int device = 0;
   int processors = 0;
@@ -49,7 +49,8 @@ int collective_launch(const void* func, dim3 grid, dim3 block, size_t shared_byt
 
 }  // namespace pgas::compat
 
-/// The attributes of a launch: the CUDA runtime's configuration with grid, block, shared memory and stream.
+/// The attributes of a launch: the CUDA runtime's launch configuration, which contains grid, block, shared memory and
+/// stream.
 typedef struct nvshmemx_collective_launch_attr {
   cudaLaunchConfig_t cuda_config;
 } nvshmemx_collective_launch_attr_t;
@@ -81,8 +82,8 @@ inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 bloc
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // NVSHMEM gives the struct and the function the same name
 /// Like nvshmemx_collective_launch(), with launch attributes of the program. The launch is cooperative unless an
-/// attribute specifies otherwise. *Errors* also NVSHMEMX_ERROR_INVALID_VALUE for null, and for more attributes than the
-/// CUDA runtime has.
+/// attribute specifies otherwise. *Errors* also NVSHMEMX_ERROR_INVALID_VALUE for null, and if there are more attributes
+/// than the CUDA runtime defines.
 inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr_t* attr, const void* func,
                                            void** args) {
   constexpr unsigned most = 64;

@@ -8,14 +8,14 @@
 ///
 /// With NVSHMEM_TMA_POLICY=ENABLE (PGAS_LENT_MEMORY=1) on a GPU from sm_90 on, put and get, including the nonblocking
 /// forms, use the GPU's copy unit between these calls. This applies to copies of 512 bytes and more, with addresses and
-/// size at multiples of 16 bytes, to and from load/store accessible PEs, by a thread, a warp or a block. One copy of a
-/// block at a time uses the memory. All other copies use loads and stores, and so do all copies without that setting
-/// (the default, as in NVSHMEM) and in units compiled with PGAS_NVSHMEM_DIRECT. The semantics are the same, and no copy
-/// completes later.
+/// size at multiples of 16 bytes, to and from load/store accessible PEs, by a thread, a warp or a block. At any time,
+/// at most one copy of the block uses the memory. All other copies use loads and stores. Without that setting (the
+/// default, as in NVSHMEM), and in units compiled with PGAS_NVSHMEM_DIRECT, all copies use loads and stores. The
+/// semantics of all copies are the same, and no copy completes later because of lent memory.
 ///
-/// The library owns the memory between the two calls. Memory that is not shared memory, or is smaller than
-/// NVSHMEMX_SMEM_BARRIERS_ONLY requires, is ignored. With this minimum size, only copies from and to shared memory use
-/// the lent memory.
+/// The library owns the memory from nvshmemx_give_smem() to nvshmemx_release_smem(). Memory that is not shared memory,
+/// or is smaller than NVSHMEMX_SMEM_BARRIERS_ONLY requires, is ignored. With this minimum size, only copies from and to
+/// shared memory use the lent memory.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -24,7 +24,7 @@
 #include "pgas/device/impl/copy/lent_memory.hpp"
 #endif
 
-/// The number of bytes to lend. *Callers* host and kernels. *Memory* 16-byte aligned.
+/// The number of bytes to lend. *Callers* host and kernels. *Memory* the lent memory must be aligned to 16 bytes.
 PGAS_NVSHMEM_FN int nvshmemx_ask_smem(nvshmemx_smem_amount_t flag) {
   return flag == NVSHMEMX_SMEM_BARRIERS_ONLY ? 1136 : flag == NVSHMEMX_SMEM_MINIMUM ? 32768 : 65536;
 }

@@ -1,7 +1,7 @@
 /// @file
-/// Queue pairs: their creation on the host, and one-sided operations on a queue pair in kernels. All queue pairs are
-/// one and the same queue pair, which ordinary operations also use, so operations are ordered at least as strictly as
-/// requested.
+/// Queue pairs: their creation on the host, and one-sided operations on a queue pair in kernels. In this library all
+/// handles name the same queue pair, and ordinary operations use it too. Operations are therefore ordered at least as
+/// strictly as the program requests.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -11,8 +11,8 @@
 #if !defined(__CUDACC_RTC__)
 #pragma GCC visibility push(default)
 extern "C" {
-/// Collective: creates queue pairs, which are all the same queue pair. *Memory* the program owns the array, which was
-/// allocated by new[].
+/// Collective: returns handles of queue pairs, which all name the same queue pair. *Memory* the library allocates the
+/// array by new[], and the program owns it.
 int nvshmemx_qp_create(int num_qps, nvshmemx_qp_handle_t** out_qp_array);
 }  // extern "C"
 #pragma GCC visibility pop
@@ -61,7 +61,8 @@ PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_signal_op(uint64_t* sig_addr, uint64_t s
   nvshmemx_signal_op(sig_addr, signal, sig_op, pe);
 }
 
-// The arguments name PEs and queue pairs. One fence or quiet covers all of them.
+// The arguments name PEs and queue pairs. The fence or quiet covers all PEs and queue pairs, whatever the arguments
+// are.
 #define PGAS_NVSHMEM_QP_ORDER(OP)                                                                                   \
   PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_##OP(int, nvshmemx_qp_handle_t*, int) { pgas::OP(PGAS_NVSHMEM_CONTEXT); } \
   PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_##OP##_warp(int, nvshmemx_qp_handle_t*, int) {                            \

@@ -20,12 +20,13 @@ PGAS_NVSHMEM_FN int nvshmem_team_translate_pe(nvshmem_team_t src_team, int src_p
                     pgas_nvshmem_team_translate_pe(src_team, src_pe, dest_team));
 }
 
-/// The address at which this PE can load and store PE `pe`'s `ptr`; null if it cannot.
+/// The address at which this PE can load and store PE `pe`'s copy of `ptr`; null if PE `pe` is not load/store
+/// accessible.
 PGAS_NVSHMEM_FN void* nvshmem_ptr(const void* ptr, int pe) {
   PGAS_NVSHMEM_BODY(PGAS_NVSHMEM_CONTEXT.ptr(static_cast<char*>(const_cast<void*>(ptr)), pe),
                     pgas_nvshmem_ptr(ptr, pe));
 }
-/// Returns null: there are no multicast addresses.
+/// Returns null, because the library has no multicast addresses.
 PGAS_NVSHMEM_FN void* nvshmemx_mc_ptr([[maybe_unused]] nvshmem_team_t team, [[maybe_unused]] const void* ptr) {
   PGAS_NVSHMEM_BODY(nullptr, pgas_nvshmem_mc_ptr(team, ptr));
 }
@@ -46,7 +47,8 @@ PGAS_NVSHMEM_FN void nvshmem_info_get_name(char* name) {
 }
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
-/// global_exit in a kernel: the kernel ends with a failure record, and the next host call on any PE throws.
+/// Implements nvshmem_global_exit() in a kernel: the kernel ends with a failure record, and the next host call on any
+/// PE fails.
 PGAS_NVSHMEM_DEVICE_FN void pgas_nvshmem_abort_kernel(int status) {
   pgas::detail::report(PGAS_NVSHMEM_CONTEXT,
                        pgas::detail::bad_argument(pgas::detail::failure::aborted, pgas::detail::operation::none,

@@ -1,10 +1,10 @@
 /// @file
-/// Regions: a thread of the host, or a block, announces a sequence of nonblocking copies until it stops the region, so
-/// that a library may send them together (NVSHMEMX_REGION_HINT_BATCH_RMA).
+/// Regions: a host thread, or a block, announces that it will issue a sequence of nonblocking copies until it stops the
+/// region. A library may then send these copies together (NVSHMEMX_REGION_HINT_BATCH_RMA).
 ///
-/// In this library copies are issued when they are called, inside and outside a region: loads and stores gain nothing
-/// from waiting, and the proxy combines queued commands anyway. Stopping a region therefore sends and completes
-/// nothing. quiet, fence, barriers and signals have the same meaning inside a region as outside.
+/// In this library a copy is issued when its function is called, inside and outside a region: delaying loads and stores
+/// has no benefit, and the proxy combines queued commands in any case. Stopping a region therefore sends no copies and
+/// completes no copies. quiet, fence, barriers and signals have the same meaning inside a region as outside.
 ///
 /// A thread or a block can be in one region at a time. The region ends when the thread or block ends, or with
 /// nvshmem_finalize(). A host thread's region does not apply to threads that this thread starts. @return An
@@ -33,8 +33,8 @@ PGAS_NVSHMEM_DEVICE_FN pgas::compat::block_region& pgas_nvshmem_block_region() {
   return own;
 }
 
-/// Start and stop a region of the calling block. *Callers* all threads of the block. The attributes of its first
-/// thread are used, and all threads receive the handle.
+/// Start and stop a region of the calling block. *Callers* all threads of the block. The function uses the attributes
+/// that the first thread passes, and all threads receive the handle.
 PGAS_NVSHMEM_DEVICE_FN int nvshmemx_region_start_block(nvshmemx_region_handle_t* handle,
                                                        const nvshmemx_region_attrs_t* attrs) {
   return pgas::compat::start_region(pgas_nvshmem_block_region(), PGAS_NVSHMEM_GROUP_block, handle, attrs);
@@ -44,7 +44,7 @@ PGAS_NVSHMEM_DEVICE_FN int nvshmemx_region_stop_block(nvshmemx_region_handle_t h
 }
 #endif
 
-/// Whether the caller's thread or block is in a region that has all these hints.
+/// Whether the calling thread (on the host) or block (in a kernel) is in a region that has all these hints.
 PGAS_NVSHMEM_FN int nvshmemx_region_is_active(uint32_t hints, int* active) {
   PGAS_NVSHMEM_BODY(pgas::compat::is_region_active(pgas_nvshmem_block_region(), hints, active),
                     pgas_nvshmem_region_is_active(hints, active));

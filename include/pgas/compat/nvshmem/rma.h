@@ -1,6 +1,6 @@
 /// @file
-/// Puts and gets: single values, arrays, and strided arrays; by type, by size of element, and by bytes. Their order and
-/// completion. stream.h has copies on a stream, signal_wait.h copies with a signal.
+/// Puts and gets of single values, arrays, and strided arrays, with names by type, by element size, and for bytes; and
+/// functions that order and complete operations. stream.h has copies on a stream, signal_wait.h copies with a signal.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -130,8 +130,9 @@ PGAS_NVSHMEM_FN void nvshmem_quiet(void) {
   PGAS_NVSHMEM_BODY(pgas::quiet(PGAS_NVSHMEM_CONTEXT), pgas_nvshmem_quiet(pgas::compat::blocking()));
 }
 
-// Allows the program to write the sources of earlier nonblocking puts again. Operations have read their sources when
-// they return; for a group, after its threads have synchronized.
+// On return the program may write the sources of earlier nonblocking puts again. The function has no effect: an
+// operation has already read its source when it returns (an operation of a group, after the threads of the group have
+// synchronized).
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush(void){})
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_warp(void) { PGAS_NVSHMEM_GROUP_warp.sync(); })
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_block(void) { PGAS_NVSHMEM_GROUP_block.sync(); })

@@ -1,6 +1,6 @@
 /// @file
 /// Puts with a signal, signals alone, waits for words of this PE's memory that other PEs write, and tests of such
-/// words. Calls by a warp or a block begin with a sync of the group, and end with one after the signal.
+/// words. Calls by a warp or a block begin with a sync of the group, and end with a sync after the signal.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -77,7 +77,7 @@ PGAS_NVSHMEM_GROUP_PUT_SIGNAL(put6_signal_nbi, put_signal_nbi, 2, block)
 // ---- signals alone ----
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
-/// Sets a signal or adds to it, according to the constant.
+/// Sets a signal or adds to the signal, depending on `sig_op`.
 PGAS_NVSHMEM_DEVICE_FN void pgas_nvshmem_signal(uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
   if (static_cast<pgas::signal_op>(sig_op) == pgas::signal_op::add) {
     pgas::signal_add(PGAS_NVSHMEM_CONTEXT, sig_addr, signal, pe);
@@ -107,7 +107,7 @@ PGAS_NVSHMEM_FN uint64_t nvshmem_signal_wait_until(uint64_t* sig_addr, int cmp, 
   }
 #include "pgas/compat/types.inc"
 
-// ---- counted puts: the signal grows by the bytes that have arrived ----
+// ---- counted puts: the signal counts the bytes that have arrived ----
 
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN int nvshmemx_putmem_signal_counted_nbi_block(
     void* dest, const void* source, size_t bytes, uint64_t* signal_addr, int pe) {
@@ -122,7 +122,7 @@ PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_signal_counted_wai
                                                                                         uint64_t expected) {
   pgas::signal_wait_until(PGAS_NVSHMEM_CONTEXT, const_cast<uint64_t*>(signal_addr), pgas::cmp::ge, expected);
 })
-/// Sets this PE's counter to 0. *Order* no counted put to it may be in progress.
+/// Sets this PE's counter to 0. *Order* no counted put to this counter may be in progress.
 PGAS_NVSHMEM_FN void nvshmemx_signal_counted_reset(uint64_t* signal_addr) {
   PGAS_NVSHMEM_BODY(pgas::signal_set(PGAS_NVSHMEM_CONTEXT, signal_addr, 0, PGAS_NVSHMEM_CONTEXT.my_pe()),
                     pgas_nvshmem_signal_reset(signal_addr));
@@ -130,7 +130,8 @@ PGAS_NVSHMEM_FN void nvshmemx_signal_counted_reset(uint64_t* signal_addr) {
 
 // ---- waits and tests ----
 
-// Sets of words that are compared with one value or each with its own value. ENTRY and WHICH are those of host_abi.h.
+// Waits for sets of words, and tests of sets. All words are compared with one value, or each word is compared with its
+// own value. ENTRY and WHICH are names in host_abi.h.
 #define PGAS_NVSHMEM_SET(RESULT, OP, SUFFIX, ENTRY, WHICH, NAME, TYPE, VALUE)                                  \
   PGAS_NVSHMEM_FN RESULT nvshmem_##NAME##_##OP##SUFFIX(TYPE* ivars, size_t nelems, const int* status, int cmp, \
                                                        VALUE cmp_value) {                                      \

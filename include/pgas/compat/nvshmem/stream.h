@@ -93,7 +93,8 @@ inline void nvshmemx_signal_wait_until_on_stream(uint64_t* sig_addr, int cmp, ui
 // ---- order ----
 
 inline void nvshmemx_quiet_on_stream(cudaStream_t cstrm) { pgas_nvshmem_quiet(pgas::compat::on_stream(cstrm)); }
-/// Has no effect: operations of a stream begin after earlier operations have read their sources.
+/// Has no effect, because an operation of a stream begins after earlier operations of the stream have read their
+/// sources.
 inline void nvshmemx_flush_on_stream(cudaStream_t) {}
 
 // ---- barriers ----
@@ -111,7 +112,7 @@ inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t stream
   return pgas::compat::synchronize(pgas::compat::on_stream(stream), pgas::compat::collective::sync, team);
 }
 
-// ---- data moved ----
+// ---- collectives that move data ----
 
 #define PGAS_NVSHMEM_GATHER(FUNCTION, OP, TYPE)                                                                        \
   inline int nvshmemx_##FUNCTION##_on_stream(nvshmem_team_t team, TYPE* dest, const TYPE* src, size_t nelems,          \
@@ -137,7 +138,7 @@ PGAS_NVSHMEM_BROADCAST(broadcastmem, void)
 #undef PGAS_NVSHMEM_GATHER
 #undef PGAS_NVSHMEM_BROADCAST
 
-// ---- data combined ----
+// ---- collectives that combine data ----
 
 #define PGAS_NVSHMEM_REDUCTIONS(NAME, TYPE, OP, HOST_OP)                                                              \
   inline int nvshmemx_##NAME##OP##_reduce_on_stream(nvshmem_team_t team, TYPE* dest, const TYPE* src, size_t nreduce, \

@@ -1,7 +1,8 @@
 /// @file
-/// The tensors of NVSHMEM's tile interface: an address, a shape and strides, each number a compile-time constant or
-/// not; and the names of algorithms. For host and device, C++17. Empty for compilers without libcu++: nvcc has it,
-/// other compilers need the CUDA toolkit's include directory (of CUDA 13: its subdirectory cccl).
+/// The tensors of NVSHMEM's tile interface, and the names of algorithms. A tensor has an address, a shape and strides.
+/// Each number of shape and strides is a run-time value or a compile-time constant. For host and device, C++17. The
+/// header is empty for compilers without libcu++. nvcc provides libcu++; other compilers need the CUDA toolkit's
+/// include directory (in CUDA 13 its subdirectory cccl).
 #pragma once
 
 #if __has_include(<cuda/std/tuple>)
@@ -75,8 +76,9 @@ struct Tensor {
 };
 
 /// The algorithm of a tile collective. Each member produces its own results (one-shot), or one member, the root,
-/// produces all results (two-shot). Data moves by loads from the other members (pull) or by stores to them (push). The
-/// names are NVSHMEM's; its implementation uses multicast memory (NVLS), this one uses loads and stores.
+/// produces all results (two-shot). The members exchange data by loads from the other members (pull) or by stores to
+/// them (push). The names are those of NVSHMEM. NVSHMEM's implementation uses multicast memory (NVLS), and this
+/// implementation uses loads and stores.
 typedef enum {
   NVLS_ONE_SHOT_PUSH_NBI = 0,
   NVLS_ONE_SHOT_PULL_NBI = 1,
@@ -85,7 +87,7 @@ typedef enum {
   NVSHMEMI_TILE_COLL_ALGO_SENTINEL = INT_MAX
 } tile_coll_algo_t;
 
-/// The route of a put or get. All values have the same effect, because the library knows the route.
+/// The route of a put or get. All values have the same effect, because the library chooses the route.
 typedef enum {
   PEER_PUSH_NBI = 0,
   PEER_PULL_NBI = 0,

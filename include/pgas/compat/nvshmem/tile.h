@@ -1,22 +1,25 @@
 /// @file
 /// NVSHMEM's tile operations as functions of a context and a group: put, get, broadcast, all-gather and reductions of
-/// tiles in global memory, and the wait for the collectives. `tile_api.h` declares them under NVSHMEM's names.
+/// tiles in global memory, and the wait for the collectives. `tile_api.h` declares these functions under NVSHMEM's
+/// names.
 ///
-/// A tile is a tensor of one or two dimensions with contiguous elements along one of them, the same one in source and
-/// destination; tensors of more dimensions have one element along the others. `first_coord` is the position of the tile
-/// in a larger matrix, and `end_coord` the end of the matrix, in elements: elements beyond it are neither read nor
-/// written. Empty coordinates exclude nothing.
+/// A tile is a tensor of one or two dimensions. The elements are contiguous along one dimension, which is the same in
+/// source and destination. A tensor of more dimensions must have one element along the additional dimensions.
+/// `first_coord` is the position of the tile in a larger matrix, and `end_coord` is the end of the matrix, both in
+/// elements. Elements beyond the end are neither read nor written. With empty coordinates, all elements are read and
+/// written.
 ///
-/// *Callers* all threads of a group, same arguments; in collectives of all members of the team, one call at a time for
-/// each team and PE.
+/// *Callers* all threads of a group, with the same arguments. Collectives: all members of the team, one call at a time
+/// for each team and PE.
 /// *Memory* the remote side of a put or get is symmetric; so are sources of reductions, and destinations of broadcast,
-/// all-gather and two-shot reductions. Tiles may have any alignment: accesses have up to 16 bytes if addresses and
-/// strides are multiples of 16.
+/// all-gather and two-shot reductions. Tiles may have any alignment. If addresses and strides are multiples of 16
+/// bytes, an access has up to 16 bytes.
 /// *On return* an nvshmemx_status; the data may be in flight. quiet(), fence() or a barrier completes put and get;
 /// tile_collective_wait() completes the collectives.
 /// *Order* put, get and the collectives begin with a sync of the group. Reductions begin with a barrier of the team.
-/// The other collectives do not: when a member calls, sources must be ready and destinations free. Operands of
-/// reductions are combined in the order of the team's members; 16-bit floats are combined as floats and rounded once.
+/// The other collectives do not: before any member makes the call, the sources must be ready and the destinations must
+/// not be in use. Operands of reductions are combined in the order of the team's members; 16-bit floats are combined as
+/// floats and rounded once.
 /// *Errors* NVSHMEMX_ERROR_INVALID_VALUE for null addresses, shapes that do not match, tiles that are contiguous along
 /// no common dimension, a `flag` other than 0, or a root that is not a member's number in the team.
 #pragma once
@@ -48,7 +51,7 @@ template <std::size_t I, class... Numbers>
   }
 }
 
-/// The number of elements of a tensor along dimension `I`, and the stride between them.
+/// The number of elements of a tensor along dimension `I`, and their stride.
 template <std::size_t I, class Tile>
 [[nodiscard]] PGAS_HD constexpr std::ptrdiff_t extent(const Tile& tile) {
   return number<I>(tile.shape(), 1);
@@ -58,7 +61,7 @@ template <std::size_t I, class Tile>
   return number<I>(tile.stride(), 0);
 }
 
-/// The elements of a tensor.
+/// The element type of a tensor.
 template <class Tile>
 [[nodiscard]] PGAS_HD constexpr std::ptrdiff_t elements(const Tile& tile) {
   static_assert(cuda::std::tuple_size<decltype(tile.shape())>::value <= 5, "tensors have at most five dimensions");
@@ -78,7 +81,7 @@ template <std::size_t I, class Tile>
 inline constexpr bool is_known_contiguous =
     known_contiguous<I>(static_cast<std::remove_cv_t<decltype(detail::some<Tile>().stride())>*>(nullptr));
 
-/// The part of `whole` elements along dimension `I` that is inside the matrix.
+/// The number of elements along dimension `I` that are inside the matrix, out of `whole` elements.
 template <std::size_t I, class Coord>
 [[nodiscard]] PGAS_HD constexpr std::ptrdiff_t inside(std::ptrdiff_t whole, const Coord& first_coord,
                                                       const Coord& end_coord) {
@@ -134,7 +137,7 @@ template <class Src, class Dst, class Coord>
           contiguous && flat && dst_tile.data() != nullptr && src_tile.data() != nullptr};
 }
 
-/// The rows of a tile in bytes, between other addresses.
+/// The rows of a tile, in bytes, from `src` to `dst`.
 template <class T>
 [[nodiscard]] PGAS_FN detail::byte_blocks bytes_of(const tile_rows<T>& tile, T* dst, const T* src) {
   return detail::byte_blocks_of(dst, src, tile.dst_stride, tile.src_stride, tile.block, tile.count);
@@ -217,8 +220,8 @@ PGAS_FN int tile_broadcast(const context& ctx, const G& g, const team_view& team
   return push_tile(ctx, g, team, detail::operation::broadcast, tile);
 }
 
-/// Writes this PE's tile to its position on all members. The destination contains the members' tiles in order, as many
-/// side by side along the contiguous dimension as fit.
+/// Writes this PE's tile to its position on all members. The destination contains the members' tiles in order. Along
+/// the contiguous dimension, as many tiles as fit are side by side.
 template <nvshmemx::tile_coll_algo_t Algorithm, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int tile_allgather(const context& ctx, const G& g, const team_view& team, Src src_tile, Dst dst_tile,
                            const Coord& first_coord, const Coord& end_coord, std::uint64_t flag) {
@@ -253,8 +256,9 @@ struct element_number<cutlass::bfloat16_t> {
 /// The value of `root` for a reduction without a root.
 inline constexpr int no_root = -1;
 
-/// Combines the members' tiles. @param root the member that combines them, or no_root if each member does so for itself
-/// @param to_all the results go to all members, not only to the member that computes them
+/// Combines the members' tiles. @param root the member that combines the tiles, or no_root if each member combines the
+/// tiles for itself
+/// @param to_all whether the results go to all members, or only to the member that computes them
 template <class Op, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int reduce_tiles(const context& ctx, const G& g, const team_view& team, Op op, Src src_tile, Dst dst_tile,
                          const Coord& first_coord, const Coord& end_coord, int root, bool to_all, std::uint64_t flag) {
@@ -276,8 +280,8 @@ PGAS_FN int reduce_tiles(const context& ctx, const G& g, const team_view& team, 
   return NVSHMEMX_SUCCESS;
 }
 
-/// Combines the members' tiles for all members. With a one-shot algorithm each member combines them for itself. With a
-/// two-shot algorithm member `root` combines them for all members.
+/// Combines the members' tiles for all members. With a one-shot algorithm each member combines the tiles for itself.
+/// With a two-shot algorithm member `root` combines the tiles for all members.
 template <nvshmemx::tile_coll_algo_t Algorithm, class Op, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int tile_reduce(const context& ctx, const G& g, const team_view& team, Op op, Src src_tile, Dst dst_tile,
                         const Coord& first_coord, const Coord& end_coord, int root, std::uint64_t flag) {
@@ -290,7 +294,7 @@ PGAS_FN int tile_reduce(const context& ctx, const G& g, const team_view& team, O
                       flag);
 }
 
-/// Combines the members' tiles for member `root`; only its destination is written.
+/// Combines the members' tiles for member `root`. Only the destination of `root` is written.
 template <nvshmemx::tile_coll_algo_t Algorithm, class Op, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int tile_rooted_reduce(const context& ctx, const G& g, const team_view& team, Op op, Src src_tile, Dst dst_tile,
                                const Coord& first_coord, const Coord& end_coord, int root, std::uint64_t flag) {

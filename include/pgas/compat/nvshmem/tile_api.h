@@ -1,6 +1,7 @@
 /// @file
-/// NVSHMEM's tile operations under its names, for kernels: by a thread, a warp, a warpgroup and a block. `tile.h`
-/// documents them. The template arguments are the types of source, destination and coordinates, and the algorithm.
+/// NVSHMEM's tile operations under NVSHMEM's names, for kernels: by a thread, a warp, a warpgroup and a block. `tile.h`
+/// documents the operations. The template arguments are the types of source, destination and coordinates, and the
+/// algorithm.
 #pragma once
 
 #include "pgas/compat/nvshmem.h"
@@ -11,7 +12,7 @@
 
 namespace nvshmemx {
 
-// pgas_if_called: as for the functions of nvshmem.h, see host_device.h.
+// host_device.h explains pgas_if_called.
 #define PGAS_NVSHMEM_TILE_FN(ALGORITHM)                                                                         \
   template <typename src_tensor_t, typename dst_tensor_t, typename tuple_t, nvshmemx::ALGORITHM pgas_algorithm, \
             int pgas_if_called = 0>                                                                             \

@@ -1,8 +1,8 @@
 /// @file
 /// NVSHMEM's constants with its values, its types with their sizes and members, and their initializers. Includes the
 /// headers that programs expect from nvshmem.h: CUDA's types and groups, and assert(). If the program defines
-/// PGAS_NVSHMEM_NO_GROUPS first, cooperative_groups.h is not included: nvcc needs as much time for this header as for
-/// all other headers together (docs/compiled-code.md).
+/// PGAS_NVSHMEM_NO_GROUPS first, cooperative_groups.h is not included: nvcc takes as long for cooperative_groups.h as
+/// for all other headers together (docs/compiled-code.md).
 #pragma once
 
 #include <assert.h>
@@ -20,7 +20,7 @@
 #include "pgas/compat/non_abi/nvshmem_build_options.h"
 #include "pgas/compat/non_abi/nvshmem_version.h"
 
-/// The OpenSHMEM version that this interface extends, as NVSHMEM states it.
+/// The OpenSHMEM version that this interface extends, according to NVSHMEM.
 #define NVSHMEM_MAJOR_VERSION 1
 #define NVSHMEM_MINOR_VERSION 3
 
@@ -66,8 +66,8 @@ typedef enum nvshmemi_thread_support {
   NVSHMEM_THREAD_TYPE_SENTINEL = INT_MAX
 } nvshmemx_thread_support_t;
 
-/// Methods by which processes find one another: flags of nvshmemx_init_attr(). Without one of the three WITH flags the
-/// launcher is used. INIT_MAX is not a flag.
+/// The methods by which processes find one another: flags of nvshmemx_init_attr(). Without any of the three WITH flags,
+/// the processes find one another through the launcher. INIT_MAX is not a flag.
 enum {
   NVSHMEMX_INIT_THREAD_PES = 1,
   NVSHMEMX_INIT_WITH_MPI_COMM = 1 << 1,
@@ -76,7 +76,8 @@ enum {
   NVSHMEMX_INIT_MAX = INT_MIN
 };
 
-/// A request to end the job, as NVSHMEM's proxy sends it. No function here takes or returns such a request.
+/// A request to end the job, which NVSHMEM's proxy sends. No function of this interface takes or returns such a
+/// request.
 typedef enum {
   PROXY_GLOBAL_EXIT_NOT_REQUESTED = 0,
   PROXY_GLOBAL_EXIT_INIT,
@@ -115,8 +116,8 @@ typedef int32_t nvshmemx_qp_handle_t;
 
 // ---- teams ----
 
-/// The predefined teams, and other names for their numbers. SAME_GPU and GPU_LEADERS are numbers without a team.
-/// TEAM_MC_SHARED contains the load/store accessible PEs; in NVSHMEM it contains those of one multicast object.
+/// The predefined teams, and other names for their numbers. No team has the numbers SAME_GPU and GPU_LEADERS.
+/// TEAM_MC_SHARED contains the load/store accessible PEs; in NVSHMEM it contains the PEs of one multicast object.
 /// TEAMS_MIN is the lowest number of a team that the program creates.
 typedef enum {
   NVSHMEM_TEAM_INVALID = -1,
@@ -149,7 +150,7 @@ typedef uint64_t nvshmemx_team_uniqueid_t;
 /// The version of a struct, in its first data member. Functions accept only the newest version of each struct.
 #define PGAS_NVSHMEM_VERSION(NUMBER, TYPE) (((NUMBER) << 16) + static_cast<int>(sizeof(TYPE)))
 
-/// Configuration of a team. `num_contexts` is stored for the query only; -1 means not set.
+/// Configuration of a team. `num_contexts` is only stored, so that a query can return it; -1 means not set.
 typedef struct {
   int version;
   int num_contexts;
@@ -226,7 +227,7 @@ typedef nvshmemx_init_attr_v2 nvshmemx_init_attr_t;
   }
 #define NVSHMEMX_UNIQUEID_ARGS_INITIALIZER \
   { PGAS_NVSHMEM_VERSION(1, nvshmemx_uniqueid_args_t), NULL, -1, -1 }
-/// Version 1 of the struct, which has no GPU.
+/// The initializer for version 1 of the struct, which has no GPU number.
 #define NVSHMEMX_INIT_ARGS_INITIALIZER                                                       \
   {                                                                                          \
     PGAS_NVSHMEM_VERSION(1, nvshmemx_init_args_t), NVSHMEMX_UNIQUEID_ARGS_INITIALIZER, { 0 } \
@@ -249,7 +250,7 @@ typedef nvshmemx_init_attr_v2 nvshmemx_init_attr_t;
 
 // ---- regions and lent shared memory ----
 
-/// The region of a thread of the host, or of a block: region.h.
+/// The region of a thread of the host, or of a block. region.h describes regions.
 typedef uint64_t nvshmemx_region_handle_t;
 /// The purpose of a region.
 typedef enum {
@@ -267,7 +268,7 @@ typedef struct nvshmemx_region_attrs {
     NVSHMEMX_REGION_HINT_NONE, { 0 }      \
   }
 
-/// The amount of shared memory that nvshmemx_ask_smem() returns: lent_memory.h.
+/// The amount of shared memory that nvshmemx_ask_smem() returns. lent_memory.h describes the function.
 typedef enum nvshmemx_smem_amount_t {
   NVSHMEMX_SMEM_RECOMMENDED = 0,
   NVSHMEMX_SMEM_MINIMUM = 1,
@@ -275,7 +276,7 @@ typedef enum nvshmemx_smem_amount_t {
   NVSHMEMX_SMEM_AMOUNT_MAX = INT_MAX
 } nvshmemx_smem_amount_t;
 
-/// Whether lent shared memory is used: the values of the variable NVSHMEM_TMA_POLICY.
+/// Whether lent shared memory is used: the values of the environment variable NVSHMEM_TMA_POLICY.
 typedef enum {
   NVSHMEMX_TMA_DISABLE = 0,
   NVSHMEMX_TMA_ENABLE = 1,

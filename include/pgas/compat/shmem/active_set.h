@@ -1,6 +1,6 @@
 /// @file
-/// OpenSHMEM: collectives of the active sets of 1.4. A set has PE_size PEs: PE_start, PE_start + 2^logPE_stride, ...
-/// All of them call. `pSync` and `pWrk` are ignored.
+/// OpenSHMEM: collectives of active sets, as in version 1.4. A set has PE_size PEs: PE_start, PE_start +
+/// 2^logPE_stride, ... All PEs of the set make the call. `pSync` and `pWrk` are ignored.
 #pragma once
 
 #include "collective.h"

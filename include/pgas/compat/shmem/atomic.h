@@ -1,6 +1,6 @@
 /// @file
 /// OpenSHMEM: atomic operations, each also with a context as its first argument. The `_nbi` forms write the old value
-/// to `*fetch` by the next quiet.
+/// to `*fetch` before the next quiet returns.
 #pragma once
 
 #include "types.h"

@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: collectives of teams. They return zero, or nonzero on failure.
+/// OpenSHMEM: collectives of teams. The functions return zero, or nonzero on failure.
 #pragma once
 
 #include "types.h"

@@ -1,11 +1,11 @@
 /// @file
-/// C11: one name for all types. First the selection of the function, then the names. Types that the compiler treats as
-/// one type (long and int64_t) select the same function.
+/// C11: generic macros with one name for all types. The first part of this file defines the selection of the function,
+/// the second part the names. Types that are the same for the compiler (long and int64_t) select the same function.
 #pragma once
 
 #include "types.h"
 
-/// Selected by a call with a type that an operation does not support. It has no parameters, so the call does not
+/// The function that a call with an unsupported type selects. The function has no parameters, so the call does not
 /// compile.
 void pgas_shmem_no_such_type(void);
 
@@ -14,7 +14,7 @@ void pgas_shmem_no_such_type(void);
 #define PGAS_SHMEM_SECOND(...) PGAS_SHMEM_SECOND_OF(__VA_ARGS__, 0, 0)
 #define PGAS_SHMEM_SECOND_OF(FIRST, SECOND, ...) SECOND
 
-/// Rows for pointers to one type.
+/// Associations of _Generic for pointers to one type.
 #define PGAS_SHMEM_ROW(TYPE, FUNCTION) TYPE* : FUNCTION, const TYPE* : FUNCTION, volatile TYPE* : FUNCTION
 
 /// Associations of _Generic for the types of a family. PRE and POST surround the name of the type.
@@ -38,7 +38,7 @@ void pgas_shmem_no_such_type(void);
 #define PGAS_SHMEM_SUM_TYPES(PRE, POST)                                                  \
   PGAS_SHMEM_RMA_TYPES(PRE, POST), PGAS_SHMEM_ROW(double _Complex, PRE##complexd##POST), \
       PGAS_SHMEM_ROW(float _Complex, PRE##complexf##POST)
-/// Signed types that are missing in the unsigned rows: bitwise operations also accept int32_t and int64_t.
+/// Signed types that are missing in the unsigned associations: bitwise operations also accept int32_t and int64_t.
 #define PGAS_SHMEM_BITS_TYPES(PRE, POST)                                          \
   PGAS_SHMEM_UNSIGNED_ROWS(PRE, POST), PGAS_SHMEM_ROW(int32_t, PRE##int32##POST), \
       PGAS_SHMEM_ROW(int64_t, PRE##int64##POST)
@@ -50,7 +50,7 @@ void pgas_shmem_no_such_type(void);
 /// Selects by the type of the first argument.
 #define PGAS_SHMEM_BY_FIRST(TYPES, POST, ...) \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), TYPES(shmem_, POST), default : pgas_shmem_no_such_type)(__VA_ARGS__)
-/// Selects by the type of the second argument, after a team.
+/// Selects by the type of the second argument; the first argument is a team.
 #define PGAS_SHMEM_BY_SECOND(TYPES, POST, ...) \
   _Generic((PGAS_SHMEM_SECOND(__VA_ARGS__)), TYPES(shmem_, POST), default : pgas_shmem_no_such_type)(__VA_ARGS__)
 /// Selects by the type of the first argument that is not a context.
@@ -82,7 +82,7 @@ void pgas_shmem_no_such_type(void);
 #define shmem_signal_add(...) \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), shmem_ctx_t : shmem_ctx_signal_add, default : shmem_signal_add)(__VA_ARGS__)
 
-/// Also the short types of 1.4.
+/// Includes the short types of version 1.4.
 #define PGAS_SHMEM_WAIT_TYPES(PRE, POST)                                        \
   PGAS_SHMEM_INTEGER_TYPES(PRE, POST), PGAS_SHMEM_ROW(short, PRE##short##POST), \
       PGAS_SHMEM_ROW(unsigned short, PRE##ushort##POST)
@@ -102,7 +102,7 @@ void pgas_shmem_no_such_type(void);
 #define shmem_test_any_vector(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _test_any_vector, __VA_ARGS__)
 #define shmem_test_some_vector(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _test_some_vector, __VA_ARGS__)
 
-// ---- atomic operations, also by the names that 1.4 replaced ----
+// ---- atomic operations, also with the names that version 1.4 replaced ----
 
 #define shmem_atomic_fetch(...) PGAS_SHMEM_BY_DATA(PGAS_SHMEM_WORD_TYPES, _atomic_fetch, __VA_ARGS__)
 #define shmem_atomic_set(...) PGAS_SHMEM_BY_DATA(PGAS_SHMEM_WORD_TYPES, _atomic_set, __VA_ARGS__)
@@ -145,7 +145,7 @@ void pgas_shmem_no_such_type(void);
 #define shmem_sync(...) \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), shmem_team_t : shmem_team_sync, default : shmem_sync)(__VA_ARGS__)
 
-/// The types of minima and maxima: integers and real numbers, long double included, without complex numbers.
+/// The types of minima and maxima: integers and real numbers, including long double, but no complex numbers.
 #define PGAS_SHMEM_ORDER_TYPES(PRE, POST) PGAS_SHMEM_RMA_TYPES(PRE, POST)
 
 #define shmem_broadcast(...) PGAS_SHMEM_BY_SECOND(PGAS_SHMEM_RMA_TYPES, _broadcast, __VA_ARGS__)

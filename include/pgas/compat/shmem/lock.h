@@ -8,15 +8,16 @@
 extern "C" {
 #endif
 
-/// A lock is a symmetric variable, initially zero; it is one lock for all PEs. PEs hold locks, not threads.
+/// A lock is a symmetric variable, initially zero. The copies of the variable on all PEs are one lock. PEs hold locks,
+/// not threads.
 ///
 /// Waits for the lock and takes it: stores that earlier holders made before they cleared the lock are visible on
 /// return.
 PGAS_SHMEM_DECLARE(void, set_lock, (long* lock))
-/// Passes the lock to the PE that has waited longest, after this PE's operations are complete. *Errors* if this PE does
-/// not hold the lock.
+/// Passes the lock to the PE that has waited longest, after this PE's operations are complete. *Errors* it is an error
+/// if this PE does not hold the lock.
 PGAS_SHMEM_DECLARE(void, clear_lock, (long* lock))
-/// Takes the lock if it is free, without waiting. @return 0 if this PE now holds the lock.
+/// Takes the lock if it is free. Does not wait. @return 0 if this PE now holds the lock.
 PGAS_SHMEM_DECLARE(int, test_lock, (long* lock))
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/// shmem_init(); the number is ignored.
+/// Calls shmem_init(); the number is ignored.
 PGAS_SHMEM_API void start_pes(int npes);
 PGAS_SHMEM_API int _my_pe(void);
 PGAS_SHMEM_API int _num_pes(void);
@@ -34,7 +34,7 @@ PGAS_SHMEM_API void shfree(void* ptr);
 PGAS_SHMEM_DECLARE(void, wait, (long* ivar, long cmp_value))
 PGAS_SHMEM_DECLARE(void, wait_until, (long* ivar, int cmp, long cmp_value))
 
-/// Caches are coherent, so these functions have no effect.
+/// These functions have no effect, because caches are coherent.
 PGAS_SHMEM_DECLARE(void, set_cache_inv, (void))
 PGAS_SHMEM_DECLARE(void, set_cache_line_inv, (void* dest))
 PGAS_SHMEM_DECLARE(void, clear_cache_inv, (void))

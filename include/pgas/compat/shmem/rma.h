@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: copies, each also with a context as its first argument, their order and their completion.
+/// OpenSHMEM: copies, each also with a context as its first argument, and functions that order and complete copies.
 #pragma once
 
 #include "types.h"

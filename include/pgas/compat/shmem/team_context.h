@@ -14,7 +14,7 @@ PGAS_SHMEM_DECLARE(int, team_translate_pe, (shmem_team_t src_team, int src_pe, s
 PGAS_SHMEM_DECLARE(int, team_get_config, (shmem_team_t team, long config_mask, shmem_team_config_t* config))
 PGAS_SHMEM_DECLARE(void*, team_ptr, (shmem_team_t team, const void* dest, int pe))
 
-/// Collective over the parent.
+/// Create teams. Collective over the parent.
 PGAS_SHMEM_DECLARE(int, team_split_strided,
                    (shmem_team_t parent_team, int start, int stride, int size, const shmem_team_config_t* config,
                     long config_mask, shmem_team_t* new_team))
@@ -22,11 +22,11 @@ PGAS_SHMEM_DECLARE(int, team_split_2d,
                    (shmem_team_t parent_team, int xrange, const shmem_team_config_t* xaxis_config, long xaxis_mask,
                     shmem_team_t* xaxis_team, const shmem_team_config_t* yaxis_config, long yaxis_mask,
                     shmem_team_t* yaxis_team))
-/// Collective over the team. Destroys its contexts as well.
+/// Collective over the team: destroys the team and its contexts.
 PGAS_SHMEM_DECLARE(void, team_destroy, (shmem_team_t team))
 
-/// Operations on a context of a team take the team's PE numbers. All contexts of a PE share one order, so options have
-/// no effect, and completing one context completes all contexts.
+/// Operations on a context of a team take the team's PE numbers. All contexts of a PE share one order of operations. So
+/// options have no effect, and completing the operations of one context completes the operations of all contexts.
 PGAS_SHMEM_DECLARE(int, ctx_create, (long options, shmem_ctx_t* ctx))
 PGAS_SHMEM_DECLARE(int, team_create_ctx, (shmem_team_t team, long options, shmem_ctx_t* ctx))
 PGAS_SHMEM_DECLARE(int, ctx_get_team, (shmem_ctx_t ctx, shmem_team_t* team))

@@ -64,7 +64,7 @@ typedef struct {
 
 #define SHMEM_TEAM_INVALID PGAS_SHMEM_HANDLE(shmem_team_t, 0)
 #define SHMEM_TEAM_WORLD PGAS_SHMEM_HANDLE(shmem_team_t, 1)
-/// The PEs with direct access to one another's memory.
+/// The PEs that access one another's memory by loads and stores.
 #define SHMEM_TEAM_SHARED PGAS_SHMEM_HANDLE(shmem_team_t, 2)
 /// The PEs of this host.
 #define SHMEM_TEAM_NODE PGAS_SHMEM_HANDLE(shmem_team_t, 3)
@@ -102,7 +102,8 @@ typedef struct {
 #define SHMEM_MALLOC_ATOMICS_REMOTE 1L
 #define SHMEM_MALLOC_SIGNAL_REMOTE 2L
 
-/// Work arrays of active-set collectives. They are unused, because the first collective of a set allocates its memory.
+/// Constants for the work arrays of active-set collectives. The library does not use these arrays, because the first
+/// collective of a set allocates its memory.
 #define SHMEM_SYNC_VALUE (-1L)
 #define SHMEM_SYNC_SIZE 4
 #define SHMEM_BARRIER_SYNC_SIZE 4
@@ -113,7 +114,7 @@ typedef struct {
 #define SHMEM_ALLTOALLS_SYNC_SIZE 4
 #define SHMEM_REDUCE_MIN_WRKDATA_SIZE 4
 
-/// The names before version 1.3.
+/// The names that were used before version 1.3.
 #define _SHMEM_MAJOR_VERSION SHMEM_MAJOR_VERSION
 #define _SHMEM_MINOR_VERSION SHMEM_MINOR_VERSION
 #define _SHMEM_MAX_NAME_LEN SHMEM_MAX_NAME_LEN

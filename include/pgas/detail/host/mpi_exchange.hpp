@@ -1,6 +1,6 @@
 /// @file
-/// A bootstrap over a communicator of any MPI library; a template parameter provides its calls. mpi.hpp has that type
-/// for the program's MPI.
+/// A bootstrap over a communicator of any MPI library. A template parameter provides the functions of the library.
+/// mpi.hpp instantiates the template for the program's MPI.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@
 
 namespace pgas::detail {
 
-/// See pgas::mpi_bootstrap. `Mpi` has the types `comm` and `request` and MPI's functions, which return its status, as
-/// static members: is_initialized, is_finalized, duplicate, free, rank, size, all_gather (of one int), all_gather_v (of
-/// bytes), barrier, test, abort, null_request, text.
+/// See pgas::mpi_bootstrap. `Mpi` has the types `comm` and `request`. Its static member functions call MPI's functions
+/// and return MPI's status: is_initialized, is_finalized, duplicate, free, rank, size, all_gather (of one int),
+/// all_gather_v (of bytes), barrier, test, abort, null_request, text.
 template <class Mpi>
 class mpi_exchange final : public bootstrap {
  public:
@@ -32,7 +32,8 @@ class mpi_exchange final : public bootstrap {
     if (!Mpi::is_initialized() || Mpi::is_finalized())
       throw error{code::bootstrap_unavailable,
                   "MPI is not initialized; call MPI_Init before joining and finalize after leaving"};
-    // MPI may write to the duplicate at any later time, so the duplicate is in memory that can be leaked.
+    // If the call below does not complete in time, MPI may still write to the duplicate later. So the duplicate is in
+    // memory that can be leaked.
     auto duplicate = begin();
     check(Mpi::duplicate(comm, &duplicate->comm, &duplicate->request), "MPI_Comm_idup");
     finish(duplicate, "duplicating the communicator");
@@ -98,7 +99,7 @@ class mpi_exchange final : public bootstrap {
   }
 
  private:
-  /// A non-blocking operation and all memory that MPI may touch until it is complete.
+  /// A non-blocking operation, and all memory that MPI may access until the operation is complete.
   struct operation {
     typename Mpi::request request = Mpi::null_request();
     comm_type comm{};

@@ -1,5 +1,6 @@
 /// @file
-/// The interface between the templates of host-called operations and the library: types as values, memory as bytes.
+/// The interface between the templates of host-called operations and the library. The functions have no template
+/// parameters: types are enumerators, and memory is bytes.
 #pragma once
 
 #include <bit>
@@ -20,11 +21,11 @@ struct op_target {
   const stream* on = nullptr;  ///< null: the world's own queue
   bool wait = true;
 };
-/// The call returns when the operation is complete.
+/// A target for calls that return when the operation is complete.
 [[nodiscard]] inline op_target blocking(world& w) { return {w, nullptr, true}; }
-/// The operation is complete after the next quiet().
+/// A target for operations that are complete after the next quiet().
 [[nodiscard]] inline op_target nonblocking(world& w) { return {w, nullptr, false}; }
-/// The operation is in order with the work of a stream.
+/// A target for operations that a stream executes in order.
 [[nodiscard]] inline op_target on_stream(world& w, const stream& on) { return {w, &on, false}; }
 
 /// The shape of a strided copy: strides, blocks and their size in elements of `element_bytes`.
@@ -68,7 +69,7 @@ PGAS_API void put_strided(const op_target& how, void* to, const void* from, cons
 PGAS_API void get_strided(const op_target& how, void* to, const void* from, const strides& shape, int pe);
 /// Reads one value.
 PGAS_API void load_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, int pe);
-/// Writes up to 16 bytes, which are copied at the call.
+/// Writes up to 16 bytes. The call copies the value.
 PGAS_API void store_bytes(const op_target& how, void* to, const void* value, std::size_t bytes, std::size_t alignment,
                           int pe);
 PGAS_API void put_signal_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, signal_t* signal,
@@ -83,14 +84,14 @@ PGAS_API void enqueue_update(const op_target& how, const atomic_op& update, void
 
 /// Enqueues a wait for all words of a set.
 PGAS_API void enqueue_wait(world& w, const stream& on, const word_set& set);
-/// Poll a set once, or wait for it. For `any`, the result is the index of a word that satisfies the comparison, or
-/// no_index. For `some`, it is the number of such words; their indices go to `indices`. For `all`, it is 1 if every
-/// word satisfies the comparison, otherwise 0.
+/// test_words() polls a set once, and wait_words() waits for it. For `any`, the result is the index of a word that
+/// satisfies the comparison, or no_index. For `some`, the result is the number of such words, and their indices go to
+/// `indices`. For `all`, the result is 1 if every word satisfies the comparison, otherwise 0.
 PGAS_API std::size_t test_words(world& w, const word_set& set, which words, std::size_t* indices);
 PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices);
-/// A wait of a program that has more to do between two polls, such as an interpreter.
+/// Control of a wait, for a program that must do other work between two polls, such as an interpreter.
 struct wait_control {
-  std::optional<std::chrono::milliseconds> limit;        ///< in place of PGAS_WAIT_TIMEOUT
+  std::optional<std::chrono::milliseconds> limit;        ///< time limit in place of PGAS_WAIT_TIMEOUT
   const char* limit_name = "";                           ///< the name of `limit` in the error
   std::function<void(std::chrono::microseconds)> pause;  ///< sleeps for this time; an exception ends the wait
 };
@@ -99,7 +100,7 @@ PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std:
 /// Waits for one word and returns the bits that satisfied the comparison.
 PGAS_API std::uint64_t wait_word(world& w, const word_set& one);
 
-/// Bytes of `count` elements. *Errors* invalid_argument when that does not fit in a size_t.
+/// The size of `count` elements in bytes. *Errors* invalid_argument if the size does not fit in a size_t.
 [[nodiscard]] PGAS_API std::size_t byte_count(std::size_t count, std::size_t size);
 
 template <class T>

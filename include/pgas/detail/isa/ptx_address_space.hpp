@@ -1,7 +1,7 @@
 /// @file
-/// The memory that an address belongs to, and addresses within one kind of memory. On a GPU the kind decides which
-/// other threads and devices can access the memory; on the CPU there is one kind. (In PTX, because nvcc generates
-/// broken code for __isLocal() and similar functions if the pointer has been cast.)
+/// The kind of memory that an address belongs to, and addresses within one kind of memory. On a GPU the kind decides
+/// which other threads and devices can access the memory; on the CPU there is one kind. (The functions use PTX, because
+/// nvcc generates broken code for __isLocal() and similar functions if the pointer has been cast.)
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -26,8 +26,9 @@ namespace pgas::detail {
   return yes != 0;
 }
 
-/// Whether the host and the GPU's copy unit can access `p`: not a stack, shared memory, constants, or a kernel's
-/// arguments, which have a window inside the .global window.
+/// Whether the host and the GPU's copy unit can access `p`. They can't access a thread's stack, shared memory,
+/// constants or a kernel's arguments. The window of the arguments is inside the .global window, so this function tests
+/// for it separately.
 [[nodiscard]] PGAS_FN bool is_global([[maybe_unused]] const void* p) {
   std::uint32_t yes = 1;
 #if defined(__CUDACC__)
@@ -42,7 +43,7 @@ namespace pgas::detail {
 }
 
 #if defined(__CUDA_ARCH__)
-/// Operands of instructions on the .shared and the .global window, for pointers that are known to point there. The
+/// Converts pointers that are known to point into the .shared or the .global window to operands of instructions. The
 /// functions do not call __cvta_generic_to_*(), because nvcc then generates broken addresses if the pointer has another
 /// value on a path that is never taken.
 [[nodiscard]] PGAS_FN std::uint32_t shared_address(const void* p) {
@@ -61,15 +62,15 @@ namespace pgas::detail {
 template <std::size_t Bytes>
 [[nodiscard]] PGAS_FN std::byte* block_memory() {
 #if defined(__CUDACC__)
-  alignas(128) __shared__ std::byte room[Bytes];  // in the order that nvcc and Clang both read
+  alignas(128) __shared__ std::byte room[Bytes];  // in an order of specifiers that both nvcc and Clang accept
   return room;
 #else
   return nullptr;
 #endif
 }
 
-/// The maximum size of a thread's own array with dynamic indices. On GPUs such arrays are memory that is reserved for
-/// all resident threads, used or not.
+/// The maximum size of a thread's own array with dynamic indices. A GPU reserves memory for such an array for every
+/// resident thread, even if the array is not used.
 #if defined(__CUDACC__)
 inline constexpr std::size_t own_array_bytes = 16;
 #else

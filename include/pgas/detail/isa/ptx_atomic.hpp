@@ -3,7 +3,7 @@
 /// sends the operand and returns nothing (`red`); `fetch` waits for the old value (`atom`).
 ///
 /// Operands: integers of 4 and 8 bytes; for `add` also float, double, and 16-bit floating-point numbers, alone or
-/// packed. `order_rmw` composes floating-point minima and maxima of these.
+/// packed. `order_rmw` implements floating-point minima and maxima by these operations.
 #pragma once
 
 #include "pgas/detail/float16.hpp"
@@ -17,8 +17,9 @@ enum class rmw { add, bit_and, bit_or, bit_xor, min, max };
 template <class T>
 inline constexpr bool is_float16 = float16_traits<T>::numbers != 0;
 
-/// The sum of 16-bit numbers in bit patterns, each half rounded once. The sum of two such numbers in float is exact
-/// enough that a second rounding changes nothing (Figueroa 1995: 24 bits are twice 11 plus two).
+/// The sum of 16-bit numbers, given as bit patterns. Each number is added in float and then rounded to 16 bits. The
+/// result is the same as with one rounding: for numbers with p significant bits, 2 p + 2 bits are sufficient for the
+/// sum, and a float has 24 = 2 * 11 + 2 bits (Figueroa 1995).
 template <class T>
 [[nodiscard]] PGAS_HD word_of<T> add_float16(word_of<T> a, word_of<T> b) {
   constexpr format16 format = float16_traits<T>::format;
@@ -49,7 +50,7 @@ template <rmw Op, class T>
 
 #if defined(__CUDACC__)
 
-/// The 16-bit numbers of an instruction.
+/// The operand of an instruction for 16-bit numbers.
 template <format16 Format, int Numbers>
 struct float16_operand;
 template <int Numbers>
@@ -57,7 +58,7 @@ using half_operand = float16_operand<format16::binary16, Numbers>;
 template <int Numbers>
 using bfloat_operand = float16_operand<format16::bfloat, Numbers>;
 
-/// The operand in the name of an instruction, as a type: of integers, only minima and maxima have a sign.
+/// The operand type in the name of an instruction. For integers, only minima and maxima distinguish signed types.
 template <rmw Op, class T, bool = std::is_floating_point_v<T>, int Numbers = float16_traits<T>::numbers>
 struct instruction_operand {
   using type = float16_operand<float16_traits<T>::format, Numbers>;
@@ -72,11 +73,12 @@ struct instruction_operand<Op, T, false, 0> {
   using type = std::conditional_t<has_sign, std::make_signed_t<word_of<T>>, word_of<T>>;
 };
 
-/// The instructions of an operation and an operand, without and with the old value.
+/// The instructions for an operation and an operand type: one without a result, and one that returns the old value.
 template <rmw Op, class Operand>
 struct atomic_instruction;
 
-// Each name is a literal, because not every compiler has the constraint "C", which inserts a constant into a name.
+// Each instruction name is a literal, because not every compiler has the constraint "C", which inserts a constant into
+// the assembly text.
 #define PGAS_INSTRUCTION(operation, operand, name, constraint)                                       \
   template <>                                                                                        \
   struct atomic_instruction<rmw::operation, operand> {                                               \
@@ -220,7 +222,7 @@ template <class T>
   return bits_as<T>(old);
 }
 
-/// fetch() by a compare-and-swap loop, if there is no instruction.
+/// Implements fetch() by a compare-and-swap loop, for operations without an instruction.
 template <rmw Op, class T>
 [[nodiscard]] PGAS_FN T fetch_by_trial(T* p, T value) {
   using bits = word_of<T>;
@@ -231,7 +233,7 @@ template <rmw Op, class T>
   }
 }
 
-/// Applies `Op` without returning a result. Relaxed.
+/// Applies `Op` without returning a result. The access is relaxed.
 template <rmw Op, class T>
 PGAS_FN void reduce(T* p, T value) {
 #if defined(__CUDACC__)
@@ -247,7 +249,8 @@ PGAS_FN void reduce(T* p, T value) {
 #endif
 }
 
-/// Adds with release semantics, as store_release() stores. Only for u64, the type of signals and barrier slots.
+/// Adds with release semantics, like store_release(). The function accepts only u64, the type of signals and barrier
+/// slots.
 PGAS_FN void reduce_add_release(std::uint64_t* p, std::uint64_t value) {
 #if defined(__CUDACC__)
   const std::size_t at = global(p);
@@ -257,7 +260,7 @@ PGAS_FN void reduce_add_release(std::uint64_t* p, std::uint64_t value) {
 #endif
 }
 
-/// Applies `Op` and returns the old value. Relaxed.
+/// Applies `Op` and returns the old value. The access is relaxed.
 template <rmw Op, class T>
 [[nodiscard]] PGAS_FN T fetch(T* p, T value) {
 #if defined(__CUDACC__)
@@ -273,11 +276,11 @@ template <rmw Op, class T>
 #endif
 }
 
-/// Minima and maxima of any amo_type: passes the operation to f(constant operation, word, operand). There are no
-/// floating-point instructions for them. The bit patterns of floating-point numbers are ordered like integers:
-/// ascending like signed integers if the sign bit is clear, descending like unsigned integers if it is set. The sign of
-/// the operand tells which of the two orders is correct for any word. The order is IEEE 754's totalOrder: -NaN, -inf,
-/// ..., -0, +0, ..., inf, NaN.
+/// Implements minima and maxima of any amo_type: passes the operation to f(constant operation, word, operand). GPUs
+/// have no atomic instructions for floating-point minima and maxima. The bit patterns of floating-point numbers have
+/// the order of integers: ascending as signed integers if the sign bit is clear, descending as unsigned integers if the
+/// sign bit is set. The sign of the operand tells which of the two comparisons is correct, whatever the word contains.
+/// The order is IEEE 754's totalOrder: -NaN, -inf, ..., -0, +0, ..., inf, NaN.
 template <rmw Op, class T, class F>
 PGAS_FN void as_integer_order(T* p, T value, const F& f) {
   static_assert(Op == rmw::min || Op == rmw::max);

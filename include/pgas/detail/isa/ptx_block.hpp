@@ -1,5 +1,6 @@
 /// @file
-/// Queries about the calling block, and a lock in its shared memory. For sm_90 and newer, where copies use lent memory.
+/// Queries about the calling block, and a lock in its shared memory. The functions exist only for sm_90 and newer,
+/// because copies use lent memory only on these GPUs.
 #pragma once
 
 #include "pgas/detail/isa/ptx_copy.hpp"
@@ -35,13 +36,13 @@ PGAS_FN void store_shared(std::uint32_t address, T v) {
   }
 }
 
-/// Tries to change a word in shared memory from 0 to 1, without waiting. Acquires.
+/// Tries to change a word in shared memory from 0 to 1, without waiting. The change acquires.
 [[nodiscard]] PGAS_FN bool try_lock_shared(std::uint32_t address) {
   std::uint32_t old;
   asm volatile("atom.acquire.cta.shared::cta.cas.b32 %0, [%1], 0, 1;" : "=r"(old) : "r"(address) : "memory");
   return old == 0;
 }
-/// Changes the word back to 0. Releases.
+/// Changes the word back to 0. The change releases.
 PGAS_FN void unlock_shared(std::uint32_t address) {
   asm volatile("st.release.cta.shared::cta.u32 [%0], 0;" ::"r"(address) : "memory");
 }

@@ -1,7 +1,7 @@
 /// @file
-/// The memory accesses of copies: by threads, and by the GPU's copy unit (TMA). `weak` accesses are ordinary accesses:
-/// race-free data, made visible by fences. No access is a `ld.global.nc`, because memory that a peer may write during a
-/// kernel must not be read through the read-only path.
+/// The memory accesses of copies: by threads, and by the GPU's copy unit (TMA). `weak` accesses are ordinary accesses
+/// to data without races; fences make the data visible. No access is a `ld.global.nc`, because memory that a peer may
+/// write during a kernel must not be read through the read-only path.
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
@@ -9,9 +9,9 @@
 
 namespace pgas::detail {
 
-/// The memory that an access of a copy may touch. `any`: everything that a generic pointer may point to, including
-/// shared and local memory; weak accesses. `heap`: memory that other PEs write. Loads read memory, never a copy in L1,
-/// because stores over NVLink don't update copies in L1.
+/// The kind of memory that a copy accesses. `any`: everything that a generic pointer may point to, including shared and
+/// local memory. The accesses are weak. `heap`: memory that other PEs write. Loads bypass the L1 cache, because stores
+/// over NVLink don't update lines in L1.
 enum class space { any, heap };
 
 /// 16-byte load of bulk data; 16-byte aligned.
@@ -119,7 +119,7 @@ PGAS_FN void store_unit(void* p, Unit v) {
   }
 }
 
-/// Bits `bits`..`bits + 31` of the 64 in `high`:`low`. `bits` is below 32.
+/// Bits `bits` to `bits + 31` of the 64 bits in `high`:`low`. `bits` is below 32.
 [[nodiscard]] PGAS_FN std::uint32_t funnel_shift(std::uint32_t low, std::uint32_t high, std::uint32_t bits) {
 #if defined(__CUDACC__)
   return __funnelshift_r(low, high, bits);
@@ -128,7 +128,7 @@ PGAS_FN void store_unit(void* p, Unit v) {
 #endif
 }
 
-/// Prefetches the line of `p` to L1. A hint without semantic effect; no effect on shared memory.
+/// Prefetches the line of `p` into L1. The function is a hint, and has no effect on shared memory.
 PGAS_FN void prefetch(const void* p) {
 #if defined(__CUDACC__)
   asm volatile("prefetch.L1 [%0];" ::"l"(p));
@@ -141,9 +141,9 @@ PGAS_FN void prefetch(const void* p) {
 
 // Asynchronous bulk copies by the GPU's copy unit (TMA). For sm_90 and newer only.
 //
-// The unit accesses memory through the *async proxy*: fence_proxy_async() makes earlier stores of threads visible
-// there. The other direction needs no fence: a thread that has seen the completion of a copy sees its data (PTX ISA,
-// "Async proxy").
+// The unit accesses memory through the *async proxy*: fence_proxy_async() makes earlier stores of threads visible to
+// the unit. The other direction needs no fence: a thread that has seen the completion of a copy sees the data of the
+// copy (PTX ISA, "Async proxy").
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define PGAS_HAS_BULK_COPIES 1
 
@@ -152,7 +152,8 @@ namespace pgas::detail {
 /// Makes earlier accesses of threads visible to bulk copies that the caller starts.
 PGAS_FN void fence_proxy_async() { asm volatile("fence.proxy.async;" ::: "memory"); }
 /// Like fence_proxy_async(), but only for accesses to this block's shared memory, or only for accesses to global
-/// memory. The fence for all memory contains a MEMBAR of the GPU. These two fences together contain none.
+/// memory. fence_proxy_async() contains a MEMBAR at GPU scope. The two fences below do not contain a MEMBAR, even
+/// together.
 PGAS_FN void fence_proxy_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 PGAS_FN void fence_proxy_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
@@ -170,12 +171,12 @@ PGAS_FN void bulk_store(void* to, std::uint32_t from, std::uint32_t bytes) {
                : "memory");
 }
 PGAS_FN void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/// Waits until all but the last `Pending` groups of this thread have read their source.
+/// Waits until all groups of this thread except the last `Pending` groups have read their source.
 template <int Pending>
 PGAS_FN void bulk_stores_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
 }
-/// Waits until all bulk stores of this thread are complete and visible to it.
+/// Waits until all bulk stores of this thread are complete and visible to this thread.
 PGAS_FN void bulk_stores_made() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
 }  // namespace pgas::detail

@@ -1,5 +1,6 @@
 /// @file
-/// Conversions between float and the two 16-bit floating-point formats, in bits: PTX on the GPU, arithmetic elsewhere.
+/// Conversions between float and the bit patterns of the two 16-bit floating-point formats: PTX on the GPU, arithmetic
+/// elsewhere.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -9,7 +10,7 @@ namespace pgas::detail {
 /// The encoding of a number in 16 bits.
 enum class format16 { binary16, bfloat };
 
-/// The value of 16 bits. Exact.
+/// Converts a 16-bit number to float. The conversion is exact.
 template <format16 Format>
 [[nodiscard]] PGAS_HD float to_float(std::uint16_t bits) {
   if constexpr (Format == format16::bfloat) {
@@ -30,7 +31,7 @@ template <format16 Format>
   }
 }
 
-/// The nearest 16-bit number, ties to even; NaN stays NaN.
+/// Converts a float to the nearest 16-bit number, with ties to even. NaN stays NaN.
 template <format16 Format>
 [[nodiscard]] PGAS_HD std::uint16_t from_float(float value) {
   if constexpr (Format == format16::bfloat) {
@@ -55,7 +56,8 @@ template <format16 Format>
     if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
     if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds to more than 65504
     if (magnitude < 0x38800000u) {
-      // Subnormal: adding 0.5 moves the last kept bit to the last bit of a float, and the addition rounds it.
+      // The result is subnormal. Adding 0.5 aligns the last bit of the result with the last bit of the float, and the
+      // addition rounds.
       const float raised = __builtin_bit_cast(float, magnitude) + 0.5F;
       return static_cast<std::uint16_t>(sign | (__builtin_bit_cast(std::uint32_t, raised) - 0x3f000000u));
     }

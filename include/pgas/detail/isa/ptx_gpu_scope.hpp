@@ -7,7 +7,7 @@
 
 namespace pgas::detail {
 
-/// Orders all earlier accesses before all later ones, as a release and as an acquire, between the blocks of a GPU.
+/// Orders all earlier accesses before all later accesses, as a release and as an acquire, for the blocks of one GPU.
 PGAS_FN void fence_gpu() {
 #if defined(__CUDACC__)
   asm volatile("fence.acq_rel.gpu;" ::: "memory");
@@ -17,16 +17,16 @@ PGAS_FN void fence_gpu() {
 #endif
 }
 
-/// In a kernel that may be set up early (`launch_attributes.hpp`): waits until the stream's earlier work is complete
-/// and visible. Before sm_90 no kernel is set up early.
+/// Waits until the stream's earlier work is complete and visible, in a kernel that the GPU may set up early
+/// (`launch_attributes.hpp`). GPUs before sm_90 set up no kernel early.
 PGAS_FN void wait_for_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// Allows blocks of the stream's next kernel to become resident, when each block of this kernel has called this
-/// function or has ended.
+/// Allows blocks of the stream's next kernel to become resident. They become resident when each block of this kernel
+/// has called this function or has ended.
 PGAS_FN void trigger_successor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -53,7 +53,7 @@ PGAS_FN void store_gpu(std::uint64_t* p, std::uint64_t value) {
 #endif
 }
 
-/// Adds, relaxed; returns the old value.
+/// Adds `value` and returns the old value. The access is relaxed.
 [[nodiscard]] PGAS_FN std::uint64_t fetch_add_gpu(std::uint64_t* p, std::uint64_t value) {
 #if defined(__CUDACC__)
   std::uint64_t old;

@@ -1,8 +1,8 @@
 /// @file
 /// Words in shared memory that count arrivals and bytes: the mbarrier of sm_90 and newer, which the GPU's copy unit
-/// updates. On other targets a 64-bit word implements the same semantics. Its fields are the parity of the phase,
-/// arrivals of each phase (15 bits), missing arrivals (16 bits), missing bytes (32 bits, modulo 2^32). Used by
-/// `device/mbarrier.hpp` and the copies.
+/// updates. On other targets a 64-bit word implements the same semantics. The fields of the word are the parity of the
+/// phase, the number of arrivals of each phase (15 bits), the number of missing arrivals (16 bits), and the number of
+/// missing bytes (32 bits, modulo 2^32). Used by `device/mbarrier.hpp` and the copies.
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
@@ -28,8 +28,8 @@ PGAS_FN void mbarrier_end(mbarrier_word at) {
 PGAS_FN void mbarrier_expect(mbarrier_word at, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
 }
-/// Counts bytes that this thread has written, as the copy unit counts the bytes that it has written. Threads that wait
-/// see them, and so do instructions that read shared memory through the async proxy.
+/// Counts bytes that this thread has written, as the copy unit counts the bytes that it has written. The written data
+/// is visible to threads that wait, and to instructions that read shared memory through the async proxy.
 PGAS_FN void mbarrier_complete(mbarrier_word at, std::uint32_t bytes) {
   fence_proxy_async_shared();
   asm volatile(
@@ -38,8 +38,8 @@ PGAS_FN void mbarrier_complete(mbarrier_word at, std::uint32_t bytes) {
       "r"(bytes)
       : "memory");
 }
-/// Whether the phase of this parity is complete: all threads have arrived, and all announced bytes. Waits for the phase
-/// for up to a millisecond.
+/// Whether the phase of this parity is complete: all threads and all announced bytes have arrived. Waits up to a
+/// millisecond for the phase.
 [[nodiscard]] PGAS_FN bool mbarrier_try_wait(mbarrier_word at, std::uint32_t parity) {
   std::uint32_t complete = 0;
   asm volatile(
@@ -51,7 +51,7 @@ PGAS_FN void mbarrier_complete(mbarrier_word at, std::uint32_t bytes) {
       : "memory");
   return complete != 0;
 }
-/// Like mbarrier_try_wait(), but without waiting.
+/// Like mbarrier_try_wait(), but does not wait.
 [[nodiscard]] PGAS_FN bool mbarrier_test(mbarrier_word at, std::uint32_t parity) {
   std::uint32_t complete = 0;
   asm volatile(
@@ -63,7 +63,7 @@ PGAS_FN void mbarrier_complete(mbarrier_word at, std::uint32_t bytes) {
       : "memory");
   return complete != 0;
 }
-inline constexpr std::uint32_t mbarrier_polls = 128;  ///< between two checks of a wait, up to a millisecond each
+inline constexpr std::uint32_t mbarrier_polls = 128;  ///< polls between checks; a poll takes up to 1 ms
 
 #else
 

@@ -1,9 +1,9 @@
 /// @file
-/// The memory operations on which all others are built. Each function contains its PTX and, for g++, the equivalent C++
-/// operation. Only this file and its neighbours `ptx_*.hpp` contain inline assembly.
+/// The memory operations on which all other operations are built. Each function contains its PTX and, for g++, the
+/// equivalent C++ operation. Only this file and its neighbours `ptx_*.hpp` contain inline assembly.
 ///
 /// Naming: `relaxed` and `release` are strong accesses at system scope, to symmetric memory or to host-mapped memory
-/// (the .global window). `ptx_copy.hpp` has the accesses of copies.
+/// (the .global window). `ptx_copy.hpp` has the memory accesses of copies.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -43,7 +43,7 @@ struct word<8> {
 template <class T>
 using word_of = typename word<sizeof(T)>::type;
 
-/// memcpy, by each compiler's name for it without a header.
+/// memcpy, by the name that each compiler provides without a header.
 PGAS_FN void copy_bytes(void* to, const void* from, std::size_t bytes) {
 #if defined(__CUDACC__)
   memcpy(to, from, bytes);
@@ -70,12 +70,12 @@ template <class To, class From>
 }
 
 #if defined(__CUDACC__)
-/// The operand of an instruction on the .global window.
+/// Converts a pointer to the operand of an instruction on the .global window.
 [[nodiscard]] PGAS_FN std::size_t global(const volatile void* p) {
   return __cvta_generic_to_global(const_cast<const void*>(p));
 }
 #else
-/// The same integer types, for accesses to memory of another type.
+/// The same integer types, but with permission to alias memory of another type.
 template <std::size_t Bytes>
 struct aliasing_word;
 template <>
@@ -100,7 +100,7 @@ template <class T>
 }
 #endif
 
-/// Strong load, 1, 2, 4 or 8 bytes, for polls and `g`: always from memory, never from L1.
+/// A strong load of 1, 2, 4 or 8 bytes, for polls and `g`. The load bypasses the L1 cache.
 template <class T>
 [[nodiscard]] PGAS_FN T load_relaxed(const T* p) {
   word_of<T> v;
@@ -123,7 +123,7 @@ template <class T>
   return bits_as<T>(v);
 }
 
-/// Strong store, 1, 2, 4 or 8 bytes.
+/// A strong store of 1, 2, 4 or 8 bytes.
 template <class T>
 PGAS_FN void store_relaxed(T* p, T value) {
   const auto v = bits_as<word_of<T>>(value);
@@ -162,8 +162,8 @@ PGAS_FN void store_release(T* p, T value) {
 #endif
 }
 
-/// Two strong 8-byte accesses in one instruction; 16-byte aligned. Each half arrives in one piece, but the two halves
-/// may arrive separately: in PTX a vector access counts as one access per element.
+/// Two strong 8-byte loads in one instruction; `p` is aligned to 16 bytes. Each half is single-copy atomic, but the two
+/// halves may be read at different times: in PTX a vector access counts as one access per element.
 [[nodiscard]] PGAS_FN vec16 load_relaxed(const vec16* p) {
   vec16 v;
 #if defined(__CUDACC__)
@@ -220,8 +220,8 @@ PGAS_FN void fence_release() {
 #endif
 }
 
-/// Turns an earlier relaxed load of this thread into an acquire: accesses that the value's writer had released are
-/// visible afterwards. On sm_90 it only drops L1 and needs no MEMBAR.
+/// Turns an earlier relaxed load of this thread into an acquire: accesses that the writer of the value had released are
+/// visible afterwards. On sm_90 the fence only invalidates L1 and needs no MEMBAR.
 PGAS_FN void fence_acquire() {
 #if defined(__CUDACC__)
 #if __CUDA_ARCH__ >= 900 && (__CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8))
@@ -236,7 +236,8 @@ PGAS_FN void fence_acquire() {
 #endif
 }
 
-/// Release and acquire, in one total order with all other such fences: no later load overtakes an earlier store.
+/// A sequentially consistent fence: a release and an acquire, in one total order with all other such fences. No later
+/// load overtakes an earlier store.
 PGAS_FN void fence_sc() {
 #if defined(__CUDACC__)
   asm volatile("fence.sc.sys;" ::: "memory");
@@ -247,7 +248,7 @@ PGAS_FN void fence_sc() {
 #endif
 }
 
-/// Nanoseconds of a monotonic clock. Its origin differs between devices.
+/// The time of a monotonic clock in nanoseconds. The origin of the clock differs between devices.
 [[nodiscard]] PGAS_FN std::uint64_t clock_ns() {
 #if defined(__CUDACC__)
   std::uint64_t now;
@@ -270,12 +271,13 @@ PGAS_FN void fence_sc() {
 #endif
 
 /// The number of polls of a wait between two checks of the abort word and the clock. The abort word is in host memory.
-/// A GPU reads host memory slowly, one multiprocessor after another. If waiting blocks of a grid check at the same
-/// time, they delay each other for longer than a large copy takes. A poll takes about 0.15 us on an H200, so the first
-/// check comes after 0.6 ms, when a wait is no longer short. A CPU yields at every check.
+/// A GPU reads host memory slowly, and serves one multiprocessor after another. If all waiting blocks of a grid check
+/// at the same time, they delay each other for longer than a large copy takes. A poll takes about 0.15 us on an H200,
+/// so the first check comes after 0.6 ms. Short waits therefore end without a check. A CPU yields at every check.
 ///
-/// A wait may poll inline first and continue out of line, where it also checks. The interval between checks is the
-/// same in both parts. A CPU has a shorter first interval, because each poll delays other threads.
+/// A wait may first poll inline and then continue out of line. Only the second part checks. The number of polls before
+/// the first check is the same as between checks, except on a CPU: there it is smaller, because each poll delays other
+/// threads.
 #if defined(__CUDACC__)
 inline constexpr std::uint32_t polls_between_checks = 4096;
 inline constexpr std::uint32_t polls_in_line = 4096;
@@ -292,14 +294,14 @@ PGAS_FN void yield_waiting() {
 }
 
 #if !defined(__CUDACC__)
-/// Thrown to end a thread of a kernel on the CPU. It has no message, because the reason is in the failure_record of the
-/// PE's control block. Only launchers catch it.
+/// The exception that ends a thread of a kernel on the CPU. The exception has no message, because the reason is in the
+/// failure_record of the PE's control block. Only launchers catch the exception.
 struct thread_ended {};
 #endif
 
-/// Ends the calling thread as if the kernel had returned. It does not use a hardware trap, which would end the CUDA
-/// context as well, so the memory of a dead PE could not be recovered. Also, if several processes on one GPU trap at
-/// the same time, the driver leaves one of them hanging (observed with driver 580).
+/// Ends the calling thread as if the kernel had returned. The function does not use a hardware trap: a trap would also
+/// end the CUDA context, and the memory of a dead PE could not be recovered. Also, if several processes on one GPU trap
+/// at the same time, one of these processes hangs in the driver (observed with driver 580).
 [[noreturn]] PGAS_FN void end_thread() {
 #if defined(__CUDACC__)
   asm volatile("exit;");

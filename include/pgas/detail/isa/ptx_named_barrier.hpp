@@ -1,6 +1,6 @@
 /// @file
-/// The numbered barriers of a block (`bar`), of which a GPU has 16: sync and vote of some of its warps. Used by
-/// `device/group.hpp`; not available on the CPU.
+/// Sync and vote of some warps of a block, by the 16 numbered barriers that a GPU provides for each block (`bar`). Used
+/// by `device/group.hpp`; not available on the CPU.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -12,7 +12,7 @@ namespace pgas::detail {
 /// The number of barriers; `__syncthreads()` uses barrier 0.
 inline constexpr std::uint32_t hardware_barriers = 16;
 
-/// Returns when `threads` threads, in whole warps, have arrived at the barrier. Orders memory among them.
+/// Returns when `threads` threads, in whole warps, have arrived at the barrier. Orders memory among these threads.
 PGAS_FN void named_barrier_sync(std::uint32_t barrier, std::uint32_t threads) {
   asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }

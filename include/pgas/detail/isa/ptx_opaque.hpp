@@ -1,6 +1,6 @@
 /// @file
-/// Values from which the compiler precomputes nothing, so it keeps no multiples of them in registers throughout a
-/// caller's loop. The functions generate no instruction.
+/// Functions that hide a value from the compiler's optimizer. The compiler then does not precompute multiples of the
+/// value, which would occupy registers throughout a caller's loop. The functions generate no instruction.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -15,7 +15,7 @@ namespace pgas::detail {
   return value;
 }
 
-/// Returns `p`. The compiler loads the object at `p` again.
+/// Returns `p`. The compiler must load the object at `p` again.
 template <class T>
 [[nodiscard]] PGAS_FN T* opaque(T* p) {
 #if defined(__CUDACC__)

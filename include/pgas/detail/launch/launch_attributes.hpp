@@ -1,11 +1,11 @@
 /// @file
 /// Launch attributes: a high priority, and programmatic dependent launch (CUDA Programming Guide), which hides a part
-/// of the launch latency. A kernel is set up on the GPU while the previous kernel of the stream ends, and then waits
-/// for that kernel itself.
+/// of the launch latency. The GPU sets up a kernel while the previous kernel of the stream ends. The kernel then calls
+/// a function that waits for the previous kernel.
 ///
-/// Its blocks become resident when all blocks of the previous kernel have ended or have allowed it
-/// (`device/launch_order.hpp`). Kernels of the library never allow it: they may wait for another kernel, of this PE or
-/// of another PE on the same GPU, and that kernel would find no free resources.
+/// The blocks of the kernel become resident when all blocks of the previous kernel have ended or have called
+/// trigger_next_launch() (`device/launch_order.hpp`). Kernels of the library never call that function: they may wait
+/// for another kernel, of this PE or of another PE on the same GPU, and that kernel would find no free resources.
 #pragma once
 
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"
@@ -14,9 +14,9 @@
 
 namespace pgas::detail {
 
-/// Whether a kernel that first calls wait_for_predecessor() may be set up early. Its code for the current GPU must
-/// contain that call: code that was compiled for an older GPU and translated by the driver does not. The driver must
-/// also support such launches in graphs.
+/// Whether a kernel that first calls wait_for_predecessor() may be set up early. The kernel's code for the current GPU
+/// must contain that call. Code that was compiled for an older GPU and translated by the driver does not contain the
+/// call. The driver must also support such launches in graphs.
 [[nodiscard]] inline bool may_be_set_up_early(const cudaFuncAttributes& kernel) {
   constexpr int with_graphs = 12030;
   static const int driver = [] {

@@ -40,8 +40,8 @@ struct launch_shape {
 struct grid_place {
   grid_state* states;
   bool table;             ///< whether `states` is a table, of which the launch takes one state
-  bool overlaps = false;  ///< whether the launch overlaps with the stream's earlier launch; the kernel then waits for
-                          ///< that launch
+  bool overlaps = false;  ///< whether the launch overlaps with the stream's earlier launch; the kernel itself then
+                          ///< waits for that launch
 };
 /// The shared state of a launch on this stream of a GPU.
 [[nodiscard]] PGAS_API grid_place grid_area(world& w, const stream& on);
@@ -52,11 +52,12 @@ struct resident_kernel {
   unsigned threads;          ///< the number of threads in a block
   unsigned registers;        ///< the number of registers of a thread
 };
-/// The number of the kernel's blocks that this PE may have: its part of the GPU's capacity, minus the room for the
-/// proxy's kernel if there is one.
+/// The number of the kernel's blocks that this PE may have: the PE's part of the GPU's capacity, minus the blocks that
+/// the proxy's kernel needs, if there is a proxy.
 [[nodiscard]] PGAS_API unsigned admitted_blocks(world& w, const resident_kernel& kernel);
 
-/// The error of a launch whose blocks cannot all be resident. @param otherwise the remedy if no block waits for another
+/// The error of a launch whose blocks cannot all be resident. @param otherwise the remedy for kernels in which no block
+/// waits for another block
 [[nodiscard]] PGAS_API error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit,
                                           const char* otherwise);
 
@@ -76,7 +77,7 @@ class PGAS_API registered_kernel {
   std::size_t (*load_)();
 };
 
-/// Kernels that state their largest block size and the number of blocks that a multiprocessor must hold.
+/// Kernels with the constants max_threads (threads in a block) and min_blocks (blocks that a multiprocessor must hold).
 template <class Kernel>
 concept bounded_kernel = requires {
   Kernel::max_threads;
@@ -93,7 +94,7 @@ PGAS_FN void run_kernel(const grid_place& place, Kernel& kernel, Arguments&... a
   grid_visit visit{place.states, reinterpret_cast<std::uintptr_t>(&place), nullptr};
   const launched_block block = place.table ? launched_block(&visit) : launched_block(place.states);
   kernel(block, arguments...);
-  // the first thread has ended the kernel, so all threads have
+  // the kernel has returned on the first thread, so no thread of the block uses the state any more
   if (visit.state != nullptr) leave_state(*visit.state, block.num_blocks());
 }
 
@@ -140,8 +141,8 @@ struct loaded_kernel {
   bool early;  ///< the result of may_be_set_up_early()
 };
 
-/// Loads the kernel for the current GPU and queries the number of its blocks that a multiprocessor holds. Each thread
-/// caches the last result, because the driver takes microseconds for it.
+/// Loads the kernel for the current GPU, and queries the number of its blocks that a multiprocessor holds. Each thread
+/// caches the last result, because the driver takes microseconds for the query.
 template <class Kernel, class... Arguments>
 [[nodiscard]] loaded_kernel describe_kernel(const launch_shape& shape) {
   struct answer {
@@ -217,7 +218,8 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
   if (shape.urgent) asked[how.numAttrs++] = highest_priority();
   grid_place place = grid_area(w, on);
   place.overlaps = shape.overlaps;
-  // Does not use <<<>>>, because cudaGetLastError() returns its errors together with errors of the application.
+  // Does not use <<<>>>, because its errors are returned by cudaGetLastError(), together with errors of the
+  // application.
   check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), place, kernel, arguments...), shape);
 }
 

@@ -1,7 +1,7 @@
 /// @file
-/// The pipeline of a bulk_copier (`device/bulk.hpp`): TMA loads precede the stores through a ring of stages in shared
-/// memory. Software pipelining: one thread starts all copies and waits only for the stages that it needs. No data
-/// passes through registers.
+/// The pipeline of a bulk_copier (`device/bulk.hpp`): TMA loads fill a ring of stages in shared memory, and TMA stores
+/// empty the ring. The loads run ahead of the stores (software pipelining). One thread starts all copies and waits only
+/// for the stages that it needs. No data passes through registers.
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
@@ -17,7 +17,7 @@ struct bulk_ring {
   static constexpr std::uint32_t stages = 8;
   static constexpr std::uint32_t header_bytes = 128;
   static constexpr std::uint32_t least_stage = 256;
-  /// Bytes of a stage if the memory has `bytes` bytes; 0 if the memory is too small to be useful.
+  /// The size of a stage if the memory has `bytes` bytes; 0 if the memory is too small to be useful.
   [[nodiscard]] PGAS_HD static constexpr std::uint32_t stage_bytes_of(std::size_t bytes) {
     const std::size_t each = bytes < header_bytes ? 0 : (bytes - header_bytes) / stages / 128 * 128;
     return each < least_stage ? 0 : static_cast<std::uint32_t>(each);
@@ -30,7 +30,7 @@ struct bulk_ring {
 
 #if defined(PGAS_HAS_BULK_COPIES)
 
-/// A range of bytes to copy, at multiples of 16 in both memories.
+/// A range of bytes to copy. Both addresses and the size are multiples of 16.
 struct bulk_job {
   std::byte* dst;
   const std::byte* src;
@@ -72,7 +72,7 @@ PGAS_OUTLINE_IN_UNIT void copy_through(checked_heap heap, bulk_ring* through, bu
     loaded += piece;
   }
   std::uint32_t stage = 0;
-  std::uint32_t stored = 0;  // counts pieces until as many are in flight as in the main loop
+  std::uint32_t stored = 0;  // counts pieces until the number in flight is that of the main loop
   for (std::size_t at = 0; at < job.bytes; at += ring.stage_bytes) {
     await_stage(heap, ring, stage);
     bulk_store(job.dst + at, stage_of(ring, stage), job.piece(ring.stage_bytes, at));
@@ -106,7 +106,7 @@ PGAS_FN void copy_shared(const checked_heap& heap, bulk_ring* through, bulk_job 
 /// Whether the copy unit can access `p`: global memory or the shared memory of this block.
 [[nodiscard]] PGAS_FN bool in_reach(const void* p) { return is_global(p) || is_shared(p); }
 
-/// Whether the copy unit can make the copy, and the copy is large enough. copy_bulk() has the other conditions.
+/// Whether the copy unit can make the copy, and the copy is large enough. copy_bulk() checks the other conditions.
 [[nodiscard]] PGAS_FN bool worth_bulk(const bulk_ring& ring, const void* dst, const void* src, std::size_t bytes) {
   constexpr std::size_t least = 512;
   const auto apart = reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src);

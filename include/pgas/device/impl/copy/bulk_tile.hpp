@@ -20,15 +20,15 @@ struct tile_rows {
 
 #if defined(PGAS_HAS_BULK_COPIES)
 
-/// The part of a row that the copy unit copies: `bytes` bytes after `head` and before `tail` other bytes, from and to
-/// multiples of 16.
+/// The part of a row that the copy unit copies: `bytes` bytes, after `head` bytes and before `tail` bytes that the
+/// thread copies. Both addresses of the part are multiples of 16.
 struct carried_part {
   std::uint32_t head;
   std::uint32_t bytes;  ///< 0: nothing
   std::uint32_t tail;
 };
 [[nodiscard]] PGAS_FN carried_part part_of(const void* remote, const void* tile, std::size_t bytes) {
-  constexpr std::size_t least = 64;  // a single thread has fewer bytes in flight
+  constexpr std::size_t least = 64;  // the thread copies shorter parts
   const auto at = reinterpret_cast<std::uintptr_t>(tile);
   const auto apart = reinterpret_cast<std::uintptr_t>(remote) ^ at;
   if (bytes < least || (apart & 15) != 0 || !is_shared(tile) || !is_global(remote)) return {0, 0, 0};
@@ -39,7 +39,7 @@ struct carried_part {
 
 #endif
 
-/// Starts a put of one row. On return, rows that the unit can't copy have been read.
+/// Starts a put of one row. If the copy unit can't copy the row, the row has been read on return.
 template <class T>
 PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* remote, const T* tile, std::size_t count) {
 #if defined(PGAS_HAS_BULK_COPIES)
@@ -102,7 +102,7 @@ PGAS_FN void start_add(T* remote, const T* tile, std::size_t count) {
   add_singly(remote, tile, count);
 }
 
-/// Makes this thread's earlier accesses visible to the copies that the thread starts next.
+/// Makes this thread's earlier accesses visible to the bulk copies that the thread starts next.
 PGAS_FN void before_bulk() {
 #if defined(PGAS_HAS_BULK_COPIES)
   fence_proxy_async_shared();
@@ -170,8 +170,8 @@ PGAS_COLD void proxied_add_rows(proxy_queue queue, op_info about, const T* tile,
   }
 }
 
-/// The shape, in bytes, of a tile that one command copies. `local` and `remote` are the distances of rows, in elements,
-/// on this PE and on the other PE.
+/// The shape, in bytes, of a tile that one command copies. `local` and `remote` are the distances between rows, in
+/// elements, on this PE and on the other PE.
 template <class T>
 [[nodiscard]] PGAS_FN strided_range range_of(const tile_rows& rows, std::ptrdiff_t local, std::ptrdiff_t remote) {
   return strided_range_of<T>(rows.length, rows.count, local, remote);

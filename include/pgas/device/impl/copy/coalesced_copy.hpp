@@ -1,9 +1,9 @@
 /// @file
-/// Copies that neighbouring lanes of a warp request individually at the same time, and make together. Used by put() and
-/// get() of single threads. Opportunistic warp-level coalescing: a single thread accesses scattered 16-byte words, and
-/// each access is a separate transfer over the link. Eight lanes that copy 128 adjacent bytes of one request after
-/// another produce full transfers. The lanes hold 128 bytes of four requests at a time, so as many bytes are in flight
-/// as if each lane worked alone.
+/// Neighbouring lanes of a warp request copies individually at the same time, and make these copies together
+/// (opportunistic warp-level coalescing). Used by put() and get() of single threads. If each lane copied alone, the
+/// 16-byte accesses of the warp would be scattered, and each access would be a separate transfer over the link. Here
+/// eight lanes together copy 128 adjacent bytes of one request, then 128 bytes of the next request, so each transfer is
+/// full. The eight lanes have loads of several requests in flight.
 ///
 /// The order of each caller is preserved. The sync before the copies makes a lane's earlier stores visible to the lanes
 /// that read them. The sync after the copies orders a lane's later operations after the copies that the other lanes
@@ -17,15 +17,15 @@
 
 namespace pgas::detail {
 
-/// A thread copies a request of fewer bytes alone.
+/// A thread copies requests with fewer bytes alone.
 inline constexpr std::size_t least_coalesced_bytes = 64;
 
-/// The words that each lane has in flight: a divisor of 8. With four words, a thread's put() or get() takes 42
-/// registers in place of 32.
+/// The words that each lane has in flight: a divisor of 8. With four words, a thread's put() or get() needs 42
+/// registers instead of 32.
 inline constexpr std::uint32_t coalesced_words = 2;
 
-/// Copies one word of each of coalesced_words requests: the requests of the lanes from `first` on, and the word at this
-/// lane's position. All eight lanes call the function.
+/// Copies words of coalesced_words requests, those of the lanes from `first` on. Of each request, copies the word at
+/// this lane's position. All eight lanes call the function.
 /// @param n the bytes of this lane's own request at dst and src, at most 128
 template <direction Direction, class Lanes>
 PGAS_FN void copy_words_of(const Lanes& lanes, std::uint32_t first, std::byte* dst, const std::byte* src,
@@ -52,7 +52,7 @@ template <direction Direction, std::size_t Unit, class Lanes>
 PGAS_FN void copy_coalesced(const Lanes& lanes, std::byte* dst, const std::byte* src, std::uint32_t bytes) {
   std::uint32_t head = (0 - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst))) & 15;
   if (head > bytes) head = bytes;
-  if constexpr (Unit < 16) {  // the lane's own ends come first, so they keep no register
+  if constexpr (Unit < 16) {  // the ends of the lane's request come first, so the code below keeps no register for them
     copy_ends<Direction, Unit>(dst, src, bytes, head, (bytes - head) & 15, slice{0, 1});
   }
   std::uint32_t left = (bytes - head) & ~15u;
@@ -93,7 +93,7 @@ PGAS_FN void copy_alone(T* dst, const T* src, std::size_t count) {
     auto* const to = reinterpret_cast<std::byte*>(dst);
     const auto* const from = reinterpret_cast<const std::byte*>(src);
     const std::size_t bytes = count * sizeof(T);
-    if (bytes == unit) {  // a constant count of one, the most frequent one, needs no comparison
+    if (bytes == unit) {  // a constant count of one is the most frequent case, and needs no comparison
       copy_few<Direction, unit>(to, from, 1);
     } else if (bytes <= 4 * unit) {
       copy_few<Direction, unit>(to, from, opaque(static_cast<std::uint32_t>(bytes / unit)));

@@ -1,20 +1,20 @@
 /// @file
-/// The copy between local memory and a peer's part of the heap, used by put(), get() and all collectives. The data goes
-/// through registers, 16 bytes per access, with many loads in flight before the first store (unrolled, grid-stride
-/// tiles). Put and get share this code; only the remote side differs.
+/// The copy between local memory and a peer's part of the heap, used by put(), get() and all collectives. The data
+/// passes through registers, 16 bytes per access. Many loads are in flight before the first store (unrolled,
+/// grid-stride tiles). Put and get share this code; only the remote side differs.
 ///
 /// * `Unit` is the alignment and size that the element type guarantees: 1, 2, 4, 8 or 16 bytes.
-/// * If source and destination agree modulo 16, a head of units brings both to a 16-byte boundary. Otherwise the
-///   destination is aligned, and each 16 bytes are shifted out of the two aligned source words that contain them. On
-///   both paths remote accesses are whole aligned 16-byte words; single units occur at the two ends only.
+/// * If source and destination agree modulo 16, a head of units brings both to a 16-byte boundary. Otherwise the head
+///   aligns the destination only, and each destination word is shifted out of the two aligned source words that contain
+///   its bytes. On both paths remote accesses are whole aligned 16-byte words; single units occur at the two ends only.
 /// * No byte outside the source range is read, and no byte outside the destination range is written.
-/// * The group's warps share, cyclically, the tiles of consecutive memory. Each access of a warp covers 512 bytes, at a
-///   constant distance from its first access, so addresses need no additional registers. All threads share the
-///   remainder that is too small for one tile each. The remainder takes predicated accesses, not a ladder of smaller
-///   loops. In groups of fewer than 32 threads, each thread has its own tiles.
-/// * The bodies are out of line and take the rank and the size of the group, so the code exists once for each kind of
-///   copy. The bodies, and the values that a caller's loop keeps across the call, need fewer than 64 registers in
-///   total, so blocks of 1024 threads can be launched (tests/codegen/loops.cu).
+/// * The memory is divided into tiles, which the group's warps take cyclically. Each access of a warp covers 512 bytes,
+/// at a constant distance from its first access, so addresses need no additional registers. All threads share the
+/// remainder that is too small for one tile each. The remainder is copied by predicated accesses, not by a sequence of
+/// smaller loops. In groups of fewer than 32 threads, each thread has its own tiles.
+/// * The bodies are out of line and take the rank and the size of the group, so there is one copy of the code for each
+///   kind of copy operation. The bodies, and the values that a caller's loop keeps across the call, need fewer than 64
+///   registers in total, so blocks of 1024 threads can be launched (tests/codegen/loops.cu).
 #pragma once
 
 #include "pgas/detail/isa/ptx_copy.hpp"
@@ -36,7 +36,7 @@ template <PGAS_IS(group) G>
   return {static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
 }
 
-/// The largest access size that divides both `count * sizeof(T)` and the address of every T*.
+/// The access size that the type T guarantees, at most 16 bytes: it divides `sizeof(T)` and the address of every T*.
 template <class T>
 inline constexpr std::size_t unit_of = alignof(T) < 16 ? alignof(T) : 16;
 
@@ -74,8 +74,8 @@ template <std::size_t Unit>
   return {w[0], w[1], w[2], w[3]};
 }
 
-/// Copies the units at the two ends: the first `head` and the last `tail` of `bytes`, both multiples of Unit. All loads
-/// of a batch precede its stores.
+/// Copies the units at the two ends: the first `head` bytes and the last `tail` bytes of `bytes` bytes. Both are
+/// multiples of Unit. All loads of a batch precede the stores of the batch.
 template <direction Direction, std::size_t Unit>
 PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, std::uint32_t head, std::uint32_t tail,
                        slice me) {
@@ -103,8 +103,9 @@ PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, 
   return ((reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes) & 15) == 0;
 }
 
-/// Copies this thread's aligned words from `at` on, `hop` bytes apart, at most Words words. The recursion loads before
-/// the nested call and stores after the call, so no register is set for a missing word.
+/// Copies this thread's aligned words from `at` on, `hop` bytes apart, at most Words words. The function is recursive:
+/// it loads one word, calls itself for the remaining words, and then stores the word. So no register is set for a
+/// missing word.
 template <space From, space To, std::uint32_t Words, class Offset>
 PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, Offset at, std::uint32_t hop) {
   if (at >= bytes) return;
@@ -126,20 +127,20 @@ struct tiling {
         step(me.size / Lanes * static_cast<std::uint32_t>(bytes)) {}
 };
 
-/// Whether a thread has tiles. The threads after a group's last whole warp have none.
+/// Whether a thread has tiles. Threads after a group's last whole warp have no tiles.
 template <std::uint32_t Lanes>
 [[nodiscard]] PGAS_FN bool has_tiles(slice me) {
   return me.rank / Lanes < me.size / Lanes;
 }
 
-/// Drops stale lines before a get with loads that may hit L1.
+/// Drops stale lines of the L1 cache before a get whose loads may hit L1.
 template <direction Direction>
 PGAS_FN void forget_cached() {
   if constexpr (Direction == direction::get) fence_acquire();
 }
 
-/// Copies `n` aligned words with both sides congruent. A single thread prefetches the words into L1, and loads the
-/// words through L1.
+/// Copies `n` words; both addresses are aligned. A single thread prefetches the words into L1, and loads the words
+/// through L1.
 template <direction Direction, std::uint32_t Lanes>
 PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, slice me) {
   constexpr std::uint32_t depth = copies_in_flight;
@@ -165,7 +166,7 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sli
     dst += mine.step;
   }
   if (left == 0) return;
-  // Less than a tile for each thread. All threads copy, so that all warps share the work.
+  // The remainder, less than a tile for each thread. All threads copy, so that all warps share the work.
   constexpr std::uint32_t batch = depth / 2;
   const std::uint32_t hop = me.size * 16;
   src -= mine.start;
@@ -218,8 +219,8 @@ template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   if constexpr (Unit == 16) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   if constexpr (Lanes > 1) {
-    // Most copies have no ends. Such copies have a separate path, because all warps of a block execute every
-    // instruction.
+    // Most copies have no ends. Such copies have a separate path, because each additional instruction is executed by
+    // all warps of the block.
     if (aligned16(dst, src, bytes)) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   }
   if constexpr (Unit < 16) {
@@ -235,7 +236,7 @@ PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, 
       if (bytes + shift >= head + 32) n = (bytes + shift - head) / 16 - 1;
       if (n == 0) head = bytes;
     }
-    // The ends come first, so the loops keep no registers for them.
+    // The ends are copied first, so the loops keep no registers for the ends.
     copy_ends<Direction, Unit>(dst, src, bytes, static_cast<std::uint32_t>(head),
                                static_cast<std::uint32_t>(bytes - head - n * 16), me);
     if (shift == 0) {
@@ -256,8 +257,8 @@ PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t by
   }
 }
 
-/// Copies a few aligned words per thread, at most short_words. The function is out of line. In line, its registers
-/// would add to the registers of the caller's loop.
+/// Copies a few aligned words per thread, at most short_words. The function is out of line, because inline its
+/// registers would add to the registers of the caller's loop.
 template <direction Direction>
 PGAS_OUTLINE void copy_short(std::byte* dst, const std::byte* src, std::uint32_t bytes, slice me) {
   copy_few_words<source_space<Direction>, target_space<Direction>, short_words>(dst, src, bytes, me.rank * 16,
@@ -286,7 +287,7 @@ template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   constexpr std::size_t unit = unit_of<T>;
   slice me = slice_of(g);
-  if constexpr (!single<G>) me = {opaque(me.rank), opaque(me.size)};  // their multiples would take ten registers
+  if constexpr (!single<G>) me = {opaque(me.rank), opaque(me.size)};  // multiples of both would take ten registers
   auto* const to = reinterpret_cast<std::byte*>(dst);
   const auto* const from = reinterpret_cast<const std::byte*>(src);
   const std::size_t bytes = count * sizeof(T);
@@ -306,8 +307,8 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
 }
 
 /// Puts one thread's share of bytes from memory that has the same offset from a 16-byte boundary as the destination.
-/// Reductions put their results by this function. The code exists once for all elements and groups, and has a tenth of
-/// the size of copy().
+/// Reductions put their results by this function. There is one copy of the code for all elements and groups, with a
+/// tenth of the size of copy().
 PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
   if (head > bytes) head = bytes;

@@ -1,7 +1,7 @@
 /// @file
 /// Shared memory that a block lends to the library for its copies. put() and get() of the block, of its warps and of
-/// its threads then use the GPU's copy unit, through the ring of a bulk_copier that one thread at a time uses. The
-/// memory serves NVSHMEM's nvshmemx_give_smem. Programs of pgas use a bulk_copier instead.
+/// its threads then use the GPU's copy unit, through the ring of a bulk_copier that one thread at a time uses.
+/// NVSHMEM's function nvshmemx_give_smem lends this memory. Programs of pgas use a bulk_copier instead.
 ///
 /// Only a context with slow_path::lent looks for lent memory, in out-of-line code, so other contexts execute no
 /// additional instruction. A lock protects the ring. No thread waits for the lock: a thread that can't take the lock
@@ -29,7 +29,7 @@ template <class T>
 
 /// The layout of lent memory: the ring's barriers (bulk_ring), then these words, then the stages.
 struct lent_memory {
-  /// The minimum size, which NVSHMEM requires for memory without data.
+  /// The minimum size. NVSHMEM requires this size for the memory even if no data is staged in it.
   static constexpr std::size_t least_bytes = 1136;
 
   static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no address
@@ -43,8 +43,8 @@ struct lent_memory {
 
 #if defined(PGAS_HAS_BULK_COPIES)
 /// Returns the memory that the calling block has lent, from the block's entry. Returns lent_memory::none if another
-/// block has taken over the entry, or if the entry remains from an earlier launch. The ticket in the memory shows
-/// whether the entry is valid.
+/// block has taken over the entry, or if the entry remains from an earlier launch. The entry is valid if the memory
+/// contains the ticket of the entry.
 [[nodiscard]] PGAS_FN std::uint32_t lent_by_entry(const block_entry& own) {
   const std::uint64_t ticket = own.ticket;
   const std::uint32_t lent = own.lent;
@@ -63,8 +63,8 @@ PGAS_FN void end_lending(const block_entry& own) {
 #endif
 
 /// Lends [shared, shared + bytes), in place of all memory that the block lent earlier. The block lends nothing if the
-/// memory is too small or not shared memory, or if the GPU has no copy unit.
-/// *Callers* all threads of a block. *Memory* for the library's exclusive use until take_back().
+/// memory is too small, if it is not shared memory, or if the GPU has no copy unit.
+/// *Callers* all threads of a block. *Memory* only the library uses the memory until take_back().
 template <class Block>
 PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[maybe_unused]] void* shared,
                   [[maybe_unused]] std::size_t bytes) {
@@ -94,8 +94,8 @@ PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[may
 }
 
 /// Ends the lending and returns the memory to the program. *Callers* all threads of a block, also of a block that has
-/// lent nothing. *Order* the block's copies are as complete as copies of threads. The program calls quiet() to complete
-/// the copies at their targets.
+/// lent nothing. *Order* the copies of the block have the same state as copies by threads: the program calls quiet() to
+/// complete them at their targets.
 template <class Block>
 PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) {
   block.sync();  // no thread copies through the ring after this
@@ -119,8 +119,8 @@ PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* ctx, std::uint32_t bar
   await_mbarrier(checked_heap_of(*ctx), barrier, parity);
 }
 
-/// One thread's copy through lent memory. The copy is in the memory of its thread: a kernel has the registers that the
-/// largest of its calls needs, even if the kernel lends no memory.
+/// One thread's copy through lent memory. The struct is in the local memory of its thread, to save registers: a kernel
+/// needs the registers of its largest call, even if the kernel lends no memory.
 struct lent_copy {
   const context* ctx;
   std::byte* dst;
@@ -143,13 +143,13 @@ PGAS_FN void await_lent_stage(lent_copy* job, std::uint32_t stage) {
   job->ring.parities ^= 1u << stage;
 }
 
-/// A copy between global memories through the stages: loads are half a ring ahead of stores.
+/// A copy between global memories through the stages. The loads are half a ring ahead of the stores.
 PGAS_FN void copy_through_lent(lent_copy* job) {
   constexpr std::uint32_t ahead = bulk_ring::stages / 2;
   PGAS_ROLLED
   for (std::uint32_t step = 0; job->bytes > job->stored; ++step) {
     if (job->bytes > job->loaded) {
-      bulk_stores_read<static_cast<int>(ahead) - 1>();  // all but the latest stores have read their stage
+      bulk_stores_read<static_cast<int>(ahead) - 1>();  // all stores except the latest have read their stage
       load_stage(job->ring, step % bulk_ring::stages, job->src + job->loaded, job->piece(job->loaded));
       job->loaded += job->ring.stage_bytes;
     }

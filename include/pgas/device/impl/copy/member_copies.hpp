@@ -1,6 +1,6 @@
 /// @file
 /// The copies of collectives: puts to every member's destination, and the large broadcast by gets. Used by
-/// `device/collective.hpp`. All-gather and all-to-all by direct stores; pull broadcast.
+/// `device/collective.hpp`. The algorithms: all-gather and all-to-all by direct stores; pull broadcast.
 #pragma once
 
 #include "pgas/device/impl/copy/strided_copy.hpp"
@@ -54,8 +54,8 @@ PGAS_FN void put_to_all(const context& ctx, const G& g, const team_view& team, T
   });
 }
 
-/// Calls sync_unless_lockstep(), then put(to, from, world PE) once for each member: `from` is the member's block of
-/// this PE's source, `to` is this PE's address of its own block of the member's destination.
+/// Calls sync_unless_lockstep(), then put(to, from, world PE) once for each member: `from` is the block of this PE's
+/// source for the member. `to` is the address, on this PE, of this PE's block in the member's destination.
 /// @param dst_block, src_block elements from one block to the next
 template <class T, PGAS_IS(group) G, class Put>
 PGAS_FN void for_each_block(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
@@ -82,8 +82,8 @@ template <PGAS_IS(group) G>
 }
 
 /// Whether receivers pull a broadcast. A block stores about 45 GB/s, so a root that stores to all members would be the
-/// bottleneck. On the host's channel, many blocks fill the link, so receivers do not pull. The result is the same on
-/// all members.
+/// bottleneck. In a collective that the host calls, many blocks together use the full bandwidth of the link, so
+/// receivers do not pull. The result is the same on all members.
 [[nodiscard]] PGAS_FN bool fetches_broadcast(const context& ctx, const team_view& team, std::size_t bytes) {
   constexpr std::size_t worth_a_meeting = std::size_t{128} << 10;
   return static_cast<std::size_t>(team.n_pes() - 1) * bytes >= worth_a_meeting && team.channel_ != team.n_channels() &&
@@ -97,7 +97,7 @@ PGAS_FN void fetch_broadcast(const context& ctx, const G& g, const team_view& te
                              std::size_t count, std::int32_t root) {
   constexpr auto what = operation::broadcast;
   const std::uint64_t offset = ctx.offset(src);
-  const bool everywhere = offset < std::uint64_t{1} << (ctx.log2_stride_ - 1);  // memory that exists on all PEs
+  const bool everywhere = offset < std::uint64_t{1} << (ctx.log2_stride_ - 1);  // whether all PEs have this memory
   std::uint64_t* const place = value_word(ctx, team, root);
   if (team.my_pe() == root) {
     const auto size = static_cast<std::int32_t>(g.size());

@@ -15,7 +15,7 @@ struct strided_side {
   std::ptrdiff_t step;
 };
 
-/// A thread's iterator over one side. The iterator moves to the next piece without a division.
+/// A thread's iterator over one side. The iterator advances to the next piece without a division.
 template <class Byte, std::size_t Unit>
 class piece_walk {
  public:
@@ -116,8 +116,8 @@ PGAS_FN void with_unit(std::size_t unit, Call call) {
   }
 }
 
-/// Blocks of bytes at regular distances on both sides. Out-of-line code takes the struct by address, because values
-/// that are live across calls cost the kernel registers.
+/// Blocks of bytes at regular distances on both sides. Out-of-line code receives the address of the struct, because
+/// values that are live across calls cost the kernel registers.
 struct byte_blocks {
   strided_side<std::byte> dst;
   strided_side<const std::byte> src;
@@ -141,8 +141,8 @@ template <class T>
           count};
 }
 
-/// Splits blocks into whole units of the largest size and a rest of the smallest size. Calls call(unit_constant, start
-/// in each block, bytes in each block) for each part that is not empty.
+/// Splits each block into a part that consists of units of the largest size and a part that consists of units of the
+/// smallest size. Calls call(unit_constant, start in each block, bytes in each block) for each part that is not empty.
 template <std::size_t Least, class Call>
 PGAS_FN void by_largest_units(const byte_blocks* of, Call call) {
   const std::size_t unit = of->unit();
@@ -189,7 +189,7 @@ class piece_index {
   std::uint32_t piece_;
 };
 
-/// Copies one thread's share of a part of each block. Several loads precede the first store.
+/// Copies one thread's share of a range of each block. Several loads precede the first store.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_part(const byte_blocks* of, std::size_t start, std::size_t part, slice me) {
   constexpr std::uint32_t batch = Unit == 16 ? 2 : 4;
@@ -275,8 +275,8 @@ PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_
                [=](auto known) { copy_pieces<Direction, decltype(known)::value>(dst, src, per_block, total, me); });
 }
 
-/// An access to blocks at regular distances, in the memory of its thread, so that the call costs its caller one
-/// address.
+/// An access to blocks at regular distances. The struct is in the local memory of its thread, so the call needs one
+/// address as its argument.
 struct checked_blocks {
   checked_access all;   ///< the bytes from the lowest to the highest address; `local` is at first the start of block 0
   std::size_t element;  ///< bytes of an element
@@ -292,7 +292,7 @@ PGAS_COLD void check_blocks(checked_blocks* blocks) {
   const std::uint64_t step = stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
   const std::uint64_t steps = blocks->block == 0 || blocks->count == 0 ? 0 : blocks->count - 1;
   const std::uint64_t elements = blocks->count == 0 ? 0 : blocks->block;
-  blocks->all.bytes = huge;  // if the number of bytes overflows
+  blocks->all.bytes = huge;  // for the case that the number of bytes overflows
   if (step == 0 || steps <= (huge - elements) / step) {
     const std::uint64_t span = steps * step + elements;
     if (span <= huge / blocks->element) blocks->all.bytes = span * blocks->element;

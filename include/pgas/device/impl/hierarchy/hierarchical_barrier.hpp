@@ -11,8 +11,9 @@
 /// other directly. A tree or a hypercube (dissemination) needs fewer messages, but some members would wait between the
 /// rounds.
 ///
-/// The network sets words and adds to none, so the target needs no atomic operation. Each member sets words of its own,
-/// because only messages of the same PE arrive in order. The newest word of a domain's members is valid.
+/// The messages set words and do not add to words, so the target needs no atomic operation. Each member sets separate
+/// words, because only messages of the same PE arrive in order. If several members of a domain have set words, the
+/// newest word is valid.
 #pragma once
 
 #include "pgas/device/impl/proxy/proxied_words.hpp"
@@ -20,15 +21,16 @@
 
 namespace pgas::detail {
 
-/// What an arrival orders: nothing, or all earlier accesses of the group.
+/// What an arrival orders: no memory, or all earlier accesses of the group.
 enum class arrival { relaxed, release };
 
-/// The operation that a barrier has in records.
+/// The name of a barrier in failure records.
 template <arrival Arrival>
 inline constexpr operation barrier_operation = Arrival == arrival::release ? operation::barrier : operation::sync;
 
 /// The two words of a member in this PE's barrier state. At the first member of a domain, `arrived` is also the
-/// member's notification for its domain. Within the domain, `arrived` holds the member's arrivals, for records.
+/// member's notification for its domain. Within the domain, `arrived` counts the member's arrivals, for failure
+/// records.
 struct member_words {
   std::uint64_t arrived;
   std::uint64_t waited;
@@ -43,7 +45,8 @@ struct member_words {
                                          team_state_layout::domain(team.n_pes()));
 }
 
-/// A channel of a team in a world with proxied PEs. The struct has only what out-of-line code needs, in few registers.
+/// A channel of a team in a world with proxied PEs. The struct contains only the data that out-of-line code needs, so
+/// it takes few registers.
 struct domain_channel {
   const routes* table;
   std::uintptr_t state;  ///< address of the channel's state in this PE's slot
@@ -68,7 +71,7 @@ struct domain_channel {
   }
 };
 
-/// *Callers* members of the team, in worlds with proxied PEs.
+/// The domain_channel of a team. *Callers* members of the team, in worlds with proxied PEs.
 [[nodiscard]] PGAS_FN domain_channel domain_channel_of(const context& ctx, const team_view& team) {
   const std::uint64_t offset = team.state_offset_ + team_state_layout::plan(team.n_pes(), team.n_channels());
   return {ctx.routes_, ctx.my_slot_ + team.channel_offset(),
@@ -110,7 +113,7 @@ struct participant {
   [[nodiscard]] PGAS_FN domain_channel channel() const { return domain_channel_of(ctx, team); }
 };
 
-/// Counts this PE's arrival. @return Whether the arrival completes the domain. Then all earlier accesses of the
+/// Counts this PE's arrival. @return Whether the arrival completes the domain. If so, all earlier accesses of the
 /// domain's members are visible.
 [[nodiscard]] PGAS_COLD bool count_arrival(domain_channel channel) {
   const std::int32_t d = channel.hierarchy.mine();
@@ -173,7 +176,7 @@ struct domain_wait {
 };
 
 /// Records a missing member. In this PE's own domain, the record names the missing member. For another domain, the
-/// record names the first member, which has more information and writes its own record.
+/// record names the domain's first member. That member knows which member is missing, and writes its own record.
 PGAS_COLD void report_absent(const domain_wait* wait) {
   const domain_channel channel = wait->here->channel();
   const std::int32_t d = wait->domain;

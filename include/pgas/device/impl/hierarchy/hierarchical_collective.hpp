@@ -9,7 +9,7 @@
 
 namespace pgas::detail {
 
-/// From this size on, the network time exceeds the cost of the additional barriers.
+/// From this size on, the time that the algorithm saves on the network exceeds the cost of its additional barriers.
 inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
 
 /// Whether a collective of `bytes` bytes is hierarchical; the same on all members.
@@ -20,14 +20,14 @@ inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
   return may_span_domains(ctx, team) && pays_by_domains(domain_channel_of(ctx, team).hierarchy, bytes);
 }
 
-/// The location on this PE of member `i`'s count.
+/// The location of member `i`'s count on this PE.
 [[nodiscard]] PGAS_FN std::uint64_t* value_word(const context& ctx, const team_view& team, std::int32_t i) {
   return reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + team.channel_offset() +
                                           team_state_layout::value(team.n_pes(), i));
 }
 
 /// A call of a collective. The struct is in memory, because registers are scarce. The struct does not depend on the
-/// element type, so most of the following code exists once.
+/// element type, so there is one copy of most of the following code.
 struct domain_call {
   participant here;
   std::byte* dst;
@@ -62,7 +62,7 @@ struct byte_range {
   return range_in(call, alike, call->hierarchy().mine(), call->hierarchy().rank());
 }
 
-/// Calls collective_barrier() for a call of a collective.
+/// Calls collective_barrier() for the collective `call`.
 template <PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void collective_barrier_of(const domain_call* call, G g, operation what) {
   collective_barrier(call->here.ctx, g, call->here.team, what);
@@ -82,7 +82,7 @@ PGAS_COLD void put_in_domain(const domain_call* call, G g, byte_range where, con
     copy<direction::put>(g, reinterpret_cast<unit*>(domain_peer_map(channel).at(dst, k < members ? k : k - members)),
                          reinterpret_cast<const unit*>(src), where.bytes / Unit);
 }
-/// put_in_domain() from this PE's destination.
+/// Calls put_in_domain() with this PE's destination as the source.
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_FN void put_own_range(const domain_call* call, const G& g, byte_range where) {
   put_in_domain<Unit>(call, g, where, call->dst + where.begin);

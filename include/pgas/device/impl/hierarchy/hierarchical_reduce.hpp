@@ -7,7 +7,7 @@
 
 namespace pgas::detail {
 
-/// Step within the domain: a member reduces its slice of the domain's sources into its own destination.
+/// First step, within the domain: a member reduces its slice of the domain's sources into its own destination.
 template <class T, class Op>
 PGAS_FN void reduce_in_domain(const domain_call* call, Op op, slice me) {
   const domain_channel channel = call->channel();
@@ -22,7 +22,7 @@ PGAS_FN void reduce_in_domain(const domain_call* call, Op op, slice me) {
       me);
 }
 
-/// Step across domains: a member reduces its slice of the domains' results and sends it to the owners.
+/// Second step, across domains: a member reduces its slice of the domains' results and sends the result to the owners.
 PGAS_OUTLINE_IN_UNIT void make_domain_job(const domain_call* call, staged_job* made) {
   const team_view& team = call->here.team;
   const partition all =
@@ -38,7 +38,7 @@ PGAS_OUTLINE_IN_UNIT void make_domain_job(const domain_call* call, staged_job* m
   *made = {&call->here, job, {call->count, begin}, operands::domains, operation::reduce};
 }
 
-/// Second step within the domain: a member puts its slice of the result to the other members.
+/// Third step, within the domain: a member puts its slice of the result to the other members.
 PGAS_OUTLINE_IN_UNIT void put_own_result(const domain_call* call, slice me) {
   const domain_channel channel = call->channel();
   const byte_range own = own_range(call, call->src);

@@ -1,17 +1,16 @@
 /// @file
-/// Reductions of teams with proxied members. Gets fetch operands in large pieces into a unit of this PE's workspace, as
-/// many at a time as fit. The next operands are fetched while the previous operands are reduced. Used by
-/// `reduce/twoshot_reduce.hpp` and `hierarchical_reduce.hpp`. Double buffering (a software pipeline of gets and
-/// reductions).
+/// Reductions of teams with proxied members. Gets fetch the operands, in large pieces, into a unit of this PE's
+/// workspace. Each step fetches as many operands as fit. The operands of the next step are fetched while those of the
+/// current step are reduced. Used by `reduce/twoshot_reduce.hpp` and `hierarchical_reduce.hpp`. The technique is double
+/// buffering (a software pipeline of gets and reductions).
 ///
-/// The class depends on the size of elements, not on their type, and on the thread's rank, not on its group. The class
-/// therefore exists once for all types, operations and groups. The loop in reduce_staged() depends on all of these, and
-/// calls the class. (Callbacks by address would use all registers and an unknown stack size, and would be compiled for
-/// each operation anyway.)
+/// The class depends on the size of elements but not on their type, and on the thread's rank but not on its group.
+/// There is therefore one copy of the class's code for all types, operations and groups. The loop in reduce_staged()
+/// depends on type, operation and group, and calls the class. (If the class called the loop through a function pointer,
+/// the compiler would assume that the call uses all registers and an unknown stack size.)
 ///
-/// Operands of reductions are associated by domain: the members of a domain from first to last, then the domains in the
-/// order of their first members. The results of a domain's reduction therefore have the same bits
-/// (`hierarchical_reduce.hpp`).
+/// Reductions first combine the members of each domain, from first to last, and then the domains in the order of their
+/// first members. `hierarchical_reduce.hpp` combines in the same order, so the results have the same bits.
 #pragma once
 
 #include "pgas/device/impl/hierarchy/hierarchical_barrier.hpp"
@@ -46,13 +45,13 @@ struct element_sizes {
   std::uint32_t alignment;  ///< alignment of sums
 };
 
-/// One operand of several elements, and the destinations of its results.
+/// One operand of several elements, and the destinations of the results of combining it.
 struct operand {
   const std::byte* in;
-  /// results: for scans, of the operands up to this one; for whole reductions, of all operands if this one is the last
+  /// destination of the results: for scans, after each operand; for whole reductions, after the last operand only
   std::byte* out;
-  std::byte* inner;  ///< sums up to this operand; for whole reductions, sums of its domain
-  std::byte* outer;  ///< sums up to its domain
+  std::byte* inner;  ///< sums of the operands so far; for whole reductions, of one domain
+  std::byte* outer;  ///< sums of the domains so far
   std::size_t count;
   bool starts;  ///< there are no earlier sums
   bool ends;    ///< the last operand of its domain: the domain's sums are added to the outer sums
@@ -106,7 +105,7 @@ class staged_reduce {
     const auto buffers = static_cast<std::uint32_t>(2 * max_proxied_ + (whole() ? 1 : max_proxied_));
     constexpr std::uint32_t line = 128;
     constexpr std::uint32_t room = workspace_view::unit_bytes - (3 * most_buffers + 2) * line;
-    // larger elements fill a line by themselves
+    // a larger element occupies whole lines
     const std::uint32_t multiple = sizes.alignment < line ? line : sizes.alignment;
     length_ = room / (buffers * sizes.element + 2 * sizes.sum);
     buffer_bytes_ = (length_ * sizes.element + multiple - 1) / multiple * multiple;
@@ -115,9 +114,9 @@ class staged_reduce {
     next_ = {};  // an empty step
   }
 
-  /// Called by one thread while the other threads of the group wait. The first call reserves the workspace, and passes
-  /// it to the other threads by the channel's word. Later calls return when the gets have arrived and the puts are
-  /// complete. @return False if the thread gave up.
+  /// Called by one thread while the other threads of the group wait. The first call reserves the workspace, and stores
+  /// its number in a word of the channel, where the other threads read it. Later calls return when the gets have
+  /// arrived and the puts are complete. @return False if the thread gave up.
   [[nodiscard]] PGAS_FN bool drain() {
     if (unit_ != nullptr) return detail::drain(of_.queue(), call_->what, -1);
     const reserved_unit mine = reserve_unit(of_.queue(), {call_->what, ctx().world_pe_, 0});
@@ -179,7 +178,7 @@ class staged_reduce {
  private:
   static constexpr std::int32_t most_buffers = 8;
 
-  /// The operands of some elements, of which at most max_proxied_ are proxied.
+  /// Operands of some elements. At most max_proxied_ of these operands are proxied.
   struct step {
     std::size_t first;
     std::size_t count;
@@ -208,7 +207,8 @@ class staged_reduce {
   [[nodiscard]] PGAS_FN std::byte* buffer(std::int32_t half, std::int32_t proxied_pe) const {
     return unit_ + static_cast<std::size_t>(half * max_proxied_ + proxied_pe) * buffer_bytes_;
   }
-  /// The location of a result, after the sums. Whole results have the target's offset from a 16-byte boundary.
+  /// The location of a result in the workspace, after the sums. A whole result has the same offset from a 16-byte
+  /// boundary as its target.
   [[nodiscard]] PGAS_FN std::byte* result(std::int32_t i) const {
     std::byte* const first = unit_ + static_cast<std::size_t>(2 * max_proxied_) * buffer_bytes_ + sums_bytes_;
     if (!whole()) return first + static_cast<std::size_t>(i) * buffer_bytes_;
@@ -274,7 +274,7 @@ class staged_reduce {
       }
     }
   }
-  /// Direct targets already have their results.
+  /// Sends the results of scans to proxied targets. Direct targets already have their results.
   PGAS_FN void send_scans() const {
     PGAS_ROLLED
     for (std::int32_t q = now_.begin, proxied_pe = 0; q < now_.end; ++q) {
@@ -350,7 +350,8 @@ PGAS_OUTLINE_IN_UNIT void drain_by_leader(staged_reduce* route, G g) {
   exit_unless_leader(g, g.thread_rank() == 0 && drain_staged(route));
 }
 
-/// A job by all threads of a group. The function is out of line and the job is in memory, because registers are scarce.
+/// Executes a job by all threads of a group. The function is out of line and the job is in memory, because registers
+/// are scarce.
 template <reduce_result Result, class T, class Op, PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void reduce_staged(const staged_job* call, G g, Op op) {
   using A = accumulator_of<Op, T>;

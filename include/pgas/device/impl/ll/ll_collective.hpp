@@ -1,6 +1,7 @@
 /// @file
 /// broadcast(), fcollect() and alltoall() of small messages as LL exchanges: each member stores the data of the packets
-/// that it receives. Used by `collective.hpp`. LL all-gather and all-to-all; the protocol is in `ll_packet.hpp`.
+/// that it receives. Used by `collective.hpp`. The algorithms are LL all-gather and LL all-to-all; `ll_packet.hpp`
+/// describes the protocol.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_exchange.hpp"
@@ -8,7 +9,8 @@
 namespace pgas::detail {
 
 /// The maximum number of units in a message of a collective that moves data. Longer messages are stored directly at
-/// their destination. A second copy costs more than a fence, especially if a single thread makes the copy.
+/// their destination: copying the data out of the packets would cost more than a fence, especially if a single thread
+/// copies.
 inline constexpr std::uint64_t most_ll_copy_units = 128;
 
 [[nodiscard]] PGAS_FN bool fits_ll_copy(const context& ctx, const team_view& team, std::uint64_t bytes) {

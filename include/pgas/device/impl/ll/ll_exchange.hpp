@@ -1,6 +1,7 @@
 /// @file
 /// Exchanges of LL packets, by which collectives move small messages without a barrier. Used by `ll_reduce.hpp` and
-/// `ll_collective.hpp`. LL protocol with two alternating buffers; the epoch replaces a reset.
+/// `ll_collective.hpp`. The exchanges use the LL protocol with two alternating buffers. The epoch in the packets makes
+/// a reset unnecessary.
 ///
 /// In an *exchange* every member sends at least one packet to every other member. An exchange uses the team's channel 0
 /// or the host's channel. Blocks of a kernel that the host enqueues can have exchanges of their own if the team has a
@@ -10,14 +11,14 @@
 /// There are two buffers, so the packets of epoch k overwrite the packets of epoch k - 2, which are never cleared. The
 /// overwriting is safe. A member M writes packets of epoch k after it has seen a packet of epoch k - 1 from every other
 /// member P. P sent that packet after all threads of its group had entered epoch k - 1, and therefore had received all
-/// packets of epoch k - 2. No packet that M overwrites is still awaited, even if message lengths, and therefore
-/// locations, differ between epochs. A packet of epoch k - 2 or older is never taken for a packet of epoch k, because
-/// its epoch differs. All packets are cleared before the 32-bit epochs repeat (reset_ll_packets()). Barriers and other
-/// algorithms on the channel change neither packets nor epoch, so all kinds of collectives may follow one another in
-/// any order.
+/// packets of epoch k - 2. So no thread still waits for a packet that M overwrites, even if message lengths, and
+/// therefore locations, differ between epochs. A packet of epoch k - 2 or older is never taken for a packet of epoch k,
+/// because its epoch differs. All packets are cleared before the 32-bit epochs repeat (reset_ll_packets()). Barriers
+/// and other algorithms on the channel change neither packets nor epoch, so all kinds of collectives may follow one
+/// another in any order.
 ///
-/// An exchange orders no other memory. When a member returns, all other members have called, but their earlier stores
-/// to other memory may not be visible.
+/// An exchange orders no other memory. When a member returns, all other members have made the call, but their earlier
+/// stores to other memory may not be visible.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -61,7 +62,7 @@ struct block_view : team_view {
   return (team.channel_ == 0 || team.channel_ == team.n_channels()) && fits_packets(ctx, team, units);
 }
 
-/// An exchange as one thread sees it. Each thread loads the epoch together with the data that it sends, so the two
+/// One thread's state of an exchange. Each thread loads the epoch together with the data that it sends, so the two
 /// loads overlap.
 struct ll_epoch {
   std::uintptr_t packets;  ///< address of this PE's packets
@@ -81,7 +82,7 @@ struct ll_epoch {
     return packets + (epoch & 1) * std::uint64_t{room} +
            static_cast<std::uint64_t>(from) * units * ll_unit_packed_bytes;
   }
-  /// The first packet of unit `u` of that message. The second packet of the unit is `units` packets further.
+  /// The first packet of unit `u` of member `from`'s message. The second packet of the unit is `units` packets further.
   [[nodiscard]] PGAS_FN vec16* packet(std::int32_t from, std::uint32_t u) const {
     return reinterpret_cast<vec16*>(message(from)) + u;
   }
@@ -106,7 +107,7 @@ PGAS_FN void send_ll_unit(const ll_epoch& now, std::int32_t member, std::uint32_
   send_ll_unit(now.peers.at(now.packet(now.me, u), member), now.units, now.epoch, data);
 }
 
-/// Waits for some units, of any members.
+/// Waits until `Batch` units have arrived, which may belong to different members.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_ll_units(const ll_epoch& now, const vec16* const (&at)[Batch],
                                              vec16 (&data)[Batch]) {
@@ -150,7 +151,7 @@ PGAS_COLD void reset_ll_packets(const context* copy, G g, Team team, operation w
   for (std::uint64_t at = static_cast<std::uint64_t>(g.thread_rank()) * 16; at < 2 * packet_buffer_bytes(team);
        at += step)
     store_relaxed(reinterpret_cast<vec16*>(packets + at), vec16{});
-  collective_barrier(ctx, g, team, what);  // no member sends before all members have cleared
+  collective_barrier(ctx, g, team, what);  // no member sends before all members have cleared their packets
 }
 
 /// An exchange by all threads of a group. `exchange` is one thread's share and returns its result. Earlier accesses of
@@ -159,7 +160,7 @@ PGAS_COLD void reset_ll_packets(const context* copy, G g, Team team, operation w
 template <PGAS_IS(group) G, class Team, class Exchange>
 PGAS_FN void ll_exchange(const context& ctx, const G& g, const Team& team, std::uint64_t units, operation what,
                          const Exchange& exchange) {
-  // One thread increments before the other threads load. All loads of the last exchange are complete.
+  // One thread increments the epoch before the other threads load it. All loads of the previous exchange are complete.
   std::uint32_t* const count = ll_counter(ctx, team);
   if (g.thread_rank() == 0) reduce<rmw::add>(count, 1u);
   g.sync();

@@ -1,6 +1,6 @@
 /// @file
-/// LL packets: 8 bytes of data in 16, each half with the epoch of its message. Used by the collectives' exchanges
-/// (`ll_exchange.hpp`), by `packet_channel.hpp` and by `ll_value.hpp`.
+/// LL packets: a packet has 16 bytes. Each half consists of 4 bytes of data and the 4-byte epoch of the message. Used
+/// by the collectives' exchanges (`ll_exchange.hpp`), by `packet_channel.hpp` and by `ll_value.hpp`.
 ///
 /// The LL (low latency) protocol of NCCL, src/include/nccl_device/impl/ll_a2a__funcs.h: data and flag arrive together,
 /// so a message takes one link latency, without fence or barrier. The protocol requires only 8-byte accesses to be
@@ -78,8 +78,9 @@ template <std::uint32_t Batch>
   return second != epoch ? second : epoch_in(packet, epoch);
 }
 
-/// Answers the host's question about a wait of a collective with a packet that has not arrived. The host derives the
-/// team and the sender from the packet's location. ll_exchange() records a wait that gives up.
+/// Answers the host's question about a wait of a collective: writes a record with a packet that has not arrived. The
+/// host derives the team and the sender from the packet's location. If the wait gives up, ll_exchange() writes the
+/// record.
 PGAS_COLD void answer_for_packet(const control_block* control, const vec16* packet, std::uint32_t apart,
                                  std::uint32_t epoch, wait_state now) {
   if (now.why != failure::asked) return;
@@ -124,8 +125,8 @@ template <std::uint32_t Batch>
 template <class T>
 using ll_piece = typename word < unit_of<T><8 ? unit_of<T> : 8>::type;
 
-/// A word of 16 or 8 bytes of elements of type T, of which `left` exist, at least one. The first element fills the
-/// missing positions, so operations on all positions process valid elements only.
+/// A word of 16 or 8 bytes of elements of type T, of which `left` exist, at least one. Copies of the first element fill
+/// the missing positions, so that an operation on all positions processes only valid elements.
 template <class T, class Word = vec16>
 [[nodiscard]] PGAS_FN Word load_elements(const std::byte* p, std::uint32_t left) {
   constexpr std::uint32_t width = sizeof(Word) / sizeof(T);

@@ -1,7 +1,8 @@
 /// @file
 /// The all-reduce of few elements: every member sends its elements to all others as LL packets and reduces the arrivals
 /// in the order of the members. In a kernel that the host enqueues, each block reduces independently. Used by
-/// `reduce/all_reduce_algorithm.hpp`. LL one-shot all-reduce, "AGxLL_R" in NCCL's src/device/symmetric/all_reduce.cuh.
+/// `reduce/all_reduce_algorithm.hpp`. The algorithm is the LL one-shot all-reduce, "AGxLL_R" in NCCL's
+/// src/device/symmetric/all_reduce.cuh.
 ///
 /// All members reduce the same operands in the order of `reduce_loop.hpp`. The result therefore has the same bits on
 /// all members, and the same bits as with the other algorithms.
@@ -12,8 +13,8 @@
 
 namespace pgas::detail {
 
-/// Whether elements of type T can be exchanged in packets: the type has no padding. Padding would differ between
-/// members, because each member computes the result.
+/// Whether elements of type T can be exchanged in packets: the type has no padding. Each member computes the result, so
+/// the values of padding bytes would differ between members.
 template <class T>
 inline constexpr bool ll_reducible = 16 % sizeof(T) == 0 && (arithmetic<T> || __has_unique_object_representations(T));
 
@@ -26,7 +27,7 @@ template <class T, class Op>
   using access = word_access<T>;
   constexpr std::int32_t others = 3;
   lanes<A, access::width> sum{};
-  if (now.members == 2) {  // three polls would load the packets of one member three times
+  if (now.members == 2) {  // a batch of three polls would load the packets of the only other member three times
     const vec16* const at[1] = {now.packet(now.other(1), u)};
     vec16 in[1];
     const failure why = await_ll_units(now, at, in);

@@ -11,9 +11,9 @@ namespace pgas::detail {
 // ---- with checks on, a channel with counted rounds records in its box which messages of the last round were received
 // ----
 
-/// The location of these records, which is the line of the progress of other channels. `received` counts the other
-/// members from which the thread has not received. Bit i of the next word stands for member i, or i modulo 64, and is
-/// set after receiving from the member.
+/// The location of these records. Channels without counted rounds store their progress in the same line. `received`
+/// counts the other members from which the thread has not received. In the next word, bit i modulo 64 is set after the
+/// thread has received from member i.
 [[nodiscard]] PGAS_FN std::uint64_t* received_members(vec16* places) {
   return reinterpret_cast<std::uint64_t*>(places - packets_in_line) + 1;
 }
@@ -22,7 +22,7 @@ namespace pgas::detail {
 PGAS_FN void refuse_round(ll_waiter who, vec16* places, std::uint32_t round, ll_progress last, ll_senders from,
                           std::int32_t members, std::int32_t me) {
   const std::uint64_t received = load_relaxed(received_members(places));
-  std::int32_t pe = -1;  // stays -1 if all bits are set; in a large team, members share bits
+  std::int32_t pe = -1;  // stays -1 if all bits are set: in teams of more than 64 members, members share bits
   PGAS_ROLLED
   for (std::int32_t member = 0; member < members; ++member) {
     const bool has_come = (received >> (member % 64) & 1) != 0;

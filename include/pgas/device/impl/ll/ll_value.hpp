@@ -1,11 +1,12 @@
 /// @file
 /// The places of an ll_channel and of an ll_team_channel, and writes and reads of values in places. A value is in LL
-/// packets if the other PE is direct; otherwise the proxy writes the value. Used by `device/ll_channel.hpp`. LL
-/// protocol with two alternating places and implicit credits (each message acknowledges the previous one).
+/// packets if the other PE is direct; otherwise the proxy writes the value. Used by `device/ll_channel.hpp`. The
+/// channels use the LL protocol with two alternating places and implicit credits (each message acknowledges the
+/// previous one).
 ///
 /// A box consists of tiles, each for eight threads. The first line of a tile has the progress of the threads. The
 /// following lines have the packets: one line for each of the two turns, each member that sends, and each packet of a
-/// value. A line holds that packet of each of the eight threads. The packets of a warp therefore fill whole lines, and
+/// value. A line holds one packet of each of the eight threads. The packets of a warp therefore fill whole lines, and
 /// the location of a thread's places does not depend on the group size.
 ///
 /// Message k of a thread is in place k % 2, which is never cleared. The reuse of a place is safe for each thread
@@ -13,8 +14,9 @@
 /// PE. That PE sent message k - 1 after it had received message k - 2, which message k overwrites. The order is a
 /// control dependency: a store that follows a loop of loads is not made before the loop has found its packet. Every
 /// message fills all packets of its place, so the numbers k - 2 and k follow each other in a place. The numbers may
-/// restart at any time, and no reset is necessary. Even if a program uses a channel incorrectly, the number in each 8
-/// bytes identifies the message. A wait may then never end, but no value is mistaken for another value, or torn.
+/// restart at any time, and no reset is necessary. Every 8 bytes contain the number of the message, which identifies
+/// the message even if a program uses a channel incorrectly. A wait may then never end, but no value is mistaken for
+/// another value, or torn.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -23,7 +25,7 @@
 
 namespace pgas::detail {
 
-/// Packets of a value.
+/// The number of packets of a value.
 template <class T>
 inline constexpr std::uint32_t packets_of_value = sizeof(T) > sizeof(packet_data) ? 2 : 1;
 
@@ -35,8 +37,8 @@ struct ll_value {
 template <class T>
 using ll_value_of = ll_value<packets_of_value<T>>;
 
-/// The data of a value of type T: all of it, or its first bytes. (The copy is in whole words where possible, because
-/// compilers copy other sizes byte by byte.)
+/// The data of a value of type T: all bytes, or only the first bytes. (The copy is in whole words where possible,
+/// because compilers copy other sizes byte by byte.)
 template <class T>
 [[nodiscard]] PGAS_FN ll_value_of<T> to_ll(const T& value) {
   if constexpr (sizeof(T) == sizeof(ll_value_of<T>)) {
@@ -64,7 +66,7 @@ template <class T>
   }
 }
 
-/// Lines of a tile.
+/// The number of lines of a tile.
 [[nodiscard]] PGAS_HD constexpr std::size_t ll_tile_lines(std::size_t members, std::uint32_t packets) {
   return 1 + 2 * members * packets;
 }
@@ -74,7 +76,8 @@ template <class T>
   return reinterpret_cast<vec16*>(box + tile * static_cast<std::uint32_t>(tile_lines) + 1) + rank % packets_in_line;
 }
 
-/// A thread's progress: the numbers of messages sent and received. The box holds it while no channel uses the box.
+/// A thread's progress: the numbers of messages sent and received. The box stores the progress while no channel uses
+/// the box.
 struct ll_progress {
   std::uint32_t sent;
   std::uint32_t received;
@@ -88,7 +91,7 @@ PGAS_FN void store_progress(vec16* places, ll_progress now) {
 
 /// The PEs that write to neighbouring places, by their numbers in the world, for records.
 struct ll_senders {
-  const std::int32_t* members;  ///< null if they are evenly spaced
+  const std::int32_t* members;  ///< null if the members are evenly spaced
   std::int32_t first;
   std::int32_t stride;
 
@@ -198,7 +201,8 @@ template <std::uint32_t Packets>
   return reinterpret_cast<packet_data*>(place + (Packets - 1) * packets_in_line);
 }
 
-/// Sends a value through the proxy. @param place of the other PE, by its address on this PE @param pe in the world
+/// Sends a value through the proxy. @param place the place on the other PE, by its address on this PE @param pe number
+/// of the other PE in the world
 template <std::uint32_t Packets>
 PGAS_COLD void send_ll_proxied(proxy_queue queue, std::int32_t pe, vec16* place, std::uint32_t number,
                                ll_value<Packets> value) {
@@ -215,7 +219,7 @@ PGAS_COLD void send_ll_proxied(proxy_queue queue, std::int32_t pe, vec16* place,
   if (lost) end_thread();
 }
 
-/// Waits for a value from the proxy. @param pe in the world
+/// Waits for a value from the proxy. @param pe number of the other PE in the world
 template <std::uint32_t Packets>
 [[nodiscard]] PGAS_COLD ll_value<Packets> receive_ll_proxied(ll_waiter who, std::int32_t pe, vec16* place,
                                                              std::uint32_t number) {
@@ -238,8 +242,8 @@ template <std::uint32_t Packets>
 
 // ---- messages of an ll_channel with checks on, or with a proxied PE ----
 
-/// Sends message `now.sent`. @param place of the other PE, by its address on this PE @param remote load/store
-/// accessible address of that place; null if there is none
+/// Sends message `now.sent`. @param place the place on the other PE, by its address on this PE @param remote the
+/// load/store accessible address of the place; null if there is none
 template <std::uint32_t Packets>
 PGAS_COLD void send_ll_slow(const context* copy, std::int32_t pe, ll_progress now, vec16* place, vec16* remote,
                             ll_value<Packets> value) {
@@ -250,7 +254,7 @@ PGAS_COLD void send_ll_slow(const context* copy, std::int32_t pe, ll_progress no
     send_ll_value(remote, now.sent, value);
 }
 
-/// Receives message `now.received`. @param proxied whether the proxy delivers it
+/// Receives message `now.received`. @param proxied whether the proxy delivers the message
 template <std::uint32_t Packets>
 [[nodiscard]] PGAS_COLD ll_value<Packets> receive_ll_slow(const context* copy, std::int32_t pe, ll_progress now,
                                                           vec16* place, bool proxied) {

@@ -1,17 +1,18 @@
 /// @file
 /// The messages of a packet_channel: LL packets if the other PE is direct, otherwise data and a signal through the
-/// proxy. Used by `device/packet_channel.hpp`. LL protocol with two alternating halves and implicit credits (each
-/// message acknowledges the previous one).
+/// proxy. Used by `device/packet_channel.hpp`. The channel uses the LL protocol with two alternating halves and
+/// implicit credits (each message acknowledges the previous one).
 ///
 /// A message is split into packets with 8 bytes of data (`ll_packet.hpp`); thread k of the group handles packets k, k +
 /// size and so on. Each side numbers its messages from 1. Message k overwrites message k - 2 in half k % 2 of the box,
 /// which is never cleared. The overwriting is safe, because a PE sends message k only after message k - 1 of the other
-/// PE has arrived. The other PE had received message k - 2 before it sent message k - 1. No overwritten packet is still
-/// awaited. A packet of message k - 2 or older is never taken for a packet of message k, because its number differs.
+/// PE has arrived. The other PE had received message k - 2 before it sent message k - 1. So no thread still waits for a
+/// packet that is overwritten. A packet of message k - 2 or older is never taken for a packet of message k, because its
+/// number differs.
 ///
-/// The number after 2^32 - 1 is 2, so the halves still alternate, and no message has number 0. Before the numbers
-/// repeat, each PE clears the two halves of its box. A PE clears a half while no PE writes to it, and then sends a
-/// message. The other PE writes to the half only after it has received that message (renews()).
+/// Numbers have 32 bits. The number after 2^32 - 1 is 2, so the halves still alternate, and no message has number 0.
+/// Before the numbers repeat, each PE clears the two halves of its box. A PE clears a half while no PE writes to it,
+/// and then sends a message. The other PE writes to the half only after it has received that message (renews()).
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -26,7 +27,7 @@ namespace pgas::detail {
 struct box_header {
   std::uint32_t sent;      ///< number of the last message that this PE has sent
   std::uint32_t received;  ///< number of the last message that this PE has received
-  signal_t arrived[2];     ///< for each half the number of its message, if the proxy delivered it
+  signal_t arrived[2];     ///< for each half the number of its message, if the proxy delivered the message
 };
 static_assert(sizeof(box_header) <= sizeof(packet_line));
 
@@ -35,7 +36,7 @@ static_assert(sizeof(box_header) <= sizeof(packet_line));
   return bytes == 0 ? 1 : (bytes + sizeof(packet_data) - 1) / sizeof(packet_data);
 }
 
-/// Lines of one half of a box for messages of up to `bytes`.
+/// The number of lines of one half of a box for messages of up to `bytes` bytes.
 [[nodiscard]] PGAS_HD constexpr std::size_t packet_half_lines(std::size_t bytes) {
   return (packets_of(bytes) + packets_in_line - 1) / packets_in_line;
 }
@@ -45,13 +46,13 @@ static_assert(sizeof(box_header) <= sizeof(packet_line));
 /// Whether the other half is cleared before message `number` is sent: once for each half before the numbers repeat.
 [[nodiscard]] PGAS_FN bool renews(std::uint32_t number) { return number == ~0u || number == 2; }
 
-/// A thread's copy of a channel's state: packet_channel.
+/// A thread's copy of the state of a packet_channel.
 struct channel_state {
   packet_line* in;       ///< this PE's box
   packet_line* out;      ///< the other PE's box, by its address on this PE
   packet_line* remote;   ///< load/store accessible address of that box; null if there is none
   std::uint32_t half;    ///< lines of half a box
-  std::uint32_t direct;  ///< maximum bytes of data in a message to `remote`
+  std::uint32_t direct;  ///< the maximum number of bytes of data in a message to `remote`
   std::int32_t pe;
   std::uint32_t sent;
   std::uint32_t received;
@@ -64,13 +65,14 @@ struct channel_state {
   [[nodiscard]] PGAS_FN vec16* packets(packet_line* box, std::uint32_t number) const {
     return reinterpret_cast<vec16*>(place(box, number));
   }
-  /// Maximum bytes of data in a message.
+  /// The maximum number of bytes of data in a message.
   [[nodiscard]] PGAS_FN std::uint32_t room() const { return half * std::uint32_t{sizeof(packet_line) / 2}; }
 };
 
-/// Whether a message takes the slow path. Nearly all messages take the fast path: a direct PE, some data but not too
-/// much, the correct order, and a number that follows the last number. All warps of a block execute this test, and the
-/// test adds to the latency of a message. All other code is out of line. @param mine the last message in this direction
+/// Whether a message takes the slow path. Nearly all messages take the fast path: the other PE is direct, the message
+/// has data but is not too long, the order is correct, and no half of the box must be cleared. All warps of a block
+/// execute this test, and the test adds to the latency of a message. All other code is out of line. @param mine the
+/// last message in this direction
 /// @param other the last message in the other direction
 template <class T>
 [[nodiscard]] PGAS_FN bool needs_slow_path(const channel_state& now, std::size_t count, std::uint32_t mine,
@@ -80,7 +82,7 @@ template <class T>
          mine - 2 >= ~std::uint32_t{3};                  // 0, 1 or one of the last two: see renews()
 }
 
-/// A message in transfer: its packets and its data on this PE. Passed by value, it stays in registers.
+/// A message in transfer: its packets and its data on this PE. The struct is passed by value, so it stays in registers.
 template <class Byte>
 struct packed_message {
   vec16* at;
@@ -222,7 +224,8 @@ PGAS_FN void check_turn(const context& ctx, operation what, const channel_state&
   }
 }
 
-/// Clears half of a box before numbers repeat. *Callers* all threads of the group. *Order* before its later messages.
+/// Clears half of a box before numbers repeat. *Callers* all threads of the group. *Order* the half is cleared before
+/// later messages are sent.
 template <PGAS_IS(group) G>
 PGAS_COLD void clear_half(G g, packet_line* half, std::uint32_t lines) {
   auto* const all = reinterpret_cast<vec16*>(half);
@@ -280,7 +283,7 @@ struct slow_call {
   std::size_t count;
 };
 
-/// Sends the message. *Callers* all threads of the group. Returns its number.
+/// Sends the message, and returns the number of the message. *Callers* all threads of the group.
 template <class T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD std::uint32_t send_slow(const slow_call<const T>& call, G g) {
   const channel_state& now = call.now;
@@ -300,7 +303,7 @@ template <class T, PGAS_IS(group) G>
   return number;
 }
 
-/// Receives the message. *Callers* all threads of the group. Returns its number.
+/// Receives the message, and returns the number of the message. *Callers* all threads of the group.
 template <class T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD std::uint32_t receive_slow(const slow_call<T>& call, G g) {
   const channel_state& now = call.now;

@@ -1,6 +1,6 @@
 /// @file
 /// put(), get(), put_signal() and strided copies for proxied PEs. Used by `device/rma.hpp`, `signal.hpp`, `strided.hpp`
-/// and the collectives. One thread of a group submits the work request; short data is inline in the command.
+/// and the collectives. One thread of a group submits a command for the proxy; short data is inline in the command.
 ///
 /// * The release of the submitting thread covers the accesses of the other threads, because the caller has synchronized
 ///   the group.
@@ -42,8 +42,8 @@ template <class T>
   return {block * sizeof(T), count, local_stride * size, remote_stride * size};
 }
 
-/// A strided copy in the memory of its thread. Its functions advance the copy in memory, so their loops keep nothing in
-/// registers.
+/// A strided copy. The struct is in the local memory of its thread. The functions change the struct in memory, so their
+/// loops keep nothing in registers.
 struct proxied_blocks {
   proxy_queue queue;
   op_info about;
@@ -59,8 +59,8 @@ struct proxied_blocks {
   }
 };
 
-/// Submits a copy of the kind `kind`. A strided copy has all blocks, of less than 4 GiB each; any other copy has the
-/// first block only. @return False if the thread gave up.
+/// Submits a copy of the kind `kind`. A strided copy copies all blocks, of less than 4 GiB each; any other copy copies
+/// the first block only. @return False if the thread gave up.
 [[nodiscard]] PGAS_COLD bool submit_copy(const proxied_blocks* all, command_kind kind) {
   const bool strided = kind == command_kind::put_strided || kind == command_kind::get_strided;
   const std::uint64_t bytes = all->shape.bytes;
@@ -86,8 +86,8 @@ template <direction Direction>
   return true;
 }
 
-/// Submits a put with a trailing signal. `kind` selects `bytes` bytes from `local`, the value `local` itself, or the
-/// signal alone. @return False if the thread gave up.
+/// Submits a put with a trailing signal. `kind` selects the data: `bytes` bytes at the address `local`, the value
+/// `local` itself, or no data. @return False if the thread gave up.
 [[nodiscard]] PGAS_FN bool submit_signal(proxy_queue queue, const op_info& about, command_kind kind,
                                          std::uint64_t local, std::size_t bytes, const trailing_signal& signal,
                                          completion when) {
@@ -111,18 +111,18 @@ PGAS_FN void exit_if_lost(const G& g, bool lost, completion when) {
   }
 }
 
-/// A proxied copy as the threads of a group call it.
+/// The arguments of a proxied copy by a group.
 struct proxied_copy {
   proxy_queue queue;
   std::int32_t pe;     ///< number of the PE in the world
   const void* remote;  ///< remote memory by its address on this PE
-  const void* local;   ///< local memory, which gets write despite const
+  const void* local;   ///< local memory; get operations write it despite const
   std::size_t bytes;
   completion when;
 };
 
-/// Submits a put with a signal by the smallest sufficient command, or the signal alone if the data has already been
-/// sent.
+/// Submits a put with a signal, by the smallest command that can carry both. Submits the signal alone if the data has
+/// already been sent.
 /// @return False if the thread gave up.
 [[nodiscard]] PGAS_COLD bool submit_put_signal(const proxied_copy* call, const trailing_signal* signal,
                                                bool data_is_sent) {
@@ -154,7 +154,7 @@ struct proxied_copy {
   return submit_copy(&all, kind);
 }
 
-/// put(), put_nbi(). *Callers* all threads of the group.
+/// Implements put() and put_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_COLD void proxied_put(const proxied_copy* call, G g) {
   bool lost = false;
@@ -167,7 +167,7 @@ PGAS_COLD void proxied_put(const proxied_copy* call, G g) {
   exit_if_lost(g, lost, call->when);
 }
 
-/// get(), get_nbi(). *Callers* all threads of the group.
+/// Implements get() and get_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_COLD void proxied_get(const proxied_copy* call, G g) {
   bool lost = false;
@@ -195,8 +195,8 @@ template <direction Direction>
   return true;
 }
 
-/// Strided puts and gets of all forms. *Callers* all threads of the group.
-/// @param local local memory, which gets write despite const
+/// Implements strided puts and gets of all forms. *Callers* all threads of the group.
+/// @param local local memory; get operations write it despite const
 template <direction Direction, PGAS_IS(group) G>
 PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const void* remote, const void* local,
                                strided_range shape, completion when) {
@@ -216,8 +216,8 @@ PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const vo
   exit_if_lost(g, lost, when);
 }
 
-/// put_signal() and put_signal_nbi(). *Callers* all threads of the group. (The arguments are in the memory of the
-/// thread, and a separate function contains the work of the single thread, because values that are live across calls
+/// Implements put_signal() and put_signal_nbi(). *Callers* all threads of the group. (The arguments are in the thread's
+/// local memory, and the work of the single thread is in a separate function, because values that are live across calls
 /// cost the kernel registers.)
 template <PGAS_IS(group) G>
 PGAS_COLD void proxied_put_signal(const proxied_copy* call, const trailing_signal* signal, G g) {

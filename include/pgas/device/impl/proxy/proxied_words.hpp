@@ -20,7 +20,7 @@ template <class T>
   return all;
 }
 
-/// Copies at most the payload of one command from or to any address.
+/// Packs `bytes` bytes at any address into a payload, or unpacks them. `bytes` is at most the size of a payload.
 [[nodiscard]] PGAS_FN payload pack_payload(const std::byte* src, std::size_t bytes) {
   payload all{};
   PGAS_ROLLED
@@ -39,7 +39,7 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
   }
 }
 
-/// Writes at most the payload of one command. @return False if the thread gave up.
+/// Writes `bytes` bytes, at most the payload of one command. @return False if the thread gave up.
 [[nodiscard]] PGAS_FN bool put_inline_value(proxy_queue queue, const op_info& about, const payload& value,
                                             std::uint32_t bytes) {
   command_call call(queue, about, command_kind::put_value, bytes);
@@ -48,10 +48,10 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
   return submit(&call);
 }
 
-/// A copy inline in commands and answers, in the memory of its thread, which advances the copy.
+/// A copy whose data is inline in commands and answers. The struct is in the local memory of its thread.
 struct inline_copy {
   command_call call;
-  std::byte* local;  ///< local memory, which puts do not write
+  std::byte* local;  ///< local memory; put operations do not write it
   std::size_t bytes;
   std::uint32_t step;  ///< bytes to this thread's next piece
 
@@ -61,8 +61,8 @@ struct inline_copy {
   }
 };
 
-/// One thread's share of `bytes` bytes at any local address. A get is complete on return. @return False if the thread
-/// gave up.
+/// Copies one thread's share of `bytes` bytes at any local address. A get is complete on return. @return False if the
+/// thread gave up.
 template <direction Direction>
 [[nodiscard]] PGAS_FN bool copy_inline(proxy_queue queue, const op_info& about, std::byte* local, std::size_t bytes,
                                        slice me) {
@@ -104,7 +104,7 @@ template <direction Direction>
 PGAS_FN void proxied_store(proxy_queue queue, const op_info& about, const payload& value, std::uint32_t bytes) {
   if (!put_inline_value(queue, about, value, bytes)) end_thread();
 }
-/// Reads at most the payload of one command.
+/// Reads `bytes` bytes, at most the payload of one command.
 [[nodiscard]] PGAS_FN payload proxied_load(proxy_queue queue, const op_info& about, std::uint32_t bytes) {
   command_call call(queue, about, command_kind::get_value, bytes);
   call.answered = true;
@@ -112,7 +112,7 @@ PGAS_FN void proxied_store(proxy_queue queue, const op_info& about, const payloa
   return {{call.value[0], call.value[1]}};
 }
 
-/// p() and g() of any type.
+/// Implements p() and g() for any type.
 template <class T>
 PGAS_FN void proxied_p(proxy_queue queue, std::int32_t pe, std::uint64_t offset, const T& value) {
   if constexpr (sizeof(T) <= sizeof(payload)) {

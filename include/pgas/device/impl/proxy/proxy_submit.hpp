@@ -1,14 +1,14 @@
 /// @file
 /// The producers' side of the command ring (`detail/proxy_ring.hpp`): submits a command to the proxy and waits for its
-/// answer. Used by `proxied_words.hpp`, `proxied_copy.hpp` and `hierarchical_barrier.hpp`. Multi-producer ring with
-/// tickets and laps.
+/// answer. Used by `proxied_words.hpp`, `proxied_copy.hpp` and `hierarchical_barrier.hpp`. The ring has many producers,
+/// which reserve slots by number. The lap in a slot shows whether the slot is full.
 ///
-/// One function, submit(), passes all commands. A command is in the memory of its thread, and submit() gets its
-/// address. A kernel needs registers for the values that its loop keeps, and additional registers for the functions
-/// that the loop may call. Commands by value would therefore cost every kernel registers, even if all PEs are direct.
-/// (A loop around g() has 38 registers. With arguments by value, the loop had 46.)
+/// All commands go through one function, submit(). A command is in the local memory of its thread, and submit()
+/// receives its address. A kernel needs registers for the values that its loop keeps, and additional registers for the
+/// functions that the loop may call. If commands were passed by value, every kernel would need more registers, even if
+/// all PEs are direct. (A loop around g() needs 38 registers. With arguments by value, the loop needed 46.)
 ///
-/// The waits are the waits of `wait.hpp`. If the ring stays full or an answer is missing, the wait ends with a record.
+/// The waits use `wait.hpp`. If the ring stays full or an answer is missing, the wait ends with a failure record.
 #pragma once
 
 #include "pgas/device/impl/sync/wait.hpp"
@@ -39,8 +39,8 @@ struct op_info {
   std::uint64_t offset;
 };
 
-/// A command, its answer, and the wait in progress, in the memory of its thread. Registers are scarce in functions that
-/// a kernel calls indirectly, so the functions keep nothing in registers across a wait.
+/// A command, its answer, and the wait in progress. The struct is in the local memory of its thread. Registers are
+/// scarce in functions that a kernel calls indirectly, so the functions keep nothing in registers across a wait.
 struct command_call {
   std::uint64_t head;       ///< kind, update, type and PE, as in a command
   std::uint64_t offset[2];  ///< `offset` and `local`
@@ -84,7 +84,7 @@ PGAS_COLD void report_proxy_failure(const command_call* call) {
                                cmp::ge, call->least, call->seen));
 }
 
-/// Waits until the counter at `at` has counted to `least`, and acquires. @return False if the thread gave up.
+/// Waits until the counter at `at` is at least `least`, and acquires. @return False if the thread gave up.
 [[nodiscard]] PGAS_COLD bool await_counter(command_call* call, const std::uint64_t* at, std::uint64_t least) {
   call->at = at;
   call->least = least;
@@ -115,7 +115,7 @@ struct reserved_unit {
   const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});
   const std::uint64_t laps = number >> space.log2_units;
   const std::uint64_t unit = number - (laps << space.log2_units);
-  command_call wait(queue, about, command_kind::quiet, 0);  // never submitted: it has the fields for await_counter()
+  command_call wait(queue, about, command_kind::quiet, 0);  // never submitted: provides fields for await_counter()
   if (!await_counter(&wait, space.next + 1 + unit, laps)) {
     report_proxy_failure(&wait);
     return {nullptr, 0};
@@ -137,7 +137,7 @@ PGAS_FN void fill(std::uint64_t* to, const std::uint64_t* pair) {
                        static_cast<std::uint32_t>(pair[1]), static_cast<std::uint32_t>(pair[1] >> 32)}});
 }
 
-/// Fills all fields of a slot except `lap`. The stores are strong. The thread sanitizer would treat weak stores as bulk
+/// Fills all fields of a slot except `lap`. The stores are atomic. ThreadSanitizer would treat other stores as bulk
 /// data, which would end the effect of an earlier fence.
 PGAS_FN void fill(command* slot, const command_call* call) {
   store_relaxed(&slot->lap + 1, call->head);
@@ -184,7 +184,7 @@ PGAS_FN void fill(command* slot, const command_call* call) {
     return true;
   }
   if (!await_counter(call, &ring.progress->taken, number - size + 1)) return false;
-  // may undo a newer store of another thread, which then reads the host's word again
+  // may overwrite a newer value of another thread; the only effect is another read of the host's word
   store_release(&call->queue.table->ring.heads->taken, call->seen);
   return true;
 }
@@ -219,14 +219,14 @@ PGAS_FN void fill(command* slot, const command_call* call) {
 [[nodiscard]] PGAS_FN bool drain(proxy_queue queue, operation what, std::int32_t pe) {
   const ring_view& ring = queue.table->ring;
   const std::uint64_t next = load_relaxed(&ring.heads->next);
-  if (load_relaxed(&ring.heads->completed) >= next) {  // no command since the host was last asked
+  if (load_relaxed(&ring.heads->completed) >= next) {  // no command since the host's word was last read
     fence_acquire();
     return true;
   }
   const std::uint64_t completed = load_relaxed(&ring.progress->completed);
   if (completed >= next) {
     fence_acquire();
-    store_release(&ring.heads->completed, completed);  // may undo a newer store of another thread, as in reserve_slot()
+    store_release(&ring.heads->completed, completed);  // may overwrite a newer value, as in reserve_slot()
     return true;
   }
   command_call call(queue, {what, pe, 0}, command_kind::quiet, 0);

@@ -10,7 +10,7 @@ namespace pgas::detail {
 enum class collective_kind : std::uint8_t {
   barrier,
   sync,
-  word_barrier,  ///< a barrier by words of the caller, or half of such a barrier
+  word_barrier,  ///< a barrier that uses words of the caller, or half of such a barrier
   broadcast,
   fcollect,
   collect,

@@ -3,7 +3,8 @@
 /// memory; after one barrier each member reduces its copy in the order of the members. Used by
 /// `all_reduce_algorithm.hpp`.
 ///
-/// One-shot all-reduce, "AGxLL" in NCCL's src/device/symmetric/all_reduce.cuh, here with plain stores and a barrier.
+/// NCCL calls the algorithm "AGxLL" (src/device/symmetric/all_reduce.cuh). NCCL uses LL packets, and this header uses
+/// plain stores and a barrier.
 ///
 /// Each block works independently, on its own elements, in its own staging memory with two halves. A block has a
 /// barrier with the same blocks of all members (block_barrier()). The halves alternate with these barriers, so no
@@ -16,7 +17,7 @@
 
 namespace pgas::detail {
 
-/// Bytes from the preceding 16-byte boundary.
+/// The distance of `p` from the preceding 16-byte boundary, in bytes.
 [[nodiscard]] PGAS_FN std::size_t offset_in_word(const void* p) { return reinterpret_cast<std::uintptr_t>(p) & 15; }
 
 /// Whether a reduction by a grid of lockstep blocks fits into the staging memory; the same on all members.
@@ -36,8 +37,8 @@ struct oneshot_job {
   std::int32_t members;
   std::int32_t me;
   std::uint32_t log2;
-  /// whether the elements are whole 16-byte words. If so, this PE's operands are read from the source; otherwise, from
-  /// the staging memory
+  /// whether the elements are whole 16-byte words. If so, this PE's own operands are read from the source; otherwise,
+  /// from the staging memory
   bool words;
 
   /// A member's part of the staging.
@@ -45,7 +46,7 @@ struct oneshot_job {
     return staging + (static_cast<std::size_t>(member) << log2);
   }
 };
-/// Whether some elements consist of whole words.
+/// Whether the elements consist of whole 16-byte words.
 template <class T>
 [[nodiscard]] PGAS_FN bool whole_words(const T* dst, const T* src, std::size_t count) {
   return 16 % sizeof(T) == 0 && offset_in_word(dst) == 0 && offset_in_word(src) == 0 && count * sizeof(T) % 16 == 0;
@@ -54,7 +55,7 @@ template <class T>
 /// One thread's share of the stores: each word is loaded once. The staging memory has the source's offset from a
 /// 16-byte boundary.
 PGAS_OUTLINE_IN_UNIT void oneshot_store(oneshot_job job, slice thread) {
-  constexpr std::uint32_t batch = 2;  // limited by the registers of a thread in a block of 512, with two members
+  constexpr std::uint32_t batch = 2;  // limited by the registers of a thread in a block of 512 threads, for two members
   if (!job.words) {
     for (std::int32_t k = 1; k <= job.members; ++k)
       put_congruent(job.peers.at(job.staging_of(job.me), member_behind(job.me, k, job.members)), job.src, job.bytes,

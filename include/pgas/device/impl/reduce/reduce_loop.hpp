@@ -1,11 +1,12 @@
 /// @file
 /// The loop over elements of all reductions and scans. One member loads an element from every member's source, combines
 /// the values in the order of the members, and stores the result at its targets. Used by `twoshot_reduce.hpp`,
-/// `oneshot_reduce.hpp`, `hierarchical_reduce.hpp`, `strided_collective.hpp`. `ll/` also uses its element accesses.
+/// `oneshot_reduce.hpp`, `hierarchical_reduce.hpp`, `strided_collective.hpp`. The headers in `ll/` also use the element
+/// accesses of this header.
 ///
-/// Every member combines operands in the order of the members, so results depend on team and data only, not on groups,
-/// sizes or addresses. One member reads the operands of an element before it stores any result of that element, so
-/// source and destination may be the same memory.
+/// Every member combines operands in the order of the members. So results depend only on the team and the data, and not
+/// on groups, sizes or addresses. One member reads the operands of an element before it stores any result of that
+/// element, so source and destination may be the same memory.
 #pragma once
 
 #include "pgas/device/impl/copy/copy.hpp"
@@ -28,7 +29,8 @@ struct reduce_job {
   std::int32_t end_target;
 };
 
-/// value / by, in 32 bits if they suffice, because a 64-bit division takes a hundred instructions.
+/// Returns value / by, computed in 32 bits if 32 bits are sufficient, because a 64-bit division takes a hundred
+/// instructions.
 [[nodiscard]] PGAS_FN std::size_t divided(std::size_t value, std::uint32_t by) {
   return value >> 32 == 0 ? static_cast<std::uint32_t>(value) / by : value / by;
 }
@@ -37,7 +39,7 @@ struct reduce_job {
 /// all members, because the members' `src` differ by multiples of a slot.
 struct partition {
   std::size_t count;
-  std::size_t skew;  ///< elements from the start of the first element's line to the first element
+  std::size_t skew;  ///< number of elements from the start of the first element's line to that element
   std::size_t each;  ///< elements of a slice, except for the first and the last slice
 
   /// The first element of a member's slice.
@@ -72,8 +74,8 @@ struct lanes {
   T at[N];
 };
 
-/// The access by which elements are loaded: all elements of an aligned word of `Bytes` bytes, or a single element in
-/// the largest pieces that its alignment allows.
+/// How elements are loaded: all elements of an aligned word of `Bytes` bytes at once, or a single element in the
+/// largest pieces that its alignment allows.
 template <class T, std::size_t Bytes = 16>
 struct word_access {
   using raw = unit_word<Bytes>;
@@ -99,7 +101,7 @@ struct element_access {
   }
 };
 
-/// Combines lane by lane. (Operations of the library's kernels have an overload of this function.)
+/// Combines two values lane by lane. (Operations of the library's kernels have an overload of this function.)
 template <class Op, class A, std::uint32_t N>
 PGAS_FN void combine(const Op& op, lanes<A, N>& sum, const lanes<A, N>& next) {
   PGAS_UNROLL
@@ -119,7 +121,7 @@ PGAS_FN void reduce_lanes(const Op& op, lanes<A, Access::width>& sum, const type
     combine(op, sum, next);
 }
 
-/// The sum in the form that is stored.
+/// The sum, converted to the type that is stored.
 template <class Access, class T, class A>
 [[nodiscard]] PGAS_FN typename Access::raw reduced(const lanes<A, Access::width>& sum) {
   lanes<stored_as<T, A>, Access::width> out{};
@@ -138,7 +140,7 @@ template <class Access, class T, class Op>
   return reduced<Access, T>(all);
 }
 
-/// The accesses of a loop: contiguous, with a gap before access `gap_at`.
+/// The accesses of a loop. The memory is contiguous, except for a gap before access `gap_at`.
 struct run {
   std::size_t start;  ///< bytes
   std::size_t count;  ///< accesses
@@ -183,9 +185,9 @@ PGAS_FN void reduce_run(const Op& op, const reduce_job& job, const run& where, s
   }
 }
 
-/// The number of words that a thread has in flight of each member, and the number of members at once: eight loads in
-/// total, limited by the registers for their sums. A thread has many words in flight rather than many members, because
-/// a team may have only two members.
+/// The number of words of each member that a thread has in flight, and the number of members at a time. In total there
+/// are eight loads; the registers for the sums limit this number. A thread loads many words of few members, rather than
+/// few words of many members, because a team may have only two members.
 template <class T, class A>
 struct reduce_shape {
   static constexpr std::uint32_t sums = word_access<T>::width * (sizeof(A) < 4 ? 4 : sizeof(A)) / 4;  ///< registers
@@ -193,8 +195,8 @@ struct reduce_shape {
   static constexpr std::uint32_t batch = 8 / depth;
 };
 
-/// Reduces words from byte `start` on, as many as fill tiles. As in `copy.hpp`, a warp takes consecutive words at a
-/// constant distance from its first word. @return The number of words that were reduced.
+/// Reduces whole tiles of words from byte `start` on. As in `copy.hpp`, a warp takes consecutive words at a constant
+/// distance from its first word. @return The number of words that were reduced.
 template <class T, class Op>
 PGAS_FN std::size_t reduce_tiles(const Op& op, const reduce_job& job, std::size_t start, std::size_t words, slice me) {
   using A = accumulator_of<Op, T>;
@@ -241,7 +243,8 @@ PGAS_FN std::size_t reduce_tiles(const Op& op, const reduce_job& job, std::size_
 }
 
 /// One thread's share of a job: whole words if source and destination are congruent modulo 16, single elements at the
-/// ends. The function is out of line and independent of the group, so there is one copy for each operation and type.
+/// ends. The function is out of line and does not depend on the group, so there is one copy of it for each operation
+/// and type.
 template <reduce_result Result, class T, class Op>
 PGAS_OUTLINE void reduce_elements(Op op, reduce_job job, slice me) {
   constexpr std::size_t all = ~std::size_t{0};

@@ -1,11 +1,11 @@
 /// @file
 /// Collectives of blocks at regular distances, without their barriers: puts to all members, and reductions of all
-/// members' blocks. Used by the tiles of `compat/nvshmem/tile.h`.
+/// members' blocks. Used by the tile collectives of `compat/nvshmem/tile.h`.
 ///
 /// Each element is loaded once from each source and stored once at each target. Elements move in pieces of up to 16
 /// bytes, as large as the alignment of addresses and distances allows. The threads share the pieces of all blocks
-/// cyclically. Operands are combined in the order of the members, as in `reduce_loop.hpp`. Pieces of proxied members
-/// are single commands.
+/// cyclically. Operands are combined in the order of the members, as in `reduce_loop.hpp`. For proxied members, each
+/// piece is a separate command.
 #pragma once
 
 #include "pgas/device/impl/copy/strided_copy.hpp"
@@ -24,7 +24,8 @@ struct push_job {
   std::int32_t me;
 };
 
-/// One thread's share of the pieces. Each piece is loaded once and stored at all members, at this PE last.
+/// Copies one thread's share of the pieces. Each piece is loaded once and stored at all members. This PE is the last
+/// target.
 template <std::size_t Unit>
 PGAS_OUTLINE void push_pieces(const push_job* job, std::size_t start, std::size_t part, slice thread) {
   constexpr std::uint32_t batch = Unit == 16 ? 2 : 4;
@@ -56,7 +57,7 @@ PGAS_OUTLINE void push_by_largest_units(const push_job* job, slice thread) {
   });
 }
 
-/// A push by the route of each member: one member after another, from `next` on.
+/// A push that uses the route of each member, direct or proxied. The members follow one after another, from `next` on.
 struct routed_push {
   participant here;
   byte_blocks blocks;
@@ -94,7 +95,8 @@ PGAS_FN void put_blocks_to_all(const context& ctx, const G& g, const team_view& 
   push_by_largest_units<unit_of<T>>(&job, slice_of(g));
 }
 
-/// Blocks that members 0 to `members` - 1 of a team combine, for the members from first_target to end_target - 1.
+/// The blocks of members 0 to `members` - 1 of a team, to be combined. The members from first_target to end_target - 1
+/// receive the result.
 struct strided_reduce_job {
   byte_blocks blocks;
   std::int32_t members;
@@ -104,7 +106,7 @@ struct strided_reduce_job {
   const participant* here = nullptr;  ///< used if some members are proxied
 };
 
-/// Loads a piece of a member: by an address if all members are direct, otherwise by the member's route.
+/// Loads a piece from a member: directly if all members are direct, otherwise by the member's route.
 template <class Access, bool Direct>
 [[nodiscard]] PGAS_FN typename Access::raw load_piece(const strided_reduce_job* job, const std::byte* p,
                                                       std::int32_t member) {

@@ -13,7 +13,7 @@
 
 namespace pgas::detail {
 
-/// Makes a job by all threads of a group. Fills in the peer map of the job.
+/// Executes a job by all threads of a group. Fills in the peer map of the job.
 template <reduce_result Result, class T, class Op, PGAS_IS(group) G>
 PGAS_FN void reduce_by_route(const context& ctx, const G& g, const team_view& team, const Op& op, reduce_job job,
                              operation what) {

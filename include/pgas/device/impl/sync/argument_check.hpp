@@ -31,7 +31,8 @@ struct checked_heap {
   return {ctx.control_, ctx.my_slot_, ctx.n_pes()};
 }
 
-/// The fault of an access to the `bytes` bytes at `offset` of PE `pe`'s slot; failure::none if the access is valid.
+/// The reason why an access to `bytes` bytes at `offset` in PE `pe`'s slot is invalid; failure::none if the access is
+/// valid.
 [[nodiscard]] PGAS_FN failure find_fault(const checked_heap& heap, std::uint64_t offset, std::uint64_t bytes,
                                          std::size_t alignment, std::int32_t pe) {
   const auto inside = [&](std::uint64_t begin, std::uint64_t end) {
@@ -47,7 +48,8 @@ struct checked_heap {
   return failure::none;
 }
 
-/// An access to an array, in the memory of its thread, so that the call costs its caller one address.
+/// An access to an array. The struct is in the local memory of its thread, so the call needs one address as its
+/// argument.
 struct checked_access {
   checked_heap heap;
   operation what;
@@ -56,7 +58,7 @@ struct checked_access {
   std::uint64_t bytes;
   std::size_t alignment;
 
-  /// Bytes from the start of this PE's slot.
+  /// The offset of `local` from the start of this PE's slot, in bytes.
   [[nodiscard]] PGAS_FN std::uint64_t offset() const { return reinterpret_cast<std::uintptr_t>(local) - heap.my_slot; }
 };
 
@@ -87,8 +89,8 @@ PGAS_COLD void refuse(checked_heap heap, operation what, const volatile void* lo
   end_thread();
 }
 
-/// Ends the thread if checks are on and the call is not `sound`. A sound call has known enumerators, and pointers to
-/// its comparison values.
+/// Ends the thread if checks are on and `sound` is false. A call is sound if its enumerators are known and the pointers
+/// to its comparison values are not null.
 PGAS_FN void check_sound(const context& ctx, operation what, const volatile void* local, bool sound) {
   if (ctx.checks()) PGAS_UNLIKELY {
     if (!sound) refuse(checked_heap_of(ctx), what, local);
@@ -114,9 +116,9 @@ PGAS_FN void check(const context& ctx, operation what, const T* local, std::size
 }
 
 /// Whether the arguments of a wait for a word are valid; otherwise leaves a record. The function is out of line.
-/// Instructions between a successful poll and the following signal take time even if they are not executed, because
-/// they are fetched. The function does not end the caller: nvcc 13.0 limits a kernel with 512 threads to 64 registers
-/// if the kernel calls a function that ends the caller.
+/// Inline, its instructions would be fetched between a successful poll and the following signal, which takes time even
+/// if they are not executed. The function does not end the caller, because nvcc 13.0 limits a kernel of 512 threads to
+/// 64 registers if it calls a function that ends the caller.
 template <class T>
 [[nodiscard]] PGAS_COLD bool sound_wait(const context* copy, const T* ivar, cmp op) {
   const context& ctx = *copy;

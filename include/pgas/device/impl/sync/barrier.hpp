@@ -1,12 +1,13 @@
 /// @file
 /// The barrier of a team: every member adds one to its own word at every other member, then waits for the other
-/// members' words on this PE. Used by `device/barrier.hpp` and all collectives. All-to-all (one-round dissemination)
-/// barrier: one link latency for any number of PEs. An arrival does not depend on another PE.
+/// members' words on this PE. Used by `device/barrier.hpp` and all collectives. This all-to-all barrier (a
+/// dissemination barrier of one round) takes one link latency for any number of PEs. An arrival does not wait for
+/// another PE.
 ///
-/// Each thread of the group arrives at some members and waits for these members. The arriving threads release (one
-/// MEMBAR for a warp) after a sync of the group, which covers earlier accesses of all its threads. Each thread acquires
-/// before the sync that ends the barrier. The first warp releases even if it arrives at no member, because the barrier
-/// is a fence for later operations of its threads to any PE.
+/// Each thread of the group arrives at some members and waits for these members. After a sync of the group, the
+/// arriving threads execute a release (one MEMBAR for a warp). The release covers earlier accesses of all threads of
+/// the group. Each thread executes an acquire before the sync that ends the barrier. The first warp executes a release
+/// even if it arrives at no member, because the barrier is also a fence for later operations of its threads to any PE.
 ///
 /// Teams that span domains use `hierarchical_barrier.hpp`.
 #pragma once
@@ -24,7 +25,7 @@ namespace pgas::detail {
 }
 
 /// The number of other members, and the `k`th other member. The order begins with the member after this PE, so members
-/// do not all arrive at the same member at once. Indices -1 and others_of() stand for this PE.
+/// do not all arrive at the same member at once. The indices -1 and others_of() mean this PE.
 [[nodiscard]] PGAS_FN std::int32_t others_of(const team_view& team) { return team.n_pes() - 1; }
 [[nodiscard]] PGAS_FN std::int32_t other_member(const team_view& team, std::int32_t k) {
   return member_behind(team.my_pe(), 1 + k, team.n_pes());
@@ -49,19 +50,20 @@ PGAS_COLD void report_missing(const context* copy, team_view team, operation wha
                           due, seen));
 }
 
-/// The existing members base, base + size, ..., at most Batch members, polled at once.
+/// The members base, base + size, ... that exist, at most Batch members. They are polled at once.
 template <std::uint32_t Batch>
 struct awaited_members {
   member_words* state[Batch];
   bool exists[Batch];
-  std::uint64_t waited[Batch];  // used after the loads of the first poll, so the latencies overlap
+  std::uint64_t waited[Batch];  // not used before the loads of the first poll, so the latencies overlap
 
   PGAS_FN awaited_members(const context& ctx, const team_view& team, std::int32_t base, std::int32_t size) {
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) {
       const std::int32_t k = base + static_cast<std::int32_t>(b) * size;
       exists[b] = b == 0 || k < others_of(team);
-      // An existing word replaces a missing word: an additional load is cheaper than a branch.
+      // If a member does not exist, the word of an existing member is loaded: an additional load is cheaper than a
+      // branch.
       state[b] = member_state(ctx, team, other_member(team, exists[b] ? k : base));
       waited[b] = load_relaxed(&state[b]->waited);
     }
@@ -109,7 +111,7 @@ template <std::uint32_t Batch>
   return false;
 }
 
-/// One thread's share of arriving: at members rank, rank + size, ...
+/// One thread's part of an arrival: the thread notifies the members rank, rank + size, ...
 template <arrival Arrival>
 PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_t rank, std::int32_t size) {
   const std::int32_t others = others_of(team);
@@ -122,8 +124,8 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
     reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other_member(team, k))), std::uint64_t{1});
 }
 
-/// One thread's share of waiting: for members rank, rank + size, ... @return False if the thread gave up and has
-/// written the failure record.
+/// One thread's part of a wait: the thread waits for the members rank, rank + size, ... @return False if the thread
+/// gave up and has written the failure record.
 PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, operation what, std::int32_t rank,
                                 std::int32_t size) {
   constexpr auto batch = static_cast<std::int32_t>(most_polled);
@@ -150,8 +152,8 @@ PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, o
 }
 
 /// await_several(), inline for a thread with one member that arrives soon, and for a group of one thread. The number of
-/// instructions matters. A group executes the instructions once per link latency, and more than a few hundred
-/// instructions are fetched again each time. @tparam Alone whether the group is this thread
+/// instructions matters. A group executes the instructions once per link latency. If there are more than a few hundred
+/// instructions, the GPU fetches them again each time. @tparam Alone whether the group is this thread
 template <bool Alone>
 [[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
                                        std::int32_t size) {
@@ -288,15 +290,16 @@ using lockstep_members = std::void_t<decltype(some<G>().part())>;
 template <class G>
 inline constexpr bool has_lockstep_blocks = valid<lockstep_members, G>;
 
-/// The sync before a collective that begins without a barrier or an exchange: covers earlier accesses of the group's
-/// threads. The threads of a host's collective have no earlier accesses.
+/// The sync at the start of a collective that begins without a barrier or an exchange. The sync covers earlier accesses
+/// of the group's threads. In a collective that the host calls, the threads have no earlier accesses, so there is no
+/// sync.
 template <PGAS_IS(group) G>
 PGAS_FN void sync_unless_lockstep(const G& g) {
   if constexpr (!has_lockstep_blocks<G>) g.sync();
 }
 
-/// The barrier of one block with the same block of the other members. (Without checks: the group's barriers have been
-/// checked.)
+/// The barrier of one block with the same block of the other members. (The function makes no checks, because the
+/// group's barriers have been checked.)
 template <PGAS_IS(group) Block>
 PGAS_OUTLINE_IN_UNIT void block_barrier(context ctx, Block block, team_view team, operation what) {
   const team_view own = team.of_block(block.block_rank());
@@ -306,7 +309,7 @@ PGAS_OUTLINE_IN_UNIT void block_barrier(context ctx, Block block, team_view team
 
 /// The barrier before a collective's first access to other members' memory, or after its last access. The barrier
 /// synchronizes members, not the blocks of a group. Each block has its own barrier if all members have the same work.
-/// *Order* when all blocks have returned, as at the end of a kernel, the order of collective_barrier().
+/// *Order* as collective_barrier(), once all blocks have returned, for example at the end of a kernel.
 template <PGAS_IS(group) G>
 PGAS_FN void lockstep_barrier(const context& ctx, const G& g, const team_view& team, operation what) {
   if constexpr (has_lockstep_blocks<G>) {

@@ -1,7 +1,8 @@
 /// @file
-/// The shared memory that running blocks lend, accessible from anywhere in the block: a hash table in this PE's memory
-/// with launch and block as the key. A block may end without taking its memory back, so another block may take over any
-/// entry. An entry is valid only if the lent memory contains the entry's ticket.
+/// A table of the shared memory that running blocks lend. Code anywhere in a block can look up the memory that its
+/// block lends. The table is a hash table in this PE's memory; the key consists of launch and block. A block may end
+/// without taking its memory back, so another block may take over any entry. An entry is valid only if the lent memory
+/// contains the entry's ticket.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -20,7 +21,7 @@ static_assert(sizeof(block_entry) == 24);
 
 /// The entries of all blocks of a PE's kernels. *Memory* initially zero; GPU memory on GPU heaps.
 struct block_table {
-  /// More entries than a GPU has resident blocks: 32 on each multiprocessor.
+  /// More than the number of blocks that can be resident on a GPU, which is 32 for each multiprocessor.
   static constexpr std::uint32_t entries = 6144;
   /// Blocks of one launch have adjacent entries, so an entry is found at once. Entries of two launches may collide.
   static constexpr std::uint32_t probes = 16;
@@ -29,7 +30,7 @@ struct block_table {
   std::uint64_t unused[7] = {};
   block_entry at[entries];
 
-  /// The key of the calling thread's block. One launch of 2^32 has the key 0, which no entry has.
+  /// The key of the calling thread's block. One launch out of 2^32 has the key 0, and no entry has this key.
   [[nodiscard]] PGAS_FN static std::uint64_t own_key() {
     return (std::uint64_t{place_launch()} + 1) << 32 | place_block();
   }
@@ -43,8 +44,9 @@ struct block_table {
     return nullptr;
   }
   /// The entry of a block, created if the block has no entry; null for key 0. If no entry near the block's position is
-  /// free, the block takes over the first of these entries. A running block that loses its entry copies without its
-  /// memory. *Callers* one thread of the block at a time; a sync of the block before other threads look for the entry.
+  /// free, the block takes over the first of these entries. A running block that has lost its entry makes its copies
+  /// without the lent memory. *Callers* one thread of the block at a time; the block must sync before other threads
+  /// look for the entry.
   [[nodiscard]] PGAS_FN block_entry* find_or_make(std::uint64_t key) {
     block_entry* own = find(key);
     for (std::uint32_t i = 0; i < probes && own == nullptr && key != 0; ++i) {

@@ -1,7 +1,7 @@
 /// @file
 /// Checks of collectives: their arguments, and whether all members make the same call. Used by `device/collective.hpp`
-/// and `device/reduce.hpp`. Signature comparison: each member sends a hash of its call to the other members, and
-/// compares the hashes after one barrier.
+/// and `device/reduce.hpp`. To compare calls, each member sends a hash of its call (the signature) to the other
+/// members, and compares the hashes after one barrier.
 #pragma once
 
 #include "pgas/device/impl/sync/argument_check.hpp"
@@ -12,7 +12,7 @@ namespace pgas::detail {
 /// The arguments that members must agree on. Symmetric memory must have the same offset everywhere.
 struct collective_call {
   operation what;
-  std::uint32_t variant = 0;  ///< which reduction
+  std::uint32_t variant = 0;  ///< operation and variant of a reduction
   std::uint64_t element_bytes = 0;
   std::uint64_t count = 0;
   std::int64_t dst_stride = 1;
@@ -27,14 +27,14 @@ struct collective_call {
   return b != 0 && a > ~std::uint64_t{0} / b ? ~std::uint64_t{0} : a * b;
 }
 
-/// The elements that `count` elements with a stride span.
+/// The length of the range that `count` elements with a stride occupy, in elements.
 [[nodiscard]] PGAS_HD constexpr std::uint64_t span_of(std::uint64_t count, std::int64_t stride) {
   if (stride < 1) return ~std::uint64_t{0};
   return count == 0 ? 0 : times(count - 1, static_cast<std::uint64_t>(stride)) + 1;
 }
 
-/// A hash of a call. `round` counts earlier barriers, so the signature of an earlier call is not taken for the current
-/// one.
+/// A hash of a call. `round` is the number of earlier barriers, so the hash of an earlier call is not mistaken for the
+/// hash of the current call.
 PGAS_COLD std::uint64_t signature_of(context ctx, collective_call call, std::uint64_t round) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
   const auto add = [&hash](std::uint64_t value) {
@@ -92,8 +92,8 @@ PGAS_COLD bool differs(context ctx, team_view team, operation what, std::int32_t
   return true;
 }
 
-/// Ends the group unless all members make this call. One word for each member is sufficient: no member completes the
-/// collective, by a barrier or by packets, before all members have compared.
+/// Ends the group unless all members make this call. One word for each member is sufficient: a collective completes by
+/// a barrier or by packets, and therefore completes on no member before all members have compared.
 template <PGAS_IS(group) G>
 PGAS_COLD void check_collective(const context* copy, G g, team_view team, collective_call call) {
   check_member(copy, team, call.what);
@@ -103,7 +103,7 @@ PGAS_COLD void check_collective(const context* copy, G g, team_view team, collec
   if (n == 1) return;
   g.sync();
   const std::uint64_t barriers = load_relaxed(&member_state(ctx, team, me == 0 ? 1 : 0)->waited) +
-                                 load_relaxed(&domain_state(ctx, team)->waited);  // one of the two counts
+                                 load_relaxed(&domain_state(ctx, team)->waited);  // one word counts barriers
   const std::uint64_t mine = signature_of(ctx, call, barriers);
   const auto rank = static_cast<std::int32_t>(g.thread_rank());
   const auto size = static_cast<std::int32_t>(g.size());

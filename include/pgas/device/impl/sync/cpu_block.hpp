@@ -1,6 +1,6 @@
 /// @file
-/// A block of threads on the CPU. The threads share a cpu_block_state. Used by launchers; programs see only the
-/// cpu_block. Central counter barrier, one word for arrivals, generation and failure.
+/// A block of threads on the CPU. The threads share a cpu_block_state. Launchers use the state; programs see only the
+/// cpu_block. The barrier has a central counter: one word contains arrivals, generation and failure.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ class cpu_block_state {
   cpu_block_state(const cpu_block_state&) = delete;
   cpu_block_state& operator=(const cpu_block_state&) = delete;
 
-  /// Returns when all members that have not left have arrived. Throws thread_ended if a member has failed.
+  /// Returns when all members have arrived, except those that have left. Throws thread_ended if a member has failed.
   void arrive_and_wait() {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);
     std::uint64_t after = 0;
@@ -43,7 +43,7 @@ class cpu_block_state {
     }
   }
 
-  /// Removes a member from later barriers, as a GPU thread that has returned.
+  /// Removes a member from later barriers. A GPU thread that has returned does not take part in barriers either.
   void leave() {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);
     while (
@@ -213,7 +213,7 @@ class cpu_block {
 namespace detail {
 
 /// Registers the calling thread as this member during its lifetime. The library and the program each have a copy of
-/// this_cpu_thread, so each creates a scope before it calls the other.
+/// this_cpu_thread, so each of them creates a scope before it calls the other.
 class cpu_thread_scope {
  public:
   explicit cpu_thread_scope(const cpu_block& block) : before_(this_cpu_thread) {
@@ -229,9 +229,9 @@ class cpu_thread_scope {
   const cpu_thread_id before_;
 };
 
-/// Runs `f(block)` as one member of a block and ends its membership, by return or by exception. *Callers* launchers, on
-/// the member's thread. *On return* the member has finished. *Errors* the errors of `f`, including thread_ended, after
-/// the other members have been notified.
+/// Runs `f(block)` as one member of a block. The membership ends when `f` returns or throws. *Callers* launchers, on
+/// the member's thread. *On return* the member has finished. *Errors* throws the exception of `f`, including
+/// thread_ended, after it has notified the other members.
 template <class F>
 void run_member(const cpu_block& block, F&& f) {
   try {
@@ -246,7 +246,7 @@ void run_member(const cpu_block& block, F&& f) {
   if (block.grid_state() != nullptr) block.grid_state()->leave();
 }
 
-/// Some members of the calling thread's block as a group. *Errors* std::logic_error outside a block.
+/// A group of some members of the calling thread's block. *Errors* std::logic_error outside a block.
 [[nodiscard]] inline cpu_block named_members(std::uint32_t id, std::uint32_t size, std::uint32_t rank) {
   if (this_cpu_thread.state == nullptr)
     throw std::logic_error("named_group: the calling thread belongs to no block that a launcher made");

@@ -1,6 +1,6 @@
 /// @file
 /// The failure of a device operation: the operation writes a record for the host to the PE's control block, and ends
-/// the kernel. When the host asks what a wait waits for, the wait also writes a record, and then continues. Used by
+/// the kernel. The host can also ask a wait what it waits for. The wait then writes a record and continues. Used by
 /// every operation.
 #pragma once
 
@@ -39,30 +39,32 @@ PGAS_FN void leave_failure_here(control_block* control, std::uintptr_t my_slot, 
   if (compare_exchange(claim, 0u, 1u) == 0) {
     fill_record(record, found);
     finish_record(record, 1);
-    fence_sc();  // complete at the host before the kernel ends
+    fence_sc();  // the record is complete in host memory before the kernel ends
   } else {
     const std::uint64_t start = clock_ns();
     while (load_relaxed(&record->complete) == 0 && clock_ns() - start < 100'000'000u) yield_waiting();
   }
 }
 
-/// leave_failure_here() out of line: a kernel with many waits contains one copy.
+/// Calls leave_failure_here() out of line, so that a kernel with many waits contains one copy.
 PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, failure_record found) {
   leave_failure_here(control, my_slot, found);
 }
 
-/// Whether a place may be claimed for a question: its last answer belongs to an earlier question and is complete. (A
-/// thread that the system interrupts while it answers may write its record after the host has asked again.)
+/// Whether a place may be claimed for an answer to the current question: the last answer in the place belongs to an
+/// earlier question and is complete. (A thread that the system interrupts while it answers may write its record after
+/// the host has asked again.)
 [[nodiscard]] PGAS_FN bool is_free(const failure_record* record, std::uint64_t claimed, std::uint32_t question) {
   const auto last = static_cast<std::uint32_t>(claimed >> 32);
   return static_cast<std::int32_t>(last - question) < 0 && load_relaxed(&record->complete) == last;
 }
 
-/// A record for the answer to the host's question; null if this thread has already answered it or there is no space.
-/// Places are claimed in device memory, because few links give a GPU atomic operations on host memory. As far as the
-/// table allows, threads of one block have different places, first threads of different blocks have different places,
-/// and threads with equal indices of consecutive launches have different places. (A GPU tries one place: a wait has few
-/// spare registers, and the wait with the most registers determines the register count of its kernel.)
+/// A record for this thread's answer to the host's question; null if this thread has already answered the question or
+/// there is no free record. The words by which threads claim a record are in device memory, because most links do not
+/// support atomic operations of a GPU on host memory. If the table is large enough, different places belong to the
+/// threads of one block, to the first threads of different blocks, and to threads with equal indices in consecutive
+/// launches. (A GPU tries one place: a wait has few spare registers, and the wait with the most registers determines
+/// the register count of its kernel.)
 [[nodiscard]] PGAS_COLD failure_record* claim_answer(control_block* control, std::uintptr_t my_slot,
                                                      std::uint32_t question) {
   const std::uint32_t launch = place_launch();
@@ -83,8 +85,8 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
   return nullptr;
 }
 
-/// Writes the record of a wait. For a wait that gives up, calls leave_failure(). For a wait that the host asks, writes
-/// one record for each question.
+/// Writes the record of a wait. For a wait that gives up, calls leave_failure(). For a wait that answers the host,
+/// writes one record for each question.
 PGAS_FN void leave_record(control_block* control, std::uintptr_t my_slot, const failure_record& found) {
   if (found.why != failure::asked) return leave_failure(control, my_slot, found);
   const std::uint32_t question = load_relaxed(&control->question);

@@ -1,10 +1,9 @@
 /// @file
-/// The barrier and vote of a grid's blocks on a GPU, used by `device/grid.hpp`. Central counter barrier: one word
-/// counts arrivals, votes and barriers. A block arrives and votes by one addition. From the result of the addition, the
-/// last block knows that it is the last, and knows the outcome of the vote. The last block publishes the outcome with
-/// the next barrier number. A vote therefore costs no more than a barrier, and the word is ready for the next grid of
-/// any size. Launches in graphs find their state at run time, by open addressing (linear probing) in a table of 128
-/// states.
+/// The barrier and vote of a grid's blocks on a GPU, used by `device/grid.hpp`. The barrier has a central counter: one
+/// word counts arrivals, votes and barriers. A block arrives and votes by one addition. The result of the addition
+/// tells the last block that it is the last, and the outcome of the vote. The last block publishes the outcome with the
+/// next barrier number. A vote therefore costs no more than a barrier, and the word is ready for the next grid of any
+/// size. Launches in CUDA graphs find their state at run time, in a hash table of 128 states with linear probing.
 #pragma once
 
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"
@@ -15,11 +14,11 @@
 namespace pgas::detail {
 
 /// The shared state of a launch's blocks, in memory of their GPU. Kernels of a stream run one after another, so each
-/// stream has one state. The host creates it: zeros, and the world's context.
+/// stream has one state. The host creates the state: all words are zero, except the world's context.
 struct alignas(128) grid_state {
   static constexpr std::size_t room_bytes = 64;
   std::uint64_t word;                         ///< a grid_word
-  std::uint64_t owner;                        ///< in a table: the launch that owns the state; 0: free
+  std::uint64_t owner;                        ///< in a table: the launch that owns the state; 0: the state is free
   alignas(16) std::byte room[2][room_bytes];  ///< memory of broadcasts, for even and for odd barriers
   context here;                               ///< for failure records
   std::uint64_t left;                         ///< in a table: blocks of the owner that have finished with the state
@@ -27,8 +26,8 @@ struct alignas(128) grid_state {
 static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 
 /// The states of launches in CUDA graphs: a graph may be instantiated several times, and all instances may run at the
-/// same time. There are as many states as grids can run on a GPU at once (CUDA Programming Guide: 128 since 7.0), so
-/// one is always free.
+/// same time. The number of states is the number of grids that can run on a GPU at once (CUDA Programming Guide: 128
+/// since compute capability 7.0), so a state is always free.
 inline constexpr std::uint32_t grid_table_size = 128;
 
 /// The state of the launch, in a table. The first block of the launch claims an entry. The other blocks search from the
@@ -81,8 +80,8 @@ struct grid_visit {
   grid_state* state;  ///< null before the first barrier
 };
 
-/// The state of the launch. The first call for a `visit` searches for the state. Null if the search gave up. *Callers*
-/// the block's first thread.
+/// Returns the state of the launch, or null if the search gave up. The first call for a `visit` searches for the state.
+/// *Callers* the block's first thread.
 [[nodiscard]] PGAS_FN grid_state* state_of(grid_visit& visit, bool first_block) {
   if (visit.state == nullptr) visit.state = find_state(visit.table, visit.launch, first_block);
   return visit.state;
@@ -106,7 +105,7 @@ struct grid_word {
 /// The result of a barrier for one block.
 struct grid_vote {
   std::uint32_t yes;   ///< whether a block voted yes
-  std::uint32_t odd;   ///< the room that belongs to the barrier
+  std::uint32_t odd;   ///< index of the barrier's `room`
   std::uint32_t lost;  ///< the barrier gave up; the record is written
 };
 
@@ -162,8 +161,8 @@ template <class Block>
 }
 
 /// Returns the value of the first thread of the first block on all threads, or ends all threads if that thread has
-/// ended. Two places hold the values alternately, so a place is written again only after one more barrier of the grid.
-/// Each block reads the value before it comes to that barrier.
+/// ended. The values are stored in two places alternately, so a place is overwritten only after one more barrier of the
+/// grid. Each block reads the value before it arrives at that barrier.
 template <class Block, class T>
 [[nodiscard]] PGAS_FN T grid_broadcast(const Block& block, T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= grid_state::room_bytes);

@@ -9,8 +9,8 @@
 
 namespace pgas::detail {
 
-/// Ends a thread after a copy that does not arrive. Copies of the unit that are in flight end before the block's shared
-/// memory is given to another block.
+/// Ends a thread whose copy does not arrive. Other copies in flight are complete before the GPU gives the block's
+/// shared memory to another block.
 [[noreturn]] PGAS_COLD void give_up_copy() {
   const std::uint64_t start = clock_ns();
   while (clock_ns() - start < 1'000'000u) yield_waiting();

@@ -1,15 +1,16 @@
 /// @file
 /// The queue lock of `device/lock.hpp` and of the host's locks. MCS lock: Mellor-Crummey and Scott, "Algorithms for
-/// scalable synchronization on shared-memory multiprocessors" (1991). A PE appends itself to the queue, links its
-/// predecessor to itself, and spins on its own memory; the holder passes the lock to its successor. PEs therefore take
+/// scalable synchronization on shared-memory multiprocessors" (1991). A PE appends itself to the queue, tells its
+/// predecessor its number, and polls its own memory. The holder passes the lock to its successor. PEs therefore take
 /// the lock in the order of their requests, and no PE polls over a link.
 ///
 /// The queue needs only the lock word. Every PE has such a word, with two halves:
-/// * `tail`, used on one PE of the team (the home, which differs from lock to lock): 1 + the last PE of the queue;
-/// * `seat`, used by its own PE: whether a thread of the PE holds or awaits the lock, whether the thread holds the
-///   lock, and the successor of the PE.
+/// * `tail` is 1 + the number of the last PE in the queue. Only the `tail` on one PE of the team, the home of the lock,
+///   is used. Different locks may have different homes.
+/// * `seat` belongs to the PE whose memory contains the word. It tells whether a thread of that PE holds or awaits the
+///   lock, whether the thread holds the lock, and which PE is the successor.
 ///
-/// A lock of zeros is free. Every access goes through `Words`, so that the host can also run the algorithm.
+/// A lock of zeros is free. Every access goes through the class `Words`, so that the host can run the algorithm too.
 #pragma once
 
 #include "pgas/device/impl/proxy/proxied_words.hpp"
@@ -33,7 +34,7 @@ struct lock_word {
 /// The result of an attempt to set or clear a lock.
 enum class lock_result { done, busy, ended, not_held };
 
-/// Claims this PE's seat, in competition with other threads of this PE.
+/// Tries to claim this PE's seat. Other threads of this PE may try at the same time.
 template <class Words>
 [[nodiscard]] PGAS_FN bool sit_down(const Words& w) {
   return w.compare_exchange(&lock_word::seat, w.me(), 0u, lock_word::taken) == 0;
@@ -44,7 +45,7 @@ template <class Words>
   using word = lock_word;
   if (!sit_down(w) && !w.await([&] { return sit_down(w); }, w.me())) return lock_result::ended;
   w.acquire();  // the seat's previous owner has left the queue
-  w.release();  // a successor that reads the tail and links to this seat comes after the claim
+  w.release();  // the claim comes before a successor that reads the tail and links itself to this seat
   const auto mine = static_cast<std::uint32_t>(w.me() + 1);
   const std::uint32_t before = w.exchange(&word::tail, w.home(), mine);
   if (before == 0) {
@@ -68,7 +69,7 @@ template <class Words>
   w.release();
   const auto mine = static_cast<std::uint32_t>(w.me() + 1);
   if (w.compare_exchange(&word::tail, w.home(), 0u, mine) != 0) {
-    w.store(&word::seat, 0u);  // the tail never named this PE, so no other PE has seen the seat
+    w.store(&word::seat, 0u);  // the tail has never named this PE, so no other PE has seen the seat
     return lock_result::busy;
   }
   w.acquire();
@@ -85,7 +86,7 @@ template <class Words>
   if ((seat & word::next) == 0) {
     const auto mine = static_cast<std::uint32_t>(w.me() + 1);
     if (w.compare_exchange(&word::tail, w.home(), mine, 0u) == mine) {
-      w.release();  // the seat becomes free after the tail: the next owner must not find itself as predecessor
+      w.release();  // the tail changes before the seat becomes free, so the next owner does not follow itself
       w.store(&word::seat, 0u);
       return lock_result::done;
     }

@@ -1,6 +1,6 @@
 /// @file
-/// Broadcast and vote among the threads of a group, used by every operation that may wait. This header lists the kinds
-/// of groups that support them; other kinds do not compile.
+/// Broadcast and vote among the threads of a group, used by every operation that may wait. Calls with a kind of group
+/// that this header does not list do not compile.
 #pragma once
 
 #include "pgas/detail/cluster_vote.hpp"
@@ -23,8 +23,8 @@ inline constexpr bool shuffling = valid<shuffling_members, G>;
 
 template <class G>
 using thread_block_members = std::void_t<decltype(some<G>().thread_index()), decltype(some<G>().group_index())>;
-/// Whether G is cooperative_groups::thread_block, recognized by its unique members. Its threads are the threads of
-/// pgas::block.
+/// Whether G is cooperative_groups::thread_block, which has the same threads as pgas::block. The type is recognized by
+/// members that no other group has.
 template <class G>
 inline constexpr bool cg_thread_block = valid<thread_block_members, G>;
 
@@ -85,7 +85,7 @@ template <PGAS_IS(group) G>
   }
 }
 
-/// Groups whose any() and broadcast() above also order memory.
+/// Whether any() and broadcast() above also order memory for groups of type G.
 template <class G>
 inline constexpr bool vote_orders_memory = has_vote<G> || cg_thread_block<G> || clustered<G>;
 
@@ -98,9 +98,9 @@ PGAS_FN void exit_if_any(const G& g, bool lost) {
   if constexpr (!vote_orders_memory<G>) g.sync();  // votes of warps and tiles do not order memory
 }
 
-/// Ends all threads of the group unless `well` is true on the first thread, which has acted for all threads. Also ends
-/// all threads if the first thread has already ended. The call is also a sync(). *Callers* all threads of the group;
-/// all threads except the first pass false.
+/// Ends all threads of the group unless `well` is true on the first thread, which has performed an operation for all
+/// threads. Also ends all threads if the first thread has already ended. The call is also a sync(). *Callers* all
+/// threads of the group; all threads except the first pass false.
 template <PGAS_IS(group) G>
 PGAS_FN void exit_unless_leader(const G& g, bool well) {
   if (!any(g, well)) PGAS_UNLIKELY

@@ -25,8 +25,8 @@ template <bool Answers>
   const std::uint32_t gave_up = load_relaxed(&control->record.complete);
   const std::uint32_t question = Answers ? load_relaxed(&control->question) : 0;
   const std::uint64_t timeout = limit != 0 ? limit : load_relaxed(&control->wait_timeout_ns);
-  // A thread of this PE that has given up ends the waits of the other threads, because these threads may wait for its
-  // next operation.
+  // If a thread of this PE has given up, the waits of the other threads end too, because these threads may wait for a
+  // later operation of that thread.
   if ((abort | gave_up) != 0) return {since, failure::aborted};
   const std::uint64_t now = clock_ns();
   if (since == 0) since = now;
@@ -42,10 +42,11 @@ template <bool Answers>
   return next_state<true>(control, since, limit);
 }
 
-/// Calls `poll` until it returns true, the world is aborted, the deadline passes, or the host asks. `now` has the
-/// reason. A wait that was asked continues by the next call. `poll` makes relaxed loads; the caller adds the acquire
-/// fence.
-/// @param between polls from one check to the next @param limit of the wait, in nanoseconds; 0: the world's
+/// Calls `poll` until it returns true, the world is aborted, the deadline passes, or the host asks. On return `now` has
+/// the reason. If the host asked, the caller calls the function again to continue the wait. `poll` makes relaxed loads;
+/// the caller adds the acquire fence.
+/// @param between number of polls from one check to the next @param limit time limit of the wait, in nanoseconds; 0:
+/// the limit of the world
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, wait_state& now, const Poll& poll,
                                          std::uint32_t between = polls_between_checks, std::uint64_t limit = 0) {
@@ -62,7 +63,7 @@ template <class Poll>
 
 /// Like poll_until(), but continues after questions, until `poll` succeeds or the wait must end. Leaves a record when
 /// the wait gives up and when the host asks.
-/// @param about makes the record of this wait for a wait_state
+/// @param about a function that makes the record of this wait from a wait_state
 template <class Poll, class About>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll, const About& about,
                                          std::uint32_t between = polls_between_checks, std::uint64_t limit = 0) {
@@ -75,7 +76,7 @@ template <class Poll, class About>
   }
 }
 
-/// Like poll_until(), but without answers to questions, for a wait that has too few registers for them. @return The
+/// Like poll_until(), but does not answer questions, for a wait that has too few registers for answers. @return The
 /// reason why the wait gave up, or none.
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_quietly(const control_block* control, const Poll& poll,

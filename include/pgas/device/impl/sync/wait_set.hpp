@@ -52,16 +52,17 @@ inline constexpr std::size_t no_index = ~std::size_t{0};
 /// The result of a wait on a set that gave up.
 inline constexpr std::size_t gave_up = no_index - 1;
 
-/// Words that a thread loads before it compares the first.
+/// The number of words that a thread loads before it compares the first word.
 inline constexpr std::size_t words_in_flight = 8;
 
-/// Every `step`th word of a set from `first` on: the whole set, or the share of one thread of a group.
+/// A part of a set: every `step`th word from `first` on. The part is the whole set, or the share of one thread of a
+/// group.
 struct set_part {
   std::size_t first = 0;
   std::size_t step = 1;
 };
 
-/// The share of the calling thread.
+/// The words of the set that the calling thread checks.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN set_part part_of(const G& g) {
   return {static_cast<std::size_t>(g.thread_rank()), static_cast<std::size_t>(g.size())};
@@ -70,7 +71,7 @@ template <PGAS_IS(group) G>
 /// The result of one sweep over a set.
 struct sweep_result {
   std::size_t first;      ///< index of the first word that satisfies the comparison, or no_index
-  std::size_t satisfied;  ///< number of words that satisfy it
+  std::size_t satisfied;  ///< number of words that satisfy the comparison
   std::size_t wanted;     ///< number of words of the set
 };
 
@@ -122,7 +123,8 @@ PGAS_OUTLINE sweep_result count_all(Set set, set_part part) {
   return sweep(set, part, 0, [](std::size_t) { return true; });
 }
 
-/// Records the first missing word of a set wait that gives up or answers a question.
+/// Records the first word that does not satisfy the comparison, for a wait on a set that gives up or answers a
+/// question.
 template <class T, class Values>
 PGAS_COLD void report_set_wait(const context* copy, wait_set<T, Values> set, wait_state now) {
   const context& ctx = *copy;
@@ -174,7 +176,7 @@ struct take_all {
   }
 };
 
-/// The current answer of `take`, for the calling thread alone. Acquires.
+/// The answer of `take` for the current values of the words, for the calling thread alone. The function acquires.
 template <class Set, class Take>
 [[nodiscard]] PGAS_OUTLINE std::size_t read_once(Set set, Take take) {
   std::size_t wanted = 0;
@@ -185,12 +187,12 @@ template <class Set, class Take>
 
 /// The number of sweeps over `words` words that takes as long as the polls of one word between two checks.
 [[nodiscard]] PGAS_FN std::uint32_t sweeps_between_checks(std::size_t words) {
-  const std::size_t loads = words / words_in_flight + 1;  // one after another
+  const std::size_t loads = words / words_in_flight + 1;  // loads one after another
   return loads < polls_between_checks ? polls_between_checks / static_cast<std::uint32_t>(loads) : 1;
 }
 
-/// Waits until a word of the set satisfies the comparison, by the calling thread alone. Acquires. @return The answer of
-/// `take`, its `none` if the set has no words, or gave_up.
+/// Waits, by the calling thread alone, until a word of the set satisfies the comparison. The function acquires. @return
+/// The answer of `take`; `none` of `take` if the set has no words; gave_up if the wait gave up.
 template <class Set, class Take>
 [[nodiscard]] PGAS_OUTLINE std::size_t await_any(context ctx, Set set, Take take) {
   const std::size_t begin = take.begin_of(set.count);
@@ -209,9 +211,8 @@ template <class Set, class Take>
   return answer;
 }
 
-/// await_any() by a group, for a set that is long enough. Each thread sweeps its part until the group votes that a word
-/// is satisfied. Then one thread takes the answer. A single thread would need the latency of a load for every eight
-/// words.
+/// Like await_any(), for a group and a long set. Each thread sweeps its part until the group votes that a word is
+/// satisfied. Then one thread takes the answer. A single thread would take one load latency for every eight words.
 template <class Set, class Take, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t await_any_by_group(const context& ctx, const G& g, const Set& set, const Take& take) {
   constexpr std::size_t again = gave_up - 1;
@@ -271,7 +272,7 @@ template <class Set, PGAS_IS(group) G>
   return !any(g, mine.satisfied != mine.wanted);
 }
 
-/// The current answer of `take`.
+/// The answer of `take` for the current values of the words.
 template <class Set, class Take, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t find_any(const G& g, const Set& set, const Take& take) {
   return broadcast(g, g.thread_rank() == 0 ? read_once(set, take) : 0);

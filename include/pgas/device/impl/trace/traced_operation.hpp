@@ -13,7 +13,8 @@ namespace pgas::detail {
 
 #if defined(PGAS_TRACE)
 
-/// One operation, from the constructor to the end of the scope. The leader of the group records it if the host records.
+/// One operation, from the constructor to the end of the scope. The leader of the group records the operation if the
+/// host has recording switched on.
 class traced_operation {
  public:
   template <class G>
@@ -54,7 +55,7 @@ class traced_operation {
     found_.value = value;
     found_.update = how;
   }
-  /// Sets the word that the operation waited for, and the value that it saw.
+  /// Sets the word that the operation waited for, and the value that the operation saw.
   PGAS_FN void saw(const context& ctx, const volatile void* word, cmp how, std::uint64_t value, std::uint64_t seen) {
     if (area_ == nullptr) return;
     found_.offset = ctx.offset(word);
@@ -69,7 +70,7 @@ class traced_operation {
   }
 
  private:
-  /// The trace area; null if the host does not record.
+  /// The trace area; null if the host has recording switched off.
   [[nodiscard]] PGAS_FN static trace_area* area_of(const context& ctx) {
     return *reinterpret_cast<trace_area* const*>(ctx.my_slot_ + internal_area::traced);
   }
