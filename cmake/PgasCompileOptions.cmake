@@ -61,16 +61,15 @@ function(pgas_one_source variable name)
   set(${variable} ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp PARENT_SCOPE)
 endfunction()
 
-# pgas_room(TARGET ROOM SOURCES... [OPTIONS...]): adds the sources of a directory (a room) to the library, with compiler
-# options.
+# pgas_folder(TARGET FOLDER SOURCES... [OPTIONS...]): adds the sources of a folder to the library, with compiler options.
 # Builds for the full tests compile each source alone, which detects missing includes. Sanitized builds, builds for the
-# fast tests and builds for a wheel compile a room as one source, which takes a third of the time.
-option(PGAS_ROOMS_TOGETHER "Compile the sources of a room of the library together in the full tier too, and those of a tool in the fast one" OFF)
-function(pgas_room target room)
+# fast tests and builds for a wheel compile a folder as one source, which takes a third of the time.
+option(PGAS_UNITY_BUILD "Compile the sources of a folder of the library together in the full tier too, and those of a tool in the fast one" OFF)
+function(pgas_folder target folder)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "OPTIONS")
   set(sources ${arg_UNPARSED_ARGUMENTS})
-  if(PGAS_SANITIZE OR PGAS_TEST_TIER STREQUAL "fast" OR PGAS_ROOMS_TOGETHER)
-    string(REPLACE / _ name room_${room})
+  if(PGAS_SANITIZE OR PGAS_TEST_TIER STREQUAL "fast" OR PGAS_UNITY_BUILD)
+    string(REPLACE / _ name unity_${folder})
     pgas_one_source(sources ${name} ${sources})
   endif()
   set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "${arg_OPTIONS}")
@@ -84,10 +83,10 @@ endfunction()
 function(pgas_compiled_together target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE")
   set(most 7)
-  if(PGAS_ROOMS_TOGETHER)
+  if(PGAS_UNITY_BUILD)
     set(most 100)
   endif()
-  if(PGAS_TEST_TIER STREQUAL "fast" AND NOT PGAS_SANITIZE AND NOT PGAS_ROOMS_TOGETHER)
+  if(PGAS_TEST_TIER STREQUAL "fast" AND NOT PGAS_SANITIZE AND NOT PGAS_UNITY_BUILD)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)

@@ -17,7 +17,7 @@ import tempfile
 COMPILERS = [f"g++-{version}" for version in range(11, 15)] + [f"clang++-{version}" for version in range(14, 20)]
 TARGETS = ("pgas", "pgasrun", "06_halo_exchange")
 OPTIONS = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-O0", "-DPGAS_WERROR=ON", "-DPGAS_CUDA=OFF", "-DPGAS_UCX=AUTO",
-           "-DPGAS_PMIX=AUTO", "-DPGAS_BUILD_TESTS=OFF", "-DPGAS_TEST_TIER=fast", "-DPGAS_ROOMS_TOGETHER=ON")
+           "-DPGAS_PMIX=AUTO", "-DPGAS_BUILD_TESTS=OFF", "-DPGAS_TEST_TIER=fast", "-DPGAS_UNITY_BUILD=ON")
 EXCHANGE = ("-nx", "512", "-ny", "512", "-niter", "50", "-nccheck", "10")
 RIGHT = "equal the serial result bit for bit"
 

@@ -20,9 +20,9 @@ from words import dead_link, dead_path, given_up, given_up_words, page_length
 SOURCE_SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu", ".c"}
 HEADER_SUFFIXES = {".hpp", ".h", ".cuh"}
 SIZED_SUFFIXES = SOURCE_SUFFIXES | {".py", ".cmake", ".sh"}
-SOURCE_ROOMS = ("include", "src", "bootstrap")
-ALL_ROOMS = SOURCE_ROOMS + ("tests", "examples", "cmake", "python")
-WORD_ROOMS = ("include", "src", "bootstrap", "examples", "docs", "python")
+SOURCE_FOLDERS = ("include", "src", "bootstrap")
+ALL_FOLDERS = SOURCE_FOLDERS + ("tests", "examples", "cmake", "python")
+WORD_FOLDERS = ("include", "src", "bootstrap", "examples", "docs", "python")
 WORD_SUFFIXES = SIZED_SUFFIXES | {".inc", ".in", ".md"}
 MOST_LINES = 800
 LEAST_LINES = 25
@@ -61,9 +61,9 @@ class Source:
     def under(self, *folders: str) -> bool:
         return any(self.path.startswith(folder + "/") for folder in folders)
 
-    def room(self, folder: str) -> str:
-        """The name of the subfolder of `folder` that this file is in, or an empty string."""
-        parts = self.path[len(folder) + 1 :].split("/") if self.under(folder) else []
+    def folder_in(self, parent: str) -> str:
+        """The name of the folder in `parent` that this file is in, or an empty string."""
+        parts = self.path[len(parent) + 1 :].split("/") if self.under(parent) else []
         return parts[0] if len(parts) > 1 else ""
 
 
@@ -118,7 +118,7 @@ def layer(file: Source):
 
 
 def third_party(file: Source):
-    """A header of another library is included only in the room of that library."""
+    """A header of another library is included only in the folder of that library."""
     for line, name in file.includes():
         if CUDA_HEADER.match(name):
             public = file.under("include/pgas/device", "include/pgas/detail", "include/pgas/compat")
@@ -158,8 +158,8 @@ def host_sight(file: Source):
             yield line, f"{name}: backends are below the host library"
 
 
-# The rooms of src/host, the lowest first. Rooms on one line may include one another.
-HOST_ROOMS = (
+# The folders of src/host, the lowest first. Folders on one line may include one another.
+HOST_FOLDERS = (
     ("error", "config", "log"),
     ("share",),
     ("transport",),
@@ -173,16 +173,16 @@ HOST_ROOMS = (
     ("api",),
     ("compat",),
 )
-FLOOR_OF = {room: floor for floor, rooms in enumerate(HOST_ROOMS) for room in rooms}
+FLOOR_OF = {folder: floor for floor, folders in enumerate(HOST_FOLDERS) for folder in folders}
 
 
-def rooms_run_downwards(file: Source):
-    """A room of src/host includes itself and the rooms below it. leaves() checks that no other room includes compat."""
-    mine = file.room("src/host")
+def folders_include_downwards(file: Source):
+    """A folder of src/host includes itself and the folders below it. leaves() checks that no other folder includes compat."""
+    mine = file.folder_in("src/host")
     if not mine:
         return
     if mine not in FLOOR_OF:
-        yield 1, f"src/host/{mine} has no place among the rooms of src/host: give it one in HOST_ROOMS"
+        yield 1, f"src/host/{mine} has no place among the folders of src/host: give it one in HOST_FOLDERS"
         return
     for line, name in file.includes():
         found = re.match(r"host/(\w+)/", name)
@@ -195,7 +195,7 @@ def backends_apart(file: Source):
     """Backends of one kind never include each other."""
     kinds = (("src/device", "cpu|cuda"), ("src/host/transport", r"\w+"), ("bootstrap", "pmix|tcp|local"))
     for folder, backends in kinds:
-        mine = file.room(folder)
+        mine = file.folder_in(folder)
         if not re.fullmatch(backends, mine):
             continue
         for line, name in file.includes():
@@ -205,7 +205,7 @@ def backends_apart(file: Source):
 
 
 def leaves(file: Source):
-    """No other room includes compat, so the library builds without compat."""
+    """No other folder includes compat, so the library builds without compat."""
     for line, name in file.includes():
         if name.startswith("pgas/compat/") and not file.under("include/pgas/compat", "src/host/compat"):
             yield line, f"{name}: compat is a leaf"
@@ -251,8 +251,8 @@ def inline_asm(file: Source):
 
 
 def compiler_macro(file: Source):
-    rooms = ("include/pgas/detail", "include/pgas/compat")
-    if file.under(*rooms) or file.path == "include/pgas/device/group.hpp" or file.suffix == ".cu":
+    folders = ("include/pgas/detail", "include/pgas/compat")
+    if file.under(*folders) or file.path == "include/pgas/device/group.hpp" or file.suffix == ".cu":
         return
     for line, text in enumerate(file.code, 1):
         if re.search(r"\b__CUDACC\w*__|\b__CUDA_ARCH__|\b__NVCC__", text):
@@ -329,16 +329,16 @@ def unfinished(file: Source):
             yield line, "finish it, or say in the doc block what it does not do"
 
 
-SOURCE_RULES = (layer, third_party, bootstrap_sight, host_sight, rooms_run_downwards, backends_apart, leaves, environment,
+SOURCE_RULES = (layer, third_party, bootstrap_sight, host_sight, folders_include_downwards, backends_apart, leaves, environment,
                 no_exit, inline_asm, compiler_macro, macro_name, header_head, documented, own_names, unfinished, too_small)
 
 
 # ---- all files ------------------------------------------------------------------------------------------------------
 
 
-def files(root: pathlib.Path, rooms, suffixes) -> Iterator[Source]:
-    for room in rooms:
-        for path in sorted((root / room).rglob("*")):
+def files(root: pathlib.Path, folders, suffixes) -> Iterator[Source]:
+    for folder in folders:
+        for path in sorted((root / folder).rglob("*")):
             if path.is_file() and (path.suffix in suffixes or path.name == "CMakeLists.txt" and ".cmake" in suffixes):
                 yield Source(root, path)
 
@@ -346,7 +346,7 @@ def files(root: pathlib.Path, rooms, suffixes) -> Iterator[Source]:
 def check(root: pathlib.Path) -> Iterator[Violation]:
     macros = {}
     types = {}
-    for file in files(root, SOURCE_ROOMS, SOURCE_SUFFIXES):
+    for file in files(root, SOURCE_FOLDERS, SOURCE_SUFFIXES):
         for rule in SOURCE_RULES:
             for line, what in rule(file):
                 yield Violation(rule.__name__, file.path, line, what)
@@ -361,16 +361,16 @@ def check(root: pathlib.Path) -> Iterator[Violation]:
                 if found := re.match(r"#undef (\w+)", text):
                     macros.pop(found.group(1), None)
     sources = {}
-    for file in files(root, SOURCE_ROOMS, SOURCE_SUFFIXES):
+    for file in files(root, SOURCE_FOLDERS, SOURCE_SUFFIXES):
         for line, what in in_another_source(file, sources, set(types)):
             yield Violation("one_source", file.path, line, what)
     for name, (path, line) in list(macros.items())[MOST_MACROS:]:
         yield Violation("macro_count", path, line, f"{name} is one macro too many, at most {MOST_MACROS}")
-    for file in files(root, ALL_ROOMS, SIZED_SUFFIXES):
+    for file in files(root, ALL_FOLDERS, SIZED_SUFFIXES):
         for line, what in size(file):
             yield Violation("size", file.path, line, what)
     words = given_up_words(root)
-    for file in files(root, WORD_ROOMS, WORD_SUFFIXES):
+    for file in files(root, WORD_FOLDERS, WORD_SUFFIXES):
         for line, what in given_up(file, words):
             yield Violation("given_up", file.path, line, what)
     for rule in (dead_path, dead_link, page_length):

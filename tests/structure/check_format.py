@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-from check import ALL_ROOMS, SOURCE_SUFFIXES
+from check import ALL_FOLDERS, SOURCE_SUFFIXES
 
 VERSION = 14
 
@@ -31,7 +31,7 @@ def main() -> int:
     if tool is None:
         print(f"skipped: no clang-format {VERSION}")
         return 77
-    sources = sorted(path for room in ALL_ROOMS for path in (root / room).rglob("*") if path.suffix in SOURCE_SUFFIXES)
+    sources = sorted(path for folder in ALL_FOLDERS for path in (root / folder).rglob("*") if path.suffix in SOURCE_SUFFIXES)
     done = subprocess.run([tool, "--dry-run", "-Werror", *sources], capture_output=True, text=True)
     found = sorted({line.split(": error:")[0] for line in done.stderr.splitlines() if ": error:" in line})
     print(*found, sep="\n")

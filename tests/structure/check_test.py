@@ -72,11 +72,11 @@ VIOLATIONS = [
     ("host_sight", "src/host/api/world.cpp", '#include "device/cpu/cpu.hpp"\n'),
     ("host_sight", "src/host/api/world.cpp", '#include "bootstrap/pmix/pmix.hpp"\n'),
     ("host_sight", "src/device/cpu/cpu.cpp", '#include "host/log/logger.hpp"\n'),
-    ("rooms_run_downwards", "src/host/connect/gather.cpp", '#include "host/exchange/agreement.hpp"\n'),
-    ("rooms_run_downwards", "src/host/heap/heap.hpp", '/// @file\n/// A heap.\n#pragma once\n#include "host/proxy/proxy_thread.hpp"\n'),
-    ("rooms_run_downwards", "src/host/watch/calls.cpp", '#include "host/world/world_state.hpp"\n'),
-    ("rooms_run_downwards", "src/host/log/logger.cpp", '#include "host/transport/transport.hpp"\n'),
-    ("rooms_run_downwards", "src/host/attic/box.cpp", '#include "host/log/logger.hpp"\n'),
+    ("folders_include_downwards", "src/host/connect/gather.cpp", '#include "host/exchange/agreement.hpp"\n'),
+    ("folders_include_downwards", "src/host/heap/heap.hpp", '/// @file\n/// A heap.\n#pragma once\n#include "host/proxy/proxy_thread.hpp"\n'),
+    ("folders_include_downwards", "src/host/watch/calls.cpp", '#include "host/world/world_state.hpp"\n'),
+    ("folders_include_downwards", "src/host/log/logger.cpp", '#include "host/transport/transport.hpp"\n'),
+    ("folders_include_downwards", "src/host/attic/box.cpp", '#include "host/log/logger.hpp"\n'),
     ("backends_apart", "src/device/cpu/cpu.cpp", '#include "device/cuda/driver.hpp"\n'),
     ("backends_apart", "bootstrap/pmix/pmix.cpp", '#include "bootstrap/tcp/tcp.hpp"\n'),
     ("backends_apart", "src/host/transport/ucx/ucx.cpp", '#include "host/transport/tcp/tcp.hpp"\n'),
@@ -142,7 +142,7 @@ class CheckTest(unittest.TestCase):
             if name.startswith("include/pgas/") and "/detail/" not in name:
                 text = BEGIN + text + END
             text = "/// @file\n/// What it is for.\n#pragma once\n\n" + text if is_header else text
-            self.write(name, text + PADDING if name.startswith(check.SOURCE_ROOMS) else text)
+            self.write(name, text + PADDING if name.startswith(check.SOURCE_FOLDERS) else text)
 
     def write(self, name, text):
         path = self.root / name

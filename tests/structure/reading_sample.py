@@ -13,7 +13,7 @@ import random
 import re
 from typing import Iterator, NamedTuple
 
-SOURCE_ROOMS = ("include", "src", "bootstrap", "tests", "examples", "python")
+SOURCE_FOLDERS = ("include", "src", "bootstrap", "tests", "examples", "python")
 SOURCE_SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu", ".inc"}
 PUBLIC_HEADERS = ("*.hpp", "*.h", "device/*.hpp")
 NO_PAGES = {"configuration.md", "errors.md"}  # printed from tables
@@ -76,7 +76,7 @@ def page_paragraphs(root: pathlib.Path, path: pathlib.Path) -> Iterator[Text]:
 
 
 def all_comments(root: pathlib.Path) -> list[Text]:
-    paths = (p for room in SOURCE_ROOMS for p in sorted((root / room).rglob("*")) if p.suffix in SOURCE_SUFFIXES | {".py"})
+    paths = (p for folder in SOURCE_FOLDERS for p in sorted((root / folder).rglob("*")) if p.suffix in SOURCE_SUFFIXES | {".py"})
     return [text for path in paths for text in comments(root, path) if long_enough(text.text)]
 
 

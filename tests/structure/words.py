@@ -71,7 +71,7 @@ def dead_path(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
                     yield page.relative_to(root).as_posix(), number, f"{path} does not exist"
 
 
-PAGE_ROOMS = ("docs", "bootstrap", "examples", "include", "python", "src", "tests")
+PAGE_FOLDERS = ("docs", "bootstrap", "examples", "include", "python", "src", "tests")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 
@@ -94,7 +94,7 @@ def anchors(page: pathlib.Path) -> set[str]:
 
 def dead_link(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
     """Links of a page to files of the project, and to headings of its pages, have a target."""
-    pages = [*sorted(root.glob("*.md")), *(page for room in PAGE_ROOMS for page in sorted((root / room).rglob("*.md")))]
+    pages = [*sorted(root.glob("*.md")), *(page for folder in PAGE_FOLDERS for page in sorted((root / folder).rglob("*.md")))]
     for page in pages:
         for number, line in enumerate(without_code(page.read_text(encoding="utf-8")).splitlines(), 1):
             for link in LINK.findall(line):
