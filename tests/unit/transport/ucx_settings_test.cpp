@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <map>
 
 #include "common/net/address.hpp"
 #include "common/net/tcp_socket.hpp"
@@ -12,6 +14,7 @@ namespace {
 
 using pgas::detail::interface_of;
 using pgas::detail::net_devices;
+using pgas::detail::ucx_settings;
 
 /// A folder like /sys/class/infiniband, which exists until the end of the scope.
 class fake_sysfs {
@@ -54,6 +57,35 @@ TEST(net_devices, of_a_connection_is_that_with_its_address) {
   while (!answering.fd) answering = listener.accept();
   EXPECT_EQ(interface_of(answering.fd.get()), "lo");
   EXPECT_EQ(interface_of(listener.fd()), "") << "it has no address of its own";
+}
+
+/// The values of the defaults, by variable.
+std::map<std::string, std::string> defaults(const ucx_settings& settings) {
+  std::map<std::string, std::string> all;
+  for (const auto& each : pgas::detail::ucx_defaults(settings)) all[each.variable] = each.value;
+  return all;
+}
+
+TEST(ucx_defaults, keep_pes_of_several_hosts_from_shared_memory) {
+  ::unsetenv("UCX_TLS");
+  const ucx_settings several{.one_host = false};
+  EXPECT_FALSE(pgas::detail::may_use_shared_memory(several));
+  EXPECT_EQ(defaults(several),
+            (std::map<std::string, std::string>{{"UCX_KEEPALIVE_INTERVAL", "1s"}, {"UCX_TLS", "^shm"}}));
+  EXPECT_EQ(defaults({.without_tcp = true}).at("UCX_TLS"), "^tcp");
+  EXPECT_EQ(defaults({}).at("UCX_MM_ERROR_HANDLING"), "y");
+}
+
+TEST(ucx_defaults, leave_what_the_user_has_set) {
+  ::setenv("UCX_KEEPALIVE_INTERVAL", "7s", 1);
+  ::setenv("UCX_TLS", "tcp", 1);
+  EXPECT_EQ(defaults({.without_tcp = true}), (std::map<std::string, std::string>{})) << "no shared memory, no TLS";
+  ::setenv("UCX_TLS", "^tcp", 1);
+  EXPECT_EQ(defaults({.devices = "eth0"}),
+            (std::map<std::string, std::string>{
+                {"UCX_MM_ERROR_HANDLING", "y"}, {"UCX_NET_DEVICES", "eth0"}, {"UCX_WARN_INVALID_CONFIG", "n"}}));
+  ::unsetenv("UCX_KEEPALIVE_INTERVAL");
+  ::unsetenv("UCX_TLS");
 }
 
 }  // namespace

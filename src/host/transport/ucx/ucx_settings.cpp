@@ -11,11 +11,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 
 #include "common/unique_fd.hpp"
+#include "host/config/read_environment.hpp"
 #include "host/log/format_bytes.hpp"
 
 namespace pgas::detail {
+
+using config_detail::environment;
 
 std::string net_devices(std::vector<std::string> interfaces, const std::filesystem::path& infiniband) {
   if (interfaces.empty()) return {};
@@ -56,6 +60,36 @@ shared_memory_room look_at_shared_memory() {
   const std::size_t free = static_cast<std::size_t>(about.f_bavail) * about.f_frsize;
   const std::size_t all = static_cast<std::size_t>(about.f_blocks) * about.f_frsize;
   return {free, fmt::format("{} of the {} of {} are free", format_bytes(free), format_bytes(all), folder)};
+}
+
+std::vector<ucx_default> ucx_defaults(const ucx_settings& settings) {
+  std::vector<ucx_default> all;
+  if (!settings.devices.empty()) {
+    all.push_back({"UCX_NET_DEVICES", settings.devices});
+    all.push_back({"UCX_WARN_INVALID_CONFIG", "n"});  // no warning about devices for which UCX has no transport
+  }
+  if (!settings.one_host)
+    all.push_back({"UCX_TLS", "^shm"});
+  else if (settings.without_tcp)
+    all.push_back({"UCX_TLS", "^tcp"});
+  // With error handling, UCX uses shared memory only if this option is set. It then detects dead peers by keepalives,
+  // by default every 20 s.
+  if (may_use_shared_memory(settings)) all.push_back({"UCX_MM_ERROR_HANDLING", "y"});
+  all.push_back({"UCX_KEEPALIVE_INTERVAL", "1s"});
+  const environment variables = environment::of_process();
+  std::erase_if(all, [&](const ucx_default& each) { return variables.get(each.variable).has_value(); });
+  return all;
+}
+
+bool may_use_shared_memory(const ucx_settings& settings) {
+  if (!settings.one_host) return false;
+  // The variable lists transports to use or, after a ^, transports not to use.
+  const environment variables = environment::of_process();
+  const std::string_view list = variables.get("UCX_TLS").value_or("all");
+  const auto names = {"all", "shm", "sm", "mm", "posix", "sysv"};
+  const bool named =
+      std::any_of(names.begin(), names.end(), [&](const char* name) { return list.find(name) != list.npos; });
+  return named != list.starts_with('^');
 }
 
 #ifdef PGAS_WITHOUT_UCX

@@ -47,6 +47,18 @@ struct ucx_settings {
   log::logger* log = nullptr;  ///< set in every call; outlives the transport
 };
 
+/// A default that pgas chooses for a setting of UCX.
+struct ucx_default {
+  const char* variable;  ///< with the prefix UCX_
+  std::string value;
+};
+
+/// The defaults that differ from UCX's own, without those whose variables the user has set.
+[[nodiscard]] std::vector<ucx_default> ucx_defaults(const ucx_settings& settings);
+
+/// Whether UCX may pass data between the PEs of a host through shared memory.
+[[nodiscard]] bool may_use_shared_memory(const ucx_settings& settings);
+
 /// Loads UCX at run time. The user's own UCX_* variables override these settings.
 ///
 /// UCX does not authenticate connections. Over TCP it listens on all devices that it may use, and a process that can

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdarg>
+#include <cstring>
 #include <fstream>
 #include <future>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -17,19 +17,6 @@
 
 namespace pgas::detail {
 namespace {
-
-using config_detail::environment;
-
-[[nodiscard]] bool set_by_user(const char* variable) { return environment::of_process().get(variable).has_value(); }
-
-/// Whether UCX_TLS allows shared memory. The variable lists transports to use or, after a ^, transports not to use.
-[[nodiscard]] bool allows_shared_memory(const environment& variables) {
-  const std::string_view list = variables.get("UCX_TLS").value_or("all");
-  const auto names = {"all", "shm", "sm", "mm", "posix", "sysv"};
-  const bool named =
-      std::any_of(names.begin(), names.end(), [&](const char* name) { return list.find(name) != list.npos; });
-  return named != list.starts_with('^');
-}
 
 /// Checks that threads can be started. UCX ends the process if it cannot start its thread ("Assertion
 /// `ucs_async_thread_global_context.thread != NULL' failed"), and no setting changes that. The check starts two
@@ -80,12 +67,12 @@ ucs_log_func_rc_t discard_log(const char*, unsigned, const char*, ucs_log_level_
 }  // namespace
 
 ucx_worker::ucx_worker(const ucx_settings& settings)
-    : library_(ucx_library::get_loaded(set_by_user("UCX_HANDLE_ERRORS"))) {
+    : library_(ucx_library::get_loaded(config_detail::environment::of_process().get("UCX_HANDLE_ERRORS").has_value())) {
   if (settings.one_host) check_boot_id();
   check_threads();
   try {
     start_context(settings);
-    start_worker(settings.one_host && allows_shared_memory(environment::of_process()));
+    start_worker(may_use_shared_memory(settings));
   } catch (...) {
     stop();
     throw;
@@ -113,22 +100,8 @@ void ucx_worker::check(ucs_status_t status, const char* what, const std::string&
 void ucx_worker::start_context(const ucx_settings& settings) {
   ucp_config_t* config = nullptr;
   check(library_.config_read(nullptr, nullptr, &config), "reading its configuration");
-  const auto prefer = [&](const char* variable, const char* option, const std::string& value) {
-    if (!set_by_user(variable)) (void)library_.config_modify(config, option, value.c_str());
-  };
-  if (!settings.devices.empty()) {
-    prefer("UCX_NET_DEVICES", "NET_DEVICES", settings.devices);
-    prefer("UCX_WARN_INVALID_CONFIG", "WARN_INVALID_CONFIG", "n");  // no warning about devices for which UCX has no
-                                                                    // transport
-  }
-  if (settings.without_tcp) prefer("UCX_TLS", "TLS", "^tcp");
-  // With error handling, UCX uses shared memory only if this option is set. It then detects dead peers by keepalives,
-  // by default every 20 s.
-  if (!settings.one_host)
-    prefer("UCX_TLS", "TLS", "^shm");
-  else if (allows_shared_memory(environment::of_process()))
-    prefer("UCX_MM_ERROR_HANDLING", "MM_ERROR_HANDLING", "y");
-  prefer("UCX_KEEPALIVE_INTERVAL", "KEEPALIVE_INTERVAL", "1s");
+  for (const ucx_default& each : ucx_defaults(settings))
+    (void)library_.config_modify(config, each.variable + std::strlen("UCX_"), each.value.c_str());
 
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_NAME;
