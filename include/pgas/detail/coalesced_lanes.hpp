@@ -2,7 +2,7 @@
 /// Detects lanes of a warp that call an operation individually at the same time. Such lanes may do the work together.
 #pragma once
 
-#include "pgas/detail/isa/ptx_memory.hpp"
+#include "pgas/detail/isa/ptx_warp.hpp"
 
 namespace pgas::detail {
 
@@ -15,7 +15,7 @@ class lane_octet {
  public:
   static constexpr bool possible = true;
 
-  PGAS_FN lane_octet() : rank_(lane_id() % 8), mask_(0xffu << (lane_id() - rank_)) {
+  PGAS_FN lane_octet() : rank_(lane_id() % 8), mask_(lane_mask{0xff} << (lane_id() - rank_)) {
     complete_ = (__activemask() & mask_) == mask_;
   }
 
@@ -36,7 +36,7 @@ class lane_octet {
 
  private:
   std::uint32_t rank_;
-  std::uint32_t mask_;
+  lane_mask mask_;
   bool complete_;
 };
 

@@ -56,7 +56,7 @@ PGAS_FN void for_each_proxied(const context& ctx, const std::int32_t* pes, std::
 template <PGAS_IS(group) G, class Fence>
 PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
   g.sync();
-  if (g.thread_rank() < 32) fence();
+  if (g.thread_rank() < warp_size) fence();
   g.sync();
 }
 

@@ -39,6 +39,7 @@
 #include "pgas/detail/compiler.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/detail/isa/ptx_named_barrier.hpp"
+#include "pgas/detail/isa/ptx_warp.hpp"
 
 #if !defined(__CUDACC__)
 #include "pgas/device/impl/sync/cpu_block.hpp"
@@ -174,39 +175,35 @@ class warp {
  public:
   PGAS_FN warp(std::uint32_t rank_in_block, std::uint32_t block_size) : rank_(rank_in_block), block_size_(block_size) {}
 
-  [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const { return rank_ % 32; }
+  [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const { return rank_ % detail::warp_size; }
   [[nodiscard]] PGAS_FN std::uint32_t size() const {
-    const std::uint32_t left = block_size_ - rank_ / 32 * 32;
-    return left < 32 ? left : 32;
+    const std::uint32_t left = block_size_ - rank_ / detail::warp_size * detail::warp_size;
+    return left < detail::warp_size ? left : detail::warp_size;
   }
   PGAS_FN void sync() const { __syncwarp(); }
   /// @brief The number of this warp in its block.
   ///
   /// The names are those of cooperative_groups tiles.
-  [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return rank_ / 32; }
+  [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return rank_ / detail::warp_size; }
   /// @brief The number of warps of the block.
-  [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const { return (block_size_ + 31) / 32; }
+  [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const {
+    return (block_size_ + detail::warp_size - 1) / detail::warp_size;
+  }
   /// @brief The lanes of this warp that exist.
-  [[nodiscard]] PGAS_FN std::uint32_t mask() const { return 0xffffffffu >> (32 - size()); }
+  [[nodiscard]] PGAS_FN detail::lane_mask mask() const { return detail::every_lane >> (detail::warp_size - size()); }
 
   /// @brief Votes: true on all lanes if `yes` is true on any lane.
   ///
   /// Does not order memory, as in cooperative_groups.
-  [[nodiscard]] PGAS_FN bool any(int yes) const { return __any_sync(every_lane, yes) != 0; }
+  [[nodiscard]] PGAS_FN bool any(int yes) const { return __any_sync(detail::every_lane, yes) != 0; }
   /// @brief Returns the value of lane `from` on all lanes.
   ///
   /// Does not order memory, as in cooperative_groups.
   [[nodiscard]] PGAS_FN std::uint32_t shfl(std::uint32_t value, int from) const {
-    return __shfl_sync(every_lane, value, from);
+    return __shfl_sync(detail::every_lane, value, from);
   }
 
  private:
-  /// @brief The mask of all lanes. A warp with fewer threads uses the same mask: lanes that do not exist count as
-  /// ended, so no lane waits for them.
-  ///
-  /// If the mask were not a constant, each call would compare the mask with the mask of all lanes.
-  static constexpr std::uint32_t every_lane = 0xffffffff;
-
   std::uint32_t rank_;
   std::uint32_t block_size_;
 };
@@ -268,7 +265,9 @@ class named_group {
     return answers + barrier_ * words;
   }
   /// @brief The barrier counts each warp as 32 threads, even if the warp has fewer.
-  [[nodiscard]] PGAS_FN std::uint32_t counted() const { return (size_ + 31) / 32 * 32; }
+  [[nodiscard]] PGAS_FN std::uint32_t counted() const {
+    return (size_ + detail::warp_size - 1) / detail::warp_size * detail::warp_size;
+  }
 
   std::uint32_t barrier_;
   std::uint32_t size_;

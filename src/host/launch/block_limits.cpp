@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "pgas/detail/isa/ptx_warp.hpp"
 #include "pgas/detail/team_state_layout.hpp"
 
 namespace pgas::detail {
@@ -44,12 +45,11 @@ unsigned max_collective_blocks(std::span<const device_user> users) {
 
 namespace {
 
-constexpr unsigned warp = 32;
 constexpr unsigned partitions = 4;  // partitions of a multiprocessor; the registers of a warp are in one partition
 
 unsigned registers_of_warp(unsigned each_thread) {
   constexpr unsigned unit = 256;
-  return (each_thread * warp + unit - 1) / unit * unit;
+  return (each_thread * warp_size + unit - 1) / unit * unit;
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_propert
   if (kernel.each == 0) return 0;
   // The proxy's kernel is one warp without shared memory. A multiprocessor with one block fewer has room for this warp,
   // unless it has too few registers.
-  const unsigned warps = (kernel.threads + warp - 1) / warp;
+  const unsigned warps = (kernel.threads + warp_size - 1) / warp_size;
   const auto fits_beside = [&](unsigned blocks) {
     const unsigned most_warps = (blocks * warps + partitions - 1) / partitions;
     return most_warps * registers_of_warp(kernel.registers) + registers_of_warp(gpu.proxy_registers) <=

@@ -200,7 +200,7 @@ std::uint64_t put_to_all_wrong(benchmark_world& s, const point&, const job& j) {
 }
 
 double messages(const benchmark_world& s, const point& at) {
-  const unsigned warp_size = s.world().heap() == heap_kind::cuda ? 32 : 1;
+  const unsigned warp_size = s.world().heap() == heap_kind::cuda ? detail::warp_size : 1;
   const unsigned in_block = at.by == scope::block  ? 1
                             : at.by == scope::warp ? (at.threads + warp_size - 1) / warp_size
                                                    : at.threads;

@@ -35,10 +35,9 @@ std::vector<scope> scopes_of(const row& r, const options& how, bool gpu, unsigne
 }
 
 unsigned threads_of(const row& r, const options& how, scope by, bool gpu, unsigned block_threads) {
-  constexpr unsigned warp_size = 32;
   if (r.by == shape::host) return 1;
   if (r.by == shape::group && by == scope::thread) return 1;
-  if (r.by == shape::group && by == scope::warp) return gpu ? warp_size : 1;
+  if (r.by == shape::group && by == scope::warp) return gpu ? detail::warp_size : 1;
   if (!gpu) return how.threads == 0 ? block_threads : std::min(how.threads, block_threads);
   if (r.by == shape::group) return how.threads == 0 ? max_group_threads : std::min(how.threads, max_group_threads);
   return how.threads == 0 ? 1024 : how.threads;

@@ -195,15 +195,6 @@ PGAS_FN void store_relaxed(vec16* p, vec16 v) {
 #endif
 }
 
-#if defined(__CUDACC__)
-/// The calling thread's index in its warp.
-[[nodiscard]] PGAS_FN std::uint32_t lane_id() {
-  std::uint32_t lane;
-  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
-  return lane;
-}
-#endif
-
 /// Makes all earlier accesses of this thread visible to every thread that acquires a later relaxed store of this
 /// thread.
 PGAS_FN void fence_release() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device/operation_request.hpp"
+#include "pgas/detail/isa/ptx_warp.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/reduce/collective_request.hpp"
 #include "pgas/device/impl/reduce/oneshot_reduce.hpp"
@@ -75,7 +76,7 @@ inline constexpr unsigned max_collective_threads = 512;
 /// The number of threads of a request's block. A barrier alone is fastest with one warp.
 [[nodiscard]] constexpr unsigned threads_for(const collective_request& request) {
   const bool only_barrier = request.what <= collective_kind::word_barrier;
-  return only_barrier ? 32 : max_collective_threads;
+  return only_barrier ? warp_size : max_collective_threads;
 }
 
 /// The kernels of the library. kernel_launcher.cuh adds them before main() begins, or while the library is loaded.

@@ -5,7 +5,6 @@ namespace pgas::detail::cuda {
 
 namespace {
 
-constexpr unsigned warp = 32;
 constexpr unsigned most_threads = 256;
 
 struct operation_kernel {
@@ -25,12 +24,11 @@ struct strided_kernel {
 /// than the updates. The lanes work in steps. A new step begins with each fenced update, and with each update on a word
 /// that an earlier lane also updates.
 struct update_kernel {
-  static constexpr unsigned max_threads = warp;
+  static constexpr unsigned max_threads = warp_size;
   __device__ void operator()(batched_atomic* list, unsigned count) const {
-    constexpr unsigned all = ~0u;
     const unsigned lane = threadIdx.x;
-    const unsigned up_to_me = all >> (warp - 1 - lane);
-    for (unsigned first = 0; first < count; first += warp) {
+    const lane_mask up_to_me = every_lane >> (warp_size - 1 - lane);
+    for (unsigned first = 0; first < count; first += warp_size) {
       const bool mine = first + lane < count;
       batched_atomic what;
       if (mine) what = list[first + lane];
@@ -38,14 +36,14 @@ struct update_kernel {
       const bool fenced = mine && (what.fenced || first + lane == 0);
       // Two words of 4 bytes can have the same place.
       const auto place = reinterpret_cast<std::uintptr_t>(what.at) / sizeof(std::uint64_t);
-      const bool again = (__match_any_sync(all, mine ? place : lane) & up_to_me) != 1u << lane;
-      const unsigned starts = __ballot_sync(all, fenced || (mine && again));
-      const int step_of_mine = __popc(starts & up_to_me);
-      for (int step = 0; step <= __popc(starts); ++step) {
+      const bool again = (__match_any_sync(every_lane, mine ? place : lane) & up_to_me) != lane_mask{1} << lane;
+      const lane_mask starts = __ballot_sync(every_lane, fenced || (mine && again));
+      const int step_of_mine = lanes_in(starts & up_to_me);
+      for (int step = 0; step <= lanes_in(starts); ++step) {
         __syncwarp();
         const bool my_turn = mine && step == step_of_mine;
         // All lanes execute the fence, because lanes of later steps are also ordered after it.
-        if (__any_sync(all, my_turn && fenced)) fence_release();
+        if (__any_sync(every_lane, my_turn && fenced)) fence_release();
         if (my_turn) what.old = execute_update(what);
       }
       if (mine && what.fetches) store_relaxed(&list[first + lane].old, what.old);
@@ -55,7 +53,7 @@ struct update_kernel {
 
 /// A kernel with used_stack_bytes of stack. It is launched only so that the driver allocates the memory for stacks.
 struct stack_kernel {
-  static constexpr unsigned max_threads = 32;
+  static constexpr unsigned max_threads = warp_size;
   __device__ void operator()(unsigned at) const {
     // Accessed by a variable index, so that the compiler does not keep the array in registers.
     volatile unsigned char stack[used_stack_bytes];
@@ -65,7 +63,7 @@ struct stack_kernel {
 };
 
 struct clock_kernel {
-  static constexpr unsigned max_threads = 32;
+  static constexpr unsigned max_threads = warp_size;
   __device__ void operator()(clock_rounds* shared, std::uint32_t rounds) const {
     for (std::uint32_t round = 1; round <= rounds; ++round) {
       while (load_relaxed(&shared->asked) < round) {
@@ -83,7 +81,7 @@ cudaError_t launch_clock_reader(clock_rounds* shared, std::uint32_t rounds, cuda
 }
 
 cudaError_t launch_updates(batched_atomic* list, unsigned count, cudaStream_t stream) {
-  return kernel_launcher<update_kernel>::launch(1, warp, stream, list, count);
+  return kernel_launcher<update_kernel>::launch(1, warp_size, stream, list, count);
 }
 
 cudaError_t describe_updates(cudaFuncAttributes& about) {
@@ -99,8 +97,8 @@ cudaError_t launch_operation(const operation_request& request, cudaStream_t stre
     return kernel_launcher<strided_kernel>::launch(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks),
                                                    threads, stream, request);
   }
-  const bool many = request.what == operation_request::kind::wait && request.count > 32;
-  return kernel_launcher<operation_kernel>::launch(1, many ? most_threads : warp, stream, request);
+  const bool many = request.what == operation_request::kind::wait && request.count > warp_size;
+  return kernel_launcher<operation_kernel>::launch(1, many ? most_threads : warp_size, stream, request);
 }
 
 cudaError_t launch_stack_user(cudaStream_t stream) { return kernel_launcher<stack_kernel>::launch(1, 1, stream, 0u); }

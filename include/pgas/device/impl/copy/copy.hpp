@@ -8,10 +8,10 @@
 ///   aligns the destination only, and each destination word is shifted out of the two aligned source words that contain
 ///   its bytes. On both paths remote accesses are whole aligned 16-byte words; single units occur at the two ends only.
 /// * No byte outside the source range is read, and no byte outside the destination range is written.
-/// * The memory is divided into tiles, which the group's warps take cyclically. Each access of a warp covers 512 bytes,
+/// * The memory is divided into tiles, which the group's warps take cyclically. Each lane accesses 16 bytes at a time,
 /// at a constant distance from its first access, so addresses need no additional registers. All threads share the
 /// remainder that is too small for one tile each. The remainder is copied by predicated accesses, not by a sequence of
-/// smaller loops. In groups of fewer than 32 threads, each thread has its own tiles.
+/// smaller loops. In groups smaller than a warp, each thread has its own tiles.
 /// * The bodies are out of line and take the rank and the size of the group, so there is one copy of the code for each
 ///   kind of copy operation. The bodies, and the values that a caller's loop keeps across the call, need fewer than 64
 ///   registers in total, so blocks of 1024 threads can be launched (tests/codegen/loops.cu).
@@ -250,10 +250,10 @@ PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, 
 /// copy_bulk() by whole warps, or thread by thread if the group is smaller than a warp.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
-  if (me.size < 32) {
+  if (me.size < warp_size) {
     copy_bulk<Direction, Unit, 1>(dst, src, bytes, me);
   } else {
-    copy_bulk<Direction, Unit, 32>(dst, src, bytes, me);
+    copy_bulk<Direction, Unit, warp_size>(dst, src, bytes, me);
   }
 }
 
@@ -294,7 +294,8 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   const std::size_t units = bytes / unit;
   if (single<G> && units <= 4) {
     copy_few<Direction, unit>(to, from, units);
-  } else if (units <= (unit >= 4 || me.size <= 32 ? me.size : 32)) {  // at most one access for each thread
+  } else if (units <= (unit >= 4 || me.size <= warp_size ? me.size : warp_size)) {
+    // at most one access for each thread
     if (me.rank < units) copy_few<Direction, unit>(to + me.rank * unit, from + me.rank * unit, 1);
   } else if (!single<G> && bytes <= std::size_t{16} * me.size && aligned16(to, from, bytes)) {
     copy_few_words<source_space<Direction>, target_space<Direction>, 1>(to, from, static_cast<std::uint32_t>(bytes),

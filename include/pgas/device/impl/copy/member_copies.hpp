@@ -41,7 +41,7 @@ PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const
 template <PGAS_IS(group) G, class F>
 PGAS_FN void for_each_member(const context& ctx, const G& g, const team_view& team, F f) {
   const std::int32_t n = team.n_pes();
-  const bool own_first = !may_span_domains(ctx, team) && (g.thread_rank() / 32) % 2 != 0;
+  const bool own_first = !may_span_domains(ctx, team) && (g.thread_rank() / warp_size) % 2 != 0;
   for (std::int32_t k = own_first ? -1 : 0, end = k + n; k < end; ++k) f(other_member(team, k));
 }
 

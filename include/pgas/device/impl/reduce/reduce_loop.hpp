@@ -203,7 +203,7 @@ PGAS_FN std::size_t reduce_tiles(const Op& op, const reduce_job& job, std::size_
   using access = word_access<T>;
   constexpr std::uint32_t depth = reduce_shape<T, A>::depth;
   constexpr std::uint32_t batch = reduce_shape<T, A>::batch;
-  const std::uint32_t log2 = me.size < 32 ? 0 : 5;  // log2 of the threads of a tile
+  const std::uint32_t log2 = me.size < warp_size ? 0 : log2_warp_size;  // log2 of the threads of a tile
   const std::uint32_t hop = 16u << log2;
   const std::size_t tiles = words / depth >> log2;
   const std::size_t step = me.size >> log2;

@@ -116,7 +116,7 @@ template <arrival Arrival>
 PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_t rank, std::int32_t size) {
   const std::int32_t others = others_of(team);
   if constexpr (Arrival == arrival::release) {
-    if (rank < others || rank < 32) fence_release();
+    if (rank < others || rank < warp_size) fence_release();
   }
   std::uint64_t* const mine = &member_state(ctx, team, team.my_pe())->arrived;
   PGAS_ROLLED
